@@ -1,1 +1,1 @@
-"""What operations mean: for the rows of a batch, for the dependence of numbers on rows."""
+"""What operations mean: for shapes, for the rows of a batch, for the dependence of numbers on rows."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import CallId, Ref, keras_order
+from unnest.core.frontends.keras3_operations import keras3_call, plain_argument
+from unnest.core.interpreters.shapes import result_shape
 from unnest.core.json_tree import OBJECT, is_list
-from unnest.core.keras3 import op_shapes
 from unnest.core.keras3.context import refused
 from unnest.core.keras3.op_nodes import UNKNOWN, Input, OpNode, Part
 from unnest.core.keras3.pieces import (
@@ -26,6 +27,8 @@ from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.shape_rules import settings
 from unnest.core.model import Json, JsonObject, Tensor
+from unnest.core.ops import CLASSES
+from unnest.core.ops.sizes import Sized
 
 SIZE = "Shape"
 """The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""
@@ -135,7 +138,8 @@ class Builder:
         dtypes = [known.dtype(t) for t in tensors]
         if _is_operation(entry.entry):
             self.dtypes[made] = dtype_of(entry.entry, None, dtypes)
-            shape = op_shapes.result_shape(str(entry.entry["class_name"]), settings(entry.entry), self._sized(args))
+            call = keras3_call(str(entry.entry["class_name"]), self._sized(args), settings(entry.entry))
+            shape = result_shape(call)
             self.specs[made] = None if shape is None else Spec(shape, self.dtypes[made])
             return made
         given = [self.specs.get(t) for t in tensors]  # one that is joined to itself counts twice
@@ -148,17 +152,17 @@ class Builder:
         """The dtype of a tensor: float32, where nothing says otherwise."""
         return LayerArguments((), {}, self.specs, self.dtypes).dtype(tensor)
 
-    def _sized(self, args: Sequence[Tree]) -> list[op_shapes.Argument]:
+    def _sized(self, args: Sequence[Tree]) -> list[object]:
         """Arguments with their shapes in the places of tensors."""
-        sized: list[op_shapes.Argument] = []
+        sized: list[object] = []
         for arg in args:
             if isinstance(arg, GraphTensor):
                 spec = self.specs.get(arg)
-                sized.append(op_shapes.Sized(None if spec is None else spec.shape))
+                sized.append(Sized(None if spec is None else spec.shape))
             elif isinstance(arg, list | tuple):
                 sized.append(self._sized(arg))
             else:
-                sized.append(arg)  # type: ignore[arg-type]  # what is no tensor and no list is JSON
+                sized.append(plain_argument(arg))  # type: ignore[arg-type]  # what is no tensor and no list is JSON
         return sized
 
     def _stored(self, tree: Tree) -> Json:
@@ -254,12 +258,6 @@ def _spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
     return shape_inference.result_of(entry, [s for s in given if s is not None])
 
 
-#: Operations whose result is a truth value, or a place.
-TRUTHS = frozenset({
-    "Equal", "NotEqual", "Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "LogicalNot", "All",
-    "Any",
-})  # fmt: skip
-PLACES = frozenset({"Argmax", "Argmin"})
 #: Layers that hand on what is no floating number as they get it.
 PASSING = frozenset({
     "Activation", "Concatenate", "Cropping1D", "Cropping2D", "Cropping3D", "Dropout", "Flatten", "Permute",
@@ -276,10 +274,8 @@ def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
         if kind == "Lambda" or entry.get("module") is None:
             return UNKNOWN
         return given[0] if given and kind in PASSING else FLOAT
-    if kind in TRUTHS:
-        return "bool"
-    if kind in PLACES:
-        return "int32"
+    if kind in CLASSES and CLASSES[kind].gives:
+        return CLASSES[kind].gives
     told = config.get("dtype") if isinstance(config, Mapping) else None
     values = given[1:] if kind == "Where" else given
     return told if isinstance(told, str) else values[0] if values else FLOAT

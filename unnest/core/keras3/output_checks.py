@@ -19,11 +19,11 @@ from unnest.core.keras_facts.adapted import TOLD_BY
 from unnest.core.keras_facts.held_layers import promised_total
 from unnest.core.keras_facts.layer_classes import WITHOUT_WEIGHTS
 from unnest.core.keras_facts.loading import layer_entries, needs
-from unnest.core.keras_facts.operation_modules import MODULES, ROOT
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.shape_rules import Shape, policy_name, settings
 from unnest.core.keras_facts.weight_shapes import kept_axes
 from unnest.core.model import Json, JsonObject, Stored, Tensor
+from unnest.core.ops.keras3_modules import MODULES, ROOT
 
 #: What the report calls these checks.
 CHECKED = "Keras 3's terms"

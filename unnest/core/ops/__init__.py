@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from unnest.core.ops import elementwise, fills, joining, opaque, products, reductions, reshaping, slicing, windows
-from unnest.core.ops.registry import NODES, OPERATIONS, Kind, Operation
+from unnest.core.ops import (
+    arithmetic,
+    elementwise,
+    fills,
+    images,
+    joining,
+    opaque,
+    plain_functions,
+    products,
+    reductions,
+    reshaping,
+    sequences,
+    slicing,
+    windows,
+)
+from unnest.core.ops.functions import FUNCTIONS
+from unnest.core.ops.registry import CLASSES, NODES, OPERATIONS, SYMBOLS, Kind, Operation
 
 __all__ = [
-    "NODES", "OPERATIONS", "Kind", "Operation",
-    "elementwise", "fills", "joining", "opaque", "products", "reductions", "reshaping", "slicing", "windows",
+    "CLASSES", "FUNCTIONS", "NODES", "OPERATIONS", "SYMBOLS", "Kind", "Operation", "arithmetic", "elementwise", "fills",
+    "images", "joining", "opaque", "plain_functions", "products", "reductions", "reshaping", "sequences", "slicing",
+    "windows",
 ]  # fmt: skip

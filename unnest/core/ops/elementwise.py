@@ -1,119 +1,188 @@
-"""Operations on numbers in the same places: of one tensor, or of several that are broadcast."""
+"""Operations on each number of one tensor by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnest.core.ops.call import UnreadableCall, Value
-from unnest.core.ops.elements import ELEMENT, Array, ByContents, arrays_in, check_size
-from unnest.core.ops.joining import overlaid
-from unnest.core.ops.registry import Kind, define, define_all, operation
+from unnest.core.ops.arithmetic import arithmetic, logical
+from unnest.core.ops.functions import Nodes, NotTranslated, Theano
+from unnest.core.ops.registry import Kind, define, define_all, keras3
+
+if TYPE_CHECKING:
+    from unnest.core.keras3.lambdas.function_call import FunctionCall
+    from unnest.core.keras3.lambdas.values import Value
 
 define_all(
-    "relu relu6 elu selu gelu silu|swish sigmoid tanh softplus softsign celu mish hard_sigmoid "
-    "hard_silu|hard_swish hard_tanh hard_shrink soft_shrink tanh_shrink threshold log_sigmoid squareplus sparse_plus "
-    "sparse_sigmoid square sqrt rsqrt exp log abs|absolute sign sin cos tan sinh cosh asin|arcsin acos|arccos "
-    "atan|arctan asinh|arcsinh acosh|arccosh atanh|arctanh log1p log2 log10 expm1 exp2 erf erfc erfinv lgamma digamma "
-    "cbrt reciprocal is_nan is_inf is_finite nan_to_num rint trunc deg2rad rad2deg clip_by_value clip conj|conjugate "
-    "real imag angle copy saturate_cast digitize dropout check_numerics",
+    "celu mish hard_silu|hard_swish hard_tanh hard_shrink soft_shrink tanh_shrink threshold squareplus sparse_plus "
+    "sparse_sigmoid log2 log10 exp2 erfc erfinv lgamma digamma cbrt nan_to_num trunc deg2rad rad2deg "
+    "conj|conjugate real imag angle copy saturate_cast digitize dropout check_numerics",
     "*x",
     Kind.MAP,
 )
-define("leaky_relu", "x|features alpha", Kind.MAP, nodes={"LeakyRelu": "x @alpha"})
-define_all(
-    "pow|power squared_difference logical_xor atan2|arctan2 hypot logaddexp bitwise_and bitwise_or bitwise_xor fmod "
-    "fmax fmin divide_no_nan|div_no_nan mul_no_nan|multiply_no_nan xlogy xdivy is_close",
+
+
+def of_each(names: str, keras3: str, **config: float) -> None:
+    """Register an operation on each number that one class of Keras 3 computes."""
+    define(names, "*x", Kind.MAP, keras3=keras3, config=config)
+
+
+def of_backend(names: str, keras3: str) -> None:
+    """Register one whose function of Keras's backend computes the same on Theano."""
+    define(names, "*x", Kind.MAP, keras3=keras3, theano=Theano.SAME)
+
+
+of_backend("exp K.exp tf.exp tf.math.exp", "Exp")
+of_backend("log K.log tf.log tf.math.log", "Log")
+of_backend("square K.square tf.square tf.math.square", "Square")
+of_backend("abs absolute K.abs tf.abs tf.math.abs", "Absolute")
+of_backend("sign K.sign tf.sign tf.math.sign", "Sign")
+of_backend("sin K.sin tf.sin tf.math.sin", "Sin")
+of_backend("cos K.cos tf.cos tf.math.cos", "Cos")
+of_backend("tanh K.tanh tf.tanh tf.nn.tanh tf.math.tanh keras.activations.tanh", "Tanh")
+of_each("log1p tf.log1p tf.math.log1p", "Log1p")
+of_each("expm1 tf.expm1 tf.math.expm1", "Expm1")
+of_each("tan tf.tan tf.math.tan", "Tan")
+of_each("sinh tf.sinh tf.math.sinh", "Sinh")
+of_each("cosh tf.cosh tf.math.cosh", "Cosh")
+of_each("asin arcsin tf.asin tf.math.asin", "Arcsin")
+of_each("acos arccos tf.acos tf.math.acos", "Arccos")
+of_each("atan arctan tf.atan tf.math.atan", "Arctan")
+of_each("asinh arcsinh tf.asinh tf.math.asinh", "Arcsinh")
+of_each("acosh arccosh tf.acosh tf.math.acosh", "Arccosh")
+of_each("atanh arctanh tf.atanh tf.math.atanh", "Arctanh")
+of_each("erf tf.erf tf.math.erf", "Erf")
+of_each("reciprocal tf.reciprocal tf.math.reciprocal", "Reciprocal")
+of_each("log_sigmoid tf.log_sigmoid tf.math.log_sigmoid", "LogSigmoid")
+of_each("sigmoid K.sigmoid tf.sigmoid tf.nn.sigmoid tf.math.sigmoid keras.activations.sigmoid", "Sigmoid")
+of_each("softplus K.softplus tf.nn.softplus tf.math.softplus keras.activations.softplus", "Softplus")
+of_each("softsign K.softsign tf.nn.softsign tf.math.softsign keras.activations.softsign", "Softsign")
+of_each("relu tf.nn.relu", "Relu")
+of_each("relu6 tf.nn.relu6", "Relu6")
+of_each("selu tf.nn.selu keras.activations.selu", "Selu")
+of_each("elu tf.nn.elu", "Elu", alpha=1.0)
+of_each("silu swish tf.nn.swish tf.nn.silu keras.activations.swish", "Silu")
+
+
+def rounded(names: str, function: Callable[..., Any], keras3: str, **config: int) -> None:
+    """Register one that NumPy computes on plain numbers, too."""
+    define(names, "*x", Kind.MAP, arithmetic(function), function=function, keras3=keras3, config=config)
+
+
+rounded("floor tf.floor tf.math.floor", np.floor, "Floor")
+rounded("ceil tf.ceil tf.math.ceil", np.ceil, "Ceil")
+rounded("round K.round tf.round tf.math.round", np.round, "Round", decimals=0)
+define("rint", "*x", Kind.MAP, arithmetic(np.rint), function=np.rint, called="tf.round")
+define(
+    "negative neg tf.negative tf.math.negative",
     "*x",
-    Kind.ELEMENTWISE,
+    Kind.MAP,
+    arithmetic(np.negative),
+    function=np.negative,
+    keras3="Negative",
+    symbol="-x",
 )
-define_all("accumulate_n|accumulate_n_v2 multiply_n maximum_n minimum_n", "xs", Kind.ELEMENTWISE)
+define(
+    "logical_not tf.logical_not tf.math.logical_not",
+    "x",
+    Kind.MAP,
+    logical(np.logical_not),
+    keras3="LogicalNot",
+    symbol="~x",
+    takes_truth=True,
+    gives="bool",
+)
+define("is_nan tf.is_nan tf.math.is_nan", "*x", Kind.MAP, keras3="Isnan", gives="bool")
+define("is_inf tf.is_inf tf.math.is_inf", "*x", Kind.MAP, keras3="Isinf", gives="bool")
+define("is_finite tf.is_finite tf.math.is_finite", "*x", Kind.MAP, keras3="Isfinite", gives="bool")
+
+X = "x|features|tensor|logits|input|a"
 
 
-def truncated_quotient(x: Array, y: Array) -> Array:
-    """A division of whole numbers towards zero; of others the plain one."""
-    return np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
+def power_of_size(keras3: str, exponent: float) -> Nodes:
+    """A function that people call on one size of a shape, too: its power."""
+
+    def nodes(call: FunctionCall) -> Value:
+        if call.is_number("x") and isinstance(size := call.number("x"), float) and size > 0:
+            return call.constant(math.pow(size, exponent))
+        return call.each_number(keras3)
+
+    return nodes
 
 
-def arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:
-    """A NumPy function on plain numbers, in TensorFlow's types; of elements only a sum of scattered ones."""
-
-    def compute(x: Sequence[Value]) -> Array:
-        operands = [each for each in x if each is not None]
-        arrays = [np.asarray(each) for each in operands]
-        if any(a.dtype == ELEMENT for a in arrays):
-            if function is not np.add:
-                raise ByContents
-            return overlaid(arrays)
-        if any(a.dtype.kind not in "iufb" for a in arrays):
-            raise UnreadableCall
-        check_size(int(np.prod(np.broadcast_shapes(*(a.shape for a in arrays)), dtype=np.int64)))
-        # A bare number takes the type of the array beside it, as it does in TensorFlow.
-        typed = next((each.dtype for each in operands if isinstance(each, np.ndarray)), None)
-        if typed is not None and (typed.kind == "f" or all(a.dtype.kind != "f" for a in arrays)):
-            arrays = [a.astype(typed) for a in arrays]
-        return np.asarray(function(*arrays))
-
-    return compute
+define("sqrt", "*x", Kind.MAP)
+define("rsqrt", "*x", Kind.MAP)
+keras3("tf.sqrt tf.math.sqrt", X)(power_of_size("Sqrt", 0.5))
+keras3("tf.rsqrt tf.math.rsqrt", X)(power_of_size("Rsqrt", -0.5))
 
 
-ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "add add_v2": np.add,
-    "subtract sub": np.subtract,
-    "multiply mul scalar_mul": np.multiply,
-    "floordiv floor_divide": np.floor_divide,
-    "truediv real_div true_divide divide": np.true_divide,
-    "div truncate_div": truncated_quotient,
-    "mod floor_mod remainder": np.mod,
-    "truncate_mod": np.fmod,
-    "minimum": np.minimum,
-    "maximum": np.maximum,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "round": np.round,
-    "negative neg": np.negative,
-    "equal": np.equal,
-    "less": np.less,
-    "less_equal": np.less_equal,
-    "greater": np.greater,
-    "greater_equal": np.greater_equal,
-    "right_shift bitwise_right_shift": np.right_shift,
-    "left_shift bitwise_left_shift": np.left_shift,
-}
-for names, numpy_function in ARITHMETIC.items():
-    # The node Mod divides towards zero, which the function of that name does not.
-    nodes = {"Mod": "*x"} if numpy_function is np.fmod else {}
-    define(names, "*x", Kind.ELEMENTWISE, arithmetic(numpy_function), function=numpy_function, nodes=nodes)
+@keras3("K.sqrt", "x", theano=Theano.SAME)
+def backend_sqrt_nodes(call: FunctionCall) -> Value:
+    """Negative numbers count as zero."""
+    return call.op("Sqrt", call.calculate("Maximum", call.floats("x"), 0.0))
 
 
-def logical(function: Callable[..., Any]) -> Callable[..., Array]:
-    """A NumPy function on truth values or numbers, of one array or of two. Raises ByContents for elements."""
-
-    def compute(x: Value, y: Value = None) -> Array:
-        operands = [np.asarray(each) for each in (x, y) if each is not None]
-        if any(a.dtype == ELEMENT for a in operands):
-            raise ByContents
-        check_size(int(np.prod(np.broadcast_shapes(*(a.shape for a in operands)), dtype=np.int64)))
-        return np.asarray(function(*operands))
-
-    return compute
+@keras3("abs", "x")
+def python_abs_nodes(call: FunctionCall) -> Value:
+    """Python's own, of a number or a tensor."""
+    return call.constant(abs(call.number("x"))) if call.is_plain("x") else call.op("Absolute", call.floats("x"))
 
 
-define("logical_and", "x|x1 y|x2", Kind.ELEMENTWISE, logical(np.logical_and))
-define("logical_or", "x|x1 y|x2", Kind.ELEMENTWISE, logical(np.logical_or))
-define("logical_not", "x", Kind.MAP, logical(np.logical_not))
-define("not_equal", "x|x1 y|x2", Kind.ELEMENTWISE, logical(np.not_equal))
+define("hard_sigmoid", "*x", Kind.MAP)
 
 
-@operation("where select select_v2", "mask|condition chosen|x|x1 other|y|x2", Kind.ELEMENTWISE)
-def where(mask: Value, chosen: Value = None, other: Value = None) -> Array:
-    """Numbers of `chosen` where the mask is true, else of `other`; the places where it is true, if neither is given."""
-    condition = np.asarray(mask)
-    if any(a.dtype == ELEMENT for a in (condition, *arrays_in(chosen), *arrays_in(other))):
-        raise ByContents
-    if chosen is None and other is None:
-        return np.asarray(np.argwhere(condition))
-    check_size(int(np.prod(np.broadcast_shapes(condition.shape, np.shape(chosen), np.shape(other)), dtype=np.int64)))
-    return np.asarray(np.where(condition, chosen, other))
+@keras3("K.hard_sigmoid keras.activations.hard_sigmoid", "x")
+def hard_sigmoid_nodes(call: FunctionCall) -> Value:
+    """The slope of Keras 1 and 2 is 0.2."""
+    line = call.calculate("Add", call.calculate("Multiply", call.floats("x"), 0.2), 0.5)
+    return call.op("Clip", line, x_min=0.0, x_max=1.0)
+
+
+@keras3("K.relu keras.activations.relu", "x alpha=0.0 max_value=null", theano=Theano.USUALLY)
+def backend_relu_nodes(call: FunctionCall) -> Value:
+    """With a slope below zero, or with a maximum."""
+    x, alpha = call.floats("x"), call.number("alpha")
+    if call.is_omitted("max_value"):
+        return call.op("LeakyRelu", x, negative_slope=alpha) if alpha else call.op("Relu", x)
+    if alpha or call.number("max_value") < 0:
+        raise NotTranslated("`K.relu` with both a slope and a maximum")
+    return call.op("Clip", x, x_min=0.0, x_max=call.number("max_value"))
+
+
+define("leaky_relu", "x|features alpha", Kind.MAP, nodes={"LeakyRelu": "x @alpha"})
+
+
+@keras3("tf.nn.leaky_relu", "x|features alpha=0.2")
+def leaky_relu_nodes(call: FunctionCall) -> Value:
+    """With a slope below zero."""
+    return call.op("LeakyRelu", call.floats("x"), negative_slope=call.number("alpha"))
+
+
+@keras3("K.elu keras.activations.elu", "x alpha=1.0")
+def backend_elu_nodes(call: FunctionCall) -> Value:
+    """With a scale below zero."""
+    return call.op("Elu", call.floats("x"), alpha=call.number("alpha"))
+
+
+define("gelu", "*x", Kind.MAP)
+
+
+@keras3("tf.nn.gelu", "x|features approximate=false")
+def gelu_nodes(call: FunctionCall) -> Value:
+    """By the error function, or by its approximation."""
+    return call.op("Gelu", call.floats("x"), approximate=call.flag("approximate"))
+
+
+define("clip_by_value clip", "*x", Kind.MAP)
+
+
+@keras3("K.clip tf.clip_by_value", "x|t min_value|clip_value_min max_value|clip_value_max", theano=Theano.SAME)
+def clip_nodes(call: FunctionCall) -> Value:
+    """Between two numbers."""
+    low, high = call.number("min_value"), call.number("max_value")
+    if low > high:
+        raise NotTranslated("a clip from high to low")
+    return call.op("Clip", call.floats("x"), x_min=low, x_max=high)

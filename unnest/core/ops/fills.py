@@ -1,18 +1,49 @@
-"""Operations that make numbers which no tensor of the batch holds: sizes, constants, fills, ranges."""
+"""Operations that make numbers which no tensor of the batch holds: sizes, constants, fills, ranges; dtypes."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from unnest.core.model import Json
 from unnest.core.ops.call import UnreadableCall, Value
 from unnest.core.ops.elements import ELEMENT, Array, ByContents, check_size, whole_number, whole_numbers
-from unnest.core.ops.registry import Kind, operation
+from unnest.core.ops.functions import NotTranslated, Theano
+from unnest.core.ops.registry import Kind, define, keras3, operation
+
+if TYPE_CHECKING:
+    from unnest.core.keras3.lambdas.function_call import FunctionCall
+    from unnest.core.keras3.lambdas.values import Array as ConstantArray
+    from unnest.core.keras3.lambdas.values import Const, Numbers, Shape, SymbolicTensor
 
 
 @operation("shape", "x", Kind.SIZE)
 def shape(x: Value) -> Array:
     """The sizes of all axes."""
     return np.array(np.shape(x), np.int64)
+
+
+@keras3("K.int_shape", "x", theano=Theano.SAME)
+def int_shape_nodes(call: FunctionCall) -> Shape:
+    """Python's numbers, None for what only a run knows."""
+    return replace(call.shape(call.tensor("x")), kind="tuple")
+
+
+@keras3("K.shape", "x")
+def backend_shape_nodes(call: FunctionCall) -> Shape:
+    """A tensor of the sizes."""
+    return replace(call.shape(call.tensor("x")), kind="tensor")
+
+
+@keras3("tf.shape", 'x|input out_type="int32"')
+def shape_nodes(call: FunctionCall) -> Shape:
+    """A tensor of the sizes."""
+    if call.dtype("out_type") not in {"int32", "int64"}:
+        raise NotTranslated("a shape of another dtype")
+    return replace(call.shape(call.tensor("x")), kind="tensor")
 
 
 @operation("shape_n", "xs", Kind.CONTROL, nodes={"ShapeN": "*xs"})
@@ -33,6 +64,12 @@ def rank(x: Value) -> Array:
     return np.array(np.ndim(x))
 
 
+@keras3("K.ndim", "x", theano=Theano.SAME)
+def ndim_nodes(call: FunctionCall) -> Const:
+    """A number of Python's."""
+    return call.constant(len(call.shape(call.tensor("x")).dimensions))
+
+
 @operation("cast", "x dtype", Kind.MAP, nodes={"Cast": "x @DstT:dtype"})
 def cast(x: Value, dtype: Value = None) -> Array:
     """Numbers of another type. Raises ByContents for elements, whose values may change, and UnreadableCall."""
@@ -49,16 +86,153 @@ def cast(x: Value, dtype: Value = None) -> Array:
     raise UnreadableCall
 
 
+@keras3("K.cast tf.cast", "x|value dtype", theano=Theano.USUALLY)
+def cast_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray | Const:
+    """A tensor, one size of a shape, or a constant array."""
+    dtype = call.dtype("dtype")
+    if call.is_integer("x") and dtype == FLOAT:
+        return call.constant(float(call.number("x")))
+    if call.is_array("x") and dtype == FLOAT:
+        return call.rounded(call.nested("x"), "tensor")
+    return replace(call.op("Cast", call.tensor("x"), dtype=dtype), dtype=dtype)
+
+
+@keras3("tf.to_float", "x")
+def to_float_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Of TensorFlow 1."""
+    return replace(call.op("Cast", call.tensor("x"), dtype=FLOAT), dtype=FLOAT)
+
+
+FLOAT = "float32"
+
+
+define(
+    "one_hot",
+    "x|indices depth on_value off_value axis dtype",
+    Kind.ROWWISE,
+    nodes={"OneHot": "x depth on_value off_value @axis"},
+)
+
+
+@keras3("K.one_hot", "x|indices num_classes", theano=Theano.USUALLY)
+def backend_one_hot_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Ones and zeros along a new last axis."""
+    return _one_hot_of(call, "num_classes")
+
+
+@keras3("tf.one_hot", "x|indices depth on_value=null off_value=null axis=null dtype=null")
+def one_hot_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Ones and zeros, or two other numbers."""
+    if not call.is_omitted("dtype") and call.dtype("dtype") != FLOAT:
+        raise NotTranslated("one-hot rows of another dtype")
+    if call.axis() not in {None, -1}:
+        raise NotTranslated("one-hot rows along another axis than the last")
+    on = 1.0 if call.is_omitted("on_value") else call.number("on_value")
+    off = 0.0 if call.is_omitted("off_value") else call.number("off_value")
+    made = _one_hot_of(call, "depth")
+    if (on, off) == (1.0, 0.0):
+        return made
+    return call.calculate("Add", call.calculate("Multiply", made, float(on - off)), float(off))
+
+
+def _one_hot_of(call: FunctionCall, size: str) -> SymbolicTensor:
+    x = call.tensor("x")
+    if x.dtype not in {"int32", "int64", "uint8"}:
+        raise NotTranslated(f"one-hot rows of {x.dtype}")
+    return replace(call.op("OneHot", x, num_classes=call.integer(size), axis=-1, dtype=FLOAT), dtype=FLOAT)
+
+
 @operation("convert_to_tensor", "x dtype", Kind.MAP)
 def convert_to_tensor(x: Value, dtype: Value = None) -> Array:
     """An array, of that type where one is named."""
     return np.asarray(x) if dtype is None else cast(x, dtype)
 
 
+@keras3("tf.convert_to_tensor", "value dtype=null")
+def convert_to_tensor_nodes(call: FunctionCall) -> ConstantArray | Const:
+    """A constant of TensorFlow's."""
+    _check_float_tensor(call)
+    return _float_constant(call, None)
+
+
 @operation("constant", "x dtype", Kind.NUMBERS)
 def constant(x: Value, dtype: Value = None) -> Array:
     """The same."""
     return convert_to_tensor(x, dtype)
+
+
+@keras3("K.constant", "value dtype=null shape=null")
+def backend_constant_nodes(call: FunctionCall) -> ConstantArray | Const:
+    """A constant of floats, whatever numbers it is made of."""
+    return _float_constant(call, _shape_of_constant(call))
+
+
+@keras3("tf.constant", "value dtype=null shape=null")
+def constant_nodes(call: FunctionCall) -> ConstantArray | Const:
+    """A constant of TensorFlow's."""
+    _check_float_tensor(call)
+    return _float_constant(call, _shape_of_constant(call))
+
+
+def _check_float_tensor(call: FunctionCall) -> None:
+    """Raise NotTranslated for a tensor of integers, or of 64 bits, which NumPy's floats make unless told otherwise."""
+    if not call.is_omitted("dtype") or call.has_float32("value"):
+        return
+    if not call.holds_floats("value"):
+        raise NotTranslated("a tensor of integers")
+    if call.is_array("value"):
+        raise NotTranslated("a tensor of 64 bits")
+
+
+def _check_float32(call: FunctionCall) -> None:
+    """Raise NotTranslated for any other dtype that a call names."""
+    if not call.is_omitted("dtype") and call.dtype("dtype") != FLOAT:
+        raise NotTranslated("a tensor of another dtype than float32")
+
+
+def _shape_of_constant(call: FunctionCall) -> list[int] | None:
+    return None if call.is_omitted("shape") else _sizes(call)
+
+
+def _sizes(call: FunctionCall) -> list[int]:
+    return [call.integer("shape")] if call.is_plain("shape") else call.integers("shape")
+
+
+def _float_constant(call: FunctionCall, shape: list[int] | None) -> ConstantArray | Const:
+    """A number, an array of numbers, or one number in a shape."""
+    _check_float32(call)
+    if call.is_number("value"):
+        value = float(call.number("value"))
+        return call.constant(value) if shape is None else _filled(call, shape, value, "tensor")
+    made = call.array("value", "tensor")
+    if shape is None:
+        return made
+    # One size of a shape may follow from the others in a reshape, and not in a constant.
+    if not shape or min(shape) < 1:
+        raise NotTranslated("the shape of an array")
+    return call.array_reshaped(made, shape)
+
+
+def _filled(call: FunctionCall, shape: list[int], value: float, numbers: Numbers) -> ConstantArray:
+    """An array of one number."""
+    if not shape or min(shape) < 1 or prod(shape) > MAX_CONSTANT:
+        raise NotTranslated("the shape of an array")
+    nested: Json = value
+    for size in reversed(shape):
+        nested = [nested] * size
+    return call.constant_array(nested, numbers)
+
+
+MAX_CONSTANT = 10_000
+"""Numbers in one constant of a model."""
+
+
+@keras3("K.cast_to_floatx", "x")
+def cast_to_floatx_nodes(call: FunctionCall) -> ConstantArray:
+    """A NumPy array, whatever went in."""
+    if not call.is_numpy_array("x"):
+        raise NotTranslated("what is none of NumPy's arrays for certain")
+    return call.array("x", "float32")
 
 
 @operation("range arange", "start limit|stop delta|step dtype", Kind.NUMBERS)
@@ -71,6 +245,19 @@ def arange(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = N
     check_size(int(abs(numbers[1] - numbers[0]) / max(abs(float(numbers[2])), 1e-9)))
     found = np.arange(*(n.item() for n in numbers))
     return found if dtype is None else cast(found, dtype)
+
+
+@keras3("K.arange tf.range np.arange", "start stop|limit=null step|delta=1 dtype=null")
+def arange_nodes(call: FunctionCall) -> ConstantArray:
+    """Whole numbers from `start`, or 0 where one number is given, up to and without `stop`."""
+    is_one = call.is_omitted("stop")
+    start, stop = (0, call.integer("start")) if is_one else (call.integer("start"), call.integer("stop"))
+    step = call.integer("step")
+    if not call.is_omitted("dtype") and call.dtype("dtype") not in {"int32", "int64", FLOAT}:
+        raise NotTranslated("a range of another dtype")
+    if not step or not 0 < len(range(start, stop, step)) <= MAX_CONSTANT:
+        raise NotTranslated("the length of a range")
+    return call.constant_array([*range(start, stop, step)])
 
 
 @operation("linspace", "start limit|stop num endpoint", Kind.NUMBERS)
@@ -105,18 +292,50 @@ def ones(shape: Value, dtype: Value = None) -> Array:
     return fill(shape, 1)
 
 
-@operation("zeros_like", "x dtype", Kind.FILL)
+# (Not K.ones and K.zeros: they make variables, which are weights of the Lambda from TensorFlow 1.14 on.)
+
+
+def _filling(name: str, value: float) -> None:
+    """Register functions that fill a shape with one number."""
+
+    @keras3(f"tf.{name}", "shape dtype=null")
+    def nodes(call: FunctionCall) -> ConstantArray:
+        _check_float32(call)
+        return _filled(call, _sizes(call), value, "tensor")
+
+    @keras3(f"np.{name}", "shape dtype=null")
+    def numpy_nodes(call: FunctionCall) -> ConstantArray:
+        return _filled(call, _sizes(call), value, call.numpy_dtype("dtype") or "float64")
+
+
+_filling("ones", 1.0)
+_filling("zeros", 0.0)
+
+
+@operation("zeros_like", "x dtype", Kind.FILL, keeps_shape=True)
 def zeros_like(x: Value, dtype: Value = None) -> Array:
     """Zeros in the shape of a tensor."""
     check_size(np.size(x))
     return cast(np.zeros(np.shape(x), np.int64), dtype or "int64")
 
 
-@operation("ones_like", "x dtype", Kind.FILL)
+@operation("ones_like", "x dtype", Kind.FILL, keeps_shape=True)
 def ones_like(x: Value, dtype: Value = None) -> Array:
     """Ones in the shape of a tensor."""
     check_size(np.size(x))
     return cast(np.ones(np.shape(x), np.int64), dtype or "int64")
+
+
+def _like(functions: str, class_name: str) -> None:
+    """Register functions that fill the shape of a tensor."""
+
+    @keras3(functions, "x|tensor|input")
+    def nodes(call: FunctionCall) -> SymbolicTensor:
+        return call.each_number(class_name)
+
+
+_like("K.zeros_like tf.zeros_like", "ZerosLike")
+_like("K.ones_like tf.ones_like", "OnesLike")
 
 
 @operation("invert_permutation", "x", Kind.NUMBERS)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnest.core.model import Json, Shape
 from unnest.core.ops.call import UnreadableCall, Value
 from unnest.core.ops.elements import (
     ELEMENT,
@@ -17,7 +19,13 @@ from unnest.core.ops.elements import (
     check_size,
     whole_numbers,
 )
-from unnest.core.ops.registry import Kind, operation
+from unnest.core.ops.functions import NotTranslated, Theano
+from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
+from unnest.core.ops.sizes import UnknownShape, axis_of, joined, shape_of, shapes_of, stacked, wholes
+
+if TYPE_CHECKING:
+    from unnest.core.keras3.lambdas.function_call import FunctionCall
+    from unnest.core.keras3.lambdas.values import Items, SymbolicTensor
 
 
 def overlaid(arrays: Sequence[Array]) -> Array:
@@ -34,7 +42,7 @@ def overlaid(arrays: Sequence[Array]) -> Array:
     return np.asarray(numbers.max(axis=0).view(ELEMENT).reshape(arrays[0].shape))
 
 
-def _joined(xs: Value) -> list[Array]:
+def same_contents(xs: Value) -> list[Array]:
     """Arrays that are to be one: all of rows, or all of numbers."""
     arrays = [np.asarray(x) for x in xs]
     check_size(sum(a.size for a in arrays))
@@ -46,7 +54,34 @@ def _joined(xs: Value) -> list[Array]:
 @operation("concat concatenate", "xs axis", Kind.CONCATENATE, nodes={"ConcatV2": "*xs axis", "Concat": "axis *xs"})
 def concat(xs: Value, axis: Value = 0) -> Array:
     """Arrays one behind the other."""
-    return np.concatenate(_joined(xs), axis_number(axis))
+    return np.concatenate(same_contents(xs), axis_number(axis))
+
+
+@shape_rule("concat")
+def concat_shape(xs: Value, axis: Value = 0) -> Shape:
+    """One axis as long as all together."""
+    shapes = shapes_of(xs)
+    return joined(shapes, axis_of(axis, len(shapes[0])))
+
+
+@keras3("K.concatenate keras.layers.concatenate", "tensors|inputs axis=-1", theano=Theano.SAME)
+def concatenate_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Along the last axis, where none is named."""
+    return concat_nodes(call)
+
+
+@keras3("tf.concat", "tensors|values axis|concat_dim")
+def concat_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Tensors of one dtype."""
+    return call.op("Concatenate", call.tensors("tensors"), axis=call.integer("axis"))
+
+
+@keras3("tf.nn.crelu", "x|features * axis=-1")
+def crelu_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Positive parts, and behind them the negative ones turned."""
+    x = call.floats("x")
+    parts = [call.op("Relu", x), call.op("Relu", call.calculate("Negative", x))]
+    return call.op("Concatenate", parts, axis=call.integer("axis"))
 
 
 @operation("vstack row_stack", "xs", Kind.CONCATENATE)
@@ -55,26 +90,29 @@ def vstack(xs: Value) -> Array:
     return concat(xs)
 
 
-@operation("add_n", "xs", Kind.ELEMENTWISE, nodes={"AddN": "*xs"}, function=np.add)
-def added(xs: Value) -> Array:
-    """A sum of several tensors."""
-    arrays = _joined(xs)
-    return overlaid(arrays) if arrays[0].dtype == ELEMENT else np.asarray(np.sum(arrays, axis=0))
-
-
-@operation("average", "xs", Kind.ELEMENTWISE)
-def averaged(xs: Value) -> Array:
-    """The mean of several arrays of numbers. Raises ByContents for rows."""
-    arrays = _joined(xs)
-    if arrays[0].dtype == ELEMENT:
-        raise ByContents
-    return np.asarray(np.mean(arrays, axis=0))
-
-
 @operation("stack pack", "xs axis", Kind.STACK, nodes={"Pack": "*xs @axis"})
 def stack(xs: Value, axis: Value = 0) -> Array:
     """Arrays along a new axis."""
-    return np.stack(_joined(xs), axis_number(axis))
+    return np.stack(same_contents(xs), axis_number(axis))
+
+
+@shape_rule("stack")
+def stack_shape(xs: Value, axis: Value = 0) -> Shape:
+    """A new axis with an entry a tensor."""
+    shapes = shapes_of(xs)
+    shape = stacked(shapes)
+    place = axis_of(axis, len(shape) + 1)
+    return (*shape[:place], len(shapes), *shape[place:])
+
+
+@keras3("K.stack tf.stack", "tensors|x|values axis=0", theano=Theano.SAME)
+def stack_nodes(call: FunctionCall) -> SymbolicTensor | Items:
+    """Of sizes it is one more way to write a shape, which is an array then."""
+    if call.is_list("tensors") and not call.holds_tensors("tensors"):
+        call.only(axis=0)
+        call.sizes("tensors")
+        return call.as_stored_list("tensors")
+    return call.op("Stack", call.tensors("tensors"), axis=call.integer("axis"))
 
 
 @operation("scatter_nd scatter", "indices updates shape", Kind.SCATTER)
@@ -103,6 +141,73 @@ def padded(x: Array, paddings: Value, mode: Value = None, constant_values: Value
     return result
 
 
+@shape_rule("pad")
+def pad_shape(x: Value, paddings: Value, mode: Value = None, constant_values: Value = 0) -> Shape:
+    """Each axis longer by two numbers."""
+    del mode, constant_values
+    shape = shape_of(x)
+    if not isinstance(paddings, Sequence) or len(paddings) != len(shape):
+        raise UnknownShape
+    pairs = [wholes(pair) for pair in paddings]
+    return tuple(None if size is None else size + sum(pair) for size, pair in zip(shape, pairs, strict=True))
+
+
+@keras3("tf.pad", 'x|tensor paddings mode="CONSTANT" * constant_values=0')
+def pad_nodes(call: FunctionCall) -> SymbolicTensor:
+    """By a number, or by what lies next to the border."""
+    widths, mode = _pairs(call.nested("paddings")), call.text("mode").lower()
+    if mode not in {"constant", "reflect", "symmetric"}:
+        raise NotTranslated("the padding")
+    if mode != "constant":
+        return call.op("Pad", call.floats("x"), pad_width=widths, mode=mode)
+    return call.padded(call.floats("x"), widths, call.number("constant_values"))
+
+
+@keras3("K.temporal_padding", "x padding=1")
+def temporal_padding_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Steps before and behind a sequence: as many on both sides, or two numbers."""
+    width = _widths(call)
+    pair = _pairs([[width, width] if isinstance(width, int) else width])
+    return call.padded(call.floats("x"), [[0, 0], *pair, [0, 0]], 0)
+
+
+def _spatial_padding(function: str, axes: int) -> None:
+    """Register a function that puts a border around an image."""
+
+    @keras3(function, "x padding=1 data_format|dim_ordering=null")
+    def nodes(call: FunctionCall) -> SymbolicTensor:
+        """A number an axis, which Keras 1 took, or a pair; one on each side where nothing is said."""
+        widths = _widths(call)
+        each = [widths] * axes if widths == 1 else widths
+        if not isinstance(each, list) or len(each) != axes:
+            raise NotTranslated("the padding")
+        pairs = _pairs([[width, width] if isinstance(width, int) else width for width in each])
+        around = [[0, 0], *pairs, [0, 0]] if call.is_channels_last("data_format") else [[0, 0], [0, 0], *pairs]
+        return call.padded(call.floats("x"), around, 0)
+
+
+_spatial_padding("K.spatial_2d_padding", 2)
+_spatial_padding("K.spatial_3d_padding", 3)
+
+
+def _widths(call: FunctionCall) -> Json:
+    return call.integer("padding") if call.is_plain("padding") else call.nested("padding")
+
+
+def _pairs(widths: Json) -> list[Json]:
+    """Two whole numbers an axis."""
+    if not isinstance(widths, list) or not all(_is_pair(pair) for pair in widths):
+        raise NotTranslated("the padding")
+    return widths
+
+
+def _is_pair(pair: Json) -> bool:
+    return isinstance(pair, list) and len(pair) == PAIR and all(isinstance(each, int) and each >= 0 for each in pair)
+
+
+PAIR = 2
+
+
 @operation("tensor_scatter_nd_update tensor_scatter_update scatter_update", "x indices updates", Kind.SCATTER)
 def updated(x: Array, indices: Value, updates: Array) -> Array:
     """A tensor with other rows at some places; a tensor of zeros counts as one without any rows."""
@@ -126,7 +231,7 @@ def updated(x: Array, indices: Value, updates: Array) -> Array:
 )
 def stitched(indices: Value, x: Value) -> Array:
     """Rows of several tensors, each to its number."""
-    places, parts = [np.asarray(i) for i in indices], _joined(x)
+    places, parts = [np.asarray(i) for i in indices], same_contents(x)
     if any(p.ndim != 1 or p.dtype.kind not in "iu" for p in places):
         raise UnreadableCall
     if [len(p) for p in places] != [len(part) for part in parts]:
@@ -140,7 +245,7 @@ def stitched(indices: Value, x: Value) -> Array:
 @operation("append", "x|x1 updates|x2|values axis", Kind.CONCATENATE)
 def appended(x: Array, updates: Value, axis: Value = None) -> Array:
     """One tensor behind another one, both flattened where no axis is named."""
-    arrays = _joined([x, updates])
+    arrays = same_contents([x, updates])
     return np.concatenate([a.reshape(-1) for a in arrays] if axis is None else arrays, axis_number(axis))
 
 

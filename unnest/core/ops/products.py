@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from unnest.core.ops.registry import Kind, define, define_all
+from typing import TYPE_CHECKING
+
+from unnest.core.model import Json, Shape
+from unnest.core.ops.call import Value
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.registry import Kind, define, define_all, keras3, shape_rule
+from unnest.core.ops.sizes import UnknownShape, broadcast, shape_of
+
+if TYPE_CHECKING:
+    from unnest.core.keras3.lambdas.function_call import FunctionCall
+    from unnest.core.keras3.lambdas.values import SymbolicTensor
+
+MATRIX = 2
+"""Axes of a matrix."""
+
+PAIR = 2
 
 define(
     "matmul batch_matmul_v2",
@@ -12,11 +27,103 @@ define(
         "MatMul": "x y @transpose_a @transpose_b",
         **dict.fromkeys(("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"), "x y @adj_x:transpose_a @adj_y:transpose_b"),
     },
+    keras3="Matmul",
+    symbol="@",
 )
+
+
+@shape_rule("matmul")
+def matmul_shape(x: Value, y: Value, transpose_a: Value = None, transpose_b: Value = None) -> Shape:
+    """Rows of the first, columns of the second, batches that are broadcast."""
+    left, right = shape_of(x), shape_of(y)
+    if min(len(left), len(right)) < MATRIX:
+        raise UnknownShape
+    rows = left[-1] if transpose_a else left[-2]
+    columns = right[-2] if transpose_b else right[-1]
+    return (*broadcast([left[:-2], right[:-2]]), rows, columns)
+
+
+@keras3("tf.matmul tf.linalg.matmul", "a b transpose_a=false transpose_b=false")
+def matmul_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Of two tensors, or of a tensor and a constant matrix as it stands."""
+    a = _turned(call, call.floats("a")) if call.flag("transpose_a") else call.floats("a")
+    if _rank(call.nested("b")) == MATRIX and not call.flag("transpose_b"):
+        return call.calculate("Matmul", a, call["b"])
+    b = _turned(call, call.floats("b")) if call.flag("transpose_b") else call.floats("b")
+    return call.calculate("Matmul", a, b)
+
+
+def _turned(call: FunctionCall, tensor: SymbolicTensor) -> SymbolicTensor:
+    """The last two axes in each other's place."""
+    return call.op("Swapaxes", tensor, axis1=-1, axis2=-2)
+
+
+def _rank(nested: Json) -> int:
+    """The axes of nested lists."""
+    return 1 + _rank(nested[0]) if isinstance(nested, list) else 0
+
+
 define("dot", "x|a|x1 y|b|x2", Kind.PRODUCT)
+
+
+@keras3("K.dot", "x y")
+def dot_nodes(call: FunctionCall) -> SymbolicTensor:
+    """The last axis of `x` with the last but one of `y`, whose other axes come behind those of `x`."""
+    x, nested = call.floats("x"), call.nested("y")
+    rank = len(call.floats("y").shape or ()) if nested is None else _rank(nested)
+    if x.shape is None or len(x.shape) < MATRIX or rank < MATRIX:
+        raise NotTranslated("`K.dot` of unknown ranks, or of vectors")
+    if rank == MATRIX:
+        return call.calculate("Matmul", x, call["y"])
+    return call.op("Tensordot", x, call.floats("y"), axes=[[-1], [rank - 2]])
+
+
 define("batch_dot", "x y axes", Kind.ROWWISE)
+
+
+@keras3("K.batch_dot", "x y axes=null")
+def batch_dot_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Of two matrices, or two batches of them, along one axis each: where all versions agree."""
+    x, y, axes = call.floats("x"), call.floats("y"), call.axis("axes")
+    if axes is None:
+        axes = [MATRIX, 1]  # as matrices are multiplied
+    along_x, along_y = axes if isinstance(axes, list) and len(axes) == PAIR else (axes, axes)
+    if x.shape is None or y.shape is None or len(x.shape) != len(y.shape):
+        raise NotTranslated("`K.batch_dot` of unknown or different ranks")
+    if len(x.shape) == MATRIX and (along_x, along_y) == (1, 1):
+        return call.op("Sum", call.calculate("Multiply", x, y), axis=1, keepdims=True)
+    if len(x.shape) != MATRIX + 1 or not {along_x, along_y} <= {1, 2}:
+        raise NotTranslated("`K.batch_dot` along these axes")
+    left = x if along_x == MATRIX else _turned(call, x)
+    right = _turned(call, y) if along_y == MATRIX else y
+    return call.calculate("Matmul", left, right)
+
+
 define("tensordot", "x|a|x1 y|b|x2 axes", Kind.PRODUCT)
+
+
+@keras3("tf.tensordot tf.linalg.tensordot", "a b axes")
+def tensordot_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Along so many axes, or along those of two lists; `b` may be a constant."""
+    a = call.floats("a")
+    axes: Json = call.integer("axes") if call.is_plain("axes") else call.nested("axes")
+    if not (axes >= 1 if isinstance(axes, int) else isinstance(axes, list) and len(axes) == PAIR):
+        raise NotTranslated("the axes")
+    nested = call.nested("b")
+    b = call.floats("b") if nested is None else call.stored_floats(nested)
+    return call.op("Tensordot", a, b, axes=axes)
+
+
 define("einsum", "subscripts|equation *xs", Kind.PRODUCT, nodes={"Einsum": "*xs @equation:subscripts"})
+
+
+@keras3("tf.einsum", "subscripts|equation x y=null z=null")
+def einsum_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Of one to three tensors."""
+    tensors = [call.floats(name) for name in "xyz" if not call.is_omitted(name)]
+    return call.op("Einsum", *tensors, subscripts=call.text("subscripts"))
+
+
 define_all(
     "trace diagonal set_diag|matrix_set_diag|matrix_set_diag_v2|matrix_set_diag_v3 svd qr lu pinv eig eigh det inv "
     "cholesky expm fft2d ifft2d rfft2d irfft2d fft2",
@@ -32,3 +139,23 @@ define(
         **dict.fromkeys(("MatrixDiagPartV2", "MatrixDiagPartV3"), "x k padding_value"),
     },
 )
+
+
+@keras3("tf.linalg.diag_part tf.matrix_diag_part", "x|input")
+def diag_part_nodes(call: FunctionCall) -> SymbolicTensor:
+    """The main diagonal of the last two axes."""
+    return call.op("Diagonal", call.tensor("x"), offset=0, axis1=-2, axis2=-1)
+
+
+define_all("band_part|matrix_band_part", "x num_lower num_upper", Kind.ALONG, axis=-2)
+
+
+@keras3("tf.linalg.band_part tf.matrix_band_part", "x|input num_lower num_upper")
+def band_part_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Diagonals of the last two axes; all of them on a side where the number is below zero."""
+    made = call.floats("x")
+    lower, upper = call.integer("num_lower"), call.integer("num_upper")
+    if lower < 0 and upper < 0:
+        raise NotTranslated("all of a matrix as its part")
+    made = made if upper < 0 else call.op("Tril", made, k=upper)
+    return made if lower < 0 else call.op("Triu", made, k=-lower)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnest.core.model import Json
 from unnest.core.ops.call import UnreadableCall, Value
 from unnest.core.ops.elements import ELEMENT, Array, ByContents, axis_number, whole_numbers
-from unnest.core.ops.registry import Kind, define, define_all, operation
+from unnest.core.ops.functions import NotTranslated, Theano
+from unnest.core.ops.registry import Kind, define, define_all, keras3, operation
+
+if TYPE_CHECKING:
+    from unnest.core.keras3.lambdas.function_call import FunctionCall
+    from unnest.core.keras3.lambdas.values import Items
+    from unnest.core.keras3.lambdas.values import SymbolicTensor as Tensor
 
 
 def reduction(function: Callable[..., Any]) -> Callable[..., Array]:
@@ -33,20 +42,36 @@ def _nodes(*names: str) -> dict[str, str]:
     return dict.fromkeys(names, "x axis @keep_dims:keepdims")
 
 
-define("reduce_sum sum", REDUCED, Kind.REDUCTION, reduction(np.sum), nodes=_nodes("Sum"), function=np.sum)
-define("reduce_mean mean", REDUCED, Kind.REDUCTION, reduction(np.mean), nodes=_nodes("Mean"), function=np.mean)
-define("reduce_prod", REDUCED, Kind.REDUCTION, reduction(np.prod), nodes=_nodes("Prod"), function=np.prod)
+def reduced(names: str, keras3: str, node: str, function: Callable[..., Any] | None = None) -> None:
+    """Register a reduction that one class of Keras 3 computes; its backend's function is the same on Theano."""
+    compute = None if function is None else reduction(function)
+    define(names, REDUCED, Kind.REDUCTION, compute, nodes=_nodes(node), function=function, keras3=keras3,
+           theano=Theano.SAME)  # fmt: skip
+
+
+reduced("reduce_sum sum K.sum tf.reduce_sum tf.math.reduce_sum", "Sum", "Sum", np.sum)
+reduced("reduce_mean mean K.mean tf.reduce_mean tf.math.reduce_mean", "Mean", "Mean", np.mean)
+reduced("reduce_max max amax K.max tf.reduce_max tf.math.reduce_max", "Max", "Max")
+reduced("reduce_min min amin K.min tf.reduce_min tf.math.reduce_min", "Min", "Min")
+define("reduce_prod tf.reduce_prod tf.math.reduce_prod", REDUCED, Kind.REDUCTION, reduction(np.prod),
+       nodes=_nodes("Prod"), function=np.prod, keras3="Prod")  # fmt: skip
+define("prod K.prod", REDUCED, Kind.REDUCTION, keras3="Prod", theano=Theano.SAME)
+define("reduce_std std tf.math.reduce_std K.std", REDUCED, Kind.REDUCTION, keras3="Std", theano=Theano.USUALLY)
+define("reduce_variance var K.var tf.math.reduce_variance", REDUCED, Kind.REDUCTION, keras3="Var")
+define("reduce_logsumexp logsumexp K.logsumexp tf.reduce_logsumexp tf.math.reduce_logsumexp", REDUCED, Kind.REDUCTION,
+       keras3="Logsumexp")  # fmt: skip
+define("reduce_all all K.all tf.reduce_all tf.math.reduce_all", REDUCED, Kind.REDUCTION, nodes=_nodes("All"),
+       keras3="All", takes_truth=True, gives="bool")  # fmt: skip
+define("reduce_any any K.any tf.reduce_any tf.math.reduce_any", REDUCED, Kind.REDUCTION, nodes=_nodes("Any"),
+       keras3="Any", takes_truth=True, gives="bool")  # fmt: skip
 define_all(
-    "prod reduce_logsumexp|logsumexp "
-    "reduce_variance|var reduce_std|std reduce_euclidean_norm|euclidean_norm median argmax argmin count_nonzero ptp "
-    "nanmax nanmin nanmean nansum nanprod nanstd nanvar nanmedian l2_loss zero_fraction moments",
+    "reduce_euclidean_norm|euclidean_norm median count_nonzero ptp nanmax nanmin nanmean nansum nanprod "
+    "nanstd nanvar nanmedian l2_loss zero_fraction moments",
     REDUCED,
     Kind.REDUCTION,
 )
-define("reduce_max max amax", REDUCED, Kind.REDUCTION, nodes=_nodes("Max"))
-define("reduce_min min amin", REDUCED, Kind.REDUCTION, nodes=_nodes("Min"))
-define("reduce_all all", REDUCED, Kind.REDUCTION, nodes=_nodes("All"))
-define("reduce_any any", REDUCED, Kind.REDUCTION, nodes=_nodes("Any"))
+define("argmax", REDUCED, Kind.REDUCTION, keras3="Argmax", gives="int32")
+define("argmin", REDUCED, Kind.REDUCTION, keras3="Argmin", gives="int32")
 define("norm", "x ord axis keepdims|keep_dims", Kind.REDUCTION)
 
 LAST, FIRST, BEFORE_LAST = -1, 0, -2
@@ -60,7 +85,6 @@ define_all("l2_normalize", "x axis|dim", Kind.ALONG)
 define_all("normalize along_axis", "x axis", Kind.ALONG, axis=LAST)
 define_all("normalizewhole", "x ord axis", Kind.ALONG)
 define_all("tril triu", "x k", Kind.ALONG, axis=BEFORE_LAST)
-define_all("band_part|matrix_band_part", "x num_lower num_upper", Kind.ALONG, axis=BEFORE_LAST)
 define_all("clip_by_norm", "x clip_norm axis|axes", Kind.ALONG)
 define_all("clip_by_average_norm", "x clip_norm", Kind.ALONG)
 define("top_k top_k_v2", "x k sorted", Kind.FOLD, axis=LAST, nodes={"TopKV2": "x k @sorted"})
@@ -91,3 +115,129 @@ define_all(
     "*x",
     Kind.SEGMENT,
 )
+
+
+# Nodes of Keras 3
+
+TF_L2_EPSILON = "1e-12"
+"""Under the root: TensorFlow's default, and what Keras's backend leaves it at."""
+
+
+def _normalized(call: FunctionCall, epsilon: float) -> Tensor:
+    """Keras 3 bounds the norm where TensorFlow bounds its square."""
+    if not epsilon > 0:
+        raise NotTranslated("an epsilon that is not positive")
+    return call.op("Normalize", call.floats("x"), axis=call.axis(), order=2, epsilon=math.sqrt(epsilon))
+
+
+@keras3("K.l2_normalize", "x axis=null", theano=Theano.USUALLY)
+def backend_l2_normalize_nodes(call: FunctionCall) -> Tensor:
+    """By the Euclidean norm."""
+    return _normalized(call, float(TF_L2_EPSILON))
+
+
+@keras3("tf.nn.l2_normalize tf.math.l2_normalize tf.linalg.l2_normalize", f"x axis|dim epsilon={TF_L2_EPSILON}")
+def l2_normalize_nodes(call: FunctionCall) -> Tensor:
+    """By the Euclidean norm."""
+    return _normalized(call, call.number("epsilon"))
+
+
+@keras3("tf.norm tf.linalg.norm", 'x|tensor ord="euclidean" axis=null keepdims|keep_dims=false')
+def norm_nodes(call: FunctionCall) -> Tensor:
+    """The Euclidean norm of all numbers or along an axis, or the sum of absolute values along one."""
+    axis, keepdims = call.axis(), call.flag("keepdims")
+    order = call.number("ord") if call.is_number("ord") else None
+    if isinstance(axis, list):
+        raise NotTranslated("a norm over several axes")
+    if order == 1 and axis is not None:
+        return call.op("Sum", call.op("Absolute", call.floats("x")), axis=axis, keepdims=keepdims)
+    if order != 2 or axis is None:  # noqa: PLR2004 - the Euclidean norm of vectors
+        call.only(ord="euclidean")
+    squares = call.op("Square", call.floats("x"))
+    return call.op("Sqrt", call.op("Sum", squares, axis=axis, keepdims=keepdims))
+
+
+def _position(functions: str, class_name: str, axis: int) -> None:
+    """Register functions that give the place of an extreme along an axis."""
+
+    @keras3(functions, f"x|input axis|dimension={axis}")
+    def nodes(call: FunctionCall) -> Tensor:
+        return replace(call.op(class_name, call.floats("x"), axis=call.integer("axis")), dtype="int64")
+
+
+_position("K.argmax", "Argmax", LAST)
+_position("K.argmin", "Argmin", LAST)
+_position("tf.argmax tf.math.argmax", "Argmax", FIRST)
+_position("tf.argmin tf.math.argmin", "Argmin", FIRST)
+
+
+def _running(functions: str, class_name: str, start: float) -> None:
+    """Register functions that calculate from one number of an axis to the next; the first meets `start`."""
+
+    @keras3(functions, "x axis=0 exclusive=false reverse=false")
+    def nodes(call: FunctionCall) -> Tensor:
+        x, axis = call.floats("x"), call.integer("axis")
+        turns = call.flag("reverse")
+        made = call.op("Flip", x, axis=axis) if turns else x
+        if call.flag("exclusive"):
+            made = _shifted(call, made, axis, x.shape, start)
+        made = call.op(class_name, made, axis=axis)
+        made = call.op("Flip", made, axis=axis) if turns else made
+        return replace(made, shape=x.shape, rows=x.rows if axis else None)
+
+
+def _shifted(call: FunctionCall, x: Tensor, axis: int, shape: tuple[int | None, ...] | None, start: float) -> Tensor:
+    """Each element in the place of the one behind it along an axis; the first is where such a calculation starts."""
+    if shape is None or not -len(shape) <= axis < len(shape):
+        raise NotTranslated("a running sum of a shape that is not known")
+    places = range(len(shape))
+    widths: Json = [[int(k == axis % len(shape)), 0] for k in places]
+    keys = [slice(None, -1 if k == axis % len(shape) else None) for k in places]
+    return call.subscript(call.padded(x, widths, start), *keys)
+
+
+_running("K.cumsum tf.cumsum tf.math.cumsum", "Cumsum", 0.0)
+_running("K.cumprod tf.cumprod tf.math.cumprod", "Cumprod", 1.0)
+
+
+@keras3("K.softmax tf.nn.softmax keras.activations.softmax", "x|logits axis|dim=-1", theano=Theano.USUALLY_OF_ONE)
+def softmax_nodes(call: FunctionCall) -> Tensor:
+    """Along one axis."""
+    return call.each_number("Softmax", axis=LAST if call.is_omitted("axis") else call.integer("axis"))
+
+
+@keras3("tf.nn.log_softmax tf.math.log_softmax", "x|logits axis|dim=-1")
+def log_softmax_nodes(call: FunctionCall) -> Tensor:
+    """Along one axis."""
+    return call.op("LogSoftmax", call.floats("x"), axis=call.integer("axis"))
+
+
+@keras3("tf.sort", 'x|values axis=-1 direction="ASCENDING"')
+def sort_nodes(call: FunctionCall) -> Tensor:
+    """Along one axis, in either direction."""
+    rising = call.op("Sort", call.floats("x"), axis=call.integer("axis"))
+    return rising if _rises(call) else call.op("Flip", rising, axis=call.integer("axis"))
+
+
+@keras3("tf.argsort", 'x|values axis=-1 direction="ASCENDING" stable=false')
+def argsort_nodes(call: FunctionCall) -> Tensor:
+    """Of equal ones, the first comes first."""
+    x = call.floats("x") if _rises(call) else call.op("Negative", call.floats("x"))
+    places = call.op("Argsort", x, axis=call.integer("axis"))
+    return replace(call.op("Cast", places, dtype="int32"), dtype="int32")
+
+
+def _rises(call: FunctionCall) -> bool:
+    direction = call.text("direction")
+    if direction not in {"ASCENDING", "DESCENDING"}:
+        raise NotTranslated("the direction")
+    return direction == "ASCENDING"
+
+
+@keras3("tf.math.top_k tf.nn.top_k", "x|input k=1 sorted=true")
+def top_k_nodes(call: FunctionCall) -> Items:
+    """The largest along the last axis, and where they are."""
+    call.only(sorted=True)
+    best = call.op("TopK", call.floats("x"), k=call.integer("k"), sorted=True)
+    places = call.op("Cast", call.output(best, 1), dtype="int32")
+    return call.list_of([call.output(best, 0), replace(places, dtype="int32")])

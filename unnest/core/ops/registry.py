@@ -6,9 +6,22 @@ of its numbers depends, whether it can cut a batch or join one. An entry says on
     @operation("tile", "x multiples|repeats", Kind.REPEAT)
     def tile(x, multiples): ...
 
+    @shape_rule("tile")
+    def tile_shape(x, multiples): ...
+
+    @keras3("K.tile tf.tile", "x|input n|multiples")
+    def tile_nodes(call):
+        return call.op("Tile", call.tensor("x"), repeats=call.integers("n"))
+
+    define("sinh tf.sinh tf.math.sinh", "*x", Kind.MAP, keras3="Sinh")
+
 Names are those of any dialect (`tf.strided_slice`, `StridedSlice`), all reduced by `plain_name`. In a signature `a|b`
 are two names of one argument; `*x` takes all arguments. Arguments called x, xs and updates are tensors whose contents
 the operation hands on; all others say which entries, where to, or how many.
+
+Keras 3 computes an operation by nodes of its own. Where that is one class, called as the operation's kind is, the entry
+names the class, and names with dots are the functions that it computes. Otherwise a function below the entry makes the
+nodes from a call's arguments; it names its functions with the signatures that they had (`functions`).
 """
 
 from __future__ import annotations
@@ -21,8 +34,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 
+from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall, UnreadableCall, Value, plain_name
 from unnest.core.ops.elements import Array
+from unnest.core.ops.functions import FUNCTIONS, Function, Nodes, Theano
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -91,16 +106,25 @@ CONTENTS = ("x", "xs", "updates")
 IDLE = frozenset({"name", "out_type", "validate_indices", "output_type", "partition_strategy"})
 """Arguments that do not change what is put where; the last is of a table in several parts."""
 
+ShapeRule: TypeAlias = "Callable[..., Shape]"
+"""Arguments by parameter, as the NumPy function has them, a `Sized` for each tensor -> the shape of the result."""
+
 Kernel: TypeAlias = "Callable[..., Array | list[Array]]"
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, repr=False)
 class Operation:
     """One operation: `parameters` in order, `compute` on arrays (None where only its kind is known).
 
     `aliases` maps what dialects call an argument to the parameter. `axis`: the axis of an operation along axes where
     the call names none, None for all. `function`: a NumPy function that plain numbers are computed with.
-    `keeps_shape`: whether the result has the shape of the first tensor.
+    `keeps_shape`: whether the result has the shape of the first tensor. `shape`: the rule for the result's shape, where
+    that of the kind does not hold.
+
+    `keras3` is the class of Keras 3's operation, `config` what its constructor takes beside the call's arguments.
+    `symbol`: the operator of Python. `takes_truth`: whether its tensors are of truth values; `gives`: the dtype of its
+    result, where that is not theirs. `called` is the function that computes its nodes, where none of TensorFlow's has
+    the operation's name.
     """
 
     name: str
@@ -111,6 +135,13 @@ class Operation:
     axis: int | None = None
     function: Callable[..., Any] | None = None
     keeps_shape: bool = False
+    shape: ShapeRule | None = None
+    keras3: str = ""
+    config: Mapping[str, Json] = field(default_factory=dict)
+    symbol: str = ""
+    takes_truth: bool = False
+    gives: str = ""
+    called: str = ""
 
     @property
     def adds(self) -> bool:
@@ -170,34 +201,78 @@ OPERATIONS: dict[str, Operation] = {}
 NODES: dict[str, tuple[Operation, str]] = {}
 """The op of a NodeDef -> the operation, and the arguments that the node's inputs and attributes are."""
 
+CLASSES: dict[str, Operation] = {}
+"""Class of Keras 3 -> the operation that it computes."""
+
+SYMBOLS: dict[str, Operation] = {}
+"""Operator of Python -> the operation; `-x` and `~x` are those of one operand."""
+
 K = TypeVar("K", bound=Kernel)
+NodesT = TypeVar("NodesT", bound=Nodes)
+ShapeRuleT = TypeVar("ShapeRuleT", bound=ShapeRule)
 
 
 class Facts(TypedDict, total=False):
     """What an entry says beside its names, its arguments and its kind: see `Operation`.
 
-    `nodes`: ops of a NodeDef whose inputs are not the arguments in order, with their patterns (`nodes`).
+    `nodes`: ops of a NodeDef whose inputs are not the arguments in order, with their patterns (`nodes`). `theano`:
+    where the functions of Keras's backend among its names compute the same on Theano.
     """
 
     nodes: Mapping[str, str]
     axis: int
-    function: Callable[..., Any]
+    function: Callable[..., Any] | None
     keeps_shape: bool
+    keras3: str
+    config: Mapping[str, Json]
+    symbol: str
+    takes_truth: bool
+    gives: str
+    theano: Theano
+    called: str
+
+
+SIGNATURES = {
+    Kind.MAP: "x|features|tensor|logits|input|a",
+    Kind.ELEMENTWISE: "x|a y|b",
+    Kind.REDUCTION: "x|input_tensor axis|reduction_indices=null keepdims|keep_dims=false",
+}
+"""Kind -> the signature of functions that one class of Keras 3 computes."""
 
 
 def define(names: str, signature: str, kind: Kind, compute: Kernel | None = None, **facts: Unpack[Facts]) -> None:
     """Register an operation under names that are separated by spaces."""
     parameters, aliases = _arguments(signature)
-    plain = [plain_name(name) for name in names.split()]
-    keeps_shape = facts.get("keeps_shape", kind in KEEPING_SHAPE)
+    plain = [*dict.fromkeys(plain_name(name) for name in names.split())]
     entry = Operation(
-        plain[0], parameters, kind, compute, aliases, facts.get("axis"), facts.get("function"), keeps_shape
-    )
+        plain[0], parameters, kind, compute, aliases,
+        axis=facts.get("axis"),
+        function=facts.get("function"),
+        keeps_shape=facts.get("keeps_shape", kind in KEEPING_SHAPE),
+        keras3=facts.get("keras3", ""),
+        config=facts.get("config", {}),
+        symbol=facts.get("symbol", ""),
+        takes_truth=facts.get("takes_truth", False),
+        gives=facts.get("gives", ""),
+        called=facts.get("called", ""),
+    )  # fmt: skip
     for name in plain:
         assert name not in OPERATIONS, name
         OPERATIONS[name] = entry
     for node, pattern in facts.get("nodes", {}).items():
         NODES[node] = entry, pattern
+    if entry.keras3:
+        CLASSES.setdefault(entry.keras3, entry)
+    if entry.symbol:
+        SYMBOLS.setdefault(entry.symbol, entry)
+    for name in names.split():
+        if "." in name and entry.keras3:
+            _define_function(name, Function(SIGNATURES[kind], None, entry, facts.get("theano")))
+
+
+def _define_function(name: str, function: Function) -> None:
+    assert name not in FUNCTIONS, name
+    FUNCTIONS[name] = function
 
 
 @lru_cache(maxsize=256)
@@ -223,6 +298,27 @@ def operation(names: str, signature: str, kind: Kind, **facts: Unpack[Facts]) ->
     def register(compute: K) -> K:
         define(names, signature, kind, compute, **facts)
         return compute
+
+    return register
+
+
+def shape_rule(name: str) -> Callable[[ShapeRuleT], ShapeRuleT]:
+    """Register the rule for the shape of an operation's result; it raises UnknownShape where that does not follow."""
+
+    def register(rule: ShapeRuleT) -> ShapeRuleT:
+        OPERATIONS[plain_name(name)].shape = rule
+        return rule
+
+    return register
+
+
+def keras3(functions: str, signature: str, theano: Theano | None = None) -> Callable[[NodesT], NodesT]:
+    """Register functions, by full names separated by spaces, with what makes the nodes of their calls."""
+
+    def register(nodes: NodesT) -> NodesT:
+        for name in functions.split():
+            _define_function(name, Function(signature, nodes, None, theano))
+        return nodes
 
     return register
 

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnest.core.model import Shape
 from unnest.core.ops.call import Value
 from unnest.core.ops.elements import Array, axis_number, check_copy, check_size, whole_number, whole_numbers
-from unnest.core.ops.registry import Kind, operation
+from unnest.core.ops.functions import NotTranslated, Theano
+from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
+from unnest.core.ops.sizes import UnknownShape, axes_of, axis_of, shape_of, whole, wholes, without_axes
+
+if TYPE_CHECKING:
+    from unnest.core.keras3.lambdas.function_call import FunctionCall
+    from unnest.core.keras3.lambdas.values import Array as ConstantArray
+    from unnest.core.keras3.lambdas.values import Size, SymbolicTensor
 
 
 @operation("identity", "x", Kind.MOVE, keeps_shape=True)
@@ -18,10 +28,22 @@ def identity(x: Value) -> Array:
     return np.asarray(x)
 
 
+@keras3("tf.identity K.identity", "x|input")
+def identity_nodes(call: FunctionCall) -> SymbolicTensor:
+    """The tensor itself."""
+    return call.tensor("x")
+
+
 @operation("stop_gradient", "x|variables", Kind.MAP)
 def stop_gradient(x: Value) -> Array:
     """A tensor as it is, which trains nothing behind it: another computation than one without."""
     return np.asarray(x)
+
+
+@keras3("K.stop_gradient tf.stop_gradient", "x|variables|input")
+def stop_gradient_nodes(call: FunctionCall) -> SymbolicTensor:
+    """An operation of its own in Keras 3, too."""
+    return call.op("StopGradient", call.tensor("x"))
 
 
 @operation("reshape", "x shape|newshape|dims", Kind.MOVE)
@@ -36,10 +58,78 @@ def _reshaped(x: Array, shape: Sequence[int]) -> Array:
     return np.reshape(x, shape)
 
 
+@shape_rule("reshape")
+def reshape_shape(x: Value, shape: Value) -> Shape:
+    """As the shape says; the size -1 is not worked out."""
+    del x
+    return tuple(None if size == -1 else size for size in wholes(shape))
+
+
+@keras3("K.reshape tf.reshape", "x|tensor shape", theano=Theano.SAME)
+def reshape_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
+    """One size of the result may be unknown: it follows from the others, whatever it was computed from."""
+    known = call.constant_tensor("x")
+    if known is not None:
+        return call.array_reshaped(known, call.integers("shape"))
+    x, sizes = call.tensor("x"), call.sizes("shape")
+    unknown = [size for size in sizes if not isinstance(size, int)]
+    if len(unknown) == sizes.count(-1) == 1:
+        if sizes[0] is unknown[0] and unknown[0].rows == x.rows is not None and _elements_of_row(x) is None:
+            return _rows_reshaped(call, x, [size for size in sizes[1:] if isinstance(size, int)])
+        sizes = [_rest(x, unknown[0], sizes) if size == -1 else size for size in sizes]
+    shape = [size if isinstance(size, int) else -1 for size in sizes]
+    if shape.count(-1) > 1 or any(size < -1 for size in shape) or (unknown and 0 in shape):
+        raise NotTranslated("a shape with several unknown sizes")
+    reshaped = call.op("Reshape", x, newshape=shape)
+    if x.rows is None or not _keeps_rows(x, sizes):
+        return reshaped
+    return replace(reshaped, shape=(None, *shape[1:]), rows=x.rows)
+
+
+def _rows_reshaped(call: FunctionCall, x: SymbolicTensor, sizes: Sequence[int]) -> SymbolicTensor:
+    """Every row by itself in another shape, of which one size (-1) follows from the others: the layer's work."""
+    if any(size < -1 or size == 0 for size in sizes):
+        raise NotTranslated("a shape with several unknown sizes")
+    made = call.layer("Reshape", x, target_shape=[*sizes])
+    return replace(made, shape=(None, *(None if size == -1 else size for size in sizes)), rows=x.rows)
+
+
+def _rest(x: SymbolicTensor, rows: Size, sizes: Sequence[int | Size]) -> int:
+    """What -1 stands for beside the number of a tensor's own rows: what a row holds, by the sizes that are told."""
+    others = prod(size for size in sizes if isinstance(size, int) and size != -1)
+    row = _elements_of_row(x)
+    if rows.rows is None or rows.rows != x.rows or row is None or others <= 0 or row % others:
+        raise NotTranslated("a shape with several unknown sizes")
+    return row // others
+
+
+def _elements_of_row(x: SymbolicTensor) -> int | None:
+    """The number of elements in a row of a tensor, where it is known."""
+    sizes = [size for size in x.shape[1:] if size is not None] if x.shape else []
+    return prod(sizes) if x.shape and len(sizes) == len(x.shape) - 1 else None
+
+
+def _keeps_rows(x: SymbolicTensor, sizes: Sequence[int | Size]) -> bool:
+    """True if row k of the result is row k of the tensor: its rows are counted, or hold as much as before."""
+    rest = [size for size in sizes[1:] if isinstance(size, int)]
+    if len(rest) + 1 != len(sizes) or -1 in rest:
+        return False
+    first = sizes[0]
+    if isinstance(first, int):
+        return first == -1 and prod(rest) == _elements_of_row(x)
+    return first.rows == x.rows
+
+
 @operation("flatten", "x", Kind.MOVE)
 def flatten(x: Value) -> Array:
     """All numbers along one axis."""
     return _reshaped(np.asarray(x), [-1])
+
+
+@keras3("K.flatten", "x", theano=Theano.SAME)
+def flatten_nodes(call: FunctionCall) -> SymbolicTensor:
+    """All numbers along one axis."""
+    return call.op("Reshape", call.tensor("x"), newshape=[-1])
 
 
 @operation("batch_flatten", "x", Kind.MOVE)
@@ -49,10 +139,42 @@ def batch_flatten(x: Value) -> Array:
     return _reshaped(array, [len(array), prod(array.shape[1:])])
 
 
+@keras3("K.batch_flatten", "x", theano=Theano.SAME)
+def batch_flatten_nodes(call: FunctionCall) -> SymbolicTensor:
+    """All numbers of a row along one axis."""
+    x = call.tensor("x")
+    if x.shape is None or None in x.shape[1:]:
+        raise NotTranslated("`K.batch_flatten` of an unknown shape")
+    return call.op("Reshape", x, newshape=[-1, prod(size for size in x.shape[1:] if size is not None)])
+
+
 @operation("expand_dims", "x axis", Kind.MOVE)
 def expand_dims(x: Value, axis: Value) -> Array:
     """A new axis of one entry."""
     return np.expand_dims(x, whole_number(axis))
+
+
+@shape_rule("expand_dims")
+def expand_dims_shape(x: Value, axis: Value) -> Shape:
+    """One more axis of size 1."""
+    shape = shape_of(x)
+    place = axis_of(axis, len(shape) + 1)
+    return (*shape[:place], 1, *shape[place:])
+
+
+@keras3("K.expand_dims", "x axis|dim=-1", theano=Theano.SAME)
+def backend_expand_dims_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
+    """The last axis, where none is named."""
+    return expand_dims_nodes(call)
+
+
+@keras3("tf.expand_dims", "x|input axis|dim")
+def expand_dims_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
+    """Of a tensor, or of a constant."""
+    known = call.constant_tensor("x")
+    if known is not None:
+        return call.array_with_axis(known, call.integer("axis"))
+    return call.op("ExpandDims", call.tensor("x"), axis=call.integer("axis"))
 
 
 @operation("squeeze", "x axis", Kind.MOVE, nodes={"Squeeze": "x @squeeze_dims:axis"})
@@ -61,16 +183,69 @@ def squeeze(x: Value, axis: Value = None) -> Array:
     return np.squeeze(np.asarray(x), None if axis is None else tuple(whole_numbers(axis)))
 
 
+@shape_rule("squeeze")
+def squeeze_shape(x: Value, axis: Value = None) -> Shape:
+    """Without the axes that are named; which others have one entry is not always known."""
+    if axis is None:
+        raise UnknownShape
+    shape = shape_of(x)
+    axes = axes_of(axis, len(shape))
+    if any(shape[each] not in (1, None) for each in axes):
+        raise UnknownShape
+    return without_axes(shape, axes)
+
+
+@keras3("K.squeeze tf.squeeze", "x|input axis|squeeze_dims", theano=Theano.SAME)
+def squeeze_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Of axes that are named."""
+    axis = call.axis()
+    if axis is None:
+        raise NotTranslated("a squeeze of all axes")
+    return call.op("Squeeze", call.tensor("x"), axis=axis)
+
+
 @operation("transpose permute_dimensions", "x perm|axes|pattern", Kind.MOVE)
 def transpose(x: Value, perm: Value = None) -> Array:
     """Axes in another order, reversed where none is given."""
     return np.transpose(x, None if perm is None else whole_numbers(perm))
 
 
+@shape_rule("transpose")
+def transpose_shape(x: Value, perm: Value = None) -> Shape:
+    """The sizes in another order."""
+    shape = shape_of(x)
+    axes = [*range(len(shape))][::-1] if perm is None else axes_of(wholes(perm), len(shape))
+    if sorted(axes) != [*range(len(shape))]:
+        raise UnknownShape
+    return tuple(shape[axis] for axis in axes)
+
+
+@keras3("K.permute_dimensions", "x pattern", theano=Theano.SAME)
+def permute_dimensions_nodes(call: FunctionCall) -> SymbolicTensor:
+    """The backend's name of it."""
+    return call.op("Transpose", call.tensor("x"), axes=call.integers("pattern"))
+
+
+@keras3("tf.transpose", "x|a pattern|perm * conjugate=false")
+def transpose_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Of axes in an order that is given."""
+    call.only(conjugate=False)
+    return call.op("Transpose", call.tensor("x"), axes=call.integers("pattern"))
+
+
 @operation("swapaxes", "x axis1 axis2", Kind.MOVE)
 def swapaxes(x: Value, axis1: Value, axis2: Value) -> Array:
     """Two axes in each other's place."""
     return np.swapaxes(x, whole_number(axis1), whole_number(axis2))
+
+
+@shape_rule("swapaxes")
+def swapaxes_shape(x: Value, axis1: Value, axis2: Value) -> Shape:
+    """Two sizes in each other's place."""
+    shape = [*shape_of(x)]
+    one, other = axis_of(axis1, len(shape)), axis_of(axis2, len(shape))
+    shape[one], shape[other] = shape[other], shape[one]
+    return tuple(shape)
 
 
 @operation("moveaxis", "x source destination", Kind.MOVE)
@@ -83,6 +258,15 @@ def moveaxis(x: Value, source: Value, destination: Value) -> Array:
 def reverse(x: Value, axis: Value) -> Array:
     """Entries of some axes from the last to the first."""
     return np.flip(x, tuple(whole_numbers(axis)))
+
+
+@keras3("K.reverse tf.reverse", "x|tensor axes|axis", theano=Theano.SAME)
+def reverse_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Of axes that are named."""
+    axis = call.axis("axes")
+    if axis is None:
+        raise NotTranslated("a reversal without axes")
+    return call.op("Flip", call.tensor("x"), axis=axis)
 
 
 @operation("flip", "x|m axis", Kind.REORDER)
@@ -101,6 +285,12 @@ def roll(x: Value, shift: Value, axis: Value = None) -> Array:
     return np.roll(array, whole_numbers(shift), whole_numbers(axis))
 
 
+@keras3("tf.roll", "x|input shift axis")
+def roll_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Along one axis."""
+    return call.op("Roll", call.tensor("x"), shift=call.integer("shift"), axis=call.integer("axis"))
+
+
 @operation("rot90", "x k axes", Kind.REPEAT)
 def rot90(x: Value, k: Value = 1, axes: Value = (0, 1)) -> Array:
     """Two axes turned by k quarters of a circle."""
@@ -116,12 +306,55 @@ def repeat(x: Value, repeats: Value, axis: Value = None) -> Array:
     return np.repeat(array, times, None if axis is None else axis_number(axis))
 
 
+@shape_rule("repeat")
+def repeat_shape(x: Value, repeats: Value, axis: Value = None) -> Shape:
+    """One axis so many times as long."""
+    shape = [*shape_of(x)]
+    place = axis_of(axis, len(shape))
+    size = shape[place]
+    shape[place] = None if size is None else size * whole(repeats)
+    return tuple(shape)
+
+
+@keras3("K.repeat_elements", "x rep axis")
+def repeat_elements_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Every entry of an axis equally often."""
+    return call.op("Repeat", call.tensor("x"), repeats=call.integer("rep"), axis=call.integer("axis"))
+
+
+@keras3("tf.repeat", "x|input repeats axis")
+def repeat_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Every entry of an axis equally often."""
+    return call.op("Repeat", call.tensor("x"), repeats=call.integer("repeats"), axis=call.integer("axis"))
+
+
+@keras3("K.repeat", "x n")
+def backend_repeat_nodes(call: FunctionCall) -> SymbolicTensor:
+    """A row of numbers n times, along a new axis 1: another function than TensorFlow's of that name."""
+    return call.op("Tile", call.op("ExpandDims", call.tensor("x"), axis=1), repeats=[1, call.integer("n"), 1])
+
+
 @operation("tile", "x multiples|repeats", Kind.REPEAT)
 def tile(x: Value, multiples: Value) -> Array:
     """All entries of an axis several times in turn."""
     array, times = np.asarray(x), whole_numbers(multiples)
     check_size(array.size * prod(times))
     return np.tile(array, times)
+
+
+@shape_rule("tile")
+def tile_shape(x: Value, multiples: Value) -> Shape:
+    """Each axis so many times as long."""
+    shape, times = shape_of(x), wholes(multiples)
+    if len(shape) != len(times):
+        raise UnknownShape
+    return tuple(None if size is None else size * count for size, count in zip(shape, times, strict=True))
+
+
+@keras3("K.tile tf.tile", "x|input n|multiples", theano=Theano.USUALLY)
+def tile_nodes(call: FunctionCall) -> SymbolicTensor:
+    """So many times along each axis."""
+    return call.op("Tile", call.tensor("x"), repeats=call.integers("n"))
 
 
 @operation("broadcast_to", "x shape|newshape|dims", Kind.REPEAT)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unnest.core.model import Json, Shape
 from unnest.core.ops.call import UnreadableCall, Value
 from unnest.core.ops.elements import (
     Array,
@@ -15,7 +17,13 @@ from unnest.core.ops.elements import (
     whole_number,
     whole_numbers,
 )
-from unnest.core.ops.registry import Kind, operation
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
+from unnest.core.ops.sizes import UnknownShape, shape_of, whole
+
+if TYPE_CHECKING:
+    from unnest.core.keras3.lambdas.function_call import FunctionCall
+    from unnest.core.keras3.lambdas.values import Items, SymbolicTensor
 
 MAX_PARTS = 4096
 """Of one split."""
@@ -31,6 +39,34 @@ def get_item(x: Value, key: Value) -> Array:
     keys = list(key) if isinstance(key, (list, tuple)) else [key]
     plain = [k if k is None or k is ... or isinstance(k, slice) else whole_number(k) for k in keys]
     return np.asarray(np.asarray(x)[tuple(plain)])
+
+
+@shape_rule("__getitem__")
+def get_item_shape(x: Value, key: Value) -> Shape:
+    """A number takes an axis away, a slice keeps it, None adds one, an ellipsis stands for the others."""
+    shape, keys = shape_of(x), list(key) if isinstance(key, list | tuple) else [key]
+    used = sum(each is not None and each is not ... for each in keys)
+    if used > len(shape):
+        raise UnknownShape
+    sizes: list[int | None] = []
+    axes = iter(shape)
+    for each in keys:
+        if each is None:
+            sizes.append(1)
+        elif each is ...:
+            sizes += [next(axes) for _ in range(len(shape) - used)]
+        elif isinstance(each, slice):
+            sizes.append(_slice_size(each, next(axes)))
+        else:
+            whole(each)
+            next(axes)
+    return (*sizes, *axes)
+
+
+def _slice_size(key: slice, size: int | None) -> int | None:
+    """The entries of an axis that a slice takes. Raises UnknownShape."""
+    start, stop, step = (None if end is None else whole(end) for end in (key.start, key.stop, key.step))
+    return None if size is None else len(range(size)[start:stop:step])
 
 
 @operation(
@@ -77,6 +113,16 @@ def slice_of_sizes(x: Array, begin: Value, size: Value) -> Array:
     return x[tuple(slice(b, e) for b, e in zip(begins, ends, strict=True))]
 
 
+@keras3("K.slice tf.slice", "x|input_ begin|start size")
+def slice_nodes(call: FunctionCall) -> SymbolicTensor:
+    """`size` elements from `begin` on along each axis; all that follow where it is -1."""
+    begin, size = call.integers("begin"), call.integers("size")
+    if len(begin) != len(size) or min(begin) < 0 or min(size) < -1:
+        raise NotTranslated("the slice")
+    ends = [None if length == -1 else start + length for start, length in zip(begin, size, strict=True)]
+    return call.subscript(call.tensor("x"), *(slice(start, end) for start, end in zip(begin, ends, strict=True)))
+
+
 @operation("k3slice", "x begin|start_indices shape|dims", Kind.SLICE)
 def k3_slice(x: Array, begin: Value, shape: Value) -> Array:
     """The same under Keras 3's name."""
@@ -110,6 +156,28 @@ def split(x: Array, parts: Value, axis: Value = 0, num: Value = None) -> list[Ar
     return np.split(x, np.cumsum(sizes)[:-1], axis)
 
 
+MAX_OUTPUTS = 100
+"""Tensors that one function gives, where they are written as outputs of a node."""
+
+
+@keras3("tf.split", "x|value num_or_size_splits axis=0")
+def split_nodes(call: FunctionCall) -> Items:
+    """Into so many parts, or into parts of these sizes."""
+    x, axis = call.tensor("x"), call.integer("axis")
+    if call.is_list("num_or_size_splits"):
+        sizes = call.integers("num_or_size_splits")
+        if any(size < 0 for size in sizes) or not sizes:
+            raise NotTranslated("a split in unknown sizes")
+        count = len(sizes)
+        sections: Json = [sum(sizes[: index + 1]) for index in range(count - 1)]
+    else:
+        sections = count = call.integer("num_or_size_splits")
+    if not 1 <= count <= MAX_OUTPUTS:
+        raise NotTranslated("a split in many parts")
+    made = call.op("Split", x, indices_or_sections=sections, axis=axis)
+    return call.list_of([call.output(made, index) for index in range(count)])
+
+
 @operation("k3split", "x parts|indices_or_sections axis", Kind.SLICE)
 def k3_split(x: Array, parts: Value, axis: Value = 0) -> list[Array]:
     """Into so many parts, or at these places."""
@@ -132,6 +200,17 @@ def unstack(x: Array, num: Value = None, axis: Value = 0) -> list[Array]:
     return list(along)
 
 
+@keras3("tf.unstack", "x|value num=null axis=0")
+def unstack_nodes(call: FunctionCall) -> Items:
+    """Python sees as many tensors as the shape says."""
+    x, axis = call.tensor("x"), call.integer("axis")
+    count = call.axis_size(x, axis)
+    if count is None or count > MAX_OUTPUTS or call.axis("num") not in {None, count}:
+        raise NotTranslated("`tf.unstack` of an unknown size")
+    made = call.op("Unstack", x, num=count, axis=axis)
+    return call.list_of([call.output(made, index) for index in range(count)])
+
+
 @operation(
     "gather gather_v2",
     "x indices|ids axis batch_dims",
@@ -145,6 +224,32 @@ def gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> 
         raise UnreadableCall
     check_size(where.size * (x.size // max(1, x.shape[axis])))
     return np.take(x, where, axis)
+
+
+@keras3("K.gather", "x|reference indices")
+def backend_gather_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Along the first axis."""
+    return _taken(call, 0)
+
+
+@keras3("tf.gather", "x|params indices * axis=null validate_indices=null batch_dims=0")
+def gather_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Along one axis, the first where none is named."""
+    call.only(batch_dims=0, validate_indices=None)
+    return _taken(call, 0 if call.axis() is None else call.integer("axis"))
+
+
+def _taken(call: FunctionCall, axis: int) -> SymbolicTensor:
+    """Entries by a tensor of whole numbers, by one number, or by a constant list of them."""
+    x = call.tensor("x")
+    if call.is_tensor("indices") and call.tensor("indices").dtype in {"int32", "int64"}:
+        return call.op("Take", x, call.tensor("indices"), axis=axis)
+    if call.is_plain("indices"):
+        return call.op("Take", x, call.integer("indices"), axis=axis)
+    places: Json = call.nested("indices") if call.is_array("indices") else [*call.integers("indices")]
+    if not isinstance(places, list) or not all(isinstance(place, int) for place in places):
+        raise NotTranslated("indices that are no integers")
+    return call.op("Take", x, {"class_name": "__numpy__", "config": {"value": places, "dtype": "int32"}}, axis=axis)
 
 
 @operation("take embedding_lookup", "x indices|ids axis", Kind.TAKE)

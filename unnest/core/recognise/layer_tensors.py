@@ -13,15 +13,16 @@ from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.frontends.node_def import parse_node_def
 from unnest.core.interpreters.product_axes import MATRIX
+from unnest.core.interpreters.shapes import result_shape
 from unnest.core.interpreters.tensor_graph import NOTHING, Column
 from unnest.core.keras_facts.layer_classes import PLAIN, is_keras_class, today
 from unnest.core.keras_facts.shape_rules import Shape, UnknownShape, rule_of
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.model import Json
-from unnest.core.ops.call import OpCall, UnreadableCall
-from unnest.core.ops.call_shapes import broadcast, call_shape, lined_up
+from unnest.core.ops.call import OpCall, UnreadableCall, Value
 from unnest.core.ops.opaque import ClaimedRows
 from unnest.core.ops.registry import OPERATIONS, argument
+from unnest.core.ops.sizes import Sized
 from unnest.core.recognise import followed_slices, layer_facts
 from unnest.core.recognise.followed_slices import RowsMade
 from unnest.core.recognise.op_calls import (
@@ -182,7 +183,7 @@ class LayerTensors(SearchedGraph):
                 layer, after = self.graph.layers[here.layer], [shapes[read] for read in reads]
                 is_of_keras = said(layer, self.graph.call(here.call)) is None
                 of_reads = dict(zip(reads, after, strict=True))
-                shapes[here] = _after(layer, after) if is_of_keras else call_shape(self.parsed(here.call), of_reads)
+                shapes[here] = _after(layer, after) if is_of_keras else _of_call(self.parsed(here.call), of_reads)
         shape = shapes[ref]
         return self.supposed.get(ref) if shape is None else shape
 
@@ -306,15 +307,27 @@ ALONG_AXES = frozenset({"Softmax", "LayerNormalization", "RMSNormalization", "Un
 ELEMENTWISE_LAYERS = frozenset({"Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"})
 
 
+def _of_call(call: OpCall, shapes: Mapping[Ref, Shape | None]) -> Shape | None:
+    """The shape of what an operation makes of tensors of these shapes."""
+
+    def sized(value: Value) -> Value:
+        if isinstance(value, Ref):
+            return Sized(shapes[value])
+        return [sized(part) for part in value] if isinstance(value, list) else value
+
+    return result_shape(OpCall(call.name, [*map(sized, call.args)], {k: sized(v) for k, v in call.kwargs.items()}))
+
+
 def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:
     """What one of Keras's own layers makes of tensors of these shapes."""
     shape = shapes[0]
     if shape is None or not is_keras_class(layer.class_name, layer.stored):
         return None
+    tensors = [Sized(each) for each in shapes]
     if len(shapes) > 1 and layer.class_name == "Concatenate":
-        return lined_up(layer.settings.get("axis", -1), shapes)
+        return result_shape(OpCall("concat", [tensors, layer.settings.get("axis", -1)], {}))
     if len(shapes) > 1 and layer.class_name in ELEMENTWISE_LAYERS:
-        return broadcast(shapes)
+        return result_shape(OpCall("addn", [tensors], {}))
     if len(shapes) > 1:  # of two matrices, one number for each row
         is_dot = layer.class_name == "Dot" and all(each is not None and len(each) == MATRIX for each in shapes)
         return (shape[0], 1) if is_dot else None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer, Ref
+from unnest.core.frontends.keras3_operations import keras3_call
 from unnest.core.frontends.node_def import node_attributes, node_call, node_inputs, parse_node_def
 from unnest.core.model import Json, JsonObject
 from unnest.core.ops.call import OpCall, UnreadableCall, Value, plain_name
@@ -97,12 +98,7 @@ def _of_keras_3(class_name: str, config: JsonObject, stored: JsonObject) -> OpCa
     args, kwargs = stored.get("args"), stored.get("kwargs", {})
     if not isinstance(args, Sequence) or isinstance(args, str) or not isinstance(kwargs, Mapping):
         return None
-    name = plain_name(class_name)
-    return OpCall(f"k3{name}" if name in SAME_NAME else name, args, {**config, **kwargs})
-
-
-SAME_NAME = ("slice", "split")
-"""Keras 3's classes whose arguments are not those of TensorFlow's function of that name."""
+    return keras3_call(class_name, args, config, kwargs)
 
 
 def _of_node_def(node: JsonObject | None, config: JsonObject, stored: Json) -> OpCall | None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from unnest.core.keras_facts.layer_classes import OWN
-from unnest.core.keras_facts.operation_modules import MODULES, operation_module
+from unnest.core.keras_facts.operation_modules import operation_module
+from unnest.core.ops.keras3_modules import MODULES
 
 
 @pytest.mark.parametrize(

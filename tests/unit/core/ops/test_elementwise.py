@@ -1,66 +1,66 @@
-"""Plain numbers are computed as TensorFlow does; of elements nothing is."""
+"""Functions of one tensor: what today's operation of another default is given."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import pytest
 
-from tests.unit.core.ops.test_reshaping import SOURCE
-from unnest.core.ops import OPERATIONS
-from unnest.core.ops.call import UnreadableCall
-from unnest.core.ops.elements import Array, ByContents
-from unnest.core.ops.elementwise import logical, where
+from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
+from unnest.core.keras3.lambdas.values import SymbolicTensor, Value, constant
+from unnest.core.ops import FUNCTIONS, Kind
+from unnest.core.ops.functions import NotTranslated
 
-
-def computed(name: str, operands: Any) -> Array:
-    """What arithmetic gives."""
-    compute = OPERATIONS[name].compute
-    assert compute is not None
-    return np.asarray(compute(operands))
+ONE, ZERO = constant(1.0), constant(0.0)
 
 
 @pytest.mark.parametrize(
-    ("name", "operands", "value"),
+    ("value", "operations"),
     [
-        ("add", [2, 3], 5),
-        ("div", [-7, 2], -3),
-        ("floordiv", [-7, 2], -4),
-        ("div", [7.0, 2], 3.5),
-        ("mod", [-7, 4], 1),
-        ("neg", [np.array([1, -2]), None], [-1, 2]),
-        ("less", [np.array([1, 5]), 3], [True, False]),
-        ("rightshift", [np.array(13), 1], 6),
-        ("leftshift", [np.array(3), 2], 12),
+        (called("K.exp", X), "Exp(x0)"),
+        (called("K.sqrt", X), "Sqrt(Maximum(x0, 0.0))"),
+        (called("tf.sqrt", X), "Sqrt(x0)"),
+        (called("K.hard_sigmoid", X), "Clip(Add(Multiply(x0, 0.2), 0.5), x_min=0.0, x_max=1.0)"),
+        (called("K.relu", X), "Relu(x0)"),
+        (called("K.relu", X, constant(0.1)), "LeakyRelu(x0, negative_slope=0.1)"),
+        (called("K.relu", X, max_value=constant(6)), "Clip(x0, x_min=0.0, x_max=6)"),
+        (called("tf.nn.leaky_relu", X), "LeakyRelu(x0, negative_slope=0.2)"),
+        (called("tf.nn.elu", X), "Elu(x0, alpha=1.0)"),
+        (called("tf.nn.gelu", X), "Gelu(x0, approximate=False)"),
+        (called("K.softmax", X), "Softmax(x0, axis=-1)"),
+        (called("tf.nn.softmax", X, dim=constant(1)), "Softmax(x0, axis=1)"),
+        (called("tf.nn.softmax", X, axis=constant(None)), "Softmax(x0, axis=-1)"),
+        (called("K.clip", X, constant(-1), ONE), "Clip(x0, x_min=-1, x_max=1.0)"),
+        (called("tf.identity", X), "x0"),
+        (called("abs", X), "Absolute(x0)"),
     ],
 )
-def test_arithmetic(name: str, operands: Any, value: Any) -> None:
-    assert computed(name, operands).tolist() == value
+def test_operations(value: Value, operations: str) -> None:
+    assert computed(value) == operations
 
 
-def test_a_bare_number_takes_the_type_of_the_array_beside_it() -> None:
-    """But a fraction beside whole numbers stays one."""
-    assert computed("mul", [np.array([2], np.float32), 3]).dtype == np.float32
-    assert computed("mul", [np.array([2]), 1.5]).tolist() == [3.0]
+NUMBER_BY_NUMBER = [
+    "K.relu", "K.elu", "K.hard_sigmoid", "K.sqrt", "tf.sqrt", "tf.rsqrt", "abs", "tf.nn.leaky_relu", "tf.nn.gelu",
+    "K.clip", "tf.clip_by_value", "K.softmax", "tf.nn.log_softmax",
+    *(
+        name
+        for name, function in FUNCTIONS.items()
+        if function.operation is not None
+        and function.operation.kind is Kind.MAP
+        and not function.operation.takes_truth
+    ),
+]  # fmt: skip
 
 
-def test_what_is_no_number() -> None:
-    with pytest.raises(UnreadableCall):
-        computed("add", ["a", 1])
-    with pytest.raises(UnreadableCall):
-        computed("add", [np.zeros((10**4, 1)), np.zeros((1, 10**4))])
+@pytest.mark.parametrize("name", NUMBER_BY_NUMBER)
+def test_arithmetic_is_on_floats(name: str) -> None:
+    """Integers and truth values are computed with otherwise in Keras 3."""
+    more = (constant(0), ONE) if name in {"K.clip", "tf.clip_by_value"} else ()
+    assert isinstance(called(name, X, *more), SymbolicTensor)
+    with pytest.raises(NotTranslated, match=r"^arithmetic on int32$"):
+        called(name, INTEGERS, *more)
 
 
-def test_choices() -> None:
-    mask = np.array([True, False])
-    assert where(mask, 1, 2).tolist() == [1, 2]
-    assert where(mask).tolist() == [[0]]
-    assert logical(np.logical_and)(mask, [True, True]).tolist() == [True, False]
-    assert logical(np.logical_not)(mask).tolist() == [False, True]
-
-
-@pytest.mark.parametrize("compute", [where, logical(np.logical_not), lambda x: computed("mul", [x, 2])])
-def test_of_rows_nothing_is_computed(compute: Any) -> None:
-    with pytest.raises(ByContents):
-        compute(SOURCE)
+def test_what_is_not_understood() -> None:
+    with pytest.raises(NotTranslated, match=r"^a clip from high to low$"):
+        called("K.clip", X, ONE, ZERO)
+    with pytest.raises(NotTranslated, match=r"^`K.relu` with both a slope and a maximum$"):
+        called("K.relu", X, constant(0.1), constant(6))

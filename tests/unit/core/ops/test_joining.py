@@ -10,9 +10,10 @@ import pytest
 
 from tests.unit.core.ops.test_reshaping import SHAPE, SOURCE, X, done, rows
 from unnest.core.ops.apply import apply
+from unnest.core.ops.arithmetic import added, averaged
 from unnest.core.ops.call import OpCall, UnreadableCall
 from unnest.core.ops.elements import ELEMENT, ZERO, ByContents
-from unnest.core.ops.joining import added, averaged, concat, padded, stack
+from unnest.core.ops.joining import concat, padded, stack
 
 
 def test_a_part_is_put_over_zeros_and_over_rows() -> None:

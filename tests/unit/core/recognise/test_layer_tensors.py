@@ -85,7 +85,7 @@ def test_what_a_function_of_somebodys_own_does_to_rows() -> None:
 
 
 def test_the_shape_of_tensors_put_together() -> None:
-    """Along the axis named, from the end too; not along the batch, nor of tensors that do not fit."""
+    """Along the axis named, from the end and of the batch too; not of tensors that do not fit."""
     writer = Writer()
     one, other = writer.dense(X, X)
     joined = [
@@ -93,7 +93,8 @@ def test_the_shape_of_tensors_put_together() -> None:
         for n, (axis, parts) in enumerate([(-1, [one, other, X]), (1, [one, X]), (0, [one, other]), (0, [one, X])])
     ]
     tensors = LayerTensors(writer.graph(*joined))
-    assert [tensors.shape(Ref(*each)) for each in joined] == [(None, 2 * UNITS + 4), (None, UNITS + 4), None, None]
+    beside, behind = [(None, 2 * UNITS + 4), (None, UNITS + 4)], (None, UNITS)
+    assert [tensors.shape(Ref(*each)) for each in joined] == [*beside, behind, None]
 
 
 def test_why_calls_differ() -> None:

@@ -15,13 +15,13 @@ from unnest.core.keras3.lambdas.values import (
     Array,
     Const,
     Items,
-    NotUnderstood,
     Numbers,
     SliceOf,
     Value,
     array,
     number,
 )
+from unnest.core.ops.functions import NotTranslated
 
 EXACT = 2**53
 """Integers up to here are floats of 64 bits, too."""
@@ -33,15 +33,15 @@ def made(nested: object, numbers: Numbers, text: str = "") -> Array:
     """An array of those numbers, rounded as its dtype rounds them.
 
     Raises:
-        NotUnderstood: Where its size, or a number in it, is beyond what is computed here.
+        NotTranslated: Where its size, or a number in it, is beyond what is computed here.
 
     """
     with np.errstate(all="ignore"):
         values = np.asarray(nested, NUMPY_DTYPES[numbers])
     if not 0 < values.size <= MAX_ELEMENTS:
-        raise NotUnderstood("the shape of an array")
+        raise NotTranslated("the shape of an array")
     if not np.isfinite(values).all() or (numbers == "int64" and (np.abs(values) > EXACT).any()):
-        raise NotUnderstood("an impossible calculation")
+        raise NotTranslated("an impossible calculation")
     return Array(values.tolist(), text, numbers=numbers)
 
 
@@ -123,7 +123,7 @@ def reshaped(value: Array, shape: Sequence[int]) -> Array:
     try:
         return made(_known(value).reshape(tuple(shape)), value.numbers or "float64")
     except (TypeError, ValueError) as error:
-        raise NotUnderstood("the shape of an array") from error
+        raise NotTranslated("the shape of an array") from error
 
 
 def widened(value: Array, axis: int) -> Array:
@@ -131,7 +131,7 @@ def widened(value: Array, axis: int) -> Array:
     try:
         return made(np.expand_dims(_known(value), axis), value.numbers or "float64")
     except ValueError as error:
-        raise NotUnderstood("the axis of an array") from error
+        raise NotTranslated("the axis of an array") from error
 
 
 def _known(value: Array) -> NDArray[np.generic]:
@@ -144,12 +144,12 @@ def of_value(value: Value, numbers: Numbers | None, text: str = "") -> Array:
     What comes from JSON may have been an array of any dtype, and stays one.
 
     Raises:
-        NotUnderstood: For anything else.
+        NotTranslated: For anything else.
 
     """
     nested = array(value)
     if nested is None:
-        raise NotUnderstood("an array that does not hold numbers alone")
+        raise NotTranslated("an array that does not hold numbers alone")
     own = value.numbers if isinstance(value, Array) else None
     is_stored = isinstance(value, Array) or (isinstance(value, Items) and value.kind == "stored")
     if numbers is None and own is None and is_stored:

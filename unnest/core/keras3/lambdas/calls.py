@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
-from unnest.core.keras3.lambdas.functions import FUNCTIONS
-from unnest.core.keras3.lambdas.functions.constants import of_array
-from unnest.core.keras3.lambdas.functions.signatures import Bound, KnownFunction, shape_of
+from unnest.core.keras3.lambdas import arrays
+from unnest.core.keras3.lambdas.function_call import FLOATS, FunctionCall, shape_of
 from unnest.core.keras3.lambdas.operators import kind
 from unnest.core.keras3.lambdas.values import (
     ATOM,
@@ -21,13 +20,16 @@ from unnest.core.keras3.lambdas.values import (
     Items,
     Method,
     Name,
-    NotUnderstood,
     Shape,
     SymbolicTensor,
     Value,
     bounded,
+    constant,
     items,
+    number,
 )
+from unnest.core.ops import FUNCTIONS, Kind, Operation
+from unnest.core.ops.functions import Function, NotTranslated, Theano, parse_signature
 
 ROOTS: Mapping[str, str] = {"K": "keras.backend", "tf": "tensorflow", "keras": "keras", "np": "numpy", "math": "math"}
 """What a bare name is taken for; besides these only the builtins in the table."""
@@ -47,22 +49,6 @@ CONSTANTS: Mapping[str, float | None] = {
 SHAPES: Mapping[str, Literal["shape", "tuple"]] = {"shape": "shape", "_keras_shape": "tuple"}
 """Attributes of tensors that are shapes; the second is of Keras's own of before 2.3."""
 
-ALIKE = frozenset(
-    f"K.{name}"
-    for name in (
-        *("exp", "log", "square", "abs", "sign", "sin", "cos", "tanh", "sqrt", "clip", "maximum", "minimum"),
-        *("sum", "mean", "max", "min", "prod", "expand_dims", "squeeze", "reshape", "flatten", "batch_flatten"),
-        *("permute_dimensions", "concatenate", "stack", "reverse", "int_shape", "ndim", "epsilon", "floatx"),
-    )
-)
-"""Functions of Keras's backend that compute the same on Theano, whose files do not always say so."""
-
-#: The same for floats of usual size: files of Keras 1, which do not tell their backend, are read with this assumption.
-#: (Source: Keras 1.2.2, keras/backend/theano_backend.py and tensorflow_backend.py.)
-ASSUMED_ALIKE = frozenset(
-    f"K.{name}" for name in ("cast", "tile", "pow", "relu", "std", "one_hot", "l2_normalize", "softmax")
-)
-
 #: What draws random numbers, in the latent layer of autoencoders above all.
 RANDOM = re.compile(r"(K|tf)\.(random|truncated)_\w+|(tf|keras|np)\.random\.\w+")
 
@@ -71,7 +57,7 @@ def named(text: str, dialect: Dialect) -> Value:
     """What a global stands for.
 
     Raises:
-        NotUnderstood: For every name but a few: globals are not stored.
+        NotTranslated: For every name but a few: globals are not stored.
 
     """
     if text in ROOTS:
@@ -80,7 +66,7 @@ def named(text: str, dialect: Dialect) -> Value:
     if text in FUNCTIONS and "." not in text:
         dialect.taken[text] = "the builtin"
         return Name(text, text)
-    raise NotUnderstood(f"`{text}`, a name whose value is not stored")
+    raise NotTranslated(f"`{text}`, a name whose value is not stored")
 
 
 def module(path: str) -> Name:
@@ -109,37 +95,35 @@ def attribute(of: Value, field: str) -> Value:
         return Method(of, field, text)
     if isinstance(of, Array) and of.numbers not in {None, "tensor"} and field in {"astype", "reshape"}:
         return Method(of, field, text)
-    raise NotUnderstood(f"`.{field}` of {kind(of)}")
+    raise NotTranslated(f"`.{field}` of {kind(of)}")
 
 
 def call(function: Value, arguments: CallArguments, dialect: Dialect) -> Value:
     """`function(arguments)`."""
     text = bounded(f"{function.text}({arguments.text})")
     if isinstance(function, Method) and isinstance(function.of, Array):
-        return replace(of_array(function.of, function.name, arguments), text=text)
+        return replace(_array_method(function.of, function.name, arguments), text=text)
     if isinstance(function, Method):
         if arguments.positional or arguments.keywords:
-            raise NotUnderstood(f"arguments of `{function.text}`")
+            raise NotTranslated(f"arguments of `{function.text}`")
         if isinstance(function.of, Shape):
             return replace(function.of, kind="list", text=text)
         assert isinstance(function.of, SymbolicTensor)
         return replace(shape_of(function.of), text=text)
     if isinstance(function, Name) and RANDOM.fullmatch(function.path):
-        raise NotUnderstood(
+        raise NotTranslated(
             f"`{function.text}`: no layer or operation of Keras 3's own draws random numbers at inference"
         )
     if not isinstance(function, Name) or function.path not in FUNCTIONS:
-        raise NotUnderstood(f"a call of {kind(function)}")
-    if function.path.startswith("K.") and dialect.backend != "tensorflow" and function.path not in ALIKE:
-        is_untold = dialect.backend is None and dialect.release[:1] == (1,)
-        takes_axis = function.path == "K.softmax" and len(arguments.positional) + len(arguments.keywords) > 1
-        if not is_untold or function.path not in ASSUMED_ALIKE or takes_axis:
-            raise NotUnderstood(f"`{function.text}`, which depends on the backend")
-        dialect.taken[function.text] = "what Theano and TensorFlow both compute"
-    if function.path.startswith(("K.", "keras.")) and dialect.keras_3 and function.path not in ALIKE:
-        raise NotUnderstood(f"`{function.text}` of Keras 3")
+        raise NotTranslated(f"a call of {kind(function)}")
     known = FUNCTIONS[function.path]
-    value = known.compute(Bound(_bound(function, known, arguments), dialect))
+    _check_backend(function, known, arguments, dialect)
+    called = FunctionCall(_bound(function, known, arguments), dialect)
+    if known.nodes is not None:
+        value = known.nodes(called)
+    else:
+        assert known.operation is not None
+        value = _nodes_of_kind(known.operation, called)
     if isinstance(value, Items) and value.kind == "stored":
         return replace(value, spelt=text)
     if isinstance(value, Items):
@@ -149,18 +133,72 @@ def call(function: Value, arguments: CallArguments, dialect: Dialect) -> Value:
     return replace(value, text=text, rank=ATOM) if isinstance(value, (SymbolicTensor, Array, Const, Shape)) else value
 
 
-def _bound(function: Name, known: KnownFunction, arguments: CallArguments) -> dict[str, Value]:
-    if len(arguments.positional) > known.positional:
-        raise NotUnderstood(f"the arguments of `{function.text}`")
-    values = {names[0]: value for names, value in zip(known.parameters, arguments.positional, strict=False)}
-    first = {name: names[0] for names in known.parameters for name in names}
+def _check_backend(function: Name, known: Function, arguments: CallArguments, dialect: Dialect) -> None:
+    """Raise NotTranslated for a function of Keras's that computes something else in another backend, or in Keras 3."""
+    is_of_backend = function.path.startswith("K.")
+    if is_of_backend and known.theano is Theano.SAME:
+        return
+    if is_of_backend and dialect.backend != "tensorflow":
+        is_unknown = dialect.backend is None and dialect.release[:1] == (1,)
+        has_one = len(arguments.positional) + len(arguments.keywords) == 1
+        is_usual = known.theano is Theano.USUALLY or (known.theano is Theano.USUALLY_OF_ONE and has_one)
+        if not is_unknown or not is_usual:
+            raise NotTranslated(f"`{function.text}`, which depends on the backend")
+        dialect.taken[function.text] = "what Theano and TensorFlow both compute"
+    if function.path.startswith(("K.", "keras.")) and dialect.keras_3:
+        raise NotTranslated(f"`{function.text}` of Keras 3")
+
+
+def _nodes_of_kind(operation: Operation, call: FunctionCall) -> SymbolicTensor:
+    """One class of Keras 3, called as operations of its kind are."""
+    class_name, config = operation.keras3, operation.config
+    if operation.kind is Kind.REDUCTION:
+        x = call.tensor("x")
+        if x.dtype != ("bool" if operation.takes_truth else "float32"):
+            raise NotTranslated(f"a reduction of {x.dtype}")
+        return call.op(class_name, x, axis=call.axis(), keepdims=call.flag("keepdims"), **config)
+    if operation.kind is Kind.ELEMENTWISE:
+        made = call.calculate(class_name, call["x"], call["y"])
+    elif operation.takes_truth:
+        made = call.calculate(class_name, call["x"])
+    else:
+        made = call.each_number(class_name, **config)
+    return replace(made, dtype=operation.gives) if operation.gives else made
+
+
+def _array_method(value: Array, method: str, arguments: CallArguments) -> Array:
+    """`value.reshape(...)` and `value.astype(...)` of one of NumPy's arrays. Raises NotTranslated."""
+    given = arguments.positional
+    if method == "reshape" and not arguments.keywords:
+        sizes = given[0].items if len(given) == 1 and isinstance(given[0], Items) else given
+        numbers = [number(size) for size in sizes]
+        whole = [size for size in numbers if isinstance(size, int)]
+        if whole and len(whole) == len(numbers):
+            return arrays.reshaped(value, whole)
+    if method == "astype" and len(given) == 1 and not arguments.keywords:
+        written = given[0]
+        spelt = written.path if isinstance(written, Name) else written.value if isinstance(written, Const) else None
+        if isinstance(spelt, str) and spelt in FLOATS:
+            return arrays.made(value.value, FLOATS[spelt])
+    raise NotTranslated(f"arguments of `.{method}`")
+
+
+def _bound(function: Name, known: Function, arguments: CallArguments) -> dict[str, Value]:
+    """The arguments of a call by the first names in the function's signature. Raises NotTranslated."""
+    signature = parse_signature(known.signature)
+    if len(arguments.positional) > signature.positional:
+        raise NotTranslated(f"the arguments of `{function.text}`")
+    values = {names[0]: value for names, value in zip(signature.parameters, arguments.positional, strict=False)}
+    first = {name: names[0] for names in signature.parameters for name in names}
     for name, value in arguments.keywords.items():
         if name == "name" and name not in first and function.path.startswith("tf."):
             continue
         if name not in first or first[name] in values:
-            raise NotUnderstood(f"`{name}=` of `{function.text}`")
+            raise NotTranslated(f"`{name}=` of `{function.text}`")
         values[first[name]] = value
-    values = {**known.defaults, **values}
-    if len(values) < len(known.parameters):
-        raise NotUnderstood(f"the arguments of `{function.text}`")
+    for name, default in signature.defaults.items():
+        assert default is None or isinstance(default, bool | int | float | str)
+        values.setdefault(name, constant(default))
+    if len(values) < len(signature.parameters):
+        raise NotTranslated(f"the arguments of `{function.text}`")
     return values

@@ -11,7 +11,6 @@ from unnest.core.keras3.lambdas.values import (
     ATOM,
     COMPARISON,
     MAX_INTEGER,
-    NUMPY,
     RANK,
     UNARY,
     Array,
@@ -19,7 +18,6 @@ from unnest.core.keras3.lambdas.values import (
     Items,
     Method,
     Name,
-    NotUnderstood,
     Shape,
     Size,
     SliceOf,
@@ -31,25 +29,18 @@ from unnest.core.keras3.lambdas.values import (
     constant,
     enclosed,
     items,
+    node,
     number,
-    operation,
 )
 from unnest.core.keras3.op_nodes import UNKNOWN, Operand
 from unnest.core.model import Json
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.registry import CLASSES, SYMBOLS, Kind
 
 FLOAT = "float32"
 
-ARITHMETIC: Mapping[str, str] = {
-    "+": "Add",
-    "-": "Subtract",
-    "*": "Multiply",
-    "/": "Divide",
-    "//": "FloorDivide",
-    "%": "Mod",
-    "**": "Power",
-}
-LOGIC: Mapping[str, str] = {"&": "LogicalAnd", "|": "LogicalOr"}
-ORDER: Mapping[str, str] = {"<": "Less", "<=": "LessEqual", ">": "Greater", ">=": "GreaterEqual"}
+ORDER = frozenset({"<", "<=", ">", ">="})
+"""Comparisons; equality is not among them: before TensorFlow 2 it was identity."""
 
 ON_NUMBERS: Mapping[str, Callable[[float, float], float]] = {
     "+": operator.add,
@@ -76,7 +67,7 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
             constants = arrays.arithmetic(symbol, left, right)
             if constants is not None:
                 return replace(constants, text=_infix(written, left, right), rank=RANK[written])
-        raise NotUnderstood(f"`{written}` on {kind(left)} and {kind(right)}")
+        raise NotTranslated(f"`{written}` on {kind(left)} and {kind(right)}")
     computed = calculation(_class(written, left, right), left, right)
     return replace(computed, text=_infix(written, left, right), rank=RANK[written])
 
@@ -92,46 +83,50 @@ def _joined(left: Value, right: Value) -> Items:
     """`left + right` of two lists, or of two tuples."""
     first, second = listed(left), listed(right)
     if first.kind != second.kind:
-        raise NotUnderstood(f"`+` on {kind(first)} and {kind(second)}")
+        raise NotTranslated(f"`+` on {kind(first)} and {kind(second)}")
     joined = items(first.kind, [*first.items, *second.items])
     return replace(joined, spelt=_infix("+", left, right), rank=RANK["+"])
 
 
 def _class(symbol: str, left: Value, right: Value) -> str:
-    if symbol in LOGIC and all(isinstance(side, SymbolicTensor) and side.dtype == "bool" for side in (left, right)):
-        return LOGIC[symbol]
-    if symbol == "@" and all(isinstance(side, SymbolicTensor | Array) for side in (left, right)):
-        return "Matmul"
-    if symbol not in ARITHMETIC:
-        raise NotUnderstood(f"`{symbol}` on tensors")
-    return ARITHMETIC[symbol]
+    """The class of Keras 3 that an operator is on these values. Raises NotTranslated."""
+    operation, sides = SYMBOLS.get(symbol), (left, right)
+    if operation is None or symbol in ORDER:
+        raise NotTranslated(f"`{symbol}` on tensors")
+    if operation.takes_truth and not all(isinstance(side, SymbolicTensor) and side.dtype == "bool" for side in sides):
+        raise NotTranslated(f"`{symbol}` on tensors")
+    if operation.kind is Kind.PRODUCT and not all(isinstance(side, SymbolicTensor | Array) for side in sides):
+        raise NotTranslated(f"`{symbol}` on tensors")
+    return operation.keras3
 
 
 def calculation(class_name: str, *sides: Value) -> SymbolicTensor:
     """An elementwise operation of Keras 3 on tensors of one dtype, numbers and constant arrays among them.
 
     Raises:
-        NotUnderstood: Where dtypes differ, or are not the floats (for logic: truth values) that need no conversion.
+        NotTranslated: Where dtypes differ, or are not the floats (for logic: truth values) that need no conversion.
 
     """
     tensors = [side for side in sides if isinstance(side, SymbolicTensor)]
-    wanted = "bool" if class_name in {"LogicalAnd", "LogicalOr", "LogicalNot", "LogicalXor"} else FLOAT
+    operation = CLASSES.get(class_name)
+    wanted = "bool" if operation is not None and operation.takes_truth else FLOAT
     if not tensors:
-        raise NotUnderstood(f"{class_name} without a tensor")
+        raise NotTranslated(f"{class_name} without a tensor")
     # TensorFlow makes no integer of a float beside a tensor: there the tensor's dtype shows.
     shows = wanted == FLOAT and any(isinstance(number(side), float) for side in sides)
     for tensor in tensors:
         if tensor.dtype != wanted and not (shows and tensor.dtype == UNKNOWN):
-            raise NotUnderstood(f"arithmetic on {tensor.dtype}")
-    computed = operation(NUMPY, class_name, {}, [_operand(side) for side in sides], tensors)
-    rows = {tensor.rows for tensor in tensors} if _have_one_shape(class_name, sides) else {None}
+            raise NotTranslated(f"arithmetic on {tensor.dtype}")
+    computed = node(class_name, {}, [_operand(side) for side in sides], tensors)
+    is_product = operation is not None and operation.kind is Kind.PRODUCT
+    rows = {tensor.rows for tensor in tensors} if not is_product and _have_one_shape(sides) else {None}
     return replace(computed, dtype=wanted, rows=rows.pop() if len(rows) == 1 else None)
 
 
-def _have_one_shape(class_name: str, sides: Sequence[Value]) -> bool:
+def _have_one_shape(sides: Sequence[Value]) -> bool:
     """Whether all tensors have one shape, which nothing else could widen."""
     shapes = {side.shape if isinstance(side, SymbolicTensor) else () for side in sides if number(side) is None}
-    return shapes != {None} and len(shapes) == 1 and class_name != "Matmul"
+    return shapes != {None} and len(shapes) == 1
 
 
 def _operand(side: Value) -> Operand:
@@ -142,22 +137,22 @@ def _operand(side: Value) -> Operand:
         return value if abs(value) <= MAX_INTEGER else float(value)
     nested = array(side)
     if nested is None:
-        raise NotUnderstood(f"{kind(side)} as an operand")
+        raise NotTranslated(f"{kind(side)} as an operand")
     return as_floats(nested)
 
 
 def _folded(symbol: str, left: Const, right: Const) -> Value:
     a, b = number(left), number(right)
     if a is None or b is None or symbol not in ON_NUMBERS:
-        raise NotUnderstood(f"`{symbol}` on {kind(left)} and {kind(right)}")
+        raise NotTranslated(f"`{symbol}` on {kind(left)} and {kind(right)}")
     if symbol == "**" and abs(b) > MAX_EXPONENT:
-        raise NotUnderstood("a large power")
+        raise NotTranslated("a large power")
     try:
         value = ON_NUMBERS[symbol](a, b)
     except (ArithmeticError, ValueError) as error:
-        raise NotUnderstood("an impossible calculation") from error
+        raise NotTranslated("an impossible calculation") from error
     if not isinstance(value, (int, float)) or number(constant(value)) is None:
-        raise NotUnderstood("a number beyond 32 bits")
+        raise NotTranslated("a number beyond 32 bits")
     return Const(value, _infix(symbol, left, right), RANK[symbol])
 
 
@@ -172,24 +167,24 @@ def unary(symbol: str, value: Value) -> Value:
     """`-value`, `+value`, `~value`."""
     text = f"{symbol}{enclosed(value, UNARY)}"
     if isinstance(value, SymbolicTensor):
-        names = {"-": "Negative", "~": "LogicalNot"}
-        if symbol not in names:
-            raise NotUnderstood(f"`{symbol}` on tensors")
-        return replace(calculation(names[symbol], value), text=text, rank=UNARY)
+        operation = SYMBOLS.get(f"{symbol}x")
+        if operation is None:
+            raise NotTranslated(f"`{symbol}` on tensors")
+        return replace(calculation(operation.keras3, value), text=text, rank=UNARY)
     if isinstance(value, Array) and symbol == "-" and (negative := arrays.negative(value)) is not None:
         return replace(negative, text=text, rank=UNARY)
     plain = number(value)
     if plain is None or symbol == "~":
-        raise NotUnderstood(f"`{symbol}` on {kind(value)}")
+        raise NotTranslated(f"`{symbol}` on {kind(value)}")
     return Const(-plain if symbol == "-" else plain, text, UNARY)
 
 
 def compare(symbol: str, left: Value, right: Value) -> Value:
-    """`left symbol right` on tensors; equality is not among it: before TensorFlow 2 it was identity."""
+    """`left symbol right` on tensors, of `ORDER`."""
     if symbol not in ORDER:
-        raise NotUnderstood(f"`{symbol}`")
+        raise NotTranslated(f"`{symbol}`")
     text = bounded(f"{enclosed(left, COMPARISON + 1)} {symbol} {enclosed(right, COMPARISON + 1)}")
-    return replace(calculation(ORDER[symbol], left, right), dtype="bool", text=text, rank=COMPARISON)
+    return replace(calculation(SYMBOLS[symbol].keras3, left, right), dtype="bool", text=text, rank=COMPARISON)
 
 
 def subscript(value: Value, key: Value) -> Value:
@@ -204,20 +199,20 @@ def subscript(value: Value, key: Value) -> Value:
         if chosen is not None:
             return replace(chosen, text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]"))
     if not isinstance(value, Items):
-        raise NotUnderstood(f"a part of {kind(value)}")
+        raise NotTranslated(f"a part of {kind(value)}")
     if isinstance(key, SliceOf):
         if value.kind == "stored":
-            raise NotUnderstood("a part of a stored list")
+            raise NotTranslated("a part of a stored list")
         return items(value.kind, value.items[slice(*key.ends)])
     index = _index(key)
     if not -len(value.items) <= index < len(value.items):
-        raise NotUnderstood("an index outside its list")
+        raise NotTranslated("an index outside its list")
     return value.items[index]
 
 
 def _index(key: Value) -> int:
     if not isinstance(key, Const) or isinstance(key.value, bool) or not isinstance(key.value, int):
-        raise NotUnderstood("an index that is no integer")
+        raise NotTranslated("an index that is no integer")
     return key.value
 
 
@@ -229,7 +224,7 @@ def _dimension(shape: Shape, key: Value) -> Value:
         return Shape(shape.dimensions[slice(*key.ends)], shape.kind, text, shape.rows if begins else None)
     index = _index(key)
     if not -len(shape.dimensions) <= index < len(shape.dimensions):
-        raise NotUnderstood("an index outside its shape")
+        raise NotTranslated("an index outside its shape")
     return replace(_sizes(shape)[index], text=text, rank=ATOM)
 
 
@@ -247,13 +242,13 @@ def listed(value: Value) -> Items:
     """A list or tuple, or a shape that is one to Python.
 
     Raises:
-        NotUnderstood: For anything else, a shape that is itself a tensor among it.
+        NotTranslated: For anything else, a shape that is itself a tensor among it.
 
     """
     if isinstance(value, Shape) and value.kind != "tensor":
         return replace(items("tuple" if value.kind == "tuple" else "list", _sizes(value)), spelt=value.text)
     if not isinstance(value, Items):
-        raise NotUnderstood(f"{kind(value)} taken apart")
+        raise NotTranslated(f"{kind(value)} taken apart")
     return value
 
 
@@ -264,22 +259,22 @@ def _keys(key: Value) -> tuple[Value, ...]:
 def _part_of_tensor(value: SymbolicTensor, key: Value) -> SymbolicTensor:
     keys = _keys(key)
     if not keys or sum(isinstance(part, Const) and part.value is ... for part in keys) > 1:
-        raise NotUnderstood("a subscript")
-    chosen = operation(NUMPY, "GetItem", {}, [value.operand, [_key(part) for part in keys]], [value])
+        raise NotTranslated("a subscript")
+    chosen = node("GetItem", {}, [value.operand, [_key(part) for part in keys]], [value])
     return replace(chosen, text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]"))
 
 
 def _key(part: Value) -> Json:
     if isinstance(part, SliceOf):
         if part.ends[2] == 0:
-            raise NotUnderstood("a step of zero")
+            raise NotTranslated("a step of zero")
         return {"class_name": "__slice__", "config": dict(zip(("start", "stop", "step"), part.ends, strict=True))}
     if isinstance(part, Const) and part.value is None:
         return None
     if isinstance(part, Const) and part.value is ...:
         return {"class_name": "__ellipsis__", "config": {}}
     if number(part) is None:
-        raise NotUnderstood(f"a tensor's part by {kind(part)}")
+        raise NotTranslated(f"a tensor's part by {kind(part)}")
     return _index(part)
 
 
@@ -290,7 +285,7 @@ def slice_of(ends: Sequence[Value]) -> SliceOf:
         value if value is None or (isinstance(value, int) and not isinstance(value, bool)) else "" for value in values
     )
     if start == "" or stop == "" or step == "":
-        raise NotUnderstood("a slice whose ends are no integers")
+        raise NotTranslated("a slice whose ends are no integers")
     assert not isinstance(start, str)
     assert not isinstance(stop, str)
     assert not isinstance(step, str)
@@ -301,7 +296,7 @@ def unpack(value: Value, count: int) -> list[Value]:
     """`a, b = value`, in order."""
     parts = listed(value).items
     if len(parts) != count:
-        raise NotUnderstood("a list taken apart in another number of parts")
+        raise NotTranslated("a list taken apart in another number of parts")
     return list(parts)
 
 

@@ -10,12 +10,16 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from unnest.core.byte_code.interpretation import NotFollowed
-from unnest.core.keras3 import op_shapes
+from unnest.core.frontends.keras3_operations import keras3_call, plain_argument
+from unnest.core.interpreters.shapes import result_shape
 from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
 from unnest.core.model import Json
+from unnest.core.model import Shape as Sizes
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.keras3_modules import MODULES
+from unnest.core.ops.sizes import Sized
 
-NUMPY, MATH, CORE, NN, IMAGE = (f"keras.src.ops.{room}" for room in ("numpy", "math", "core", "nn", "image"))
+NUMPY, CORE = (f"keras.src.ops.{room}" for room in ("numpy", "core"))
 LAYERS = "keras.layers"
 
 MAX_NODES = 150
@@ -41,10 +45,6 @@ MAX_FLOAT = 3e38
 ATOM, UNARY, COMPARISON = 10, 8, 1
 RANK = {"|": 2, "^": 3, "&": 4, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7, "@": 7, "**": 9}
 """How tightly an operator binds, for the parentheses of the text."""
-
-
-class NotUnderstood(NotFollowed):
-    """The reason, for the report; the translation ends here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +217,13 @@ def items(kind: Literal["list", "tuple", "stored"], values: Sequence[Value]) -> 
     """A list or tuple.
 
     Raises:
-        NotUnderstood: Where it holds more than anyone writes.
+        NotTranslated: Where it holds more than anyone writes.
 
     """
     size = 1 + sum(value.size if isinstance(value, Items) else 1 for value in values)
     depth = 1 + max((value.depth for value in values if isinstance(value, Items)), default=0)
     if size > MAX_ELEMENTS or depth > MAX_DEPTH:
-        raise NotUnderstood("a long list" if size > MAX_ELEMENTS else "lists in lists")
+        raise NotTranslated("a long list" if size > MAX_ELEMENTS else "lists in lists")
     return Items(kind, tuple(values), size, depth)
 
 
@@ -231,11 +231,11 @@ def bounded(text: str) -> str:
     """The text, unless nobody would read it.
 
     Raises:
-        NotUnderstood: Where it is too long.
+        NotTranslated: Where it is too long.
 
     """
     if len(text) > MAX_TEXT:
-        raise NotUnderstood("the expression is too long")
+        raise NotTranslated("the expression is too long")
     return text
 
 
@@ -244,27 +244,34 @@ def enclosed(value: Value, rank: int) -> str:
     return value.text if value.rank >= rank else f"({value.text})"
 
 
-def operation(
-    module: str, class_name: str, config: Mapping[str, Json], args: Sequence[Operand], like: Sequence[SymbolicTensor]
+def node(
+    class_name: str,
+    config: Mapping[str, Json],
+    args: Sequence[Operand],
+    like: Sequence[SymbolicTensor],
+    module: str | None = None,
 ) -> SymbolicTensor:
-    """An operation on tensors, with the dtype of the first; the caller sets another, and the text."""
+    """An operation on tensors, with the dtype of the first of `like`; the caller sets another, and the text.
+
+    `module` is where the class stands that is no operation, but a layer.
+    """
     nodes = 1 + sum(tensor.nodes for tensor in like)
     if nodes > MAX_NODES:
-        raise NotUnderstood("the expression is too large")
+        raise NotTranslated("the expression is too large")
     shapes = {id(tensor.operand): tensor.shape for tensor in like}
-    shape = op_shapes.result_shape(class_name, config, [_sized(arg, shapes) for arg in args])
-    return SymbolicTensor(
-        OpNode(module, class_name, dict(config), tuple(args)), like[0].dtype, "", shape=shape, nodes=nodes
-    )
+    call = keras3_call(class_name, [_sized(arg, shapes) for arg in args], config)
+    shape = result_shape(call) if module is None else None
+    made = OpNode(module or MODULES[class_name], class_name, dict(config), tuple(args))
+    return SymbolicTensor(made, like[0].dtype, "", shape=shape, nodes=nodes)
 
 
-def _sized(arg: Operand, shapes: Mapping[int, tuple[int | None, ...] | None]) -> op_shapes.Argument:
+def _sized(arg: Operand, shapes: Mapping[int, Sizes | None]) -> object:
     """An argument with its shape in a tensor's place."""
     if isinstance(arg, Input | Part | OpNode):
-        return op_shapes.Sized(shapes.get(id(arg)))
+        return Sized(shapes.get(id(arg)))
     if isinstance(arg, list | tuple):
         return [_sized(each, shapes) for each in arg]
-    return arg  # type: ignore[return-value]  # what is no tensor and no list is JSON
+    return plain_argument(arg)  # type: ignore[arg-type]  # what is no tensor and no list is JSON
 
 
 def part(tensor: SymbolicTensor, index: int) -> SymbolicTensor:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.lambdas.values import Items, NotUnderstood, SymbolicTensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import Items, SymbolicTensor, Value, constant, items
 from unnest.core.keras3.op_nodes import Input
 from unnest.core.keras3.pieces import GraphTensor, LayerArguments, Tree
+from unnest.core.ops.functions import NotTranslated
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class CallValues:
         )
 
     def of(self, tree: Tree) -> Value:
-        """An argument. Raises NotUnderstood."""
+        """An argument. Raises NotTranslated."""
         if isinstance(tree, GraphTensor):
             return self.tensor(tree)
         if isinstance(tree, Mapping):
@@ -43,13 +44,13 @@ class CallValues:
                 return operators.slice_of([self.of(tree.get(k)) for k in ("start", "stop", "step")])
             if tree.get("class_name") == "__ellipsis__" or tree.get("type") == "Ellipsis":
                 return constant(...)
-            raise NotUnderstood("an argument of a form that is not known")
+            raise NotTranslated("an argument of a form that is not known")
         if isinstance(tree, Sequence) and not isinstance(tree, str):
             values = [self.of(v) for v in tree]
             return items("tuple" if any(not isinstance(v, SymbolicTensor) for v in values) else "list", values)
         if tree is None or isinstance(tree, bool | int | float | str):
             return constant(tree)
-        raise NotUnderstood("an argument of a form that is not known")
+        raise NotTranslated("an argument of a form that is not known")
 
 
 def holds_tensors(value: Value) -> bool:

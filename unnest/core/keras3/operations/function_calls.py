@@ -6,16 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from unnest.core.keras3.lambdas import calls, operators
-from unnest.core.keras3.lambdas.functions import FUNCTIONS
-from unnest.core.keras3.lambdas.values import CallArguments, Dialect, Items, Name, NotUnderstood, SymbolicTensor, Value
+from unnest.core.keras3.lambdas.values import CallArguments, Dialect, Items, Name, SymbolicTensor, Value
 from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.pieces import Tree
-
-OPERATORS = {
-    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "div": "/", "floordiv": "//", "mod": "%", "pow": "**",
-    "matmul": "@",
-}  # fmt: skip
-"""`__operators__.add` and its like; with an `r` before the name the sides are swapped."""
+from unnest.core.ops import FUNCTIONS, OPERATIONS
+from unnest.core.ops.functions import NotTranslated
 
 ALIASES = {
     "compat.v1.floor_div": "math.floordiv", "math.scalar_mul": "math.multiply",
@@ -28,9 +23,9 @@ ALIASES = {
 
 
 def function_called(function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], values: CallValues) -> Value:
-    """A stored call of a function. Raises NotUnderstood."""
+    """A stored call of a function. Raises NotTranslated."""
     if function == "einsum" and not values.call.tensors:
-        raise NotUnderstood("Keras stored its equation alone, and not what it was called on")
+        raise NotTranslated("Keras stored its equation alone, and not what it was called on")
     positional = [values.of(a) for a in args]
     named = {k: values.of(v) for k, v in kwargs.items() if k != "name" or v is not None}
     return operation(function, positional, named)
@@ -39,7 +34,7 @@ def function_called(function: str, args: Sequence[Tree], kwargs: Mapping[str, Tr
 def operation(
     name: str, args: Sequence[Value], kwargs: Mapping[str, Value], tensorflow: Literal["1", "2"] = "2"
 ) -> Value:
-    """What a TensorFlow function computes. Raises NotUnderstood."""
+    """What a TensorFlow function computes. Raises NotTranslated."""
     dialect = Dialect("tensorflow", tensorflow)
     name = ALIASES.get(name, name).removeprefix("compat.v1.")
     if name.startswith("__operators__."):
@@ -54,12 +49,12 @@ def _operator(name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> 
     sides = [*args, *kwargs.values()]
     if name == "getitem" and len(sides) == 2:  # noqa: PLR2004 - a tensor and a key
         return part(sides[0], sides[1])
-    swapped = name.startswith("r") and name.removeprefix("r") in OPERATORS
-    symbol = OPERATORS.get(name.removeprefix("r") if swapped else name)
-    if symbol is None or len(sides) != 2:  # noqa: PLR2004 - of two
-        raise NotUnderstood(f"the operator {name}")
+    swapped = name.startswith("r") and name.removeprefix("r") in OPERATIONS
+    operation = OPERATIONS.get(name.removeprefix("r") if swapped else name)
+    if operation is None or not operation.symbol or len(sides) != 2:  # noqa: PLR2004 - of two
+        raise NotTranslated(f"the operator {name}")
     left, right = sides[::-1] if swapped else sides
-    return operators.binary(symbol, left, right)
+    return operators.binary(operation.symbol, left, right)
 
 
 def part(of: Value, key: Value) -> Value:

@@ -6,29 +6,21 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.frontends.node_def import node_attributes, node_call, node_inputs, node_operation
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.lambdas.functions import FUNCTIONS
-from unnest.core.keras3.lambdas.values import NotUnderstood, Value, constant, items
+from unnest.core.keras3.lambdas.values import Value, constant, items
 from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.operations.function_calls import operation, part
 from unnest.core.model import Json, JsonObject
-from unnest.core.ops import NODES, Kind, Operation
+from unnest.core.ops import FUNCTIONS, NODES, Kind, Operation
 from unnest.core.ops.call import OpCall, plain_name
+from unnest.core.ops.functions import NotTranslated, parse_signature
 from unnest.core.ops.registry import argument
 from unnest.core.ops.slicing import MASKS, strided_key
 
-NO_NODE = "its inputs and attributes do not add up"
-"""Of a node with fewer inputs than its operation has, or with text where a number stands."""
-
-TENSORFLOW = {plain_name(path): path.removeprefix("tf.") for path in FUNCTIONS if path.startswith("tf.")}
+TENSORFLOW = {plain_name(path): path for path in FUNCTIONS if path.startswith("tf.")}
 """The name of an operation -> the function of TensorFlow's that computes it."""
 
-BY_ANOTHER = {"rint": "round", "mirrorpad": "pad"}
-"""Operations that a function of another name computes."""
-
-BINARY = {
-    "add": "+", "subtract": "-", "multiply": "*", "truediv": "/", "div": "/", "pow": "**", "floordiv": "//", "mod": "%",
-}  # fmt: skip
-"""Operations that are operators of Python."""
+NO_NODE = "its inputs and attributes do not add up"
+"""Of a node with fewer inputs than its operation has, or with text where a number stands."""
 
 DTYPES = {"DT_FLOAT": "float32", "DT_INT32": "int32", "DT_INT64": "int64", "DT_UINT8": "uint8", "DT_BOOL": "bool"}
 """TensorFlow's names in a node -> those of its functions, where a cast gives the same on every backend."""
@@ -41,14 +33,14 @@ def node_called(node: JsonObject, config: Mapping[str, Json], values: CallValues
     """Return what a node computes; constants stand by their position among the inputs.
 
     Raises:
-        NotUnderstood: For a node that no function of TensorFlow's here computes.
+        NotTranslated: For a node that no function of TensorFlow's here computes.
 
     """
     op, attributes = str(node.get("op")), node_attributes(node)
     known = node_operation(op)
     is_text = node.keys() == {"op"}  # of which the attributes are not read; JSON leaves out those of a node without any
     if known is None or is_text or (op not in NODES and _says_more(node)):
-        raise NotUnderstood(f"the operation {op}")
+        raise NotTranslated(f"the operation {op}")
     constants = config.get("constants")
     constants = constants if isinstance(constants, Mapping) else {}
     tensors = [values.tensor(tensor) for tensor in values.call.tensors]
@@ -56,10 +48,10 @@ def node_called(node: JsonObject, config: Mapping[str, Json], values: CallValues
     inputs = node_inputs({key: values.of(value) for key, value in constants.items()}, tensors, count)
     call = node_call(op, inputs, {key: _value(value) for key, value in attributes.items() if value not in (None, [])})
     if not call.args:
-        raise NotUnderstood(NO_NODE)
+        raise NotTranslated(NO_NODE)
     plain = node_call(op, node_inputs(constants, (), count), attributes)
-    if known.name in BINARY and len(inputs) == 2:  # noqa: PLR2004 - of two
-        return operators.binary(BINARY[known.name], *inputs)
+    if known.symbol in operators.ON_NUMBERS and len(inputs) == 2:  # noqa: PLR2004 - of two
+        return operators.binary(known.symbol, *inputs)
     if known.name == "identityn":
         return items("list", inputs)
     if known.name == "stridedslice":
@@ -81,34 +73,34 @@ def _says_more(node: JsonObject) -> bool:
 
 
 def _value(plain: Json) -> Value:
-    """An attribute as stored code has values. Raises NotUnderstood for shapes and the like."""
+    """An attribute as stored code has values. Raises NotTranslated for shapes and the like."""
     if isinstance(plain, list):
         return items("list", [constant(each) for each in plain])
     if isinstance(plain, Mapping | Sequence) and not isinstance(plain, str):
-        raise NotUnderstood(NO_NODE)
+        raise NotTranslated(NO_NODE)
     return constant(DTYPES.get(plain, plain) if isinstance(plain, str) else plain)
 
 
 def _check(name: str, plain: OpCall) -> None:
-    """Raise NotUnderstood for what a function does not do that a node may."""
+    """Raise NotTranslated for what a function does not do that a node may."""
     if name == "squeeze" and not argument(plain, "axis"):
-        raise NotUnderstood("a squeeze of axes that are not named")
+        raise NotTranslated("a squeeze of axes that are not named")
     if name == "diagpart" and argument(plain, "k") not in (None, 0):
-        raise NotUnderstood("another diagonal than the main one")
+        raise NotTranslated("another diagonal than the main one")
 
 
 def _function_called(op: str, known: Operation, call: OpCall) -> Value:
     """The function of TensorFlow's that computes a node, on arguments by the names that it has for them."""
-    name = TENSORFLOW.get(BY_ANOTHER.get(known.name, known.name))
-    if name is None:
-        raise NotUnderstood(f"the operation {op}")
-    function = FUNCTIONS[f"tf.{name}"]
+    path = _tensorflow_function(known)
+    if path is None:
+        raise NotTranslated(f"the operation {op}")
+    function = parse_signature(FUNCTIONS[path].signature)
     if (
         op not in NODES
         and known.kind is Kind.MAP
         and len(call.args) > len(function.parameters) - len(function.defaults)
     ):
-        raise NotUnderstood(f"the operation {op} of so many inputs")
+        raise NotTranslated(f"the operation {op} of so many inputs")
     names = {spelled for parameter in function.parameters for spelled in parameter}
     given = [items("list", each) if isinstance(each, list) else each for each in call.args]
     beyond = dict(zip(known.parameters[function.positional :], given[function.positional :], strict=False))
@@ -119,14 +111,21 @@ def _function_called(op: str, known: Operation, call: OpCall) -> Value:
         spellings = [parameter, *(alias for alias, of in known.aliases.items() if of == parameter)]
         kwargs[next((each for each in spellings if each in names), parameter)] = value
     # Select takes three tensors of one shape, or rows by a mask, as the function did before TensorFlow 2.
-    return operation(name, given[: function.positional], kwargs, tensorflow="1" if op == "Select" else "2")
+    return operation(
+        path.removeprefix("tf."), given[: function.positional], kwargs, tensorflow="1" if op == "Select" else "2"
+    )
+
+
+def _tensorflow_function(known: Operation) -> str | None:
+    """The function of TensorFlow's that has an operation's name, or computes its nodes."""
+    return TENSORFLOW.get(known.name, known.called) or None
 
 
 def _subscript(plain: OpCall) -> Value:
     """The subscript that a StridedSlice stands for."""
     begin, end, steps = (argument(plain, name) for name in ("begin", "end", "strides"))
     if not isinstance(begin, list) or not isinstance(end, list) or not isinstance(steps, list):
-        raise NotUnderstood("a slice with ends that are computed")
+        raise NotTranslated("a slice with ends that are computed")
     begins, ends, strides = ([int(str(each)) for each in numbers] for numbers in (begin, end, steps))
     key = strided_key(begins, ends, strides, {name: int(argument(plain, name) or 0) for name in MASKS})
     return items("tuple", [_key(each) for each in key])

@@ -12,7 +12,6 @@ from unnest.core.keras3.lambdas.values import (
     CORE,
     Const,
     Items,
-    NotUnderstood,
     Shape,
     Size,
     SymbolicTensor,
@@ -25,6 +24,7 @@ from unnest.core.keras3.operations.function_calls import function_called
 from unnest.core.keras3.operations.graph_nodes import NO_NODE, node_called
 from unnest.core.keras3.pieces import Expansion, LayerArguments, Piece, Tree, filled
 from unnest.core.model import Json, Tensor
+from unnest.core.ops.functions import NotTranslated
 
 
 def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor, ...], context: Context) -> Piece:
@@ -41,7 +41,7 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
             else:
                 value = node_called(node, config, CallValues(call, context))
             operands = _operands(value, call)
-        except NotUnderstood as reason:
+        except NotTranslated as reason:
             raise refused(name, kind, f"{called_by} is not translated: {reason}") from reason
         except (IndexError, ValueError) as why:
             raise refused(name, kind, f"{called_by} is not translated: {NO_NODE}") from why
@@ -53,7 +53,7 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
 
 
 def _operands(value: Value, call: LayerArguments) -> list[Operand]:
-    """What the result is computed by; of a shape or a number, what stands for it. Raises NotUnderstood."""
+    """What the result is computed by; of a shape or a number, what stands for it. Raises NotTranslated."""
     if isinstance(value, Items) and holds_tensors(value):
         return [_operand(each) for each in value.items]
     if isinstance(value, Shape | Size | Const | Items):
@@ -63,7 +63,7 @@ def _operands(value: Value, call: LayerArguments) -> list[Operand]:
 
 def _operand(value: Value) -> Operand:
     if not isinstance(value, SymbolicTensor):
-        raise NotUnderstood("a result that is no tensor")
+        raise NotTranslated("a result that is no tensor")
     return (
         operators.calculation("Multiply", value, constant(1)).operand
         if isinstance(value.operand, Input)

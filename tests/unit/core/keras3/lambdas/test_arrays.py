@@ -15,13 +15,13 @@ from unnest.core.keras3.lambdas.values import (
     Array,
     CallArguments,
     Dialect,
-    NotUnderstood,
     Numbers,
     SliceOf,
     Value,
     constant,
     items,
 )
+from unnest.core.ops.functions import NotTranslated
 
 ALL = SliceOf((None, None, None))
 NONE = constant(None)
@@ -119,7 +119,7 @@ def test_an_array(value: Value, kind: Numbers | None, result: Any) -> None:
 )
 def test_arithmetic_that_is_not_understood(symbol: str, left: Value, right: Value, reason: str) -> None:
     """Python 2 divided integers otherwise, and a dtype that is not stored may be any."""
-    with pytest.raises(NotUnderstood, match=f"^{re.escape(reason)}$"):
+    with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
         binary(symbol, left, right)
 
 
@@ -141,7 +141,7 @@ def test_arithmetic_that_is_not_understood(symbol: str, left: Value, right: Valu
     ],
 )
 def test_calls_that_are_not_understood(name: str, arguments: list[Value], reason: str) -> None:
-    with pytest.raises(NotUnderstood, match=f"^{re.escape(reason)}$"):
+    with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
         called(name, *arguments)
 
 
@@ -157,7 +157,7 @@ def test_calls_that_are_not_understood(name: str, arguments: list[Value], reason
     ],
 )
 def test_methods_that_are_not_understood(value: Array, name: str, arguments: list[Value], reason: str) -> None:
-    with pytest.raises(NotUnderstood, match=f"^{re.escape(reason)}$"):
+    with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
         method(value, name, *arguments)
 
 
@@ -168,7 +168,7 @@ def test_methods_that_are_not_understood(value: Array, name: str, arguments: lis
 )  # fmt: skip
 def test_parts_that_are_not_understood(value: Array, key: Value) -> None:
     """One number of an array is NumPy's, and no Python number."""
-    with pytest.raises(NotUnderstood, match=r"^a part of an array$"):
+    with pytest.raises(NotTranslated, match=r"^a part of an array$"):
         subscript(value, key)
 
 
@@ -193,5 +193,5 @@ def test_beside_a_tensor(value: Value, operations: str) -> None:
 
 def test_a_bias_along_another_axis() -> None:
     for bias, order in ((numpy(1.0), "channels_first"), (MATRIX, "channels_last"), (X, "channels_last")):
-        with pytest.raises(NotUnderstood, match="a bias along another axis than the last"):
+        with pytest.raises(NotTranslated, match="a bias along another axis than the last"):
             called("K.bias_add", X, bias, constant(order))

@@ -13,7 +13,6 @@ from unnest.core.keras3.lambdas.values import (
     Const,
     Items,
     Name,
-    NotUnderstood,
     Shape,
     Size,
     SliceOf,
@@ -24,6 +23,7 @@ from unnest.core.keras3.lambdas.values import (
 )
 from unnest.core.keras3.op_nodes import UNKNOWN, Input, OpNode
 from unnest.core.model import Json
+from unnest.core.ops.functions import NotTranslated
 
 NUMPY = "keras.src.ops.numpy"
 X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 4))
@@ -200,7 +200,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
 
 @pytest.mark.parametrize(("compute", "reason"), REFUSED, ids=[reason for _, reason in REFUSED])
 def test_the_rest_is_refused_with_its_reason(compute: Callable[[], object], reason: str) -> None:
-    with pytest.raises(NotUnderstood, match=f"^{re.escape(reason)}$"):
+    with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
         compute()
 
 
@@ -211,5 +211,5 @@ def test_a_float_beside_a_tensor_shows_what_it_holds() -> None:
     assert isinstance(scaled, SymbolicTensor)
     assert scaled.dtype == "float32"
     for symbol, value in (("/", constant(2)), ("+", unknown)):
-        with pytest.raises(NotUnderstood, match=r"^arithmetic on an unknown dtype$"):
+        with pytest.raises(NotTranslated, match=r"^arithmetic on an unknown dtype$"):
             operators.binary(symbol, unknown, value)

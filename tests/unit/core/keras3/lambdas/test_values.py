@@ -11,7 +11,6 @@ from unnest.core.keras3.lambdas.values import (
     Array,
     CallArguments,
     Const,
-    NotUnderstood,
     SliceOf,
     SymbolicTensor,
     Value,
@@ -20,6 +19,7 @@ from unnest.core.keras3.lambdas.values import (
 )
 from unnest.core.keras3.op_nodes import Input, OpNode, Part
 from unnest.core.model import Json
+from unnest.core.ops.functions import NotTranslated
 
 X = SymbolicTensor(Input(0), "float32", "x")
 ONE, TWO = constant(1), constant(2)
@@ -105,7 +105,7 @@ def test_an_array_of_floats_in_keras_3_s_json() -> None:
 
 
 def test_an_operation_has_the_dtype_of_the_first_and_counts_all_behind_it() -> None:
-    once = values.operation("m", "Add", {}, [X.operand, X.operand], [X, X])
+    once = values.node("Add", {}, [X.operand, X.operand], [X, X], module="m")
     assert (once.operand, once.dtype, once.nodes) == (OpNode("m", "Add", {}, (Input(0), Input(0))), "float32", 3)
     assert values.part(once, 1).operand == Part(OpNode("m", "Add", {}, (Input(0), Input(0))), 1)
 
@@ -115,8 +115,8 @@ def test_an_operation_has_the_dtype_of_the_first_and_counts_all_behind_it() -> N
     [
         (lambda n: items("list", [ONE] * (values.MAX_ELEMENTS - 2 + n)), "a long list"),
         (
-            lambda n: values.operation(
-                "m", "Add", {}, [], [SymbolicTensor(None, "float32", "x", nodes=values.MAX_NODES - 2 + n)]
+            lambda n: values.node(
+                "Add", {}, [], [SymbolicTensor(None, "float32", "x", nodes=values.MAX_NODES - 2 + n)]
             ),
             "the expression is too large",
         ),
@@ -128,14 +128,14 @@ def test_nothing_grows_beyond_what_anyone_writes(make: object, reason: str) -> N
     """At the bound it is made; one more and it is not."""
     assert callable(make)
     make(1)
-    with pytest.raises(NotUnderstood, match=re.escape(reason)):
+    with pytest.raises(NotTranslated, match=re.escape(reason)):
         make(2)
 
 
 def test_lists_in_lists_are_counted_with_all_that_is_in_them() -> None:
     inner = items("list", [ONE] * 5_000)
     assert items("list", [inner]).size == 5_002
-    with pytest.raises(NotUnderstood):
+    with pytest.raises(NotTranslated):
         items("list", [inner, inner])
 
 

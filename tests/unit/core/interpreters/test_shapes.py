@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3.op_shapes import Shape, Sized, result_shape
+from unnest.core.frontends.keras3_operations import keras3_call, plain_argument
+from unnest.core.interpreters.shapes import result_shape
+from unnest.core.model import Shape
+from unnest.core.ops.call import OpCall
+from unnest.core.ops.sizes import Sized
 
 X, Y, ROW = Sized((None, 3, 4)), Sized((None, 4, 5)), Sized((None, 4))
 ALL = {"class_name": "__slice__", "config": {"start": None, "stop": None, "step": None}}
@@ -15,6 +19,16 @@ REST = {"class_name": "__ellipsis__", "config": {}}
 
 def part(start: int | None, stop: int | None, step: int | None = None) -> dict[str, Any]:
     return {"class_name": "__slice__", "config": {"start": start, "stop": stop, "step": step}}
+
+
+def of_class(kind: str, config: dict[str, Any], args: list[Any]) -> OpCall:
+    """The call of an operation of Keras 3, as its JSON has it."""
+    plain = [arg if isinstance(arg, Sized) or _has_tensors(arg) else plain_argument(arg) for arg in args]
+    return keras3_call(kind, plain, config)
+
+
+def _has_tensors(arg: Any) -> bool:
+    return isinstance(arg, list) and any(isinstance(each, Sized) for each in arg)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +62,7 @@ def part(start: int | None, stop: int | None, step: int | None = None) -> dict[s
     ],
 )  # fmt: skip
 def test_what_follows(kind: str, config: dict[str, Any], args: list[Any], shape: Shape) -> None:
-    assert result_shape(kind, config, args) == shape
+    assert result_shape(of_class(kind, config, args)) == shape
 
 
 @pytest.mark.parametrize(
@@ -72,4 +86,32 @@ def test_what_follows(kind: str, config: dict[str, Any], args: list[Any], shape:
     ],
 )
 def test_what_does_not_follow(kind: str, config: dict[str, Any], args: list[Any]) -> None:
-    assert result_shape(kind, config, args) is None
+    assert result_shape(of_class(kind, config, args)) is None
+
+
+STEPS, UNIT, UNKNOWN = Sized((None, 5, 3)), Sized((None, 1, 1)), Sized(None)
+
+
+@pytest.mark.parametrize(
+    ("call", "shape"),
+    [
+        (OpCall("relu", [STEPS], {}), (None, 5, 3)),
+        (OpCall("subtract", [STEPS], {"y": 0.5, "name": None}), (None, 5, 3)),
+        (OpCall("truediv", [STEPS, [0.2, 0.3, 0.4]], {}), (None, 5, 3)),
+        (OpCall("multiply", [UNIT], {"y": STEPS}), (None, 5, 3)),
+        (OpCall("where", [UNIT], {"x": STEPS, "y": 0.0}), (None, 5, 3)),
+        (OpCall("subtract", [STEPS, UNKNOWN], {}), None),
+        (OpCall("truediv", [STEPS, [0.2, 0.3]], {}), None),
+        (OpCall("reducemean", [STEPS], {"axis": [0]}), (5, 3)),
+        (OpCall("reducemean", [STEPS], {"axis": -1, "keepdims": True}), (None, 5, 1)),
+        (OpCall("reducemean", [STEPS], {}), ()),
+        (OpCall("reducemean", [STEPS], {"axis": UNIT}), None),
+        (OpCall("reducemean", [UNKNOWN], {"axis": 0}), None),
+        (OpCall("concat", [[STEPS, STEPS]], {"axis": -1}), (None, 5, 6)),
+        (OpCall("concat", [[STEPS, UNKNOWN]], {"axis": -1}), None),
+        (OpCall("concat", [[STEPS, STEPS]], {"axis": 0}), (None, 5, 3)),
+        (OpCall("somebodysown", [STEPS], {}), None),
+    ],
+)
+def test_calls_of_tensorflow(call: OpCall, shape: Shape | None) -> None:
+    assert result_shape(call) == shape

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import UNSHAPED, X, Y, called, computed
-from unnest.core.keras3.lambdas.values import Dialect, NotUnderstood, SymbolicTensor
+from unnest.core.keras3.lambdas.values import Dialect, SymbolicTensor
 from unnest.core.keras3.op_nodes import Input
+from unnest.core.ops.functions import NotTranslated
 
 ROW = (None, 1)
 GIVEN, LONG = (SymbolicTensor(Input(k), "int64", "n", shape=ROW) for k in (2, 3))
@@ -40,5 +41,5 @@ def test_what_is_not_understood(
     probabilities: SymbolicTensor, length: SymbolicTensor, release: tuple[int, ...], reason: str
 ) -> None:
     """Another version, or other shapes."""
-    with pytest.raises(NotUnderstood, match=reason):
+    with pytest.raises(NotTranslated, match=reason):
         called("K.ctc_batch_cost", LABELS, probabilities, GIVEN, length, dialect=Dialect("tensorflow", release=release))

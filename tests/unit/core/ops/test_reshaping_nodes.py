@@ -11,7 +11,6 @@ from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, cal
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.lambdas.values import (
     Const,
-    NotUnderstood,
     Shape,
     SliceOf,
     SymbolicTensor,
@@ -19,6 +18,7 @@ from unnest.core.keras3.lambdas.values import (
     constant,
     items,
 )
+from unnest.core.ops.functions import NotTranslated
 
 
 def whole(*numbers: int) -> Value:
@@ -128,7 +128,7 @@ def test_a_reshape_to_the_shape_of_another() -> None:
     ],
 )
 def test_a_reshape_that_does_not_follow(x: SymbolicTensor, shape: Callable[[SymbolicTensor], list[Value]]) -> None:
-    with pytest.raises(NotUnderstood, match=r"^a shape with several unknown sizes$"):
+    with pytest.raises(NotTranslated, match=r"^a shape with several unknown sizes$"):
         called("tf.reshape", x, items("list", shape(x)))
 
 
@@ -162,7 +162,7 @@ def test_a_size_of_another_tensor_where_it_is_known() -> None:
     assert called("np.prod", operators.subscript(called("K.int_shape", X), SliceOf((1, None, None)))) == Const(
         12, "np.prod(K.int_shape(x)[1:])"
     )
-    with pytest.raises(NotUnderstood, match=r"^a product of sizes that are not known$"):
+    with pytest.raises(NotTranslated, match=r"^a product of sizes that are not known$"):
         called("np.prod", called("K.int_shape", X))
 
 
@@ -181,5 +181,5 @@ def test_a_size_of_another_tensor_where_it_is_known() -> None:
     ],
 )
 def test_what_is_not_understood(name: str, positional: tuple[Value, ...], reason: str) -> None:
-    with pytest.raises(NotUnderstood, match=f"^{reason}$"):
+    with pytest.raises(NotTranslated, match=f"^{reason}$"):
         called(name, *positional)

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, called, computed
-from unnest.core.keras3.lambdas.values import Dialect, NotUnderstood, SymbolicTensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import Dialect, SymbolicTensor, Value, constant, items
+from unnest.core.ops.functions import NotTranslated
 
 ROWS = replace(X, shape=(None, 4))
 PAIR = items("list", [constant(1), constant(2)])
@@ -46,15 +47,15 @@ def test_operations(value: Value, operations: str, dtype: str) -> None:
 def test_what_versions_do_otherwise() -> None:
     """A batch_dot of other ranks; a choice between what TensorFlow 1 does not broadcast."""
     for x, y, axes in ((X, ROWS, constant(1)), (UNSHAPED, X, constant(1)), (X, Y, constant(0)), (ROWS, ROWS, PAIR)):
-        with pytest.raises(NotUnderstood, match=r"^`K.batch_dot`"):
+        with pytest.raises(NotTranslated, match=r"^`K.batch_dot`"):
             called("K.batch_dot", x, y, axes)
     sides: list[tuple[Value, Value]] = [(UNSHAPED, X), (X, UNSHAPED), (X, PAIR), (replace(X, shape=(None,)), ROWS)]
     for side, other in sides:
-        with pytest.raises(NotUnderstood, match=r"^`K.dot` of unknown ranks, or of vectors$"):
+        with pytest.raises(NotTranslated, match=r"^`K.dot` of unknown ranks, or of vectors$"):
             called("K.dot", side, other)
     for dialect in (Dialect("tensorflow", "1"), Dialect("tensorflow")):
-        with pytest.raises(NotUnderstood, match=r"^`tf.where` of what may not have one shape$"):
+        with pytest.raises(NotTranslated, match=r"^`tf.where` of what may not have one shape$"):
             called("tf.where", called("K.less", X, Y), X, UNSHAPED, dialect=dialect)
         assert isinstance(called("tf.where", called("K.less", X, Y), X, Y, dialect=dialect), SymbolicTensor)
-    with pytest.raises(NotUnderstood, match=r"^arithmetic on int32$"):
+    with pytest.raises(NotTranslated, match=r"^arithmetic on int32$"):
         called("tf.add", INTEGERS, constant(1))

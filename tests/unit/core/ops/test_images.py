@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
-from unnest.core.keras3.lambdas.values import Dialect, Items, NotUnderstood, SymbolicTensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import Dialect, Items, SymbolicTensor, Value, constant, items
 from unnest.core.keras3.op_nodes import Input
+from unnest.core.ops.functions import NotTranslated
 
 SIZE = items("tuple", [constant(8), constant(6)])
 
@@ -119,7 +120,7 @@ def test_bilinear_resizing_of_tensorflow_1(
 def test_images_that_are_not_understood(
     name: str, arguments: list[Value], keywords: dict[str, Value], why: str
 ) -> None:
-    with pytest.raises(NotUnderstood, match=why):
+    with pytest.raises(NotTranslated, match=why):
         called(name, IMAGE, *arguments, dialect=None, **keywords)
 
 
@@ -132,23 +133,23 @@ def test_images_that_are_not_understood(
     ],
 )
 def test_an_image_of_unknown_size(name: str, arguments: list[Value]) -> None:
-    with pytest.raises(NotUnderstood, match="unknown"):
+    with pytest.raises(NotTranslated, match="unknown"):
         called(name, replace(IMAGE, shape=(None, None, None, 3)), *arguments)
 
 
 @pytest.mark.parametrize("tensorflow", [None, "1"])
 def test_a_resize_of_an_older_tensorflow(tensorflow: str | None) -> None:
     dialect = Dialect("tensorflow", "1" if tensorflow else None)
-    with pytest.raises(NotUnderstood, match=r"half-pixel centres$"):
+    with pytest.raises(NotTranslated, match=r"half-pixel centres$"):
         called("tf.image.resize", X, SIZE, dialect=dialect)
 
 
 def test_what_is_not_understood() -> None:
-    with pytest.raises(NotUnderstood, match=r"^`tf.image.resize` by bicubic$"):
+    with pytest.raises(NotTranslated, match=r"^`tf.image.resize` by bicubic$"):
         called("tf.image.resize", X, SIZE, constant("bicubic"))
-    with pytest.raises(NotUnderstood, match=r"^`antialias=True`$"):
+    with pytest.raises(NotTranslated, match=r"^`antialias=True`$"):
         called("tf.image.resize", X, SIZE, antialias=constant(value=True))
-    with pytest.raises(NotUnderstood, match=r"^the size$"):
+    with pytest.raises(NotTranslated, match=r"^the size$"):
         called("tf.image.resize", X, items("list", [constant(8)]))
-    with pytest.raises(NotUnderstood, match=r"^`interpolation='bilinear'`$"):
+    with pytest.raises(NotTranslated, match=r"^`interpolation='bilinear'`$"):
         called("K.resize_images", X, constant(2), constant(2), constant("channels_last"), constant("bilinear"))

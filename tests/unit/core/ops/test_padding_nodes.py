@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
-from unnest.core.keras3.lambdas.values import Dialect, NotUnderstood, SymbolicTensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import Dialect, SymbolicTensor, Value, constant, items
 from unnest.core.keras3.op_nodes import Input
+from unnest.core.ops.functions import NotTranslated
 
 IMAGE = SymbolicTensor(Input(0), "float32", "x", shape=(None, 6, 8, 3))
 LAST, FIRST = (Dialect("tensorflow", "2", data_format=f"channels_{where}") for where in ("last", "first"))
@@ -59,7 +60,7 @@ def test_a_mirrored_border() -> None:
     ],
 )
 def test_not_understood(call: Callable[[], Value], why: str) -> None:
-    with pytest.raises(NotUnderstood, match=why):
+    with pytest.raises(NotTranslated, match=why):
         call()
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
-from unnest.core.keras3.lambdas.values import Name, NotUnderstood, SymbolicTensor, Value, constant
+from unnest.core.keras3.lambdas.values import Name, SymbolicTensor, Value, constant
+from unnest.core.ops.functions import NotTranslated
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,7 @@ def test_operations(value: Value, operations: str, dtype: str) -> None:
 
 
 def test_what_is_not_understood() -> None:
-    with pytest.raises(NotUnderstood, match=r"^dtype float16$"):
+    with pytest.raises(NotTranslated, match=r"^dtype float16$"):
         called("tf.cast", X, constant("float16"))
-    with pytest.raises(NotUnderstood, match=r"^one-hot rows of float32$"):
+    with pytest.raises(NotTranslated, match=r"^one-hot rows of float32$"):
         called("tf.one_hot", X, constant(5))

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called
-from unnest.core.keras3.lambdas.values import Array, Const, NotUnderstood, Value, constant, items
+from unnest.core.keras3.lambdas.values import Array, Const, Value, constant, items
+from unnest.core.ops.functions import NotTranslated
 
 NUMBERS = items("list", [constant(1), constant(2)])
 
@@ -79,5 +80,5 @@ def test_an_array_of_its_size(value: Value, numbers: object) -> None:
     ],
 )
 def test_what_is_not_understood(name: str, argument: Value, keywords: dict[str, Any], reason: str) -> None:
-    with pytest.raises(NotUnderstood, match=f"^{re.escape(reason)}$"):
+    with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
         called(name, argument, **keywords)

@@ -1,1 +1,0 @@
-"""Mirrors unnest/core/keras3/lambdas/functions."""

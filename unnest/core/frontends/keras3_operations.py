@@ -1,0 +1,33 @@
+"""An operation of Keras 3 as a call: arguments are in the config of its class, and in the call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.core.model import Json
+from unnest.core.ops.call import OpCall, Value, plain_name
+
+OF_ITS_OWN = ("slice", "split")
+"""Keras 3's classes whose arguments are not those of TensorFlow's function of that name."""
+
+
+def keras3_call(
+    class_name: str, args: Sequence[Value], config: Mapping[str, Value], kwargs: Mapping[str, Value] | None = None
+) -> OpCall:
+    """Return the call of an operation by its class."""
+    name = plain_name(class_name)
+    return OpCall(f"k3{name}" if name in OF_ITS_OWN else name, args, {**config, **(kwargs or {})})
+
+
+def plain_argument(stored: Json) -> Value:
+    """Return a constant of Keras 3's JSON as Python has it: a slice, dots, nested lists for an array or a tuple."""
+    if isinstance(stored, Mapping):
+        kind, config = stored.get("class_name"), stored.get("config")
+        if kind == "__ellipsis__":
+            return ...
+        if kind == "__slice__" and isinstance(config, Mapping):
+            return slice(*(config.get(end) for end in ("start", "stop", "step")))
+        return config.get("value") if kind == "__numpy__" and isinstance(config, Mapping) else stored
+    if isinstance(stored, Sequence) and not isinstance(stored, str):
+        return [plain_argument(each) for each in stored]
+    return stored

@@ -1,0 +1,48 @@
+"""The shape of what a call gives, as far as it follows from the shapes of the tensors that it reads."""
+
+from __future__ import annotations
+
+from unnest.core.model import Shape
+from unnest.core.ops import Kind, Operation
+from unnest.core.ops.call import OpCall, Value
+from unnest.core.ops.elements import NOT_COMPUTED
+from unnest.core.ops.registry import argument, operation_of
+from unnest.core.ops.sizes import Sized, UnknownShape, axes_of, broadcast, shape_of, shapes_of, without_axes
+
+
+def result_shape(call: OpCall) -> Shape | None:
+    """Return the shape of a call's result; None where it does not follow, or where there are several results.
+
+    Each tensor among the arguments is a `Sized`.
+    """
+    operation = operation_of(call)
+    if operation is None:
+        return None
+    try:
+        if operation.shape is not None:
+            return operation.shape(**operation.bind(call.args, call.kwargs))
+        return _shape_by_kind(operation, call)
+    except (UnknownShape, *NOT_COMPUTED):
+        return None
+
+
+def _shape_by_kind(operation: Operation, call: OpCall) -> Shape:
+    """The shape that operations of a kind give. Raises UnknownShape."""
+    if operation.keeps_shape:
+        tensors = [value for value in call.args if isinstance(value, Sized)]
+        return shape_of(tensors[0] if tensors else None)
+    if operation.kind is Kind.ELEMENTWISE:
+        several = argument(call, "xs")
+        if isinstance(several, list):
+            return broadcast(shapes_of(several))
+        return broadcast([shape_of(value) for value in (*call.args, *call.kwargs.values()) if _is_operand(value)])
+    if operation.kind is Kind.REDUCTION:
+        shape = shape_of(call.args[0] if call.args else None)
+        axes = axes_of(argument(call, "axis"), len(shape))
+        return without_axes(shape, axes, keepdims=bool(argument(call, "keepdims")))
+    raise UnknownShape
+
+
+def _is_operand(value: Value) -> bool:
+    """True for what is combined number by number: all but names, truth values and None."""
+    return value is not None and not isinstance(value, str | bool)

@@ -1,0 +1,409 @@
+"""One call of a function that is known: its arguments by name, and the nodes of Keras 3 to compute it with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import EllipsisType
+from typing import TypeAlias
+
+from unnest.core.keras3.lambdas import arrays, operators
+from unnest.core.keras3.lambdas.operators import FLOAT, kind, listed
+from unnest.core.keras3.lambdas.values import (
+    LAYERS,
+    Array,
+    Const,
+    Dialect,
+    Items,
+    Name,
+    Numbers,
+    Shape,
+    Size,
+    SymbolicTensor,
+    Value,
+    array,
+    as_floats,
+    constant,
+    items,
+    node,
+    number,
+    part,
+    plain,
+)
+from unnest.core.keras3.op_nodes import Operand, OpNode
+from unnest.core.model import Json
+from unnest.core.ops.functions import NotTranslated
+
+DTYPES = ("float32", "int32", "int64", "uint8", "bool")
+"""Those that a cast gives the same numbers in on all backends."""
+
+DATA_FORMATS = {"channels_last": True, "tf": True, "channels_first": False, "th": False}
+"""Keras's words, of Keras 2 and of Keras 1 -> whether the channels come last."""
+
+Argument: TypeAlias = "SymbolicTensor | Sequence[SymbolicTensor] | Json"
+"""What an operation of Keras 3 is called on: a tensor, a list of tensors, or a constant."""
+
+Key: TypeAlias = "slice | int | EllipsisType | None"
+"""One part of a subscript."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """The arguments of one call by their first names in the signature. Methods raise NotTranslated."""
+
+    values: Mapping[str, Value]
+    dialect: Dialect
+
+    def __getitem__(self, name: str) -> Value:
+        return self.values[name]
+
+    def tensor(self, name: str) -> SymbolicTensor:
+        """A tensor of whatever dtype."""
+        value = self[name]
+        if not isinstance(value, SymbolicTensor):
+            raise NotTranslated(f"{kind(value)} in a tensor's place")
+        return value
+
+    def floats(self, name: str) -> SymbolicTensor:
+        """A tensor of floats."""
+        value = self.tensor(name)
+        if value.dtype != FLOAT:
+            raise NotTranslated(f"arithmetic on {value.dtype}")
+        return value
+
+    def tensors(self, name: str) -> list[SymbolicTensor]:
+        """A list of tensors of one dtype."""
+        value = self[name]
+        if not isinstance(value, Items) or not value.items:
+            raise NotTranslated(f"{kind(value)} in the place of a list of tensors")
+        parts = [part for part in value.items if isinstance(part, SymbolicTensor)]
+        if len(parts) != len(value.items) or len({part.dtype for part in parts}) > 1:
+            raise NotTranslated("a list that holds more than tensors of one kind")
+        return parts
+
+    def number(self, name: str) -> int | float:
+        """A plain number."""
+        value = number(self[name])
+        if value is None:
+            raise NotTranslated(f"{kind(self[name])} in a number's place")
+        return value
+
+    def integer(self, name: str) -> int:
+        """A plain integer."""
+        value = self.number(name)
+        if not isinstance(value, int):
+            raise NotTranslated("a number in an integer's place")
+        return value
+
+    def integers(self, name: str) -> list[int]:
+        """A list of plain integers, or a shape of which every size is known."""
+        sizes = self.sizes(name)
+        integers = [each for each in sizes if isinstance(each, int)]
+        if len(integers) != len(sizes):
+            raise NotTranslated(f"{kind(self[name])} that should hold integers alone")
+        return integers
+
+    def sizes(self, name: str) -> list[int | Size]:
+        """A list of plain integers and of sizes that are not known, or a shape of whatever kind."""
+        value = self[name]
+        if not isinstance(value, Items | Shape):
+            raise NotTranslated(f"{kind(value)} that should hold integers alone")
+        parts = listed(replace(value, kind="list") if isinstance(value, Shape) else value).items
+        numbers = [each if isinstance(each, Size) else number(each) for each in parts]
+        sizes = [each for each in numbers if isinstance(each, (int, Size))]
+        if len(sizes) != len(numbers):
+            raise NotTranslated(f"{kind(value)} that should hold integers alone")
+        return sizes
+
+    def axis(self, name: str = "axis") -> Json:
+        """One axis, several, or all (null)."""
+        value = self[name]
+        if isinstance(value, Const) and value.value is None:
+            return None
+        return self.integers(name) if isinstance(value, Items) else self.integer(name)
+
+    def flag(self, name: str) -> bool:
+        """A truth value; None counts as false, as TensorFlow's old defaults have it."""
+        value = self[name]
+        if not isinstance(value, Const) or not (value.value is None or isinstance(value.value, bool)):
+            raise NotTranslated(f"{kind(value)} in the place of a truth value")
+        return bool(value.value)
+
+    def text(self, name: str) -> str:
+        """A text."""
+        value = self[name]
+        if not isinstance(value, Const) or not isinstance(value.value, str):
+            raise NotTranslated(f"{kind(value)} in the place of text")
+        return value.value
+
+    def dtype(self, name: str) -> str:
+        """A dtype by text or as a name of TensorFlow's or NumPy's."""
+        value = self[name]
+        text = value.path.rpartition(".")[2] if isinstance(value, Name) else self.text(name)
+        if text not in DTYPES:
+            raise NotTranslated(f"dtype {text}")
+        return text
+
+    def is_channels_last(self, name: str) -> bool:
+        """The order of an image's axes: as told, or as the model's layers have it."""
+        value = self[name]
+        told = value.value if isinstance(value, Const) else None
+        if told in {None, "default"}:
+            told = self.dialect.data_format
+            if told is not None:
+                self.dialect.taken["the data format"] = f"{told}, as the layers say"
+        if not isinstance(told, str) or told not in DATA_FORMATS:
+            raise NotTranslated("the data format")
+        return DATA_FORMATS[told]
+
+    def only(self, **expected: Json) -> None:
+        """Refuse where an argument has another value than the one that is understood."""
+        for name, value in expected.items():
+            given = self[name]
+            if (
+                not isinstance(given, Const)
+                or given.value != value
+                or isinstance(given.value, bool) != isinstance(value, bool)
+            ):
+                raise NotTranslated(f"`{name}={given.text}`")
+
+    # What an argument is
+
+    def is_omitted(self, name: str) -> bool:
+        """True where an argument is None."""
+        value = self[name]
+        return isinstance(value, Const) and value.value is None
+
+    def is_plain(self, name: str) -> bool:
+        """True for a number, text, truth value, or None."""
+        return isinstance(self[name], Const)
+
+    def is_number(self, name: str) -> bool:
+        """True for a number of Python's."""
+        return number(self[name]) is not None
+
+    def is_integer(self, name: str) -> bool:
+        """True for a whole number of Python's, and for a truth value."""
+        value = self[name]
+        return isinstance(value, Const) and isinstance(value.value, int)
+
+    def is_list(self, name: str) -> bool:
+        """True for a list or tuple, of tensors too."""
+        return isinstance(self[name], Items)
+
+    def holds_tensors(self, name: str) -> bool:
+        """True for a list with a tensor among its items."""
+        value = self[name]
+        return isinstance(value, Items) and any(isinstance(each, SymbolicTensor) for each in value.items)
+
+    def as_stored_list(self, name: str) -> Items:
+        """A list as JSON has it: what was a tuple, a list or an array is no longer told apart."""
+        value = self[name]
+        assert isinstance(value, Items)
+        return replace(value, kind="stored")
+
+    def is_tensor(self, name: str) -> bool:
+        """True for a tensor that depends on the inputs."""
+        return isinstance(self[name], SymbolicTensor)
+
+    def is_array(self, name: str) -> bool:
+        """True for a constant array of NumPy's or TensorFlow's."""
+        return isinstance(self[name], Array)
+
+    def constant_tensor(self, name: str) -> Array | None:
+        """A constant of TensorFlow's, None for anything else."""
+        value = self[name]
+        return value if isinstance(value, Array) and value.numbers == "tensor" else None
+
+    def is_numpy_array(self, name: str) -> bool:
+        """True for an array of NumPy's, whose dtype is known."""
+        value = self[name]
+        return isinstance(value, Array) and value.numbers not in {None, "tensor"}
+
+    def has_float32(self, name: str) -> bool:
+        """True for an array of 32 bits."""
+        value = self[name]
+        return isinstance(value, Array) and value.numbers in {"float32", "tensor"}
+
+    def holds_floats(self, name: str) -> bool:
+        """True for a float, a list with one in it, and an array."""
+        return _holds_floats(self[name])
+
+    def numpy_dtype(self, name: str) -> Numbers | None:
+        """A dtype of floats that NumPy is told, None where it is not."""
+        value = self[name]
+        spelt = value.path if isinstance(value, Name) else value.value if isinstance(value, Const) else ""
+        if not (spelt is None or spelt in FLOATS):
+            raise NotTranslated("an array of another dtype than floats")
+        return None if spelt is None else FLOATS[str(spelt)]
+
+    def nested(self, name: str) -> Json:
+        """The numbers of a constant array, or of nested lists, as nested lists; None for anything else."""
+        return array(self[name])
+
+    def length(self, name: str) -> int:
+        """The items of a list, or the axes of a shape that is one to Python."""
+        value = self[name]
+        if isinstance(value, Shape) and value.kind != "tensor":
+            return len(value.dimensions)
+        if not isinstance(value, Items):
+            raise NotTranslated(f"the length of {kind(value)}")
+        return len(value.items)
+
+    def is_shape_tensor(self, name: str) -> bool:
+        """True for a shape that is itself a tensor (`tf.shape`)."""
+        value = self[name]
+        return isinstance(value, Shape) and value.kind == "tensor"
+
+    def axis_size(self, tensor: SymbolicTensor, axis: int) -> int | None:
+        """The size of an axis, where it is known."""
+        shape = tensor.shape
+        return shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
+
+    def function_name(self, name: str) -> str | None:
+        """The last part of a name of TensorFlow's or NumPy's (`tf.image.ResizeMethod.BILINEAR`); None for a value."""
+        value = self[name]
+        return value.path.rpartition(".")[2] if isinstance(value, Name) else None
+
+    # Nodes
+
+    def op(self, class_name: str, *args: Argument, **config: Json) -> SymbolicTensor:
+        """An operation of Keras 3, with these arguments of its class; the dtype is that of the first tensor."""
+        tensors = [*_tensors_in(args)]
+        return node(class_name, config, [_operand_of(arg) for arg in args], tensors)
+
+    def layer(self, class_name: str, x: SymbolicTensor, **config: Json) -> SymbolicTensor:
+        """A layer of Keras 3 in an operation's place."""
+        return node(class_name, config, [x.operand], [x], module=LAYERS)
+
+    def each_number(self, class_name: str, **config: Json) -> SymbolicTensor:
+        """An operation on each number of `x` by itself."""
+        x = self.floats("x")
+        return replace(self.op(class_name, x, **config), shape=x.shape, rows=x.rows)
+
+    def calculate(self, class_name: str, *sides: Value | float) -> SymbolicTensor:
+        """An operation on the numbers in the same places of tensors of one dtype, numbers and arrays among them."""
+        return operators.calculation(
+            class_name, *(constant(side) if isinstance(side, int | float) else side for side in sides)
+        )
+
+    def subscript(self, x: SymbolicTensor, *keys: Key) -> SymbolicTensor:
+        """`x[keys]`."""
+        parts = [_key(key) for key in keys]
+        made = operators.subscript(x, items("tuple", parts))
+        assert isinstance(made, SymbolicTensor)
+        return made
+
+    def output(self, whole: SymbolicTensor, index: int) -> SymbolicTensor:
+        """Output `index` of an operation that gives several."""
+        return part(whole, index)
+
+    def padded(self, x: SymbolicTensor, widths: Json, value: Json) -> SymbolicTensor:
+        """A tensor with so many elements of a value before and behind, two numbers an axis.
+
+        The value is an argument of Keras 3's call, and not of its class.
+        """
+        made = self.op("Pad", x, pad_width=widths, mode="constant")
+        assert isinstance(made.operand, OpNode)
+        return replace(made, operand=replace(made.operand, kwargs={"constant_values": value}))
+
+    def shape(self, x: SymbolicTensor) -> Shape:
+        """The sizes of a tensor."""
+        return shape_of(x)
+
+    def constant(self, value: float | str) -> Const:
+        """A number or text of Python's."""
+        return constant(value)
+
+    def constant_of_32_bits(self, value: float) -> Const:
+        """A number that a tensor of 32 bits holds."""
+        if not plain(value):
+            raise NotTranslated("a number beyond 32 bits")
+        return constant(value)
+
+    def sum(self, name: str) -> Value:
+        """The items of a list added up, from 0 on."""
+        value = self[name]
+        if not isinstance(value, Items) or not value.items:
+            raise NotTranslated(f"the sum of {kind(value)}")
+        total: Value = constant(0)
+        for item in value.items:
+            total = operators.binary("+", total, item)
+        return total
+
+    def list_of(self, values: Sequence[Value]) -> Items:
+        """A list of tensors, as functions give it that have several results."""
+        return items("list", values)
+
+    # Constant arrays
+
+    def constant_array(self, nested: Json, numbers: Numbers | None = None) -> Array:
+        """An array of known numbers."""
+        return Array(nested, "", numbers=numbers)
+
+    def rounded(self, nested: object, numbers: Numbers) -> Array:
+        """An array of known numbers, rounded as its dtype rounds them."""
+        return arrays.made(nested, numbers)
+
+    def array(self, name: str, numbers: Numbers | None = None) -> Array:
+        """A list or array of numbers as an array; its dtype as NumPy chooses it where none is named."""
+        return arrays.of_value(self[name], numbers, self[name].text)
+
+    def array_reshaped(self, made: Array, shape: Sequence[int]) -> Array:
+        """The same numbers of an array, in order, in another shape."""
+        return arrays.reshaped(made, shape)
+
+    def array_with_axis(self, made: Array, axis: int) -> Array:
+        """An array with one more axis, of size 1."""
+        return arrays.widened(made, axis)
+
+    def stored_floats(self, nested: Json) -> Json:
+        """A constant array in Keras 3's JSON, float32."""
+        return as_floats(nested)
+
+
+FLOATS: Mapping[str, Numbers] = {
+    "float32": "float32", "np.float32": "float32", "tf.float32": "float32", "float64": "float64",
+    "np.float64": "float64", "float": "float64",
+}  # fmt: skip
+"""NumPy's dtypes of floats."""
+
+
+def _holds_floats(value: Value) -> bool:
+    if isinstance(value, Items):
+        return any(_holds_floats(item) for item in value.items)
+    return isinstance(value, Array) or (isinstance(value, Const) and isinstance(value.value, float))
+
+
+def _key(key: Key) -> Value:
+    if isinstance(key, slice):
+        return operators.slice_of([constant(end) for end in (key.start, key.stop, key.step)])
+    return constant(key)
+
+
+def _tensors_in(args: Sequence[Argument]) -> Iterator[SymbolicTensor]:
+    for arg in args:
+        if isinstance(arg, SymbolicTensor):
+            yield arg
+        elif isinstance(arg, list):
+            yield from (each for each in arg if isinstance(each, SymbolicTensor))
+
+
+def _operand_of(arg: Argument) -> Operand:
+    if isinstance(arg, SymbolicTensor):
+        return arg.operand
+    if isinstance(arg, list):
+        return [each.operand if isinstance(each, SymbolicTensor) else each for each in arg]
+    return arg  # type: ignore[return-value]  # what is no tensor and no list of them is JSON
+
+
+def shape_of(tensor: SymbolicTensor) -> Shape:
+    """The sizes of a tensor as Python sees them, the batch unknown.
+
+    Raises:
+        NotTranslated: Where not even their number is known.
+
+    """
+    if tensor.shape is None:
+        raise NotTranslated("a shape that is not known")
+    return Shape(tensor.shape, "shape", "", tensor.rows)

@@ -1,0 +1,262 @@
+"""Operations on the numbers in the same places of several tensors, which are broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unnest.core.ops.call import UnreadableCall, Value
+from unnest.core.ops.elements import ELEMENT, Array, ByContents, arrays_in, check_size
+from unnest.core.ops.functions import NotTranslated, Theano
+from unnest.core.ops.joining import overlaid, same_contents
+from unnest.core.ops.registry import Kind, define, define_all, keras3, operation
+
+if TYPE_CHECKING:
+    from unnest.core.keras3.lambdas.function_call import FunctionCall
+    from unnest.core.keras3.lambdas.values import SymbolicTensor
+
+define_all(
+    "hypot logaddexp bitwise_and bitwise_or bitwise_xor fmod fmax fmin mul_no_nan|multiply_no_nan xlogy xdivy is_close",
+    "*x",
+    Kind.ELEMENTWISE,
+)
+define("logical_xor", "*x", Kind.ELEMENTWISE, keras3="LogicalXor", takes_truth=True, gives="bool")
+define_all("accumulate_n|accumulate_n_v2 multiply_n maximum_n minimum_n", "xs", Kind.ELEMENTWISE)
+
+
+def truncated_quotient(x: Array, y: Array) -> Array:
+    """A division of whole numbers towards zero; of others the plain one."""
+    return np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
+
+
+def arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:
+    """A NumPy function on plain numbers, in TensorFlow's types; of elements only a sum of scattered ones."""
+
+    def compute(x: Sequence[Value]) -> Array:
+        operands = [each for each in x if each is not None]
+        arrays = [np.asarray(each) for each in operands]
+        if any(a.dtype == ELEMENT for a in arrays):
+            if function is not np.add:
+                raise ByContents
+            return overlaid(arrays)
+        if any(a.dtype.kind not in "iufb" for a in arrays):
+            raise UnreadableCall
+        check_size(int(np.prod(np.broadcast_shapes(*(a.shape for a in arrays)), dtype=np.int64)))
+        # A bare number takes the type of the array beside it, as it does in TensorFlow.
+        typed = next((each.dtype for each in operands if isinstance(each, np.ndarray)), None)
+        if typed is not None and (typed.kind == "f" or all(a.dtype.kind != "f" for a in arrays)):
+            arrays = [a.astype(typed) for a in arrays]
+        return np.asarray(function(*arrays))
+
+    return compute
+
+
+def logical(function: Callable[..., Any]) -> Callable[..., Array]:
+    """A NumPy function on truth values or numbers, of one array or of two. Raises ByContents for elements."""
+
+    def compute(x: Value, y: Value = None) -> Array:
+        operands = [np.asarray(each) for each in (x, y) if each is not None]
+        if any(a.dtype == ELEMENT for a in operands):
+            raise ByContents
+        check_size(int(np.prod(np.broadcast_shapes(*(a.shape for a in operands)), dtype=np.int64)))
+        return np.asarray(function(*operands))
+
+    return compute
+
+
+def of_two(names: str, function: Callable[..., Any], keras3: str = "", symbol: str = "") -> None:
+    """Register an operation on two tensors that NumPy computes, and one class of Keras 3."""
+    compute = arithmetic(function)
+    define(names, "*x", Kind.ELEMENTWISE, compute, function=function, keras3=keras3, symbol=symbol)
+
+
+of_two("add add_v2 tf.add tf.math.add", np.add, "Add", "+")
+of_two("subtract sub tf.subtract tf.math.subtract", np.subtract, "Subtract", "-")
+of_two("multiply mul scalar_mul tf.multiply tf.math.multiply", np.multiply, "Multiply", "*")
+of_two("truediv real_div true_divide divide tf.divide tf.math.divide tf.truediv tf.math.truediv", np.true_divide,
+       "Divide", "/")  # fmt: skip
+of_two("floordiv floor_divide tf.floordiv tf.math.floordiv tf.floor_div", np.floor_divide, "FloorDivide", "//")
+of_two("mod floor_mod remainder tf.floormod tf.math.floormod tf.math.mod tf.mod", np.mod, "Mod", "%")
+of_two("right_shift bitwise_right_shift", np.right_shift)
+of_two("left_shift bitwise_left_shift", np.left_shift)
+define(
+    "div truncate_div tf.div",
+    "*x",
+    Kind.ELEMENTWISE,
+    arithmetic(truncated_quotient),
+    function=truncated_quotient,
+    keras3="Divide",
+    symbol="/",
+)
+# The node Mod divides towards zero, which the function of that name does not.
+define("truncate_mod", "*x", Kind.ELEMENTWISE, arithmetic(np.fmod), function=np.fmod, nodes={"Mod": "*x"})
+define("pow power tf.pow tf.math.pow", "*x", Kind.ELEMENTWISE, keras3="Power", symbol="**")
+
+
+def of_backend(names: str, function: Callable[..., Any], keras3: str) -> None:
+    """Register one whose function of Keras's backend computes the same on Theano."""
+    compute = arithmetic(function)
+    define(names, "*x", Kind.ELEMENTWISE, compute, function=function, keras3=keras3, theano=Theano.SAME)
+
+
+of_backend("maximum K.maximum tf.maximum tf.math.maximum", np.maximum, "Maximum")
+of_backend("minimum K.minimum tf.minimum tf.math.minimum", np.minimum, "Minimum")
+
+
+def comparison(names: str, function: Callable[..., Any], keras3: str, symbol: str = "") -> None:
+    """Register a comparison of two tensors."""
+    compute = arithmetic(function)
+    define(names, "*x", Kind.ELEMENTWISE, compute, function=function, keras3=keras3, symbol=symbol, gives="bool")
+
+
+comparison("equal K.equal tf.equal tf.math.equal", np.equal, "Equal")
+comparison("less K.less tf.less tf.math.less", np.less, "Less", "<")
+comparison("less_equal K.less_equal tf.less_equal tf.math.less_equal", np.less_equal, "LessEqual", "<=")
+comparison("greater K.greater tf.greater tf.math.greater", np.greater, "Greater", ">")
+comparison("greater_equal K.greater_equal tf.greater_equal tf.math.greater_equal", np.greater_equal, "GreaterEqual",
+           ">=")  # fmt: skip
+
+OF_TWO = "x|x1 y|x2"
+
+define(
+    "not_equal K.not_equal tf.not_equal tf.math.not_equal",
+    OF_TWO,
+    Kind.ELEMENTWISE,
+    logical(np.not_equal),
+    keras3="NotEqual",
+    gives="bool",
+)
+define(
+    "logical_and tf.logical_and tf.math.logical_and",
+    OF_TWO,
+    Kind.ELEMENTWISE,
+    logical(np.logical_and),
+    keras3="LogicalAnd",
+    symbol="&",
+    takes_truth=True,
+    gives="bool",
+)
+define(
+    "logical_or tf.logical_or tf.math.logical_or",
+    OF_TWO,
+    Kind.ELEMENTWISE,
+    logical(np.logical_or),
+    keras3="LogicalOr",
+    symbol="|",
+    takes_truth=True,
+    gives="bool",
+)
+define("divide_no_nan div_no_nan tf.divide_no_nan tf.div_no_nan tf.math.divide_no_nan", "*x", Kind.ELEMENTWISE,
+       keras3="DivideNoNan")  # fmt: skip
+
+
+@keras3("K.pow pow", "x|a y|b", theano=Theano.USUALLY)
+def power_nodes(call: FunctionCall) -> SymbolicTensor:
+    """The backend's, and Python's own."""
+    return call.calculate("Power", call["x"], call["y"])
+
+
+define("atan2 arctan2", "*x", Kind.ELEMENTWISE)
+
+
+@keras3("tf.atan2 tf.math.atan2", "y x")
+def atan2_nodes(call: FunctionCall) -> SymbolicTensor:
+    """The angle of a point; y comes first."""
+    return call.calculate("Arctan2", call["y"], call["x"])
+
+
+define("squared_difference", "*x", Kind.ELEMENTWISE)
+
+
+@keras3("tf.squared_difference tf.math.squared_difference", "x y")
+def squared_difference_nodes(call: FunctionCall) -> SymbolicTensor:
+    """`(x - y) ** 2`."""
+    return call.op("Square", call.calculate("Subtract", call["x"], call["y"]))
+
+
+@keras3("tf.scalar_mul tf.math.scalar_mul", "scalar x")
+def scaled_nodes(call: FunctionCall) -> SymbolicTensor:
+    """A tensor times a number, which comes first."""
+    return call.calculate("Multiply", call.floats("x"), call.number("scalar"))
+
+
+@operation("add_n", "xs", Kind.ELEMENTWISE, nodes={"AddN": "*xs"}, function=np.add)
+def added(xs: Value) -> Array:
+    """A sum of several tensors."""
+    arrays = same_contents(xs)
+    return overlaid(arrays) if arrays[0].dtype == ELEMENT else np.asarray(np.sum(arrays, axis=0))
+
+
+@keras3("tf.add_n tf.math.add_n", "inputs")
+def added_nodes(call: FunctionCall) -> SymbolicTensor:
+    """One sum after the other; of one tensor a new one."""
+    total, *others = call.tensors("inputs")
+    for other in others:
+        total = call.calculate("Add", total, other)
+    return call.calculate("Multiply", total, 1.0) if not others else total
+
+
+@operation("average", "xs", Kind.ELEMENTWISE)
+def averaged(xs: Value) -> Array:
+    """The mean of several arrays of numbers. Raises ByContents for rows."""
+    arrays = same_contents(xs)
+    if arrays[0].dtype == ELEMENT:
+        raise ByContents
+    return np.asarray(np.mean(arrays, axis=0))
+
+
+@operation("where select select_v2", "mask|condition chosen|x|x1 other|y|x2", Kind.ELEMENTWISE)
+def where(mask: Value, chosen: Value = None, other: Value = None) -> Array:
+    """Numbers of `chosen` where the mask is true, else of `other`; the places where it is true, if neither is given."""
+    condition = np.asarray(mask)
+    if any(a.dtype == ELEMENT for a in (condition, *arrays_in(chosen), *arrays_in(other))):
+        raise ByContents
+    if chosen is None and other is None:
+        return np.asarray(np.argwhere(condition))
+    check_size(int(np.prod(np.broadcast_shapes(condition.shape, np.shape(chosen), np.shape(other)), dtype=np.int64)))
+    return np.asarray(np.where(condition, chosen, other))
+
+
+@keras3("tf.where", "condition x y")
+def where_nodes(call: FunctionCall) -> SymbolicTensor:
+    """TensorFlow 1 has no broadcasting here, but takes whole rows by a vector: shapes must be known to be one."""
+    condition = call.tensor("condition")
+    sides = [call.number(side) if call.is_number(side) else call.floats(side) for side in ("x", "y")]
+    shapes = {side.shape for side in sides if not isinstance(side, int | float)} | {condition.shape}
+    shapes |= {() for side in sides if isinstance(side, int | float)}
+    if condition.dtype != "bool" or (call.dialect.tensorflow != "2" and (len(shapes) > 1 or None in shapes)):
+        raise NotTranslated("`tf.where` of what may not have one shape")
+    if any(isinstance(side, int) for side in sides):
+        raise NotTranslated("`tf.where` of integers")
+    chosen = call.op("Where", condition, *sides)
+    return replace(chosen, dtype="float32", shape=condition.shape if len(shapes) == 1 else None)
+
+
+@keras3("K.switch", "condition x|then_expression y|else_expression")
+def switch_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Of one shape each: otherwise it chooses whole rows, or all."""
+    condition, x, y = call.tensor("condition"), call.floats("x"), call.floats("y")
+    if condition.dtype != "bool" or condition.shape is None or not condition.shape == x.shape == y.shape:
+        raise NotTranslated("`K.switch` of what may not have one shape")
+    return replace(call.op("Where", condition, x, y), dtype=x.dtype, shape=x.shape)
+
+
+@keras3("tf.nn.bias_add", "x|value bias * data_format=null")
+def bias_add_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Along the last axis."""
+    if not call.is_omitted("data_format") and call.text("data_format") not in {"NHWC", "NDHWC", "NWC", "N...C"}:
+        raise NotTranslated("a bias along another axis than the last")
+    return call.calculate("Add", call.floats("x"), call["bias"])
+
+
+@keras3("K.bias_add", "x bias data_format=null")
+def backend_bias_add_nodes(call: FunctionCall) -> SymbolicTensor:
+    """A vector along the last axis."""
+    bias = call.nested("bias")
+    is_vector = call.is_array("bias") and isinstance(bias, list) and not isinstance(bias[0], list)
+    if not call.is_channels_last("data_format") or not is_vector:
+        raise NotTranslated("a bias along another axis than the last")
+    return call.calculate("Add", call.floats("x"), call["bias"])

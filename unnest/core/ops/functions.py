@@ -1,0 +1,75 @@
+"""Functions that stored code calls by their full names, and the nodes of Keras 3 that compute the same.
+
+Full names are short ones of modules and the function's own: `tensorflow` is `tf`, `keras.backend` `K`, `numpy` `np`.
+A signature is the original's: `x|input` are two names of one argument (Keras's and TensorFlow's), defaults are JSON,
+behind `*` arguments count by name alone, where versions differ in their order. Nodes compute exactly what the function
+did, in every version that had it; what they do not take raises `NotTranslated`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from enum import Enum
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.model import Json
+
+if TYPE_CHECKING:  # the values of stored code are loaded where a model holds some
+    from unnest.core.keras3.lambdas.function_call import FunctionCall
+    from unnest.core.keras3.lambdas.values import Value
+    from unnest.core.ops.registry import Operation
+
+
+class NotTranslated(NotFollowed):
+    """Keras 3 cannot compute a call, or not without doubt: the reason, for the report."""
+
+
+class Theano(Enum):
+    """Where a function of Keras's backend computes the same on Theano, whose files do not always say so."""
+
+    SAME = "for all numbers"
+    USUALLY = (
+        "for floats of usual size: files of Keras 1, which do not tell their backend, are read with this assumption"
+    )
+    USUALLY_OF_ONE = "for floats of usual size, where it is called with one argument"
+
+
+Nodes: TypeAlias = "Callable[[FunctionCall], Value]"
+"""One call of a function -> what computes it: a tensor of Keras 3's operations, a list of them, or a plain value."""
+
+
+class Function(NamedTuple):
+    """A function by its signature, with what makes the nodes of a call: `nodes`, or the one class of its operation."""
+
+    signature: str
+    nodes: Nodes | None
+    operation: Operation | None
+    theano: Theano | None
+
+
+FUNCTIONS: dict[str, Function] = {}
+"""Full name -> the function."""
+
+
+class Signature(NamedTuple):
+    """The arguments of a function, each with all its names, how many count by their place, and defaults by name."""
+
+    parameters: tuple[tuple[str, ...], ...]
+    positional: int
+    defaults: Mapping[str, Json]
+
+
+@lru_cache(maxsize=512)
+def parse_signature(signature: str) -> Signature:
+    """Return a signature taken apart; a parameter goes by its first name."""
+    parameters, defaults = list[tuple[str, ...]](), dict[str, Json]()
+    positional, _, by_name = signature.partition(" * ")
+    for spelled in (*positional.split(), *by_name.split()):
+        names, _, default = spelled.partition("=")
+        parameters.append(tuple(names.split("|")))
+        if default:
+            defaults[parameters[-1][0]] = json.loads(default)
+    return Signature(tuple(parameters), len(positional.split()), defaults)

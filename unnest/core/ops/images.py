@@ -1,0 +1,240 @@
+"""Operations on images: resizing, cutting, turning, colours."""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from unnest.core.model import Json
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.registry import Kind, define, keras3
+
+if TYPE_CHECKING:
+    from unnest.core.keras3.lambdas.function_call import FunctionCall
+    from unnest.core.keras3.lambdas.values import SymbolicTensor
+
+PAIR, IMAGE_RANK = 2, 4
+SIDES = ("height", "width")
+
+RESIZED = "x|images size align_corners half_pixel_centers"
+RESIZE_NODE = "x size @align_corners @half_pixel_centers"
+define("resize_bilinear", RESIZED, Kind.WINDOW, nodes={"ResizeBilinear": RESIZE_NODE})
+define("resize_nearest_neighbor", RESIZED, Kind.WINDOW, nodes={"ResizeNearestNeighbor": RESIZE_NODE})
+define("adjust_contrast adjust_contrast_v2", "x|images contrast_factor", Kind.WINDOW)
+
+
+@keras3("tf.image.resize", 'x|images size method="bilinear" preserve_aspect_ratio=false antialias=false')
+def _resize(call: FunctionCall) -> SymbolicTensor:
+    """TensorFlow 2's puts pixels where Keras 3's does; before, `tf.image.resize` was another function."""
+    if call.dialect.tensorflow != "2":
+        raise NotTranslated("`tf.image.resize` of an unknown TensorFlow, which may not use half-pixel centres")
+    call.only(preserve_aspect_ratio=False, antialias=False)
+    named = call.function_name("method")
+    spelt = call.text("method") if named is None else named.lower()
+    if spelt not in {"bilinear", "nearest", "nearest_neighbor"}:
+        raise NotTranslated(f"`tf.image.resize` by {spelt}")
+    how = "bilinear" if spelt == "bilinear" else "nearest"
+    return _resized(call, how)
+
+
+OLD = "x|images size align_corners=false half_pixel_centers=false"
+"""The arguments of TensorFlow 1's functions."""
+
+
+@keras3("tf.image.resize_bilinear tf.compat.v1.image.resize_bilinear", OLD)
+def _resize_bilinear(call: FunctionCall) -> SymbolicTensor:
+    if call.flag("half_pixel_centers"):
+        return _resized(call, "bilinear")
+    return _between(call, call.floats("x"), _size(call), is_aligned=call.flag("align_corners"))
+
+
+@keras3("tf.image.resize_nearest_neighbor tf.compat.v1.image.resize_nearest_neighbor", OLD)
+def _resize_nearest(call: FunctionCall) -> SymbolicTensor:
+    if call.flag("half_pixel_centers"):
+        return _resized(call, "nearest")
+    call.only(align_corners=False)
+    return _nearest(call, call.floats("x"), _size(call))
+
+
+@keras3(
+    "tf.image.resize_images tf.compat.v1.image.resize_images tf.compat.v1.image.resize",
+    "x|images size method=0 align_corners=false preserve_aspect_ratio=false",
+)
+def _resize_as_1_did(call: FunctionCall) -> SymbolicTensor:
+    text = call["method"].text
+    spelt = call.function_name("method") or METHODS.get(text, text)
+    call.only(preserve_aspect_ratio=False)
+    if spelt == "BILINEAR":
+        return _between(call, call.floats("x"), _size(call), is_aligned=call.flag("align_corners"))
+    if spelt != "NEAREST_NEIGHBOR":
+        raise NotTranslated(f"a resizing by {spelt}")
+    call.only(align_corners=False)
+    return _nearest(call, call.floats("x"), _size(call))
+
+
+METHODS = {"0": "BILINEAR", "1": "NEAREST_NEIGHBOR", "'bilinear'": "BILINEAR", "'nearest'": "NEAREST_NEIGHBOR"}
+"""TensorFlow's numbers and words for them."""
+
+
+def _resized(call: FunctionCall, how: str) -> SymbolicTensor:
+    size: Json = [*_size(call)]
+    return call.op("Resize", call.floats("x"), size=size, interpolation=how, data_format="channels_last")
+
+
+def _between(call: FunctionCall, x: SymbolicTensor, sizes: list[int], *, is_aligned: bool) -> SymbolicTensor:
+    """Between the two rows, then the two columns, next to where a pixel comes from, which is not its centre.
+
+    (Source: TensorFlow 1.13, core/kernels/resize_bilinear_op.cc and image_resizer_state.h, which compute in 32 bits.)
+    """
+    for axis, (before, after) in enumerate(zip(_height_and_width(x), sizes, strict=True), 1):
+        sources = _sources(before, after, is_aligned=is_aligned)
+        starts = [min(int(source), before - 1) for source in sources]
+        ends = [min(start + 1, before - 1) for start in starts]
+        shares = [[source - start] for source, start in zip(sources, starts, strict=True)]
+        weights: Json = [[share] for share in shares] if axis == 1 else [*shares]
+        first, second = (_at(call, x, places, axis) for places in (starts, ends))
+        step = call.calculate("Multiply", call.calculate("Subtract", second, first), call.constant_array(weights))
+        x = replace(call.calculate("Add", first, step), shape=_with_size(x, axis, after))
+    return x
+
+
+def _nearest(call: FunctionCall, x: SymbolicTensor, sizes: list[int]) -> SymbolicTensor:
+    for axis, (before, after) in enumerate(zip(_height_and_width(x), sizes, strict=True), 1):
+        places = [min(int(source), before - 1) for source in _sources(before, after)]
+        x = replace(_at(call, x, places, axis), shape=_with_size(x, axis, after))
+    return x
+
+
+def _sources(before: int, after: int, *, is_aligned: bool = False) -> list[float]:
+    """Where each new row or column comes from among the old ones."""
+    scale = _of_32_bits((before - 1) / (after - 1) if is_aligned and after > 1 else before / after)
+    return [_of_32_bits(k * scale) for k in range(after)]
+
+
+def _of_32_bits(value: float) -> float:
+    return float(struct.unpack("f", struct.pack("f", value))[0])
+
+
+def _with_size(x: SymbolicTensor, axis: int, size: int) -> tuple[int | None, ...]:
+    assert x.shape is not None
+    return (*x.shape[:axis], size, *x.shape[axis + 1 :])
+
+
+def _at(call: FunctionCall, x: SymbolicTensor, places: list[int], axis: int) -> SymbolicTensor:
+    """The rows or columns of an image at these places."""
+    index: Json = {"class_name": "__numpy__", "config": {"value": [*places], "dtype": "int32"}}
+    return call.op("Take", x, index, axis=axis)
+
+
+def _height_and_width(x: SymbolicTensor) -> list[int]:
+    sizes = [size for size in x.shape[1:3] if size is not None] if x.shape and len(x.shape) == IMAGE_RANK else []
+    if len(sizes) != PAIR:
+        raise NotTranslated("an image of unknown height or width")
+    return sizes
+
+
+@keras3("tf.image.crop_to_bounding_box", "x|image offset_height offset_width target_height target_width")
+def _crop(call: FunctionCall) -> SymbolicTensor:
+    return _cut(
+        call, call.tensor("x"), *((call.integer(f"offset_{side}"), call.integer(f"target_{side}")) for side in SIDES)
+    )
+
+
+@keras3("tf.image.central_crop", "x|image central_fraction")
+def _central_crop(call: FunctionCall) -> SymbolicTensor:
+    """What is left where equally much is cut off both sides, rounded down."""
+    x, fraction = call.tensor("x"), call.number("central_fraction")
+    if not 0 < fraction < 1:
+        raise NotTranslated("the fraction")
+    starts = [int((size - size * fraction) / 2) for size in _height_and_width(x)]
+    return _cut(call, x, *((start, size - 2 * start) for start, size in zip(starts, _height_and_width(x), strict=True)))
+
+
+def _cut(call: FunctionCall, x: SymbolicTensor, *spans: tuple[int, int]) -> SymbolicTensor:
+    """So many rows and columns from there on."""
+    sizes = _height_and_width(x)
+    if any(
+        start < 0 or length < 1 or start + length > size for (start, length), size in zip(spans, sizes, strict=True)
+    ):
+        raise NotTranslated("the part of the image")
+    return call.subscript(x, slice(None), *(slice(start, start + length) for start, length in spans))
+
+
+@keras3("tf.image.pad_to_bounding_box", "x|image offset_height offset_width target_height target_width")
+def _pad_to(call: FunctionCall) -> SymbolicTensor:
+    x = call.floats("x")
+    before = [call.integer(f"offset_{side}") for side in SIDES]
+    whole = [call.integer(f"target_{side}") for side in SIDES]
+    after = [total - first - size for total, first, size in zip(whole, before, _height_and_width(x), strict=True)]
+    if min(*before, *after) < 0:
+        raise NotTranslated("the padding")
+    widths: Json = [[0, 0], *([first, last] for first, last in zip(before, after, strict=True)), [0, 0]]
+    return call.padded(x, widths, 0)
+
+
+@keras3("tf.image.adjust_contrast", "x|images contrast_factor")
+def _adjust_contrast(call: FunctionCall) -> SymbolicTensor:
+    """Each channel of each image away from its mean."""
+    x = call.floats("x")
+    mean = call.op("Mean", x, axis=[-3, -2], keepdims=True)
+    scaled = call.calculate("Multiply", call.calculate("Subtract", x, mean), float(call.number("contrast_factor")))
+    return call.calculate("Add", scaled, mean)
+
+
+@keras3("tf.image.adjust_brightness", "x|image delta")
+def _adjust_brightness(call: FunctionCall) -> SymbolicTensor:
+    return call.calculate("Add", call.floats("x"), float(call.number("delta")))
+
+
+@keras3("tf.image.per_image_standardization", "x|image")
+def _standardized(call: FunctionCall) -> SymbolicTensor:
+    """By the mean and the deviation of each image, the latter not below that of one odd pixel."""
+    x = call.floats("x")
+    if x.shape is None or len(x.shape) != IMAGE_RANK or None in x.shape[1:]:
+        raise NotTranslated("an image of unknown size")
+    count = math.prod(size for size in x.shape[1:] if size is not None)
+    mean, deviation = (call.op(kind, x, axis=[-3, -2, -1], keepdims=True) for kind in ("Mean", "Std"))
+    bounded = call.calculate("Maximum", deviation, 1 / math.sqrt(count))
+    return call.calculate("Divide", call.calculate("Subtract", x, mean), bounded)
+
+
+@keras3("tf.image.grayscale_to_rgb", "x|images")
+def _grayscale_to_rgb(call: FunctionCall) -> SymbolicTensor:
+    return call.op("Repeat", call.tensor("x"), repeats=3, axis=-1)
+
+
+def _size(call: FunctionCall) -> list[int]:
+    size = call.integers("size")
+    if len(size) != PAIR or min(size) < 1:
+        raise NotTranslated("the size")
+    return size
+
+
+@keras3("K.resize_images", 'x height_factor width_factor data_format|dim_ordering interpolation="nearest"')
+def _resize_images(call: FunctionCall) -> SymbolicTensor:
+    """By repetition: whole factors and the nearest pixel."""
+    call.only(interpolation="nearest")
+    axes = (1, 2) if call.is_channels_last("data_format") else (2, 3)
+    image = call.floats("x")
+    for axis, factor in zip(axes, ("height_factor", "width_factor"), strict=True):
+        if call.integer(factor) < 1:
+            raise NotTranslated("the factor")
+        image = call.op("Repeat", image, repeats=call.integer(factor), axis=axis)
+    return image
+
+
+@keras3("tf.image.rgb_to_grayscale", "x|images")
+def _rgb_to_grayscale(call: FunctionCall) -> SymbolicTensor:
+    return call.op("RGBToGrayscale", call.floats("x"), data_format="channels_last")
+
+
+@keras3("tf.image.flip_left_right", "x|image")
+def _flip_left_right(call: FunctionCall) -> SymbolicTensor:
+    return call.op("Flip", call.tensor("x"), axis=-2)
+
+
+@keras3("tf.image.flip_up_down", "x|image")
+def _flip_up_down(call: FunctionCall) -> SymbolicTensor:
+    return call.op("Flip", call.tensor("x"), axis=-3)
