@@ -78,6 +78,7 @@ def page(stack: str, rows: Mapping[str, Row]) -> str:
     carried, refused = sum(r.carried for r in rows.values()), sum(r.refused for r in rows.values())
     return "\n".join(
         [
+            *("---", "search:", "  boost: 0.2", "---", ""),
             f"# Keras 3: layers of {NAMES[stack]}",
             "",
             f"{carried} of {carried + refused} models can be carried into Keras 3. Each is one layer with an argument",

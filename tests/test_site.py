@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -53,12 +56,74 @@ SHOWN = {
 def test_the_reference_of_python(name: str, site: Path) -> None:
     """Fields and parameters, each with its type."""
     page = "api-keras" if name.startswith("unnest.keras") else "api"
-    html = (site / page / "index.html").read_text(encoding="utf-8")
-    assert f'id="{name}"' in html
-    described = re.sub(r"<[^>]+>", "", html.partition(f'id="{name}"')[2])
+    text = (site / page / "index.html").read_text(encoding="utf-8")
+    assert f'id="{name}"' in text
+    described = re.sub(r"<[^>]+>", "", text.partition(f'id="{name}"')[2])
     for word in SHOWN[name]:
         assert re.search(rf"\b{word}\b", described), word
     if name.endswith((".Report", ".Result", ".Wrapper", ".Finding", ".Template", ".Kept")):
         for word in SHOWN[name]:
-            field = re.sub(r"<[^>]+>", "", html.partition(f'id="{name}.{word}"')[2][:3000])
+            field = re.sub(r"<[^>]+>", "", text.partition(f'id="{name}.{word}"')[2][:3000])
             assert re.search(rf"\b{word}\s*:\s*\w", field), word
+
+
+#: What people type, and the page that they should find first.
+SEARCHES = {
+    "onnx": "formats/",
+    "tflite": "formats/",
+    "hugging face": "remote/",
+    "s3": "remote/",
+    "marshal": "errors/bad-marshal-data/",
+    "1 layers into": "errors/1-layers-into-n/",
+    "layer count mismatch": "errors/layer-count-mismatch/",
+    "predicts garbage": "errors/predicts-garbage/",
+    "time_major": "errors/time-major/",
+    "gpu ratios": "balance/",
+    "unequal gpus": "balance/",
+    "multi_gpu_model": "training/",
+    "mirroredstrategy": "strategies/",
+    "resume training": "checkpoints/",
+    "keras 3": "keras3/",
+    "lambda": "lambdas/",
+    "verify": "verify/",
+    "stored-code": "findings/",
+    "exit code": "commands/",
+    "security": "security/",
+}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js runs the search of the site")
+def test_search_finds_the_right_page_first(site: Path) -> None:
+    """By the very search that the site has."""
+    command = ["node", str(ROOT / "scripts" / "search_site.mjs"), str(site), *SEARCHES]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found = {answer["query"]: answer["pages"][:1] for answer in map(json.loads, done.stdout.splitlines())}
+    assert found == {query: [page] for query, page in SEARCHES.items()}
+
+
+def words_of(page: Path) -> list[str]:
+    """The words of a page's article."""
+    article = page.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
+    return re.findall(r"\w+", html.unescape(re.sub(r"<[^>]+>", " ", article)))
+
+
+def test_zensical_reads_the_same_configuration(site: Path, tmp_path: Path) -> None:
+    """What takes Material's place when it ends builds every page with the same words, and those of edits."""
+    pytest.importorskip("zensical")
+    for name in ("docs", "unnest", "CHANGELOG.md"):
+        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    (tmp_path / "mkdocs.yml").write_text(f"site_dir: built\n{settings}", encoding="utf-8")
+    command = [sys.executable, "-m", "zensical", "build", "--strict"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    pages = {page.relative_to(site) for page in site.rglob("*.html")}
+    assert {page.relative_to(tmp_path / "built") for page in (tmp_path / "built").rglob("*.html")} == pages
+    unlike = [str(page) for page in sorted(pages) if words_of(site / page) != words_of(tmp_path / "built" / page)]
+    assert unlike == []
+    assert "/edit/main/docs/keras3.md" in (tmp_path / "built" / "keras3" / "index.html").read_text(encoding="utf-8")
+
+
+def test_every_page_has_a_link_to_its_source(site: Path) -> None:
+    """Where it is edited, below the repository that the configuration names."""
+    for page in site.rglob("index.html"):
+        assert 'rel="edit"' in page.read_text(encoding="utf-8"), page

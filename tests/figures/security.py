@@ -11,6 +11,8 @@ from tests.figures import FOLDER, recorded
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "SECURITY.md"
 TESTED = "## How it is tested\n"
+#: Of pages for developers, which the search of the site lists after those of users.
+LOW = "---\nsearch:\n  boost: 0.2\n---\n\n"
 
 
 def page() -> str:
@@ -28,7 +30,7 @@ def pages() -> dict[Path, str]:
     return {
         PAGE: page(),
         ROOT / "docs" / "security.md": f"{promised}How it is tested: [measurements](security-tested.md).\n",
-        ROOT / "docs" / "security-tested.md": f"# Measurements: how the promises of security are tested\n{tested}",
+        ROOT / "docs" / "security-tested.md": f"{LOW}# Measurements: how the promises of security are tested\n{tested}",
     }
 
 

@@ -77,7 +77,12 @@ def page() -> str:
     seen = recorded("mutation")
     rows = [(b.rule, b.file, seen["noticed"][b.rule]) for b in RULES if b.rule in seen["noticed"]]
     table = "\n".join(f"| {rule} | `{file}` | `{test.removeprefix('tests/')}` |" for rule, file, test in rows)
-    return f"""# Mutation tests: guards broken on purpose
+    return f"""---
+search:
+  boost: 0.2
+---
+
+# Mutation tests: guards broken on purpose
 
 Each rule of this table was taken out of the code, and a test turned red. `python -m tests.mutation.run --record` does
 it again and writes this page; the last time for {len(rows)} of {len(RULES)} rules ({seen["day"]}).
