@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unnest.core.model import Json
+from unnest.core.ops import OPERATIONS
 from unnest.core.ops.call import OpCall, Value, plain_name
-
-OF_ITS_OWN = ("slice", "split")
-"""Keras 3's classes whose arguments are not those of TensorFlow's function of that name."""
 
 
 def keras3_call(
     class_name: str, args: Sequence[Value], config: Mapping[str, Value], kwargs: Mapping[str, Value] | None = None
 ) -> OpCall:
-    """Return the call of an operation by its class."""
+    """Return the call of an operation by its class.
+
+    An operation called `k3...` is a class whose arguments are not those of TensorFlow's function of that name.
+    """
     name = plain_name(class_name)
-    return OpCall(f"k3{name}" if name in OF_ITS_OWN else name, args, {**config, **(kwargs or {})})
+    own = f"k3{name}"
+    return OpCall(own if own in OPERATIONS else name, args, {**config, **(kwargs or {})})
 
 
 def plain_argument(stored: Json) -> Value:

@@ -274,8 +274,9 @@ def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
         if kind == "Lambda" or entry.get("module") is None:
             return UNKNOWN
         return given[0] if given and kind in PASSING else FLOAT
-    if kind in CLASSES and CLASSES[kind].gives:
-        return CLASSES[kind].gives
+    operation = CLASSES.get(kind)
+    if operation is not None and operation.gives:
+        return operation.gives
     told = config.get("dtype") if isinstance(config, Mapping) else None
-    values = given[1:] if kind == "Where" else given
+    values = given[1:] if operation is not None and operation.chooses_by_mask else given
     return told if isinstance(told, str) else values[0] if values else FLOAT

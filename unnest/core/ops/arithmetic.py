@@ -208,7 +208,7 @@ def averaged(xs: Value) -> Array:
     return np.asarray(np.mean(arrays, axis=0))
 
 
-@operation("where select select_v2", "mask|condition chosen|x|x1 other|y|x2", Kind.ELEMENTWISE)
+@operation("where select select_v2", "mask|condition chosen|x|x1 other|y|x2", Kind.ELEMENTWISE, keras3="Where")
 def where(mask: Value, chosen: Value = None, other: Value = None) -> Array:
     """Numbers of `chosen` where the mask is true, else of `other`; the places where it is true, if neither is given."""
     condition = np.asarray(mask)

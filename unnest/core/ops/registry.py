@@ -149,6 +149,11 @@ class Operation:
         return self.function is np.add
 
     @property
+    def chooses_by_mask(self) -> bool:
+        """True if the first tensor says which of the others a number is taken from."""
+        return self.parameters[:1] == ("mask",)
+
+    @property
     def takes_all(self) -> bool:
         """True if all arguments, by whatever name, are operands in order."""
         return self.parameters[:1] == ("*x",)

@@ -1,0 +1,125 @@
+"""What an operation is called stands at its entry: no other module of the core keeps lists of operations' names.
+
+Counted are lists, sets, keys and texts that name several operations, and comparisons with a name. A module that makes
+one node or one call uses a name, and defines nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import unnest
+from unnest.core.keras_facts.layer_classes import OWN
+from unnest.core.ops import FUNCTIONS, NODES, OPERATIONS
+from unnest.core.ops.call import plain_name
+from unnest.core.ops.keras3_modules import MODULES
+
+CORE = Path(unnest.__file__).parent / "core"
+
+#: Names that are as often a key of JSON, a dtype, a layer's argument or a word as an operation.
+WORDS = frozenset(
+    {"shape", "size", "rank", "constant", "float", "int", "len", "identity", "merge", "takes", "mixes", "slice"}
+)
+
+NODES_OF_GRAPHS = "how nodes of TensorFlow's graph say what functions say otherwise"
+WORDS_OF_CODE = "the words in names of layers, and in code that nobody can follow, are a sign and no meaning"
+MODES = "modes of Keras 1's Merge and of Bidirectional, and layers that combine"
+ACTIVATIONS = "names of Keras's activation functions"
+ROWS = "rows and row dependence by name: to be moved to the entries with their interpreters"
+
+#: Modules that name operations beside the registry -> why.
+EXCEPTIONS = {
+    "interpreters/row_counts.py": ROWS,
+    "interpreters/tower_operations.py": ROWS,
+    "recognise/row_functions.py": ROWS,
+    "recognise/row_kernels.py": ROWS,
+    "recognise/row_operations.py": ROWS,
+    "recognise/followed_slices.py": WORDS_OF_CODE,
+    "recognise/layer_facts.py": WORDS_OF_CODE,
+    "recognise/weight_names.py": WORDS_OF_CODE,
+    "recognise/computed_wrappers.py": "an even split, and steps without a say",
+    "recognise/layer_tensors.py": MODES,
+    "recognise/symbolic_rows.py": "rows that a layer claims",
+    "recognise/serving_scope.py": NODES_OF_GRAPHS,
+    "recognise/serving_tensors.py": NODES_OF_GRAPHS,
+    "keras3/operations/graph_nodes.py": NODES_OF_GRAPHS,
+    "keras3/operations/function_calls.py": NODES_OF_GRAPHS,
+    "keras3/lambdas/calls.py": "methods of NumPy's arrays",
+    "keras3/lambdas/translation.py": "the arithmetic that the layer Rescaling is",
+    "keras3/layers/merging.py": MODES,
+    "keras3/masked_steps.py": MODES,
+    "keras3/masks.py": MODES,
+    "keras3/optimizers.py": "methods of Keras's schedules",
+    "keras3/training.py": "losses",
+    "keras_facts/held_layers.py": MODES,
+    "keras_facts/loading_in_keras_3.py": MODES,
+    "keras_facts/own_functions.py": ACTIVATIONS,
+    "keras_facts/shape_rules.py": MODES,
+    "transfer/expressions.py": ACTIVATIONS,
+    "transfer/place.py": ACTIVATIONS,
+    "transfer/tensor_rules.py": ACTIVATIONS,
+}
+
+
+def is_name(text: str) -> bool:
+    """True for an operation, as TensorFlow, Keras or the core spell it; not for a layer of that name."""
+    if text in WORDS or text in OWN or text.startswith("__"):
+        return False
+    spelled = re.fullmatch(r"\w+", text) is not None and text == text.lower() and plain_name(text) in OPERATIONS
+    return spelled or text in NODES or text in FUNCTIONS or text in MODULES
+
+
+def names_in(source: str) -> Iterator[str]:
+    """The names of operations that a module lists, or compares with."""
+    tree = ast.parse(source)
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Set | ast.List | ast.Tuple):
+            yield from several([text(part) for part in node.elts])
+        elif isinstance(node, ast.Dict):
+            yield from several([text(part) for part in node.keys])
+        elif isinstance(node, ast.Compare):
+            yield from filter(is_name, map(text, (node.left, *node.comparators)))
+        elif isinstance(node, ast.MatchValue):
+            yield from filter(is_name, [text(node.value)])
+        elif isinstance(node, ast.Constant) and id(node) not in docstrings and len(words := text(node).split()) > 2:
+            yield from several(words)
+
+
+def text(node: ast.AST | None) -> str:
+    """A constant's text."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def several(texts: list[str]) -> list[str]:
+    """The names among texts, if they are two and half of them."""
+    found = [each for each in texts if is_name(each)]
+    return found if len(found) > 1 and 2 * len(found) >= len([each for each in texts if each]) else []
+
+
+FOUND = {
+    path.relative_to(CORE).as_posix(): sorted({*names_in(path.read_text(encoding="utf-8"))})
+    for path in CORE.rglob("*.py")
+    if path.parent != CORE / "ops"
+}
+
+
+def test_operations_are_named_at_their_entries() -> None:
+    assert {module: names for module, names in FOUND.items() if names and module not in EXCEPTIONS} == {}
+
+
+@pytest.mark.parametrize("module", [module for module in EXCEPTIONS if module in FOUND])
+def test_an_exception_is_one(module: str) -> None:
+    assert FOUND[module]
+
+
+def test_what_would_be_found() -> None:
+    source = 'TABLE = {"relu": 1, "tanh": 2}\nJOINS = ("ConcatV2", "Pack")\nCLASSES = "LogicalAnd LogicalOr Cumsum"\n'
+    assert {*names_in(source)} == {"relu", "tanh", "ConcatV2", "Pack", "LogicalAnd", "LogicalOr", "Cumsum"}
+    assert [*names_in('if what.name == "squeeze": pass')] == ["squeeze"]
+    assert [*names_in('"""relu tanh elu"""\nKEYS = {"shape": 1, "size": 2}\nLAYERS = ["Add", "Concatenate"]')] == []
