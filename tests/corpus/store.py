@@ -62,6 +62,7 @@ KEPT = (
     "fixtures/k224/official-cnn-adam",
     "fixtures/k224/official-multiio-tjson",
     "fixtures/k231/official-named-x3-sgd-head",
+    "fixtures/keras_folder",
     "fixtures/keras3/carried-cnn-adam",
     "fixtures/keras_zip/keras3/keras_zip-carried-named-adam",
     "fixtures/saved_model/tf23/plain-official-named",

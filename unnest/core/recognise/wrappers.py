@@ -25,10 +25,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import partial
 
-from unnest.core.architecture.graph import Graph
+from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.model import NearMiss
+from unnest.core.ops.registry import operation_of
 from unnest.core.recognise import claimed_wrappers, layer_facts
 from unnest.core.recognise.found import LayerWrapper, Recognised, or_why_not
+from unnest.core.recognise.op_calls import is_operation, said
 
 
 def find(graph: Graph, vouched: Collection[str] = ()) -> list[LayerWrapper]:
@@ -63,6 +66,25 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
         near = {miss.layer: miss for miss in _never_joined(graph)}
     joined = {at.layer for wrapper in found for merge in wrapper.merges for at in merge.calls}
     return Recognised(tuple(found), tuple(miss for layer, miss in near.items() if layer not in joined))
+
+
+def shows_row_cuts(graph: Graph) -> bool:
+    """Return True if every layer that may cut the batch can be read, in nested models too: none is opaque code."""
+    return all(map(_can_be_read, graph.layers.values()))
+
+
+def _can_be_read(layer: Layer) -> bool:
+    if is_model(layer.stored):
+        return shows_row_cuts(read(layer.stored))
+    if any(call.stored and is_operation(layer, call) for call in layer.calls):
+        return all(_is_registered(layer, call) for call in layer.calls)
+    return layer_facts.keeps_rows(layer) is not None and not layer_facts.runs_others_code(layer)
+
+
+def _is_registered(layer: Layer, call: Call) -> bool:
+    """Return True if the call of an operation can be read, tensors included, and the registry knows the operation."""
+    what = said(layer, call)
+    return what is not None and operation_of(what) is not None and bool(call.reads)
 
 
 def _is_read(graph: Graph, wrapper: LayerWrapper) -> bool:

@@ -20,7 +20,7 @@ from io import FileIO
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
-from unnest.core.architecture import is_model, layer_name
+from unnest.core.architecture import is_model, layer_name, read
 from unnest.core.keras_facts.loading import layer_entries
 from unnest.core.model import (
     Choices,
@@ -28,6 +28,7 @@ from unnest.core.model import (
     GraphCut,
     JsonObject,
     MixedRows,
+    NearMiss,
     Output,
     Plan,
     Refusal,
@@ -38,6 +39,7 @@ from unnest.core.model import (
     Wrapper,
 )
 from unnest.core.plan import plan
+from unnest.core.recognise.wrappers import shows_row_cuts
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.files.os_calls import copy_file, write_all
@@ -212,6 +214,8 @@ class SavedModelSource(Source):
         wrappers_in_graph, near_misses = served_wrappers.recognise(meta, self.path)
         if not wrappers_in_graph:
             return clean._replace(near_misses=clean.near_misses or near_misses)
+        if clean.near_misses and self._layers_show_row_cuts():
+            return clean._replace(near_misses=(*map(_not_in_layers, wrappers_in_graph), *clean.near_misses))
         wrappers = tuple(map(_wrapper, wrappers_in_graph))
         innermost = max(wrappers_in_graph, key=lambda f: f.depth)
         ends = innermost.towers
@@ -229,6 +233,14 @@ class SavedModelSource(Source):
             rows = f"tower 0 is built for batches of {fixed_rows} rows and takes no others"
             return parallel._replace(refusal=Refusal("fixed-batch", f"{rows}; export the template by your code"))
         return parallel._replace(output=GraphCut(Stored("model")))
+
+    def _layers_show_row_cuts(self) -> bool:
+        """Return True if the Keras graph decides: it shows every cut of rows, and what differs in training alone.
+
+        Noise, dropout and `stop_gradient` leave nothing in the serving graph.
+        """
+        architecture = self.stored.architecture
+        return architecture is not None and is_model(architecture) and shows_row_cuts(read(architecture))
 
     def _held_against_operations(self, keras_plan: Plan, clean: Plan, left_out: tuple[Finding, ...]) -> Plan:
         """The plan of the Keras graph; what layers' code leaves open, the operations may tell, either way.
@@ -283,6 +295,13 @@ def _wrapper(served: served_wrappers.ServedWrapper) -> Wrapper:
         evidence.append(f"whose bounds are numbers: no tower reads more than the first {towers.reach} rows")
     confidence: Confidence = "proven" if towers.reach is None else "likely"
     return Wrapper(towers.graph, first, towers.towers, served.scope, merges, served.depth, confidence, tuple(evidence))
+
+
+def _not_in_layers(served: served_wrappers.ServedWrapper) -> NearMiss:
+    """Return the near miss for towers of the serving graph that are different layers of the Keras graph."""
+    towers = served.towers
+    merge = towers.merges[0].partition(":")[0]
+    return NearMiss(merge, f"{towers.towers} towers are one computation in serving only: their Keras layers differ")
 
 
 def _models_beside(files: Sequence[str]) -> list[str]:

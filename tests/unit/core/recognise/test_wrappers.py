@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.build import DENSE, functional, layer, sequential, source
+from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source
 from tests.unit.core.recognise.inline import Writer
 from tests.unit.core.recognise.towers import STORED, Entry, model
 from unnest.core.architecture import read
@@ -245,3 +245,21 @@ def test_rows_of_another_shape_behind_told_slices() -> None:
     seen = wrappers.recognise(writer.graph(joined))
     reason = "net takes rows of another shape than those of x"
     assert (seen.wrappers, [miss.reason for miss in seen.near_misses]) == ((), [reason])
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_shown"),
+    [
+        (layer("h", ["x"], kind="Dropout", trainable=True, rate=0.3), True),
+        (layer("h", ["x"], kind="Activation", trainable=True, activation="tanh"), True),
+        (layer("h", ["x"], kind="Activation", trainable=True, activation="first_half"), False),
+        (layer("h", ["x"], kind="Share", trainable=True, rate=0.3), False),
+        (nested(sequential(layer("inner", kind="Share", trainable=True), name="h"), ["x"]), False),
+        ({**layer("h", kind="TFOpLambda", function="stop_gradient"), "inbound_nodes": [["x", 0, 0, {}]]}, True),
+        ({**layer("h", kind="TFOpLambda", function="own.first_half"), "inbound_nodes": [["x", 0, 0, {}]]}, False),
+    ],
+)
+def test_layers_that_show_every_cut_of_the_batch(entry: Entry, *, is_shown: bool) -> None:
+    """Custom code, within Keras's layers and within models too, and operations that are not known may cut rows."""
+    graph = read(functional(source(), entry, outputs=[("h", 0, 0)]))
+    assert wrappers.shows_row_cuts(graph) is is_shown
