@@ -82,6 +82,13 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def browser(session: nox.Session) -> None:
+    """The page of --report in a headless Chromium: console, policy, keyboard, axe, downloads, 10,000 rows."""
+    session.install("-e", ".[test]", "playwright", "axe-playwright-python")
+    session.run("pytest", "-m", "slow", "-n0", "tests/slow/test_page_in_browser.py", *session.posargs)
+
+
+@nox.session
 def corpus(session: nox.Session) -> None:
     """Every archive and the index are what `python -m tests.corpus pack` writes; every case, judged."""
     session.install("-e", ".[test]")

@@ -61,6 +61,8 @@ def carried_out(
         output_path, backup = result.path, _backup(result.path, source, options)
         result = replace(result, backup=backup)
     result = _with_output(result, target, plan, output_path, options)
+    if action != "unchanged" and target.model.architecture is not None:
+        result = examine.with_output_view(result, source, plan, options, target.model)
     source.check_sums()
     as_keras_3 = cache(partial(_as_keras_3, source, plan, result, options))
     job = _copy_job(source) if action == "unchanged" else _write_job(source, plan, target, options, meter or _unwatched)

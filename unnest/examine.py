@@ -111,28 +111,43 @@ def _within_budget(source: Source, options: FixOptions, make: Callable[[], T | N
         return None
 
 
-def _drawing(source: Source, made: Plan, options: FixOptions, *, whole: bool = False) -> Drawing | None:
-    """The picture of the graph that is stored, or was given, and of the one that `fix` would write."""
+def with_output_view(report: R, source: Source, made: Plan, options: FixOptions, output: Stored) -> R:
+    """The report whose view, if it has one, shows the model that is written in place of the one that the plan makes."""
+    if report.view is None:
+        return report
+    make = partial(_view, source, made, options._replace(parts=options.parts._replace(values=False)), output)
+    view = _within_budget(source, options, make)
+    before = report.view
+    return report if view is None else replace(report, view=before._replace(after=view.after, refusal=view.refusal))
+
+
+def _drawing(
+    source: Source, made: Plan, options: FixOptions, output: Stored | None = None, *, whole: bool = False
+) -> Drawing | None:
+    """The picture of the graph that is stored, or was given, and of `output`, or else of what the plan makes."""
     from unnest.report.diagram.drawing import draw
 
     before = source.stored.architecture or options.architecture
     after = made.result and (made.result.architecture or (made.complete and made.complete.architecture))
+    if output is not None:
+        after = output.architecture
     refusal = made.refusal.message if made.refusal is not None else None
     return draw(before, after or None, made.wrappers, options.slice_layers, refusal, whole=whole)
 
 
-def _view(source: Source, made: Plan, options: FixOptions) -> ModelView | None:
+def _view(source: Source, made: Plan, options: FixOptions, output: Stored | None = None) -> ModelView | None:
     """The model before and after as a page shows it, with the distributions of weights of VALUES_READ bytes at most."""
     from unnest.report.model_view import ModelView, side
 
-    drawn = _drawing(source, made, options, whole=True)
-    stored, result = made.stored, made.complete or made.result
-    before = side(drawn and drawn.before[0], stored, stored.architecture or options.architecture)
-    after = None
-    if result is not None and made.verdict == "parallel":
-        after = side(drawn and drawn.after, result, result.architecture)
-    refusal = made.refusal.message if made.refusal is not None else None
-    view = ModelView(before, after, refusal)
+    drawn = _drawing(source, made, options, output, whole=True)
+    after, stored = output, made.stored
+    if output is None and made.verdict == "parallel":
+        after = made.complete or made.result
+    view = ModelView(
+        side(drawn and drawn.before[0], stored, stored.architecture or options.architecture),
+        None if after is None else side(drawn and drawn.after, after, after.architecture),
+        made.refusal.message if made.refusal is not None else None,
+    )
     return _with_histograms(view, source) if options.parts.values else view
 
 

@@ -169,9 +169,9 @@ def _end(ref: Ref, tensors: LayerTensors) -> str:
 
 
 def shape_text(shape: Shape | None) -> str:
-    """A shape as Python writes it, an unknown size as None; a question mark where the rank is unknown."""
+    """A shape as Python writes it, an unknown size as None; "shape unknown" where the rank is."""
     if shape is None:
-        return "?"
+        return "shape unknown"
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 

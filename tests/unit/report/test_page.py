@@ -71,7 +71,7 @@ def test_the_data_of_a_model() -> None:
     before, after = data["model"]["sides"]
     assert before["totals"] == {
         "layers": 13, "parameters": 352, "nbytes": 1408, "dtypes": ["float32"],
-        "inputs": ["conv2d_1_input (None, 10, 10, 1)"], "outputs": ["activation_2 ?"],
+        "inputs": ["conv2d_1_input (None, 10, 10, 1)"], "outputs": ["activation_2 shape unknown"],
         "state": 25, "state_nbytes": 2792,
     }  # fmt: skip
     assert after["totals"] == {
@@ -141,6 +141,19 @@ def test_fix_makes_the_same_page(bad: Path) -> None:
     refused = data_of(render([fix_with(str(bad), FixOptions(output=str(taken), parts=PAGE))]))
     assert refused["rows"][0]["state"] == "refused"
     assert refused["model"] == seen["model"]
+
+
+def test_what_is_converted_is_shown_as_it_is_written(bad: Path, clean: Path) -> None:
+    """With --keras 3 the layers after are Keras 3's, of clean files as well; the weights are the input's."""
+    for path, before in ((bad, 6), (clean, 2)):
+        output = path.with_suffix(".keras")
+        data = data_of(render([fix_with(str(path), FixOptions(output=str(output), keras="3", parts=PAGE))]))
+        sides, facts = data["model"]["sides"], data["model"]["facts"]
+        assert [side["totals"]["layers"] for side in sides] == [before, 2]
+        settings = {tuple(path): dict(facts[number]["settings"]) for path, number, *_ in sides[1]["layers"]}
+        assert settings["x",]["batch_shape"] == "[null, 4]"
+        assert sides[0]["totals"]["parameters"] == sides[1]["totals"]["parameters"] == 10
+        assert sides[1]["figure"] is not None
 
 
 def test_a_run_lists_trouble_first(bad: Path, clean: Path, tmp_path: Path) -> None:

@@ -242,12 +242,31 @@ function graphView({ title, figures, at, select }) {
     picture,
     show: (number, box) => { trail.length = 1; if (number !== trail[0]) trail.push(number); change(box); },
     find: (words) => {
+      const counts = new Map();
       found = new Set();
-      if (words) figure.boxes.forEach((box, number) => { if (`${box[8]} ${box[1]}`.toLowerCase().includes(words)) found.add(number); });
+      let all = 0;
+      if (words) {
+        const inside = figure.boxes.map((box) => fits(box, words) + (box[6] < 0 ? 0 : fitting(figures, box[6], words, counts)));
+        inside.forEach((n, number) => { if (n) found.add(number); });
+        all = figure.boxes.filter((box) => fits(box, words)).length + [...counts.values()].reduce((a, b) => a + b, 0);
+      }
       later();
-      return found.size;
+      return all;
     },
+    first: () => { const [number] = found; if (number !== undefined) { choose(number); picture.focus({ preventScroll: true }); } },
   };
+}
+
+/** Whether a box is called so, or is of such a class. */
+function fits(box, words) {
+  return `${box[8]} ${box[1]}`.toLowerCase().includes(words);
+}
+
+/** How many boxes fit in a figure and in those inside of it; `counts` has the figures' own, each once. */
+function fitting(figures, at, words, counts) {
+  if (!counts.has(at)) counts.set(at, figures[at].boxes.filter((box) => fits(box, words)).length);
+  const inside = [...new Set(figures[at].boxes.map((box) => box[6]).filter((n) => n >= 0))];
+  return inside.reduce((sum, n) => sum + fitting(figures, n, words, counts), counts.get(at));
 }
 
 /** The colours and what they mean, of the roles that some figures show. */

@@ -46,6 +46,7 @@ function graphs(data, views, panel) {
     const numbers = views.map((view) => view.find(words));
     hits.textContent = words ? `${numbers.reduce((a, b) => a + b, 0)} found` : "";
   });
+  search.addEventListener("keydown", (event) => { if (event.key === "Enter") views.forEach((view) => view.first()); });
   const box = el("div", { class: `graphs of-${views.length}` }, views.map((view) => view.root));
   const tabs = views.length > 1 ? el("div", { class: "tabs", role: "group", "aria-label": "Graph" }, ["Before", "After"].map((label, i) => {
     const tab = el("button", { type: "button", "aria-pressed": i === 0 ? "true" : "false" }, label);
