@@ -1,7 +1,7 @@
 """Make what the documents take from the program: `python scripts/make_pages.py`.
 
 The manual page and the reference of the command line from the parser, the reference of the JSON report from its schema,
-the pictures from files of the fixtures.
+the pictures from files of the fixtures, the page of layers from their records.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from layer_tables import layer_page
 
 import unnest
 from unnest.cli.app import program
@@ -249,6 +250,7 @@ PAGES = {
     DOCS / "man" / "unnest.1": man_page,
     DOCS / "cli.md": markdown,
     DOCS / "json.md": report,
+    DOCS / "layers.md": layer_page,
     DOCS / "pictures" / "two-towers.svg": picture("k224/official-cnn-adam/parallel.h5"),
     DOCS / "pictures" / "eight-towers.svg": picture("k122/kuza-frozen-x8-json/model.json"),
     DOCS / "pictures" / "twice.svg": picture("tf23/official-mlp-adam-double/parallel.h5"),

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 
 from unnest.core import json_tree
 from unnest.core.byte_code.code_objects import parts_of
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored
 
 #: Modules of Keras itself. What they hold is run by every model; functions of `UTILITIES` are no part of one.
@@ -23,11 +24,6 @@ UTILITIES = re.compile(r"(keras|tf_keras)\.(src\.)?(utils|saving|config)(\.|$)")
 CALLER = "__main__"
 #: Python's own types that Keras writes as values, by their name.
 VALUES = frozenset({"NoneType", "bool", "bytes", "complex", "dict", "float", "int", "list", "set", "str", "tuple"})
-#: What layers of Keras's own keep functions under.
-FUNCTIONS = {
-    "Lambda": ("function", "output_shape", "mask"),
-    "Merge": ("mode", "output_shape", "output_mask"),
-}
 
 
 def loaded_code(stored: Stored) -> tuple[str, ...]:
@@ -75,8 +71,8 @@ def _is_foreign(module: str, thing: str, entry: JsonObject) -> bool:
 
 def _has_code(entry: JsonObject) -> bool:
     """Return True for a layer that keeps a function as code."""
-    config, keys = entry.get("config"), FUNCTIONS.get(str(entry.get("class_name")))
-    if keys is None or not isinstance(config, Mapping):
+    config, keys = entry.get("config"), layer_record(str(entry.get("class_name"))).functions
+    if not isinstance(config, Mapping):
         return False
     return any(parts_of(config.get(key))[0] is not None for key in keys)
 

@@ -13,8 +13,7 @@ from unnest.core.architecture.graph import Graph, Layer, Ref
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.assign.stored_groups import layer_name_by_group
-from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.model import Json, JsonObject, Stored, Tensor
+from unnest.core.model import Json, JsonObject, Shape, Stored, Tensor
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.report.diagram.drawing import DEEPEST, Figure

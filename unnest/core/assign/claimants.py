@@ -13,9 +13,11 @@ from unnest.core import json_tree
 from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras_facts.held_layers import parts_of
-from unnest.core.keras_facts.layer_classes import CELLED, HOLDS_WEIGHTS_UNTOLD, PLAIN, is_keras_class, today
-from unnest.core.keras_facts.weight_order import RULED, promised
+from unnest.core.keras_facts.layer_classes import is_keras_class, today
+from unnest.core.keras_facts.weight_order import promised
 from unnest.core.keras_facts.weight_specs import Expected, has_initializers, is_quantized, units
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.record import Parts
 from unnest.core.model import JsonObject, Tensor
 
 
@@ -81,23 +83,21 @@ def _claimant(layer: Layer, borne: str) -> Claimant:
     inner = frozenset(n for n in _names_within(layer.stored) if n != layer.name)
     promised = _promised(layer.stored)
     name = layer.name if layer.is_named else borne
+    record = layer_record(today(layer.class_name))
     return Claimant(
         name, inner, promised, frozenset(units(layer.settings)), has_none=_has_none(layer),
-        is_plain=today(layer.class_name) in PLAIN_OR_RULED, is_open=_is_open(layer),
+        is_plain=record.is_plain or record.keras_1_rules, is_open=_is_open(layer),
         trained_counts=_trained_counts(layer.stored),
     )  # fmt: skip
-
-
-PLAIN_OR_RULED = PLAIN | RULED
-UNTOLD = HOLDS_WEIGHTS_UNTOLD | RULED
-"""Keras classes, the configs of which may not mention their weights: those of Keras 1 may lack initializers."""
 
 
 def _has_none(layer: Layer) -> bool:
     """True if a layer has no weights for certain; a custom layer may have some that its config does not mention."""
     if is_model(layer.stored) or has_initializers(layer.config) or _promised(layer.stored) is not None:
         return False
-    return is_keras_class(layer.class_name, layer.stored) and today(layer.class_name) not in UNTOLD
+    record = layer_record(today(layer.class_name))
+    may_be_silent = record.has_silent_weights or record.keras_1_rules  # of Keras 1, some configs lack the rules
+    return is_keras_class(layer.class_name, layer.stored) and not may_be_silent
 
 
 def _is_open(layer: Layer) -> bool:
@@ -159,7 +159,9 @@ def _trained_counts(entry: JsonObject) -> frozenset[int] | None:
         if told is None or next(children(entry), None) is not None:
             return None
         # Names in a config may be those of layers that it holds; in one of Keras's own without such, a dtype's.
-        if today(str(entry.get("class_name"))) in PLAIN | CELLED | RULED or not any(_names_within(entry)):
+        record = layer_record(today(str(entry.get("class_name"))))
+        holds_none = record.is_plain or record.parts is Parts.CELL or record.keras_1_rules
+        if holds_none or not any(_names_within(entry)):
             return frozenset({told.trained})
         # What a layer holds may be frozen part by part; a Bidirectional's config mentions one of its two.
         return frozenset({0, told.trained}) | _sums({0, part.trained} for part in parts_of(entry))

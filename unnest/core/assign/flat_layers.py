@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from unnest.core.architecture import snake_case
 from unnest.core.assign.shares import Ambiguous
-from unnest.core.keras_facts.layer_classes import OWN
+from unnest.core.layers.catalog import LAYERS
 from unnest.core.model import Tensor
 
 Layers: TypeAlias = "Mapping[str, tuple[Tensor, ...]]"
@@ -77,7 +77,7 @@ def _is_keras_part(parts: Sequence[str]) -> bool:
 @cache
 def _automatic_names() -> frozenset[str]:
     """Return Keras's names of unnamed layers, without numbers; computed when first needed, by few files."""
-    return frozenset(map(snake_case, OWN))
+    return frozenset(snake_case(layer.name) for layer in LAYERS.values() if layer.exported)
 
 
 PARTS = frozenset({"attention_output", "key", "query", "stacked_rnn_cells", "value"})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.held_layers import parts_of, spectral_normalization
-from unnest.core.keras_facts.layer_classes import OWN
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject
 
 
@@ -47,7 +47,9 @@ def as_listed(group: Group, model: JsonObject) -> Group:
 
 
 def _is_operation(layer: Layer) -> bool:
-    is_told_layer = "trainable" in layer.settings or ("dtype" in layer.settings and layer.class_name in OWN)
+    is_told_layer = "trainable" in layer.settings or (
+        "dtype" in layer.settings and layer_record(layer.class_name).exported
+    )
     return not (is_told_layer or is_input(layer.stored) or is_model(layer.stored))
 
 

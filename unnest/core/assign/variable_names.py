@@ -20,9 +20,10 @@ from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.assign.name_bearers import Bearers, is_satellite, without_numbers
 from unnest.core.assign.trainable import trained_count
-from unnest.core.keras_facts.layer_classes import HOLDS_WEIGHTS_UNTOLD, OWN, PLAIN, today
+from unnest.core.keras_facts.layer_classes import today
 from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, parts_of, stem_of, stems_of
 from unnest.core.keras_facts.weight_specs import expected, fits, has_initializers
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.errors import Refused
 
@@ -182,7 +183,7 @@ class CheckpointVariables:
         if any(slotted):
             return slotted
         flags = [c.variable.trained is not False for c in ordered]
-        if len(flags) > 1 and all(flags) and today(layer.class_name) not in OWN:
+        if len(flags) > 1 and all(flags) and not layer_record(today(layer.class_name)).exported:
             self.assumed_trained.append(layer)
         return flags
 
@@ -249,7 +250,11 @@ def _expected_count(layer: Layer) -> int | None:
 
 def _may_be(layer: Layer, expected_count: int, claims: Sequence[Claim]) -> bool:
     """Return True if these may be the weights that a layer's config promises."""
-    if today(layer.class_name) in PLAIN and expected(layer.config) is not None and len(claims) != expected_count:
+    if (
+        layer_record(today(layer.class_name)).is_plain
+        and expected(layer.config) is not None
+        and len(claims) != expected_count
+    ):
         return False
     shapes = [c.variable.tensor.shape for c in claims if c.variable.tensor is not None]
     return len(claims) >= expected_count and fits(layer.settings, shapes)
@@ -294,5 +299,6 @@ def _flat_lists(
 
 def _is_weightless(layer: Layer) -> bool:
     """Return True for inputs, and for Keras's own layers whose configs mention no weights."""
-    is_known = today(layer.class_name) in OWN and today(layer.class_name) not in HOLDS_WEIGHTS_UNTOLD
+    record = layer_record(today(layer.class_name))
+    is_known = record.exported and not record.has_silent_weights
     return is_input(layer.stored) or (is_known and _expected_count(layer) is None)

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.signatures import SIGNATURES, takes
+from unnest.core.layers.catalog import layer_record, takes
+from unnest.core.layers.record import ANY_VALUE, KerasLayer
 from unnest.core.model import Json, JsonObject
 
 Test = Callable[[Json], bool]
@@ -56,54 +57,19 @@ IDLE: dict[str, Test] = {
     "name": _any,
 }  # fmt: skip
 
-#: (class, argument) -> the same for one class alone.
-IDLE_OF: dict[tuple[str, str], Test] = {
-    **{(f"Separable{kind}", key): _any for kind in ("Conv1D", "Conv2D")
-       for key in ("kernel_initializer", "kernel_regularizer", "kernel_constraint", "groups")},
-    **{(f"DepthwiseConv{n}D", key): _any for n in (1, 2)
-       for key in ("kernel_initializer", "kernel_regularizer", "kernel_constraint")},
-    ("BatchNormalization", "mode"): _is(0),
-    ("Dense", "input_dim"): _any, ("LSTM", "input_dim"): _any, ("GRU", "input_dim"): _any,
-    ("SimpleRNN", "input_dim"): _any, ("Conv1D", "input_dim"): _any,
-    ("LSTM", "return_runtime"): _off,
-    **{(f"{kind}ConvLSTM{n}D", "unroll"): _any for kind in ("",) for n in (1, 2, 3)},
-    **{(kind, "axis"): _is(-1) for kind in ("Add", "Multiply", "Average", "Maximum", "Subtract")},
-}  # fmt: skip
-
-#: Arguments by which another class is called than before: (class, argument) -> its name today.
-RENAMED: dict[tuple[str, str], str] = {
-    ("LeakyReLU", "alpha"): "negative_slope",
-    ("CategoryEncoding", "max_tokens"): "num_tokens",
-    ("Discretization", "bins"): "bin_boundaries",
-}
-
-#: Defaults of then, where today's is another or depends on the machine that loads: (class, argument) -> value.
-DEFAULTS: dict[tuple[str, str], Json] = {
-    ("GRU", "reset_after"): False,
-    ("GRUCell", "reset_after"): False,
-    ("ConvLSTM2D", "recurrent_activation"): "hard_sigmoid",
-    ("LSTM", "recurrent_activation"): "hard_sigmoid",
-    ("GRU", "recurrent_activation"): "hard_sigmoid",
-}
-
-#: Layers whose order of axes Keras 1 does not store.
-UNTOLD = frozenset({f"{kind}{n}D" for kind in ("ZeroPadding", "Cropping", "UpSampling") for n in (2, 3)})
-#: Layers whose order of axes is that of the machine where the file does not tell it. All others that do not tell it
-#: knew one alone: those over one axis, Flatten and what prepares images.
-MACHINES = UNTOLD | {"SpatialDropout2D", "SpatialDropout3D"}
-
 
 def written(kind: str, config: JsonObject, name: str, context: Context) -> dict[str, Json]:
     """The arguments for Keras 3's class `kind`. Raises CannotConvert for one that it cannot be given."""
+    record = layer_record(kind)
     new: dict[str, Json] = {"name": name}
     for old_key, value in config.items():
-        key = RENAMED.get((kind, old_key), old_key)
+        key = record.renamed_arguments.get(old_key, old_key)
         if key == "name":
             continue
         if takes(kind, key):
             new[key] = _value(kind, key, value, name, context)
             continue
-        test = IDLE_OF.get((kind, key)) or IDLE.get(key)
+        test = _idle(record, key)
         if key == "activity_regularizer" and value is not None:
             new[key] = config_values.regularizer(value, name, context)
         elif test is None:
@@ -112,20 +78,28 @@ def written(kind: str, config: JsonObject, name: str, context: Context) -> dict[
             raise refused(name, kind, f"Keras 3 has no {key!r}, and it holds {value!r}")
         else:
             context.note("arguments", name)
-    for (owner, key), value in DEFAULTS.items():
-        if owner == kind and key not in new:
+    for key, value in record.defaults_of_then.items():
+        if key not in new:
             context.note("defaults-of-then", name, key)
             new[key] = value
-    if "data_format" in SIGNATURES.get(kind, ()) and new.get("data_format") in (None, "default"):
-        is_machines = kind in MACHINES or "data_format" in config
+    if "data_format" in (record.arguments or ()) and new.get("data_format") in (None, "default"):
+        is_machines = record.data_format_of_backend or "data_format" in config
         new["data_format"] = context.data_format if is_machines else "channels_last"
-        if kind in UNTOLD and "data_format" not in config and context.release[:1] == (1,):
+        if record.keras_1_omits_data_format and "data_format" not in config and context.release[:1] == (1,):
             told = ", as the other layers say" if context.is_format_told else ""
             context.note("defaults-of-then", name, f"data_format {context.data_format}{told}")
             context.guessed += [] if context.is_format_told else [f"{name} ({kind})"]
     if new.get("dtype") is None:
         new["dtype"] = "float32"
     return new
+
+
+def _idle(record: KerasLayer, argument: str) -> Test | None:
+    """Return the test for values with which Keras 3 computes the same without the argument; None if it has none."""
+    values = record.idle.get(argument)
+    if values is None:
+        return IDLE.get(argument)
+    return _any if values == ANY_VALUE else _is(*values)
 
 
 ROLES = {

@@ -25,7 +25,8 @@ from unnest.core.keras3.pieces import (
 )
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.keras_facts.shape_rules import settings
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.shape_rules import settings
 from unnest.core.model import Json, JsonObject, Tensor
 from unnest.core.ops import CLASSES
 from unnest.core.ops.sizes import Sized
@@ -258,13 +259,6 @@ def _spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
     return shape_inference.result_of(entry, [s for s in given if s is not None])
 
 
-#: Layers that hand on what is no floating number as they get it.
-PASSING = frozenset({
-    "Activation", "Concatenate", "Cropping1D", "Cropping2D", "Cropping3D", "Dropout", "Flatten", "Permute",
-    "RepeatVector", "Reshape", "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D",
-})  # fmt: skip
-
-
 def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
     """The dtype of what a layer or an operation gives: arithmetic on integers is another than on floats."""
     kind, config = str(entry["class_name"]), entry.get("config")
@@ -273,7 +267,7 @@ def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
             return spec.dtype
         if kind == "Lambda" or entry.get("module") is None:
             return UNKNOWN
-        return given[0] if given and kind in PASSING else FLOAT
+        return given[0] if given and layer_record(kind).keeps_dtype else FLOAT
     operation = CLASSES.get(kind)
     if operation is not None and operation.gives:
         return operation.gives

@@ -24,6 +24,7 @@ from unnest.core.keras3.pieces import (
 )
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject
 
 IMAGE = "keras.src.ops.image"
@@ -206,15 +207,9 @@ def time_major(made: Piece, name: str, kind: str, *, sequences: bool, context: C
     return Expansion(outputs)
 
 
-#: Convolution -> how many axes it slides over.
-CONVOLUTIONS = {f"Conv{n}D{kind}": n for n in (1, 2, 3) for kind in ("", "Transpose")} | {
-    "SeparableConv1D": 1, "SeparableConv2D": 2, "DepthwiseConv1D": 1, "DepthwiseConv2D": 2,
-}  # fmt: skip
-
-
 def channels_first(made: NewLayer, context: Context) -> Piece:
     """A convolution of channels_first with a bias, which Keras 3 on TensorFlow adds along the wrong axis at times."""
-    rank = CONVOLUTIONS[made.class_name]
+    rank = layer_record(made.class_name).window_axes
     name = made.name
 
     def resolved(specs: Sequence[Spec | None], dtypes: Sequence[str]) -> Piece:

@@ -10,29 +10,12 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId
 from unnest.core.keras3.call_order import in_order
 from unnest.core.keras3.context import Context
-from unnest.core.keras3.signatures import SIGNATURES
-from unnest.core.keras_facts.layer_classes import OPERATION_LAYERS
-from unnest.core.keras_facts.shape_rules import settings
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.record import MaskUse
+from unnest.core.layers.shape_rules import settings
 from unnest.core.model import JsonObject
 
-MERGES = frozenset({"Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum", "Merge", "Concatenate"})
-#: Layers that compute otherwise where there is a mask, and take one as an argument.
-HEEDING = frozenset({
-    "LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "CuDNNLSTM", "CuDNNGRU",
-    "Bidirectional", "GlobalAveragePooling1D",
-})  # fmt: skip
-#: Layers that do, and are not given one here.
-OPAQUE = frozenset({"Attention", "AdditiveAttention", "MultiHeadAttention", "Softmax"})
-#: Layers whose output has the mask of their (first) input. (Source: supports_masking in Keras 1.2.2 to 2.15.)
-PASSING = frozenset({
-    "Activation", "ActivityRegularization", "AdditiveAttention", "AlphaDropout", "Attention", "BatchNormalization",
-    "Dense", "Dropout", "ELU", "GaussianDropout", "GaussianNoise", "GroupNormalization", "Highway",
-    "LayerNormalization", "LeakyReLU", "MaxoutDense", "MultiHeadAttention", "PReLU", "ParametricSoftplus", "ReLU",
-    "SReLU", "Softmax", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "ThresholdedReLU",
-    "TimeDistributed", "TimeDistributedDense", "UnitNormalization",
-})  # fmt: skip
-#: Layers behind which there is none, beside all others that Keras 3 has too.
-STOPPING = OPERATION_LAYERS | {"LocallyConnected1D", "LocallyConnected2D"}
+HANDING_ON = (MaskUse.PASSES, MaskUse.HEEDS_AND_PASSES)
 #: What becomes of a model in a model.
 NESTED_MODELS = frozenset({"Functional", "Sequential"})
 #: TensorFlow 2.3 and 2.4 both call themselves so, and the file does not tell them apart.
@@ -46,8 +29,7 @@ NOT_TOLD = (
 
 def is_known(kind: str) -> bool:
     """Whether a layer is one of Keras's own, of which it is known what becomes of a mask."""
-    bare = bare_name(kind)
-    return bare in SIGNATURES or bare in PASSING or bare in STOPPING or bare in HEEDING
+    return layer_record(bare_name(kind)).mask is not MaskUse.UNKNOWN
 
 
 def bare_name(kind: str) -> str:
@@ -57,9 +39,9 @@ def bare_name(kind: str) -> str:
 
 def passes(kind: str, config: JsonObject, context: Context) -> bool:
     """Whether the mask of a layer's input was that of its output."""
-    if kind in HEEDING:
+    if layer_record(kind).mask is MaskUse.HEEDS:
         return gives_sequences(config)
-    return bare_name(kind) in PASSING and not drops_mask(kind, config, context)
+    return layer_record(bare_name(kind)).mask in HANDING_ON and not drops_mask(kind, config, context)
 
 
 def all_pass(model: JsonObject, context: Context) -> bool:
@@ -89,7 +71,7 @@ def _model_makes_mask(model: JsonObject, context: Context) -> bool:
     for at, call in in_order(graph):
         layer = graph.layers[at.layer]
         are_masked = [source.call in masked_calls for source in call.reads]
-        if layer.class_name in MERGES:
+        if layer_record(layer.class_name).mask is MaskUse.MERGES:
             hands_on = any(are_masked)
         else:
             hands_on = are_masked[:1] == [True] and passes(layer.class_name, layer.settings, context)

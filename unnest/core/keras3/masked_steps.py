@@ -12,9 +12,11 @@ from collections.abc import Mapping, Sequence
 from unnest.core import json_tree
 from unnest.core.architecture.graph import Graph
 from unnest.core.keras3.context import CannotConvert, Context, refused
-from unnest.core.keras3.mask_propagation import HEEDING, gives_sequences
+from unnest.core.keras3.mask_propagation import gives_sequences
 from unnest.core.keras3.pieces import GraphTensor, LayerCall, NewLayer, Tree, numpy_operation
-from unnest.core.keras_facts.shape_rules import settings
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.record import MaskUse
+from unnest.core.layers.shape_rules import settings
 from unnest.core.model import JsonObject
 
 PLAIN_RECURRENT = frozenset({"LSTM", "GRU", "SimpleRNN"})
@@ -120,7 +122,12 @@ def _began_with_state(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], co
     (Source: K.rnn of Keras 2.0 to 2.2.4 and of TensorFlow before 1.13, which Keras 2.3 calls; zeros if unrolled.)
     """
     is_of_then = context.release < ((2, 2, 4) if context.is_tf else (2, 3))
-    return is_of_then and kind in HEEDING and "initial_state" in kwargs and not layer.config.get("unroll")
+    return (
+        is_of_then
+        and layer_record(kind).mask is MaskUse.HEEDS
+        and "initial_state" in kwargs
+        and not layer.config.get("unroll")
+    )
 
 
 def begun(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], output: GraphTensor, context: Context) -> Tree:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unnest.core import json_tree
 from unnest.core.keras3.context import Context
-from unnest.core.keras_facts.shape_rules import settings
+from unnest.core.layers.shape_rules import settings
 from unnest.core.model import JsonObject
 
 BY_ALL = "it was divided by the number of all steps, and is by that of the unmasked ones in Keras 3"

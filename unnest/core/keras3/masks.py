@@ -16,14 +16,9 @@ from unnest.core import json_tree
 from unnest.core.keras3.context import CannotConvert, Context, refused
 from unnest.core.keras3.mask_propagation import (
     AMBIGUOUS,
-    HEEDING,
-    MERGES,
     NESTED_MODELS,
     NOT_TOLD,
-    OPAQUE,
-    STOPPING,
     all_pass,
-    bare_name,
     drops_mask,
     is_ambiguous,
     is_known,
@@ -43,8 +38,9 @@ from unnest.core.keras3.pieces import (
     numpy_operation,
     with_tensors,
 )
-from unnest.core.keras3.signatures import SIGNATURES
-from unnest.core.keras_facts.shape_rules import settings
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.record import MaskUse
+from unnest.core.layers.shape_rules import settings
 from unnest.core.model import JsonObject
 
 
@@ -91,12 +87,16 @@ class Masks:
         if self._was_heedless(kind, layer, call):
             self.context.note("no-mask", layer.name)
             return _with_tensors(args, kwargs, self._maskless)
-        is_lost = "initial_state" in kwargs if kind in HEEDING else self._loses(layer)
+        is_lost = "initial_state" in kwargs if layer_record(kind).mask is MaskUse.HEEDS else self._loses(layer)
         if all(mask.today for mask in masks) and not is_lost:
             return args, kwargs
-        if kind in HEEDING:
+        if layer_record(kind).mask is MaskUse.HEEDS:
             return args, {**kwargs, "mask": self._as_argument(kind, layer, masks)}
-        may_read = kind in OPAQUE or layer.class_name in NESTED_MODELS or not is_known(kind)
+        may_read = (
+            layer_record(kind).mask is MaskUse.HEEDS_AND_PASSES
+            or layer.class_name in NESTED_MODELS
+            or not is_known(kind)
+        )
         if is_lost or (may_read and any(mask.tree is None for mask in masks if not mask.today)):
             raise _cannot_be_given(layer, kind)
         if may_read:
@@ -171,7 +171,7 @@ class Masks:
         present = [m for m in masks if m is not None]
         if not present:
             return Mask() if makes_mask({"class_name": kind, "config": config}, self.context) else None
-        if kind in MERGES:
+        if layer_record(kind).mask is MaskUse.MERGES:
             return _merged(kind, config, masks, present)
         if not is_known(kind):
             is_sure = any(m.sure for m in present) and all_pass(config, self.context)
@@ -185,7 +185,7 @@ class Masks:
         if is_ambiguous(kind, self.context):
             is_kept = kind == "Softmax"
             return mask._replace(tree=mask.tree if is_kept else None, today=False, sure=is_kept and mask.sure)
-        return mask._replace(today=True) if kind in OPAQUE else mask
+        return mask._replace(today=True) if layer_record(kind).mask is MaskUse.HEEDS_AND_PASSES else mask
 
     # The ends of the model
 
@@ -216,7 +216,11 @@ def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
         name = str(config.get("name"))
         if masked and repeats_last(entry, context):
             raise repeated_last(name, kind)
-        if masked and context.release == AMBIGUOUS and (kind == "Softmax" or (kind in HEEDING and not sure)):
+        if (
+            masked
+            and context.release == AMBIGUOUS
+            and (kind == "Softmax" or (layer_record(kind).mask is MaskUse.HEEDS and not sure))
+        ):
             raise refused(name, kind, NOT_TOLD)
         if sure:
             note_normalization(entry, name, context)
@@ -226,7 +230,7 @@ def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
             sure = False
         elif not passes(kind, config, context):
             # What is somebody's own, or a model, may hand a mask on.
-            masked = masked and bare_name(kind) not in SIGNATURES and bare_name(kind) not in STOPPING
+            masked = masked and not is_known(kind)
             sure = sure and all_pass(config, context)
     if sure:
         note_end(name, context)

@@ -30,7 +30,7 @@ from unnest.core.keras3.pieces import (
 )
 from unnest.core.keras3.sequential import as_functional, sequential
 from unnest.core.keras3.stored_calls import arguments_of, is_ref, parsed, ref
-from unnest.core.keras_facts.layer_classes import ADDING_LAYERS
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject
 from unnest.core.reach import reached
 
@@ -119,10 +119,10 @@ class _Functional:
             return {at.layer for at in reached(calls, lambda at: [r.call for r in self.graph.call(at).reads])}
 
         ends = (*self.graph.outputs, *self.graph.inputs)
-        adding = [at for at, _ in self.graph.calls() if self.graph.layers[at.layer].class_name in ADDING_LAYERS]
+        adding = [at for at, _ in self.graph.calls() if layer_record(self.graph.layers[at.layer].class_name).adds_loss]
         added = layers_behind(adding) - layers_behind(ref.call for ref in ends)
         for name, layer in self.graph.layers.items():
-            if name in added and layer.class_name in ADDING_LAYERS:
+            if name in added and layer_record(layer.class_name).adds_loss:
                 self.context.added.append(name)
             elif name in added and self.shares.get(name):
                 self.context.added.append(f"{name} and its weights")

@@ -13,16 +13,13 @@ from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.keras3.config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
 from unnest.core.keras3.context import refused
-from unnest.core.keras3.signatures import SIGNATURES, takes
 from unnest.core.keras_facts import shape_inference
-from unnest.core.keras_facts.adapted import TOLD_BY
 from unnest.core.keras_facts.held_layers import promised_total
-from unnest.core.keras_facts.layer_classes import WITHOUT_WEIGHTS
 from unnest.core.keras_facts.loading import layer_entries, needs
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.keras_facts.shape_rules import Shape, policy_name, settings
-from unnest.core.keras_facts.weight_shapes import kept_axes
-from unnest.core.model import Json, JsonObject, Stored, Tensor
+from unnest.core.layers.catalog import LAYERS, built_axes, layer_record, takes
+from unnest.core.layers.shape_rules import policy_name, settings
+from unnest.core.model import Json, JsonObject, Shape, Stored, Tensor
 from unnest.core.ops.keras3_modules import MODULES, ROOT
 
 #: What the report calls these checks.
@@ -30,7 +27,8 @@ CHECKED = "Keras 3's terms"
 
 #: Modules of Keras 3 -> what the output may name of each.
 NAMED: Mapping[str, frozenset[str]] = {
-    "keras.layers": frozenset(SIGNATURES) | {"InputLayer", "Lambda"},
+    "keras.layers": frozenset(name for name, layer in LAYERS.items() if layer.arguments is not None)
+    | {"InputLayer", "Lambda"},
     "keras.initializers": frozenset(INITIALIZERS),
     "keras.regularizers": frozenset(REGULARIZERS),
     "keras.constraints": frozenset(CONSTRAINTS),
@@ -89,8 +87,8 @@ def check_output(model: Stored) -> None:
 def _check_adapted(architecture: JsonObject) -> None:
     """Raise CannotConvert for a layer of which a table that `adapt` filled is not in the config."""
     for entry in layer_entries(architecture):
-        key = TOLD_BY.get(str(entry.get("class_name")))
-        if key is not None and settings(entry).get(key) is None:
+        key = layer_record(str(entry.get("class_name"))).adapted_argument
+        if key and settings(entry).get(key) is None:
             why = f"keeps what adapt() found outside of its config, and a .keras holds it as {key!r} alone"
             way = f"give {key!r} to the layer in code, or use fix without --keras 3"
             raise refused(_name(entry), str(entry["class_name"]), f"{why}: {way}")
@@ -111,7 +109,7 @@ def _check_names(entry: JsonObject, given: set[str]) -> None:
             known = frozenset({kind} if MODULES.get(kind) == module else ())
         if named in given or named in known or str(module).startswith(("keras.ops", "keras.activations")):
             continue
-        if "module" not in part and (named in SIGNATURES or named in NAMED["keras.initializers"]):
+        if "module" not in part and (layer_record(str(named)).is_in_keras_3 or named in NAMED["keras.initializers"]):
             continue  # in the config of a custom class, which hands it to Keras itself
         raise refused(_name(entry), str(entry.get("class_name")), f"names {named!r}, which Keras 3 does not have")
 
@@ -119,7 +117,7 @@ def _check_names(entry: JsonObject, given: set[str]) -> None:
 def _check_arguments(entry: JsonObject) -> None:
     """Raise CannotConvert for an argument or a dtype that the class does not take."""
     kind, config = str(entry["class_name"]), settings(entry)
-    if kind in SIGNATURES:
+    if layer_record(kind).is_in_keras_3:
         unknown = [key for key in config if not takes(kind, key) and key not in UNSIGNED]
         if unknown:
             raise refused(_name(entry), kind, f"its argument {unknown[0]!r} is not known in Keras 3")
@@ -155,12 +153,12 @@ def _check_sizes(layer: _Layer) -> None:
     for shape in layer.inputs:
         if shape is None:
             continue
-        axes = kept_axes(layer.class_name, settings(layer.entry), len(shape))
+        axes = built_axes(layer.class_name, settings(layer.entry), len(shape))
         unknown = [axis for axis in axes if shape[axis] is None]
         if unknown:
             why = f"reads the shape {_written(shape)}, and Keras 3 needs the size of axis {unknown[0]}"
             raise refused(layer.name, layer.class_name, f"{why}: build the model in code with that size")
-        rows = ROWS.get(layer.class_name)
+        rows = layer_record(layer.class_name).features_axis
         if rows is not None and layer.weights and len(shape) > 1:
             found = layer.weights[0].shape[rows]
             if found != shape[axes[-1]]:
@@ -168,13 +166,10 @@ def _check_sizes(layer: _Layer) -> None:
                 raise refused(layer.name, layer.class_name, why)
 
 
-#: Class -> the axis of its first weight that is as long as its input's last.
-ROWS = dict.fromkeys(("Dense", "LSTM", "GRU", "SimpleRNN"), 0)
-
-
 def _promised(entry: JsonObject) -> int | None:
     """How many weights Keras 3 makes; None where a custom class or a model has a say."""
-    if entry.get("class_name") in WITHOUT_WEIGHTS | {"Lambda"}:
+    kind = str(entry.get("class_name"))
+    if kind == "Lambda" or layer_record(kind).is_weightless:
         return 0
     return promised_total(_written_out(entry), untold=0)
 
@@ -183,12 +178,10 @@ def _written_out(entry: JsonObject) -> JsonObject:
     """The entry, in which every layer of Keras 3's speaks of all that its class initializes."""
 
     def completed(part: JsonObject, inner: dict[str, Json]) -> Json:
-        config, kind = inner.get("config"), str(part.get("class_name"))
-        if kind not in SIGNATURES or not isinstance(config, Mapping):
+        config, arguments = inner.get("config"), layer_record(str(part.get("class_name"))).arguments
+        if arguments is None or not isinstance(config, Mapping):
             return inner
-        unsaid: dict[str, Json] = dict.fromkeys(
-            k for k in SIGNATURES[kind] if k.endswith(("_initializer", "_constraint"))
-        )
+        unsaid: dict[str, Json] = dict.fromkeys(k for k in arguments if k.endswith(("_initializer", "_constraint")))
         return {**inner, "config": {**unsaid, **config}}
 
     made = json_tree.transform(entry, completed)

@@ -8,6 +8,7 @@ from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Graph, Layer, Ref
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.pieces import LayerArguments, NewLayer, Tree
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json
 
 
@@ -19,7 +20,7 @@ def arguments_of(
     if kwargs.get("training"):
         why = "was called with training=True, which Keras 3 overrides at inference"
         raise refused(layer.name, layer.class_name, why)
-    if layer.class_name in RECURRENT and args and isinstance(args[0], list) and len(args[0]) > 1:
+    if layer_record(layer.class_name).takes_states and args and isinstance(args[0], list) and len(args[0]) > 1:
         if kwargs.get("constants") or layer.config.get("num_constants"):
             raise refused(layer.name, layer.class_name, "constants of a cell have no counterpart in Keras 3")
         context.note("initial-state", layer.name)
@@ -43,17 +44,10 @@ def _by_cell(layer: NewLayer, states: Sequence[Tree], context: Context) -> list[
     if not isinstance(cells, Sequence) or len(states) == len(cells) == 1:
         return list(states)
     kinds = [str(entry.get("class_name")) for entry in cells if isinstance(entry, Mapping)]
-    if context.release < (2, 2, 4) or sum(STATES.get(kind, 0) for kind in kinds) != len(states):
+    if context.release < (2, 2, 4) or sum(layer_record(kind).states for kind in kinds) != len(states):
         raise refused(layer.name, layer.class_name, "whose of its cells an initial state is does not follow")
     rest = iter(states)
-    return [[next(rest) for _ in range(STATES[kind])] for kind in kinds]
-
-
-#: How many states a cell has.
-STATES = {"LSTMCell": 2, "GRUCell": 1, "SimpleRNNCell": 1}
-
-#: Layers whose first call argument was once a list of the input and the states.
-RECURRENT = frozenset({"LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "Bidirectional"})
+    return [[next(rest) for _ in range(layer_record(kind).states)] for kind in kinds]
 
 
 def is_ref(value: Json, graph: Graph) -> bool:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from unnest.core.architecture import is_model
 from unnest.core.keras3.context import Conversion
 from unnest.core.keras3.rules import RULES
-from unnest.core.keras3.signatures import SIGNATURES, takes
 from unnest.core.keras_facts.layer_classes import today
 from unnest.core.keras_facts.loading import HELD, layer_entries, needs
+from unnest.core.layers.catalog import layer_record, takes
 from unnest.core.model import JsonObject, Stored
 
 #: Rules that change how a model is written or trained, and no prediction.
@@ -61,7 +61,7 @@ def _is_opened(entry: JsonObject) -> bool:
     kind, config = str(entry["class_name"]), entry.get("config")
     if kind == "InputLayer":
         return True
-    if kind not in SIGNATURES or not isinstance(config, Mapping) or any(key in config for key in HELD):
+    if not layer_record(kind).is_in_keras_3 or not isinstance(config, Mapping) or any(key in config for key in HELD):
         return False
     if config.get("dtype") in HALF or isinstance(config.get("activation"), Mapping):
         return False

@@ -13,12 +13,11 @@ from unnest.core.keras3.pieces import FLOAT, Shares
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.keras_facts.shape_rules import Shape, settings
-from unnest.core.keras_facts.weight_shapes import kept_axes
-from unnest.core.model import JsonObject
+from unnest.core.layers import shape_rules
+from unnest.core.layers.catalog import built_axes, layer_record
+from unnest.core.layers.shape_rules import settings
+from unnest.core.model import JsonObject, Shape
 
-#: Layers without a say in the shape, behind which the first kernel tells as much.
-PASSING = frozenset({"Activation", "Dropout", "GaussianNoise", "GaussianDropout", "LeakyReLU", "Masking", "ReLU"})
 #: More steps than these are not tried.
 MOST_STEPS = 4096
 
@@ -30,10 +29,17 @@ def shape_of_input(layers: Sequence[Layer], shares: Shares) -> Shape | None:
     """
     for layer in layers:
         weights = shares.get(layer.name, ())
-        if layer.class_name in PASSING and is_keras_class(layer.class_name, layer.stored):
+        if _keeps_shape(layer.class_name) and is_keras_class(layer.class_name, layer.stored):
             continue
         return None if not weights else _first_fitting(_candidates(layer, weights[0].shape), layers, shares)
     return None
+
+
+def _keeps_shape(class_name: str) -> bool:
+    """True for a layer without weights whose output has the shape of its input."""
+    record = layer_record(class_name)
+    is_same = record.output_shape is shape_rules.same and (record.is_weightless or record.in_training_only)
+    return is_same or class_name == "Masking"
 
 
 def _candidates(layer: Layer, kernel: tuple[int, ...]) -> list[Shape]:
@@ -69,7 +75,7 @@ def _fits(shape: Shape, layers: Sequence[Layer], shares: Shares) -> bool:
         if spec is None:
             return False
         weights = shares.get(layer.name, ())
-        axes = kept_axes(layer.class_name, layer.settings, len(spec.shape))
+        axes = built_axes(layer.class_name, layer.settings, len(spec.shape))
         if weights and layer.class_name == "Dense" and weights[0].shape[0] != spec.shape[-1]:
             return False
         if any(spec.shape[axis] is None for axis in axes):

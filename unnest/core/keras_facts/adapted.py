@@ -10,15 +10,8 @@ from collections.abc import Mapping
 
 from unnest.core import json_tree
 from unnest.core.keras_facts.layer_classes import today
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json
-
-#: Class -> the key of its config that tells all of its state.
-TOLD_BY = {
-    "Discretization": "bin_boundaries",
-    "IntegerLookup": "vocabulary",
-    "StringLookup": "vocabulary",
-    "TextVectorization": "vocabulary",
-}
 
 
 def untold(architecture: Json, *, in_h5: bool) -> list[str]:
@@ -26,7 +19,8 @@ def untold(architecture: Json, *, in_h5: bool) -> list[str]:
     names = []
     for entry in json_tree.objects(architecture):
         kind, config = today(str(entry.get("class_name"))), entry.get("config")
-        if kind not in TOLD_BY or not isinstance(config, Mapping) or config.get(TOLD_BY[kind]) is not None:
+        argument = layer_record(kind).adapted_argument
+        if not argument or not isinstance(config, Mapping) or config.get(argument) is not None:
             continue
         if not (in_h5 and kind == "Discretization"):
             names.append(str(config.get("name") or entry.get("name")))

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_input, is_model, replace_children
 from unnest.core.architecture.compile_config import LEGACY
-from unnest.core.keras_facts.layer_classes import ACCURACIES, OWN, SHORT, today
+from unnest.core.keras_facts.layer_classes import ACCURACIES, SHORT, today
 from unnest.core.keras_facts.operation_modules import operation_module
 from unnest.core.keras_facts.optimizer_classes import REGISTERED, is_keras_optimizer
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.errors import Refused
 
@@ -80,12 +81,17 @@ class _Zipped(NamedTuple):
         registered: str | None = None
         if self.release >= (3,) and (operation := operation_module(entry)) is not None:
             return {"module": operation, "class_name": kind, "config": config, "registered_name": kind, **rest}
-        if self.release >= (3,) and kind not in OWN | {"Sequential"} and _is_operation(entry, config):
+        if (
+            self.release >= (3,)
+            and kind != "Sequential"
+            and not layer_record(kind).exported
+            and _is_operation(entry, config)
+        ):
             raise Refused(
                 "cannot-convert",
                 f"{entry.get('name')!r} is an operation ({kind}) that is none of Keras's own; write .h5",
             )
-        if kind not in OWN | {"Sequential"}:
+        if kind != "Sequential" and not layer_record(kind).exported:
             # Somebody's own class: registered as package>Name, or given to the loader by its name.
             package, _, kind = kind.rpartition(">")
             module, registered = None, f"{package}>{kind}" if package else kind

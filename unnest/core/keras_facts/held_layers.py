@@ -10,18 +10,18 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core import json_tree
-from unnest.core.json_tree import LEAVES, OBJECT
-from unnest.core.keras_facts.layer_classes import ATTENTION, CELLED, PLAIN, today
+from unnest.core.json_tree import LEAVES, OBJECT, is_list
+from unnest.core.keras_facts.layer_classes import today
 from unnest.core.keras_facts.weight_specs import expected
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.record import KerasLayer, Parts
 from unnest.core.model import Json, JsonObject, Tensor
-
-#: Layers that hold others and have no weights beside theirs, and where their configs have them.
-HELD_UNDER = {"RNN": ("cell",), "TimeDistributed": ("layer",), "Bidirectional": ("layer", "backward_layer")}
 
 
 def wrapped(entry: JsonObject) -> JsonObject | None:
     """The one layer that has all the weights of a layer which holds it; None of any other."""
-    config, keys = entry.get("config"), HELD_UNDER.get(today(str(entry.get("class_name"))), ())
+    config, record = entry.get("config"), layer_record(today(str(entry.get("class_name"))))
+    keys = record.holds if record.weights == () else ()
     held = config.get(keys[0]) if isinstance(config, Mapping) and len(keys) == 1 else None
     return held if isinstance(held, Mapping) and "class_name" in held else None
 
@@ -95,35 +95,27 @@ def promised_total(entry: JsonObject, untold: int | None = None) -> int | None:
         config = layer.get("config") if isinstance(layer, Mapping) else None
         if not isinstance(layer, Mapping) or not isinstance(config, Mapping):
             return None
-        kind = today(str(layer.get("class_name")))
-        own = _own_total(kind, config, untold)
+        record = layer_record(today(str(layer.get("class_name"))))
+        own = _own_total(record, config, untold)
         if own is not None:
             total += times * own
-        elif kind in PLAIN | CELLED:
+        elif record.is_plain or record.parts is Parts.CELL:
             return None
         elif _tells_one_way(layer):
             pending.append((config.get("layer"), 2 * times))
-        elif kind in HELD_UNDER:
-            pending += [(config.get(key), times) for key in HELD_UNDER[kind]]
-        elif kind == "StackedRNNCells" and isinstance(cells := config.get("cells"), Sequence):
-            pending += [(cell, times) for cell in cells]
+        elif record.holds and record.weights == ():
+            for held in (config.get(key) for key in record.holds):
+                pending += [(each, times) for each in (held if is_list(held) else [held])]
         else:
             return None
     return total
 
 
-def _own_total(kind: str, config: JsonObject, untold: int | None) -> int | None:
-    """Number of weights of a layer that makes all of them itself; None of others.
-
-    (Source: `build` of these classes in TensorFlow 2.4 to 2.15 and Keras 3.15.)
-    """
-    if kind == "MultiHeadAttention":
-        return len(ATTENTION) * (1 + (config.get("use_bias") is not False))
-    if kind == "Normalization":
-        return 3 * (config.get("mean") is None)
-    if kind in ("Attention", "AdditiveAttention"):
-        return bool(config.get("use_scale", kind != "Attention")) + (config.get("score_mode") == "concat")
-    if kind not in PLAIN | CELLED:
+def _own_total(record: KerasLayer, config: JsonObject, untold: int | None) -> int | None:
+    """Number of weights of a layer that makes all of them itself; None of others."""
+    if record.weight_count is not None:
+        return record.weight_count(config)
+    if not record.is_plain and record.parts is not Parts.CELL:
         return None
     own = expected(config)
     return untold if own is None else own.total

@@ -12,36 +12,20 @@ from typing import NamedTuple
 
 from unnest.budget import remembered
 from unnest.core.architecture import is_input, is_model, layer_name, read
+from unnest.core.architecture.models import MODEL_CLASSES
 from unnest.core.architecture.shared_objects import SHARED
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.byte_code.stored_function import readings
 from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.held_layers import wrapped
-from unnest.core.keras_facts.layer_classes import (
-    ADDING_LAYERS,
-    EXPORTED,
-    OPERATION_LAYERS,
-    OWN,
-    WITHOUT_WEIGHTS,
-    is_keras_class,
-    is_namesake,
-)
+from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake
 from unnest.core.keras_facts.operation_modules import operation_module
 from unnest.core.keras_facts.own_functions import activations, given_objects, named_within, rules
 from unnest.core.keras_facts.weight_specs import must_have
+from unnest.core.layers.catalog import OTHER_NAMES, layer_record
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.core.stored_code import vocabularies
 
-#: Keras 2's own classes that `dir(layers)` does not show, and the models.
-HIDDEN = OPERATION_LAYERS | ADDING_LAYERS | {
-    "AbstractRNNCell", "BatchNormalizationV1", "BatchNormalizationV2", "ConvLSTM2DCell", "CuDNNGRU", "CuDNNLSTM",
-    "DenseFeatures", "Functional", "GRUCellV2", "GRUV2", "LSTMCellV2", "LSTMV2", "Model", "Sequential",
-}  # fmt: skip
-#: Keras 1's own classes by the names that they lost.
-OF_KERAS_1 = frozenset({
-    "AtrousConvolution1D", "AtrousConvolution2D", "Convolution1D", "Convolution2D", "Convolution3D", "Deconvolution2D",
-    "Highway", "MaxoutDense", "Merge", "SeparableConvolution2D",
-})  # fmt: skip
 #: What a layer's config calls the layers that it holds.
 HELD = ("layer", "cell", "cells", "backward_layer", "forward_layer")
 #: The first Keras 2 that runs on a Python that tf_keras runs on, too: earlier stored code is of other bytecode.
@@ -145,13 +129,19 @@ def _is_namesake(entry: JsonObject, model: Stored) -> bool:
     return is_namesake(str(entry["class_name"]), entry.get("config"), model.release, in_tensorflow=in_tensorflow)
 
 
+def is_of_keras_1(class_name: str) -> bool:
+    """True for a class of Keras 1 that Keras 2 no longer shows."""
+    record = layer_record(class_name)
+    return 1 in record.keras and not record.exported and record.is_in_keras_2
+
+
 def is_own(entry: JsonObject) -> bool:
     """Whether an entry's class is one of Keras's. Operations of Keras 3 tell by their module."""
     kind, module = str(entry["class_name"]), str(entry.get("module") or "")
-    kind = EXPORTED.get(kind, kind)
-    if kind in OWN:
+    record = layer_record(OTHER_NAMES.get(kind, kind))
+    if record.exported:
         return not _is_given(entry) and is_keras_class(kind, entry)
-    return kind in HIDDEN or kind in OF_KERAS_1 or module.startswith(("keras.src.ops", "keras.ops"))
+    return record.is_in_keras_2 or kind in MODEL_CLASSES or module.startswith(("keras.src.ops", "keras.ops"))
 
 
 def _is_given(entry: JsonObject) -> bool:
@@ -241,7 +231,9 @@ def with_surplus_weights(model: Stored) -> str | None:
         return None
     layers = read(architecture).layers
     of_groups = (layers[group.name] for group in model.groups if group.tensors and group.name in layers)
-    refused = (e.name for e in of_groups if e.class_name in WITHOUT_WEIGHTS and is_keras_class(e.class_name, e.stored))
+    refused = (
+        e.name for e in of_groups if layer_record(e.class_name).is_weightless and is_keras_class(e.class_name, e.stored)
+    )
     return next(refused, None)
 
 
@@ -268,7 +260,7 @@ def _refused_by_tf_keras(entry: JsonObject) -> str | None:
     kind, config = str(entry["class_name"]), entry.get("config")
     if not isinstance(config, Mapping) or not is_own(entry):
         return None
-    if kind in OF_KERAS_1:
+    if is_of_keras_1(kind):
         return f"a {kind} layer"
     if kind in ("GRU", "GRUCell") and "reset_after" not in config:
         return f"a {kind} without `reset_after`, as Keras wrote before 2.1.5"

@@ -11,10 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.json_tree import OBJECT
-from unnest.core.keras_facts.layer_classes import ADDING_LAYERS, CELLED, OPERATION_LAYERS, OWN
 from unnest.core.keras_facts.loading import (
     HELD,
-    OF_KERAS_1,
     PYTHON_OF_TODAY,
     is_by_old_paths,
     is_operation,
@@ -22,30 +20,9 @@ from unnest.core.keras_facts.loading import (
     layer_entries,
     needs,
 )
+from unnest.core.layers.catalog import OTHER_NAMES, layer_record
 from unnest.core.model import JsonObject, Stored
 
-#: Keras 2's classes that Keras 3 has not.
-GONE = OPERATION_LAYERS | ADDING_LAYERS | {
-    "AbstractRNNCell", "BatchNormalizationV1", "BatchNormalizationV2", "CategoryCrossing", "ConvLSTM2DCell",
-    "CuDNNGRU", "CuDNNLSTM", "DenseFeatures", "GRUCellV2", "GRUV2", "LSTMCellV2", "LSTMV2", "LocallyConnected1D",
-    "LocallyConnected2D", "RandomFourierFeatures", "RandomHeight", "RandomWidth", "SyncBatchNormalization",
-    "ThresholdedReLU",
-}  # fmt: skip
-#: Arguments that Keras 2 writes and Keras 3's class of the same name does not take.
-REFUSED: dict[str, frozenset[str]] = {
-    "time_major": CELLED | {"RNN"},
-    "implementation": frozenset({"ConvLSTM2D"}),
-    "kernel_initializer": frozenset({"SeparableConv1D", "SeparableConv2D"}),
-    "trainable": frozenset({"Discretization", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D"}),
-    "groups": frozenset({
-        "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "DepthwiseConv1D", "DepthwiseConv2D",
-        "SeparableConv1D", "SeparableConv2D",
-    }),
-    "query_shape": frozenset({"MultiHeadAttention"}),
-    "causal": frozenset({"Attention", "AdditiveAttention"}),
-    "max_tokens": frozenset({"CategoryEncoding"}),
-    "virtual_batch_size": frozenset({"BatchNormalization"}),
-}  # fmt: skip
 #: Arguments that only Keras 1 wrote, but that of its input layers, which Keras 3 takes.
 OF_KERAS_1_ALONE = frozenset({
     "init", "W_regularizer", "b_regularizer", "dim_ordering", "border_mode", "subsample", "nb_filter", "mode", "p",
@@ -53,8 +30,6 @@ OF_KERAS_1_ALONE = frozenset({
 })  # fmt: skip
 #: Operations of Keras 3 in whose place its .h5 loader takes the layer of that name, to the same effect.
 SAME_AS_LAYERS = frozenset({"Concatenate", "Softmax"})
-#: Layers that Keras 2 gave their initial state as further inputs.
-RECURRENT = CELLED | {"RNN", "Bidirectional"}
 
 
 def why_not_keras_3(model: Stored, container: str) -> str | None:
@@ -125,13 +100,14 @@ def _refused_code(model: Stored) -> str | None:
 
 def _refused_entry(entry: JsonObject) -> str | None:
     kind, config = str(entry["class_name"]), entry.get("config")
-    if kind in GONE | OF_KERAS_1:
+    record = layer_record(kind)
+    if record.is_missing_in_keras_3 or kind in OTHER_NAMES:
         return f"a {kind} layer"
     if kind == "Sequential" and not isinstance(config, Mapping):
         return "a Sequential that is stored as a bare list"
-    for key, classes in REFUSED.items():
-        if kind in classes and isinstance(config, Mapping) and key in config:
-            return f"{kind} with `{key}`"
+    key = next((key for key in record.refused_arguments if isinstance(config, Mapping) and key in config), None)
+    if key is not None:
+        return f"{kind} with `{key}`"
     return _refused_value(kind, config) if isinstance(config, Mapping) and is_own(entry) else None
 
 
@@ -162,7 +138,7 @@ def _refused_object(kind: str, config: JsonObject) -> str | None:
         for value in values if isinstance(values, list) else (values,):
             if not isinstance(value, Mapping) or not isinstance(value.get("config"), OBJECT):
                 continue
-            if (value.get("class_name") in OWN or is_model(value)) and "module" not in value:
+            if (layer_record(str(value.get("class_name"))).exported or is_model(value)) and "module" not in value:
                 return f"the {value['class_name']} within {kind}, stored without its module"
     for key, value in config.items():
         if not key.endswith("_initializer") or not isinstance(value, Mapping) or value.get("class_name") == "Constant":
@@ -198,6 +174,6 @@ def _refused_graph(model: Stored) -> str | None:
         if refused:
             return f"a model within the model ({min(refused)}), whose calls Keras 2 counts from 1"
         for layer in graph.layers.values():
-            if layer.class_name in RECURRENT and any(len(call.reads) > 1 for call in layer.calls):
+            if layer_record(layer.class_name).takes_states and any(len(call.reads) > 1 for call in layer.calls):
                 return f"an initial state as a further input of {layer.name} ({layer.class_name})"
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unnest.core.keras_facts.layer_classes import OWN
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import JsonObject
 from unnest.core.ops.keras3_modules import MODULES, ROOT
 
@@ -20,6 +20,6 @@ def operation_module(entry: JsonObject) -> str | None:
         return stored if stored.startswith((ROOT, "keras.ops")) else None
     config = entry.get("config")
     kind = str(entry.get("class_name"))
-    if not isinstance(config, Mapping) or "trainable" in config or ("dtype" in config and kind in OWN):
+    if not isinstance(config, Mapping) or "trainable" in config or ("dtype" in config and layer_record(kind).exported):
         return None
     return MODULES.get(kind)

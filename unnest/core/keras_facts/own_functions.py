@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from unnest.core import json_tree
-from unnest.core.keras_facts.layer_classes import KERAS_MODULES, LEGACY, OWN, today
+from unnest.core.keras_facts.layer_classes import KERAS_MODULES, today
+from unnest.core.layers.catalog import LAYERS
 from unnest.core.model import Json, JsonObject
 
 HARD_SIGMOID = "hard_sigmoid"
@@ -89,7 +90,7 @@ def named_within(config: Json) -> Iterator[tuple[str, bool]]:
 
 def _is_known(kind: str) -> bool:
     """Whether a class of that name is Keras's own, or stands for a value."""
-    return kind == "function" or kind.startswith("__") or today(kind) in OWN or kind in LEGACY or is_rule_of_keras(kind)
+    return kind == "function" or kind.startswith("__") or today(kind) in LAYERS or is_rule_of_keras(kind)
 
 
 def given_objects(config: Json) -> Iterator[tuple[str, bool]]:

@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.core.keras_facts.shape_rules import (
-    Shape,
+from unnest.core.architecture.models import MODEL_CLASSES
+from unnest.core.layers.catalog import layer_record, output_shape
+from unnest.core.layers.shape_rules import (
     UnknownShape,
     integer,
     policy_name,
-    rule_of,
     settings,
     stored_shape,
 )
-from unnest.core.model import Json, JsonObject
+from unnest.core.model import Json, JsonObject, Shape
 
 TENSOR = "__keras_tensor__"
 
@@ -97,29 +97,18 @@ def noted(node: Json) -> Iterator[Spec]:
 
 # ---- a call ----
 
-TRAINING = frozenset({
-    "Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "AlphaDropout", "GaussianDropout",
-    "GaussianNoise", "LSTM", "GRU", "SimpleRNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D",
-})  # fmt: skip
-"""The layers whose call has `training=False`: a default that is not None is noted."""
-
-MASK = frozenset({
-    "BatchNormalization", "Softmax", "GlobalAveragePooling1D", "LSTM", "GRU", "SimpleRNN", "ConvLSTM1D",
-    "ConvLSTM2D", "ConvLSTM3D", "Bidirectional", "TimeDistributed", "Sequential", "Functional", "Model",
-})  # fmt: skip
-"""The layers whose call has a `mask`: the input's is noted, and is None where nothing before makes masks."""
-
 
 def _filled_in(entry: JsonObject, given: Spec) -> JsonObject:
     """The arguments that the call notes beside its tensor.
 
     Keras fills them into a copy where it has to convert the tensor, and they are lost (from 3.10 on).
     """
-    name = entry.get("class_name")
+    name = str(entry.get("class_name"))
+    record = layer_record(name)
     filled: dict[str, Json] = {}
-    if name in TRAINING:
+    if record.training_argument:
         filled["training"] = False
-    if name in MASK:
+    if record.mask_argument or name in MODEL_CLASSES:
         filled["mask"] = None
     if given.dtype == _takes(entry, given):
         return filled
@@ -159,23 +148,20 @@ def hides_policy(entry: JsonObject) -> bool:
     return str(entry.get("class_name")).startswith("SpatialDropout")
 
 
-KEEPS_DTYPE = frozenset({"Flatten", "Reshape", "Permute", "Identity"})
-"""The layers that say of their output what they know of their input; all others promise their own dtype."""
-
-
 def _output(entry: JsonObject, given: Spec) -> Spec:
     config = settings(entry)
     name = str(entry.get("class_name"))
     if str(entry.get("module", "keras")).partition(".")[0] != "keras":
         raise UnknownShape
     _agrees_with_build(entry, given.shape)
-    if name in {"Sequential", "Functional", "Model"}:
+    if name in MODEL_CLASSES:
         return _of_functional(config, given) if "output_layers" in config else _of_sequential(config, given)
     own = _compute_dtype(config)
     if hides_policy(entry) and own != given.dtype:
         raise UnknownShape
-    shape = _time_distributed(config, given.shape) if name == "TimeDistributed" else rule_of(name)(config, given.shape)
-    return Spec(shape, given.dtype if name in KEEPS_DTYPE and not _is_float(given.dtype) else own)
+    is_carrier = name == "TimeDistributed"
+    shape = _time_distributed(config, given.shape) if is_carrier else output_shape(name, config, given.shape)
+    return Spec(shape, given.dtype if layer_record(name).notes_input_dtype and not _is_float(given.dtype) else own)
 
 
 def _agrees_with_build(entry: JsonObject, shape: Shape) -> None:
@@ -220,14 +206,11 @@ def _only(ends: Json) -> str:
     return end[0]
 
 
-ELEMENTWISE = frozenset({"Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"})
-
-
 def _joined(entry: JsonObject, given: Sequence[Spec]) -> Spec:
     """The output of a layer that may read several tensors."""
     config, shapes = settings(entry), [spec.shape for spec in given]
-    name = entry.get("class_name")
-    if name in ELEMENTWISE and len(set(shapes)) == 1:
+    name = str(entry.get("class_name"))
+    if layer_record(name).is_elementwise and len(set(shapes)) == 1:
         return Spec(shapes[0], _compute_dtype(config))
     if name == "Concatenate" and shapes:
         axis = integer(config.get("axis"))

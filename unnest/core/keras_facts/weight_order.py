@@ -10,22 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.layer_classes import OWN, today
+from unnest.core.keras_facts.layer_classes import today
 from unnest.core.keras_facts.weight_specs import SWITCHES, Expected, expected, initialized
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Tensor
 
-#: The order in which Keras's own layers make what their configs initialize (in Keras 1: regularize, or keep besides).
-MADE = ("embeddings", "depthwise", "pointwise", "kernel", "W", "recurrent", "U", "gamma", "beta", "bias", "b",
-        "moving_mean", "moving_variance", "running_mean", "running_std")  # fmt: skip
-#: The gates of Keras 1's recurrent layers, which have weights of their own.
-GATES = {"LSTM": "icfo", "GRU": "zrh"}
-#: Keras 1's names of layers with weights that later versions called otherwise.
-KERAS_1 = frozenset({"AtrousConvolution1D", "AtrousConvolution2D", "Convolution1D", "Convolution2D", "Convolution3D",
-                     "Deconvolution2D", "SeparableConvolution2D"})  # fmt: skip
 RULES = ("_regularizer", "_constraint")
-#: Those of Keras 1's layers that have one weight for each that their config has a rule for.
-RULED = KERAS_1 | {"BatchNormalization", "Dense", "Embedding", "LocallyConnected1D", "LocallyConnected2D",
-                   "TimeDistributedDense"}  # fmt: skip
 
 
 def is_trained_by_name(release: tuple[int, ...]) -> bool:
@@ -105,7 +95,12 @@ def promised(class_name: str, config: Json) -> Expected | None:
     told = expected(config)
     if told is not None and today(class_name) == "Bidirectional" and not _has_both_ways(config):
         return Expected(2 * told.trained, 2 * told.statistics)
-    if told is not None or class_name not in RULED or not isinstance(config, Mapping) or initialized(config):
+    if (
+        told is not None
+        or not layer_record(class_name).keras_1_rules
+        or not isinstance(config, Mapping)
+        or initialized(config)
+    ):
         return told
     stems = stems_of(config)
     return Expected(len(stems), 2 * (class_name == "BatchNormalization")) if stems else None
@@ -126,7 +121,7 @@ def as_made(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
     sets: dict[tuple[tuple[str, ...], int], list[Claim]] = {}
     for claim in claims:
         sets.setdefault((claim.inner, claim.number), []).append(claim)
-    if len(sets) != len(parts) or any(today(kind) not in OWN | KERAS_1 for kind, _, _ in parts):
+    if len(sets) != len(parts) or any(not _is_order_known(kind) for kind, _, _ in parts):
         return None
     if len(parts) == 1:
         matched = list(sets.values())
@@ -141,9 +136,16 @@ def as_made(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
     return None if any(own is None for own in ordered) else [c for own in ordered for c in own or ()]
 
 
+def _is_order_known(class_name: str) -> bool:
+    record = layer_record(today(class_name))
+    return record.exported or bool(record.renamed_to and record.weights)
+
+
 def _part_as_made(kind: str, config: JsonObject, claims: Sequence[Claim]) -> list[Claim] | None:
-    stems, gates = stems_of(config), GATES.get(kind, "")
+    record = layer_record(today(kind))
+    stems, gates = stems_of(config), record.keras_1_gates
     modern = bool(initialized(config))
+    order = {stem: rank for rank, weight in enumerate(record.weights or ()) for stem in (weight.stem, weight.keras_1)}
     ranks: dict[tuple[int, int], Claim] = {}
     for claim in claims:
         stem = stem_of(claim.weight, stems)
@@ -151,7 +153,7 @@ def _part_as_made(kind: str, config: JsonObject, claims: Sequence[Claim]) -> lis
             stem = claim.weight if not modern and claim.weight.startswith("running_") else ""
         gate = claim.weight.removeprefix(stem).removeprefix("_")
         at = gates.find(gate) if not modern and gate else 0
-        if stem not in MADE or at < 0 or (at, MADE.index(stem)) in ranks:
+        if stem not in order or at < 0 or (at, order[stem]) in ranks:
             return None
-        ranks[at, MADE.index(stem)] = claim
+        ranks[at, order[stem]] = claim
     return [ranks[key] for key in sorted(ranks)]

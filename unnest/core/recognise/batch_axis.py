@@ -13,7 +13,7 @@ from unnest.budget import remembered
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Ref
 from unnest.core.interpreters.tower_rows import RowsKept, TowerRows
-from unnest.core.keras_facts.shape_rules import Shape
+from unnest.core.model import Shape
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.searched_graph import SearchedGraph
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from unnest.core.architecture import is_model, read, tensor_refs
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
 from unnest.core.keras_facts.layer_classes import is_keras_class
-from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.model import NearMiss
+from unnest.core.model import NearMiss, Shape
 from unnest.core.recognise import followed_slices, layer_facts, merges, slice_claims
 from unnest.core.recognise.followed_slices import takes_all_rows
 from unnest.core.recognise.found import (

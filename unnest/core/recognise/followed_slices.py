@@ -10,7 +10,7 @@ from itertools import chain
 
 from unnest.budget import answered, fits
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.shape_rules import Shape
+from unnest.core.model import Shape
 from unnest.core.ops.call import plain_name
 from unnest.core.ops.registry import OPERATIONS, Kind
 from unnest.core.recognise import layer_facts

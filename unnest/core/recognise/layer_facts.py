@@ -15,12 +15,13 @@ from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.json_tree import Path
-from unnest.core.keras_facts.layer_classes import OPERATION_LAYERS, OWN, is_keras_class, today
+from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.own_functions import ROLES, activations
-from unnest.core.keras_facts.shape_rules import Shape, policy_name
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.keras_facts.weight_specs import has_initializers
-from unnest.core.model import Json, JsonObject
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.shape_rules import policy_name
+from unnest.core.model import Json, JsonObject, Shape
 from unnest.core.ops.registry import argument
 from unnest.core.recognise import lambda_code
 from unnest.core.recognise.op_calls import said, shape_of
@@ -44,9 +45,6 @@ COMBINING = frozenset({
 
 AVERAGING = frozenset({"mean", "average", "add", "sum", "n"})
 """The words of the operations that a mean is made of; code divides without a name."""
-
-COMBINING_CLASSES = frozenset({"Add", "Average", "Dot", "Maximum", "Minimum", "Multiply", "Subtract"})
-"""Keras's own layers that merge towers otherwise."""
 
 MOVING = (
     "reverse", "flip", "rot90", "roll", "transpose", "permute", "crop", "pad", "resize", "random", "normal", "uniform"
@@ -234,7 +232,7 @@ def may_join(layer: Layer) -> bool:
     if layer.class_name == "Concatenate" and ((axis := _axis(layer.settings)) is None or axis == -1 or axis > 1):
         return False
     joins = layer.class_name in JOINING_LAYERS or layer.class_name == "Add"  # of rows between zeros
-    return "trainable" not in layer.settings or joins or layer.class_name not in OWN
+    return "trainable" not in layer.settings or joins or not layer_record(layer.class_name).exported
 
 
 def is_weightless(layer: Layer) -> bool:
@@ -272,7 +270,7 @@ def _looked_up(model: JsonObject) -> WhoseWeights:
         is_own = is_keras_class(layer.class_name, layer.stored)
         if is_own and "BatchNormalization" in layer.class_name:
             holders.add("normalizations")
-        elif has_initializers(layer.config) or not (is_own or layer.class_name in OPERATION_LAYERS):
+        elif has_initializers(layer.config) or not is_own:
             return "others"
     return "others" if "others" in holders else "normalizations" if "normalizations" in holders else "nobody"
 
@@ -281,7 +279,7 @@ def combines(layer: Layer) -> bool:
     """Whether a layer says that it adds its inputs up, averages or stacks them."""
     code = lambda_code.code(layer.settings.get("function", layer.settings.get("mode")))
     if code is None:
-        return layer.class_name in COMBINING_CLASSES and is_keras_class(layer.class_name, layer.stored)
+        return bool(layer_record(layer.class_name).combines) and is_keras_class(layer.class_name, layer.stored)
     stacks = any(_says(n, ("stack",)) for n in code.names) and not any(_says(n, ("reshape",)) for n in code.names)
     names = code.names - code.plain if _uses(code.names, STITCHING) else code.names
     return stacks or _uses(names, COMBINING)

@@ -15,10 +15,12 @@ from unnest.core.frontends.node_def import parse_node_def
 from unnest.core.interpreters.product_axes import MATRIX
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.interpreters.tensor_graph import NOTHING, Column
-from unnest.core.keras_facts.layer_classes import PLAIN, is_keras_class, today
-from unnest.core.keras_facts.shape_rules import Shape, UnknownShape, rule_of
+from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_order import promised
-from unnest.core.model import Json
+from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
+from unnest.core.layers.record import Rows
+from unnest.core.layers.shape_rules import UnknownShape
+from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall, UnreadableCall, Value
 from unnest.core.ops.opaque import ClaimedRows
 from unnest.core.ops.registry import OPERATIONS, argument
@@ -238,17 +240,12 @@ def _of_keras(layer: Layer, call: Call) -> OpCall:
         return OpCall("identity", reads, {})
     if len(reads) == 1 or not is_keras_class(layer.class_name, layer.stored):
         return NOTHING
-    what = layer.settings.get("mode") if layer.class_name == "Merge" else layer.class_name
-    if what in ("Concatenate", "concat"):
+    record = layer_record(layer.class_name)
+    if layer.class_name == "Merge":
+        record = MERGE_MODES.get(str(layer.settings.get("mode")), record)
+    if record.merges == "concat":
         return OpCall("concat", [reads, layer.settings.get("axis", layer.settings.get("concat_axis", -1))], {})
-    return OpCall(COMBINED.get(what, "") if isinstance(what, str) else "", [reads], {})
-
-
-COMBINED = {
-    "Add": "addn", "Average": "average", "Multiply": "multiplyn", "Maximum": "maximumn", "Minimum": "minimumn",
-    "sum": "addn", "ave": "average", "mul": "multiplyn", "max": "maximumn",
-}  # fmt: skip
-"""What Keras's own layers that combine tensors number by number do, and the modes of Keras 1's Merge."""
+    return OpCall(record.merges, [reads], {})
 
 
 def _of_rows(layer: Layer, reads: list[Ref]) -> OpCall:
@@ -257,9 +254,10 @@ def _of_rows(layer: Layer, reads: list[Ref]) -> OpCall:
         return OpCall("timemajor", reads, {})
     if not is_keras_class(layer.class_name, layer.stored) or layer_facts.runs_others_code(layer):
         return NOTHING
-    if today(layer.class_name) in ALONG_AXES:
+    rows = layer_record(today(layer.class_name)).rows
+    if rows is Rows.ALONG_AXIS:
         return OpCall("alongaxis", reads, {"axis": layer.settings.get("axis", -1)})
-    return OpCall("oversteps" if today(layer.class_name) in OVER_STEPS else "rowwise", reads, {})
+    return OpCall("oversteps" if rows is Rows.OVER_STEPS else "rowwise", reads, {})
 
 
 def _may_have_weights(layer: Layer, graph: Graph) -> bool:
@@ -269,12 +267,15 @@ def _may_have_weights(layer: Layer, graph: Graph) -> bool:
         return True
     if is_operation(layer, graph.call(CallId(layer.name, 0))):
         return False
-    is_known = layer.class_name in WITHOUT_WEIGHTS and is_keras_class(layer.class_name, layer.stored)
-    return not is_known
+    record = layer_record(layer.class_name)
+    if not is_keras_class(layer.class_name, layer.stored):
+        return True
+    if record.weight_count is not None:
+        return record.weight_count(layer.settings) > 0
+    holds_no_models = layer.class_name == "Merge" and not layer.settings.get("layers")  # Keras 1's may hold branches
+    return not (record.is_plain or holds_no_models) or bool(record.adapted_argument)
 
 
-#: Keras's own layers without weights, or whose configs speak of them; Keras 1 called its layers that join Merge.
-WITHOUT_WEIGHTS = (PLAIN - {"Discretization", "Normalization"}) | {"Merge"}
 #: What differs in a config between two copies of one layer.
 NAMES = frozenset({"name", "shared_object_id"})
 
@@ -293,18 +294,6 @@ AVERAGED = frozenset(name for name, each in OPERATIONS.items() if each.function 
 
 OF_CODE = {RowsMade.KEPT: "rowwise", RowsMade.MIXED: "mixes", RowsMade.ONE: "mixes", RowsMade.OTHERS: "takes"}
 """The names that stand for stored code which leaves the rows where they are, works along them, or takes some."""
-
-OVER_STEPS = frozenset({
-    "Conv1D", "SeparableConv1D", "DepthwiseConv1D", "Conv2D", "Conv3D", "LSTM", "GRU", "SimpleRNN", "RNN",
-    "Bidirectional", "ConvLSTM1D", "ConvLSTM2D", "Attention", "AdditiveAttention", "MultiHeadAttention",
-    "MaxPooling1D", "AveragePooling1D", "GlobalMaxPooling1D", "GlobalAveragePooling1D", "Flatten", "GroupNormalization",
-})  # fmt: skip
-"""Keras's own layers that put together what lies on axis 1: time, or rows that were turned there."""
-
-ALONG_AXES = frozenset({"Softmax", "LayerNormalization", "RMSNormalization", "UnitNormalization"})
-"""Keras's own layers that work along the axes that their configs name."""
-
-ELEMENTWISE_LAYERS = frozenset({"Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"})
 
 
 def _of_call(call: OpCall, shapes: Mapping[Ref, Shape | None]) -> Shape | None:
@@ -326,12 +315,12 @@ def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:
     tensors = [Sized(each) for each in shapes]
     if len(shapes) > 1 and layer.class_name == "Concatenate":
         return result_shape(OpCall("concat", [tensors, layer.settings.get("axis", -1)], {}))
-    if len(shapes) > 1 and layer.class_name in ELEMENTWISE_LAYERS:
+    if len(shapes) > 1 and layer_record(layer.class_name).is_elementwise:
         return result_shape(OpCall("addn", [tensors], {}))
     if len(shapes) > 1:  # of two matrices, one number for each row
         is_dot = layer.class_name == "Dot" and all(each is not None and len(each) == MATRIX for each in shapes)
         return (shape[0], 1) if is_dot else None
     try:
-        return rule_of(today(layer.class_name))(layer.settings, shape)
+        return output_shape(today(layer.class_name), layer.settings, shape)
     except (UnknownShape, ArithmeticError, LookupError, TypeError):
         return None

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.layer_classes import is_keras_class
-from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.model import NearMiss
+from unnest.core.model import NearMiss, Shape
 from unnest.core.recognise import followed_slices, layer_facts
 from unnest.core.recognise.found import Merge, NotAWrapper, listed
 from unnest.core.recognise.told_numbers import Slice

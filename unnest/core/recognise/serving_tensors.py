@@ -16,7 +16,7 @@ from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.frontends.node_def import may_join_rows, node_call, node_operation
 from unnest.core.interpreters.tensor_graph import NOTHING, Column
-from unnest.core.keras_facts.shape_rules import Shape
+from unnest.core.model import Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.recognise.op_graph import CALLS, PASSES, Broken, Function, GraphView, Op, Place
 from unnest.core.recognise.searched_graph import SearchedGraph

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
 from unnest.core.architecture.tensor_refs import without_tensors
-from unnest.core.keras_facts.shape_rules import Shape
+from unnest.core.model import Shape
 from unnest.core.ops.opaque import ClaimedRows
 from unnest.core.recognise import followed_slices, layer_facts, slice_claims
 from unnest.core.recognise.found import Merge, NotAWrapper, listed

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.interpreters.tensor_graph import Column, Values, numbered, row_sizes, rows_of
-from unnest.core.keras_facts.shape_rules import Shape
+from unnest.core.model import Shape
 from unnest.core.ops.call import UnreadableCall
 from unnest.core.ops.elements import MISFITS, Array, ByContents
 from unnest.core.ops.opaque import ClaimedRows

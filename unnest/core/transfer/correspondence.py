@@ -9,8 +9,9 @@ from unnest.budget import spend
 from unnest.core.architecture import children, is_model, read
 from unnest.core.architecture.graph import keras_order
 from unnest.core.keras_facts.layer_classes import today
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import JsonObject
-from unnest.core.transfer.expressions import ACTIVATED, ACTIVATION, Node, Value, outputs_of
+from unnest.core.transfer.expressions import ACTIVATION, Node, Value, outputs_of
 from unnest.core.transfer.leaves import Leaf, LeafPath, Shape, leaves
 from unnest.core.transfer.names import renumbered
 from unnest.core.transfer.same_settings import difference
@@ -131,7 +132,7 @@ def _node_text(node: Node) -> str:
 
 def _unlike(old: Leaf, new: Leaf) -> str | None:
     """Return the argument by which two layers of a class differ; None where they compute the same."""
-    activated = today(old.layer.class_name) in ACTIVATED
+    activated = layer_record(today(old.layer.class_name)).applies_activation
     if why := difference(old.layer.settings, new.layer.settings, activated=activated):
         return why
     held = [*children(old.layer.stored)], [*children(new.layer.stored)]

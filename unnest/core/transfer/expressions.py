@@ -15,23 +15,12 @@ from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject
 from unnest.core.transfer.leaves import Leaf, LeafPath
 
 #: Steps of the budget for each call that is written out.
 STEPS_A_CALL = 10
-
-#: Layers that give what they read, except in training.
-PASSING = frozenset({
-    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise", "Identity",
-    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
-})  # fmt: skip
-
-#: Layers with an `activation` that is applied to the output alone. (Source: keras/src/layers of Keras 3.15.)
-ACTIVATED = frozenset({
-    "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "Dense", "DepthwiseConv1D",
-    "DepthwiseConv2D", "EinsumDense", "SeparableConv1D", "SeparableConv2D",
-})  # fmt: skip
 
 INPUT, ACTIVATION = "InputLayer", "Activation"
 
@@ -102,12 +91,12 @@ def _of_leaf(leaf: Leaf, call: Call, reads: Sequence[Value], graph: Graph) -> li
     kind = today(leaf.layer.class_name)
     is_keras = is_keras_class(leaf.layer.class_name, leaf.layer.stored) and not _is_operation(leaf.layer)
     settings = leaf.layer.settings
-    if is_keras and reads and (kind in PASSING or is_input(leaf.layer.stored)):
+    if is_keras and reads and (layer_record(kind).in_training_only or is_input(leaf.layer.stored)):
         return [reads[0]]
     if is_keras and (name := _activation(kind, settings)) is not None:
         return [reads[0]] if name == "linear" else Node(ACTIVATION, tuple(reads), leaf, _today(name))
     node = Node(kind, tuple(reads), leaf, _arguments(call, graph))
-    name = settings.get("activation") if is_keras and kind in ACTIVATED else None
+    name = settings.get("activation") if is_keras and layer_record(kind).applies_activation else None
     if name is None or name == "linear":
         return node
     return [Value(Node(ACTIVATION, (Value(node, 0),), leaf, _today(name)), 0)]

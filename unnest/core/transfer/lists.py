@@ -11,22 +11,19 @@ from unnest.core.assign.flat_list import layers_placed_by_order, split
 from unnest.core.assign.given_architecture import shared_out
 from unnest.core.assign.name_owners import OF_KERAS_1
 from unnest.core.assign.shares import Ambiguous
-from unnest.core.keras_facts.layer_classes import LEGACY, OWN, is_keras_class, today
+from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_order import promised
+from unnest.core.layers.catalog import LAYERS, layer_record
 from unnest.core.model import Group, Json, JsonObject, Tensor
 from unnest.core.transfer.leaves import Leaf, LeafPath, TargetModel, leaves
 from unnest.core.transfer.names import renumbered, stem_and_number
 
-#: Classes of older Kerases, and the class of today that has their weights.
-SUCCESSORS = {
-    "CuDNNLSTM": "LSTM", "CuDNNGRU": "GRU", "Convolution1D": "Conv1D", "Convolution2D": "Conv2D",
-    "Convolution3D": "Conv3D", "AtrousConvolution1D": "Conv1D", "AtrousConvolution2D": "Conv2D",
-    "Deconvolution2D": "Conv2DTranspose", "Convolution2DTranspose": "Conv2DTranspose",
-    "SeparableConvolution1D": "SeparableConv1D", "SeparableConvolution2D": "SeparableConv2D",
-    "TimeDistributedDense": "Dense", "SyncBatchNormalization": "BatchNormalization",
-}  # fmt: skip
-
-CLASS_OF_STEM = {snake_case(kind): SUCCESSORS.get(kind, today(kind)) for kind in OWN | LEGACY}
+#: What Keras calls layers that have no name -> the class of today that has their weights.
+CLASS_OF_STEM = {
+    snake_case(name): layer.renamed_to or layer.successor or layer.name
+    for layer in LAYERS.values()
+    for name in (layer.name, *layer.other_names)
+}
 
 #: How a layer is called here that no stored weight is named after: no name of a file can begin so.
 UNNAMED = "\0"
@@ -246,7 +243,7 @@ def _entry(
 def _renamed(leaf: Leaf, name: str, *, is_frozen: bool, is_keras_1: bool) -> JsonObject:
     """A leaf layer's entry under another name, frozen or not, without the names of layers that it holds."""
     kind = leaf.layer.class_name
-    if is_keras_1 and kind in ("LSTM", "GRU", "ConvLSTM2D"):  # has three weights a gate
+    if is_keras_1 and layer_record(kind).keras_1_gates:  # has three weights a gate
         config: Json = {"name": name, "init": "", "trainable": not is_frozen}
         return {"class_name": kind, "config": config}
     config = {**_without_names(leaf.layer.settings), "name": name, "trainable": not is_frozen}

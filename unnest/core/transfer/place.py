@@ -8,8 +8,10 @@ from typing import NamedTuple
 from unnest.core.architecture import children, compile_config
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.keras3.context import CannotConvert, Context, Conversion
-from unnest.core.keras_facts.layer_classes import HOLDING, today
+from unnest.core.keras_facts.layer_classes import today
 from unnest.core.keras_facts.own_functions import HARD_SIGMOID
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.record import Parts
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.transfer.correspondence import Correspondence, Different, correspondence
 from unnest.core.transfer.leaves import Leaf, LeafPath, Shape, TargetModel, groups_of, leaves, weights_by_leaf
@@ -155,7 +157,7 @@ def _check_shapes(weights: Mapping[LeafPath, tuple[Tensor, ...]], target: Target
     kinds = {leaf.path: today(leaf.layer.class_name) for leaf in leaves(target.architecture)}
     for path, wanted in target.shapes.items():
         shapes = tuple(t.shape for t in weights.get(path, ()))
-        if shapes == wanted or (kinds[path] in HOLDING and sorted(shapes) == sorted(wanted)):
+        if shapes == wanted or (layer_record(kinds[path]).parts is Parts.LAYERS and sorted(shapes) == sorted(wanted)):
             continue
         name = "/".join(path)
         if not shapes:

@@ -15,18 +15,13 @@ from unnest.core.keras3.layers.stored_kernels import correlating, of_keras_1
 from unnest.core.keras3.pieces import NewLayer
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.own_functions import HARD_SIGMOID
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.record import Parts
 from unnest.core.model import Json, JsonObject, Tensor
-from unnest.core.transfer.expressions import ACTIVATED
 from unnest.core.transfer.leaves import Leaf
 
 #: Blocks of a bias of CuDNN, which has one for each gate of either kernel.
 CUDNN_BLOCKS = {"LSTM": 8, "GRU": 6}
-
-#: Layers whose weights another rule than that of kernels converts.
-BY_RULE = frozenset({
-    "Bidirectional", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "SimpleRNN",
-    "SimpleRNNCell", "SpectralNormalization", "StackedRNNCells", "TimeDistributed",
-})  # fmt: skip
 
 #: Arguments that the rules read.
 READ = frozenset({
@@ -46,14 +41,15 @@ def converted_weights(leaf: Leaf, tensors: Sequence[Tensor], context: Context) -
     kind = today(layer.class_name)
     if not weights or not is_keras_class(layer.class_name, layer.stored):
         return weights
-    if kind in ACTIVATED:
+    record = layer_record(kind)
+    if record.applies_activation:
         if context.release[:1] == (1,):
             weights = of_keras_1(kind, layer.settings, name, weights, context)
         weights = correlating(kind, weights, name, context)
         if layer.settings.get("activation") != HARD_SIGMOID:
             return weights
         return scaled(weights, factors_of(NewLayer(name, kind, layer.settings, weights)), name, context)
-    if kind not in BY_RULE:
+    if not (record.holds or record.parts is Parts.CELL or record.states):
         return weights
     if any(True for _ in children(layer.stored)):
         if context.release[:1] == (1,) or context.backend == "theano" or HARD_SIGMOID in str(layer.config):

@@ -15,8 +15,10 @@ from unnest.core.architecture import is_model, model_name, read, snake_case
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.keras_facts.held_layers import parts_of, spectral_normalization
-from unnest.core.keras_facts.layer_classes import ATTENTION, CELLED, OWN, PLAIN
 from unnest.core.keras_facts.weight_specs import expected, is_quantized
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.record import Parts
+from unnest.core.layers.weights import ATTENTION_PARTS
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.errors import Refused
 from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER, join_path, places
@@ -71,7 +73,7 @@ class Layout:
             check_not_quantized(entry, name)
         if is_model(entry):
             self._add_nested(entry, tensors, path)
-        elif kind in CELLED:
+        elif layer_record(kind).parts is Parts.CELL:
             self.add_object(path, name)
             self.add_object(join_path(path, "cell"), f"{snake_case(kind)}_cell", tensors)
         elif kind in ("TimeDistributed", "Bidirectional", "RNN") and tensors:
@@ -81,7 +83,7 @@ class Layout:
             self._add_spectral_normalization(settings, name, tensors, path)
         elif kind == "MultiHeadAttention" and len(tensors) == (8 if settings.get("use_bias", True) else 4):
             self._add_attention(name, tensors, path)
-        elif not tensors or kind in PLAIN or (_has_all(name, holder, tensors) and not parts_of(entry)):
+        elif not tensors or layer_record(kind).is_plain or (_has_all(name, holder, tensors) and not parts_of(entry)):
             self.add_object(path, name, tensors)
         else:
             raise unplaced(name, kind)
@@ -113,10 +115,9 @@ class Layout:
     def _add_attention(self, name: str, tensors: Sequence[Tensor], path: str) -> None:
         """The four dense layers of MultiHeadAttention, with as many weights each."""
         self.add_object(path, name)
-        count = len(tensors) // len(ATTENTION)
-        for k, part in enumerate(ATTENTION):
-            stored_name = part.removesuffix("_dense") if k < len(ATTENTION) - 1 else "attention_output"
-            place = join_path(path, part if self.modern else "_" + part)
+        count = len(tensors) // len(ATTENTION_PARTS)
+        for k, (stored_name, attribute) in enumerate(ATTENTION_PARTS.items()):
+            place = join_path(path, attribute if self.modern else "_" + attribute)
             self.add_object(place, stored_name, tensors[k * count : (k + 1) * count])
 
     def _add_held(self, kind: str, settings: JsonObject, name: str, tensors: Sequence[Tensor], path: str) -> None:
@@ -217,7 +218,7 @@ def check_not_quantized(entry: JsonObject, name: str) -> None:
         Refused: the layer is quantized or has LoRA weights.
 
     """
-    if str(entry.get("class_name")) in OWN and is_quantized(entry.get("config")):
+    if layer_record(str(entry.get("class_name"))).exported and is_quantized(entry.get("config")):
         raise Refused(
             "cannot-convert",
             f"{name!r}: is quantized or has LoRA weights, which .h5 lists otherwise than .keras: keep the container "
@@ -227,7 +228,11 @@ def check_not_quantized(entry: JsonObject, name: str) -> None:
 
 def unplaced(name: str, kind: str) -> Refused:
     """Return the refusal of a layer for which the paths of the weights, or their order, are unknown."""
-    why = f"for a {kind} like this not both are known" if kind in OWN else f"only the code of {kind} knows both"
+    why = (
+        f"for a {kind} like this not both are known"
+        if layer_record(kind).exported
+        else f"only the code of {kind} knows both"
+    )
     return Refused(
         "cannot-convert",
         f"{name!r}: .keras calls weights by the attributes that lead to them, .h5 lists them, and {why}: {BY_CODE}",

@@ -9,8 +9,8 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.assign.trainable import trained_count
 from unnest.core.keras_facts.config_forms import as_h5
-from unnest.core.keras_facts.held_layers import HELD_UNDER, wrapped
-from unnest.core.keras_facts.layer_classes import OWN
+from unnest.core.keras_facts.held_layers import wrapped
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Refused
 from unnest.formats.keras3.layer_paths import DEPENDENCIES, LAYERS, join_path, name_by_path, places, promises_weights
@@ -152,7 +152,7 @@ def _time_distributed_model(entry: JsonObject) -> JsonObject | None:
 def _innermost(entry: JsonObject, path: str) -> str:
     """Return the path of the weights of the layer at `path`: those of a pure wrapper are its inner layer's."""
     inner = wrapped(entry)
-    return path if inner is None else _innermost(inner, join_path(path, *HELD_UNDER[str(entry["class_name"])]))
+    return path if inner is None else _innermost(inner, join_path(path, *layer_record(str(entry["class_name"])).holds))
 
 
 def _home(tensors: Sequence[Tensor], attribute: str) -> str:
@@ -205,4 +205,4 @@ def _leaves(layer: Layer, tensors: Sequence[Tensor]) -> Iterator[tuple[Layer, Se
 def _is_keras_own(entry: JsonObject) -> bool:
     """Return True for one of Keras's own layers, if the layer that it wraps is one as well."""
     inner = wrapped(entry)
-    return str(entry.get("class_name")) in OWN and (inner is None or _is_keras_own(inner))
+    return layer_record(str(entry.get("class_name"))).exported and (inner is None or _is_keras_own(inner))

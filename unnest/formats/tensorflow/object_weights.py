@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.assign.trainable import trained_count
-from unnest.core.keras_facts.layer_classes import OWN, PLAIN, today
+from unnest.core.keras_facts.layer_classes import today
 from unnest.core.keras_facts.weight_specs import expected, fits
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.errors import Refused
 from unnest.formats.tensorflow.object_graph import NUMBER, AttributePath, ObjectGraph
@@ -98,7 +99,11 @@ class WeightsByLayer:
         if stored_lists is not None:
             listed_keys = [key for key in stored_lists.order if key in by_key]
             return tuple(tensor(by_key[key], trained=key in stored_lists.trained) for key in listed_keys)
-        listed = list(variables) if today(layer.class_name) in OWN else self._as_code_lists(layer, node, variables)
+        listed = (
+            list(variables)
+            if layer_record(today(layer.class_name)).exported
+            else self._as_code_lists(layer, node, variables)
+        )
         flags = self._trained(layer, listed)
         tensors = [tensor(n, trained=flag) for n, flag in zip(listed, flags, strict=True)]
         return (*(t for t in tensors if t.trained), *(t for t in tensors if not t.trained))
@@ -129,12 +134,11 @@ class WeightsByLayer:
     def _check_fits(self, layer: Layer, node: int, variables: Mapping[int, AttributePath]) -> None:
         """Raises Refused where these variables cannot be this layer's."""
         entries = [self._graph.bundle.entries.get(self._graph.key(n) or "") for n in variables]
-        expected_weights, kind = expected(layer.config), today(layer.class_name)
-        is_keras_own = kind in OWN
+        expected_weights, record = expected(layer.config), layer_record(today(layer.class_name))
         does_not_fit = (
-            (is_keras_own and bool(self._graph.layers(node)))
+            (record.exported and bool(self._graph.layers(node)))
             or (expected_weights is not None and len(entries) < expected_weights.total)
-            or (kind in PLAIN and any(len(path) > 1 for path in variables.values()))
+            or (record.is_plain and any(len(path) > 1 for path in variables.values()))
             or (expected_weights is not None and not fits(layer.settings, [e.shape for e in entries if e is not None]))
             or (is_input(layer.stored) and bool(entries))
         )

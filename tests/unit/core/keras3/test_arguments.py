@@ -12,7 +12,7 @@ from unnest.core.keras3.convert import convert
 from unnest.core.keras3.layers import piece
 from unnest.core.keras3.pieces import Expansion, NewLayer
 from unnest.core.keras3.rules import RULES
-from unnest.core.keras3.signatures import SIGNATURES
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 
 POLICY = {"class_name": "Policy", "config": {"name": "mixed_float16"}}
@@ -158,7 +158,7 @@ def test_a_class_of_another_module() -> None:
 def test_rules_have_sources() -> None:
     """Each says what it does, and where that is known from."""
     assert all(rule.what and rule.source for rule in RULES.values())
-    assert "Dense" in SIGNATURES
+    assert layer_record("Dense").is_in_keras_3
 
 
 def model(*layers: tuple[str, dict[str, Any]]) -> Stored:

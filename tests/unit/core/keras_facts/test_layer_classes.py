@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.keras_facts.layer_classes import CELLED, HOLDING, OWN, PLAIN, today
+from unnest.core.keras_facts.layer_classes import today
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,3 @@ from unnest.core.keras_facts.layer_classes import CELLED, HOLDING, OWN, PLAIN, t
 )
 def test_today(stored: str, name: str) -> None:
     assert today(stored) == name
-
-
-def test_every_class_is_of_one_kind() -> None:
-    assert len(PLAIN) + len(CELLED) + len(HOLDING) == len(OWN)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts.layer_classes import OWN
 from unnest.core.keras_facts.operation_modules import operation_module
+from unnest.core.layers.catalog import layer_record
 from unnest.core.ops.keras3_modules import MODULES
 
 
@@ -34,6 +34,6 @@ def test_the_module_of_an_operation(entry: dict[str, Any], module: str | None) -
 
 def test_names_that_layers_bear_too() -> None:
     """Of these alone the config has to tell."""
-    assert {name for name in MODULES if name in OWN} == {
+    assert {name for name in MODULES if layer_record(name).exported} == {
         "Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Reshape", "Softmax", "Subtract",
     }  # fmt: skip

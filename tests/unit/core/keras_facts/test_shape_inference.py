@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from unnest.core.architecture import is_model
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Called, Spec
+from unnest.core.layers.catalog import layer_record
 
 ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "keras3_shapes.json").read_text("utf8"))
 
@@ -31,7 +33,8 @@ def label(row: dict[str, Any]) -> str:
 
 def may_be_unknown(row: dict[str, Any]) -> bool:
     """Integers where Keras fills arguments in, and layers that do not store their policy."""
-    filled = row["entry"]["class_name"] in shape_inference.TRAINING | shape_inference.MASK
+    record = layer_record(row["entry"]["class_name"])
+    filled = record.training_argument or record.mask_argument or is_model(row["entry"])
     return (filled and row["given"][1] == "int32") or shape_inference.hides_policy(row["entry"])
 
 

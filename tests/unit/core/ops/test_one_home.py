@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import unnest
-from unnest.core.keras_facts.layer_classes import OWN
+from unnest.core.layers.catalog import layer_record
 from unnest.core.ops import FUNCTIONS, NODES, OPERATIONS
 from unnest.core.ops.call import plain_name
 from unnest.core.ops.keras3_modules import MODULES
@@ -56,10 +56,11 @@ EXCEPTIONS = {
     "keras3/masks.py": MODES,
     "keras3/optimizers.py": "methods of Keras's schedules",
     "keras3/training.py": "losses",
-    "keras_facts/held_layers.py": MODES,
     "keras_facts/loading_in_keras_3.py": MODES,
     "keras_facts/own_functions.py": ACTIVATIONS,
-    "keras_facts/shape_rules.py": MODES,
+    "layers/record.py": MODES,
+    "layers/shape_rules.py": MODES,
+    "layers/weight_rules.py": "a score of Attention",
     "transfer/expressions.py": ACTIVATIONS,
     "transfer/place.py": ACTIVATIONS,
     "transfer/tensor_rules.py": ACTIVATIONS,
@@ -68,7 +69,7 @@ EXCEPTIONS = {
 
 def is_name(text: str) -> bool:
     """True for an operation, as TensorFlow, Keras or the core spell it; not for a layer of that name."""
-    if text in WORDS or text in OWN or text.startswith("__"):
+    if text in WORDS or layer_record(text).exported or text.startswith("__"):
         return False
     spelled = re.fullmatch(r"\w+", text) is not None and text == text.lower() and plain_name(text) in OPERATIONS
     return spelled or text in NODES or text in FUNCTIONS or text in MODULES

@@ -10,8 +10,7 @@ import pytest
 from tests.unit.core.build import functional, layer, sequential, source
 from tests.unit.core.recognise.one_layer import called, code_lambda, op_function, op_keras_3, op_node
 from unnest.core.architecture.graph import Call, Layer
-from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.model import Json
+from unnest.core.model import Json, Shape
 from unnest.core.recognise import layer_facts
 
 K: Any = None

@@ -11,9 +11,9 @@ from unnest.core.keras3.config_values import named
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import piece
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights, chain
-from unnest.core.keras3.signatures import SIGNATURES
 from unnest.core.keras_facts.own_functions import ACTIVATIONS, HARD_SIGMOID, WELL_KNOWN, is_somebodys
 from unnest.core.keras_facts.weight_specs import expected
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject
 
 #: What feeds a hard_sigmoid of then, times this, gives the same from today's.
@@ -27,7 +27,7 @@ def activation(value: Json, name: str, kind: str, context: Context) -> str | Jso
     word, config = named(value)
     if isinstance(value, Mapping) and word == "Activation":
         return activation(config.get("activation"), name, kind, context)
-    if isinstance(value, Mapping) and word in SIGNATURES:
+    if isinstance(value, Mapping) and layer_record(word).is_in_keras_3:
         return {"class_name": word, "config": config}
     if word in (HARD_SIGMOID, "hard_sigmoid_v1"):
         return HARD_SIGMOID

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
-from unnest.core.keras_facts.layer_classes import OWN, is_keras_class, is_namesake
+from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake
 from unnest.core.keras_facts.own_functions import named_within
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import JsonObject
 from unnest.findings import Code
 
@@ -23,9 +24,10 @@ def is_somebodys_class(kind: str, entry: JsonObject, config: Config, context: Co
 
 def without_rule(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """A layer that Keras 3 has not: of Keras's own, which is refused, or of somebody's."""
-    if kind in GONE:
-        raise refused(name, kind, GONE[kind])
-    if kind in OWN:
+    record = layer_record(kind)
+    if record.gone:
+        raise refused(name, kind, record.gone)
+    if record.exported:
         raise refused(name, kind, "how this layer is written for Keras 3 is not known")
     return kept(kind, config, name, weights, context)
 
@@ -52,18 +54,3 @@ def _pairs(weights: Weights) -> list[str]:
     stems = [name.removesuffix("_kernel") for name in sorted(names) if name.endswith("_kernel")]
     pairs = [stem for stem in stems if f"{stem}_bias" in names]
     return pairs if len(pairs) > 1 else []
-
-
-#: Classes of Keras that nobody but their own code can compute.
-GONE = {
-    "DenseFeatures": "feature columns are no layers of Keras 3",
-    "SequenceFeatures": "feature columns are no layers of Keras 3",
-    "ConvRNN2D": "a cell of convolutions has no layer of its own in Keras 3",
-    "RandomHeight": "Keras 3 has no RandomHeight: take the layer out of the model, it works in training alone",
-    "RandomWidth": "Keras 3 has no RandomWidth: take the layer out of the model, it works in training alone",
-    "RandomCrop": "Keras 3's RandomCrop does not crop at inference, as this one did",
-    "ParametricSoftplus": "Keras 3 has no layer for it",
-    "SReLU": "Keras 3 has no layer for it",
-    "KernelLSHLayer": "Keras 3 has no such layer",
-    "RandomFourierFeatures": "Keras 3 has no such layer",
-}

@@ -27,16 +27,8 @@ from unnest.core.keras3.layers import (
 from unnest.core.keras3.layers.custom import is_somebodys_class, kept, without_rule
 from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
-from unnest.core.keras3.signatures import SIGNATURES
-from unnest.core.keras_facts.layer_classes import OPERATION_LAYERS, OWN
+from unnest.core.layers.catalog import RENAMED, layer_record
 from unnest.core.model import JsonObject, Tensor
-
-#: Another name of a class of Keras 3.
-ALIASES = {
-    "SyncBatchNormalization": "BatchNormalization", "AvgPool1D": "AveragePooling1D", "AvgPool2D": "AveragePooling2D",
-    "AvgPool3D": "AveragePooling3D", "MaxPool1D": "MaxPooling1D", "MaxPool2D": "MaxPooling2D",
-    "MaxPool3D": "MaxPooling3D", "Convolution2DTranspose": "Conv2DTranspose",
-}  # fmt: skip
 
 
 def converted_layer(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
@@ -75,10 +67,10 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     registered = entry.get("registered_name")
     if isinstance(registered, str) and ">" in registered:
         kind = registered
-    if kind in OWN and is_somebodys_class(kind, entry, settings, context):
+    if layer_record(kind).exported and is_somebodys_class(kind, entry, settings, context):
         return kept(kind, settings, name, weights, context)
     bare = re.sub(r"V[12]$", "", kind)
-    known = bare in SIGNATURES or bare in RULES or bare in ALIASES
+    known = layer_record(bare).is_in_keras_3 or bare in RULES or bare in RENAMED
     if bare != kind and known:
         context.note("class-name", name, f"{kind} is {bare}")
         kind = bare
@@ -86,12 +78,12 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     if keras_1s and kind != "Merge":
         kind, settings = keras_1.translated(kind, settings, name, context)
         weights = stored_kernels.of_keras_1(kind, settings, name, weights, context)
-    kind = ALIASES.get(kind, kind)
+    kind = RENAMED.get(kind, kind)
     weights = stored_kernels.correlating(kind, weights, name, context)
     rule = RULES.get(kind)
     if rule is not None:
         return rule(kind, settings, name, weights, context)
-    if kind not in SIGNATURES:
+    if not layer_record(kind).is_in_keras_3:
         return without_rule(kind, settings, name, weights, context)
     return plain_layer(kind, settings, name, weights, context)
 
@@ -149,7 +141,7 @@ RULES: dict[str, Rule] = {
     "UpSampling2D": preprocessing.upsampling_2d,
     "RNN": recurrent.rnn,
     "Lambda": _stored_function,
-    **dict.fromkeys(OPERATION_LAYERS, _operation),
+    **dict.fromkeys(("SlicingOpLambda", "TFOpLambda", "TensorFlowOpLayer"), _operation),
     "LocallyConnected1D": expressed.locally_connected,
     "LocallyConnected2D": expressed.locally_connected,
     "MaxoutDense": expressed.maxout,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers.plain_layers import plain_layer
 from unnest.core.keras3.pieces import Config, Piece, Weights
+from unnest.core.layers.catalog import MERGE_MODES
 from unnest.core.model import Json
-
-MERGES = {"sum": "Add", "mul": "Multiply", "ave": "Average", "max": "Maximum", "concat": "Concatenate", "dot": "Dot"}
 
 
 def merge(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
@@ -17,7 +16,7 @@ def merge(kind: str, config: Config, name: str, weights: Weights, context: Conte
         raise refused(name, kind, "holds its branches, models of their own, as a Sequential's first layer")
     if config.get("mode_type", "raw") != "raw":
         return _of_code(config, name, weights, context)
-    if mode not in MERGES:
+    if str(mode) not in MERGE_MODES:
         raise refused(name, kind, f"mode {str(mode)[:20]!r} has no counterpart in Keras 3")
     context.note("merge", name)
     new: dict[str, Json] = {"name": name, "trainable": True}
@@ -26,7 +25,7 @@ def merge(kind: str, config: Config, name: str, weights: Weights, context: Conte
     if mode == "dot":
         new["axes"] = config.get("dot_axes", -1)
         new["normalize"] = False
-    return plain_layer(MERGES[str(mode)], new, name, weights, context)
+    return plain_layer(MERGE_MODES[str(mode)].name, new, name, weights, context)
 
 
 def _of_code(config: Config, name: str, weights: Weights, context: Context) -> Piece:

@@ -9,7 +9,7 @@ from unnest.core.keras3.context import Context, listed, refused
 from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
 from unnest.core.keras3.pieces import Choice, Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.keras_facts.weight_shapes import kept_axes
+from unnest.core.layers.catalog import built_axes
 
 
 def batch_normalization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
@@ -51,7 +51,7 @@ def _built(layer: NewLayer, spec: Spec | None, context: Context) -> NewLayer:
     """
     if spec is None:
         return layer
-    axes = kept_axes(layer.class_name, layer.config, len(spec.shape))
+    axes = built_axes(layer.class_name, layer.config, len(spec.shape))
     mean = layer.weights[0].shape
     if all(spec.shape[axis] is not None for axis in axes) or len(mean) != len(axes):
         return layer

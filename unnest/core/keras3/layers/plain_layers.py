@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from unnest.core.keras3 import arguments, expressed
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.expressed import CONVOLUTIONS
 from unnest.core.keras3.layers.activations import activated
 from unnest.core.keras3.mask_propagation import drops_mask
 from unnest.core.keras3.masks import stopped
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.weight_specs import expected
+from unnest.core.layers.catalog import layer_record
 
 
 def plain_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """A layer that Keras 3 has too."""
     promised = expected(config)
-    if promised is not None and weights and promised.total != len(weights) and kind not in HOLDERS:
+    if promised is not None and weights and promised.total != len(weights) and not layer_record(kind).weight_count:
         raise refused(name, kind, f"has {len(weights)} weights, and its config promises {promised.total}")
     new = arguments.written(kind, config, name, context)
     if not config.get("dtype") and any(w.dtype[1:] == "f8" for w in weights):
@@ -25,7 +25,7 @@ def plain_layer(kind: str, config: Config, name: str, weights: Weights, context:
     biased = new.get("data_format") == "channels_first" and new.get("use_bias", True)
     return (
         expressed.channels_first(made, context)
-        if biased and kind in CONVOLUTIONS and isinstance(made, NewLayer)
+        if biased and "kernel_size" in new and isinstance(made, NewLayer)
         else made
     )
 
@@ -43,16 +43,3 @@ def maskless_layer(kind: str, config: Config, name: str, weights: Weights, conte
         return made
     context.note("no-mask", name)
     return stopped(made)
-
-
-#: Layers whose own config promises nothing of all their weights.
-HOLDERS = frozenset(
-    {
-        "MultiHeadAttention",
-        "EinsumDense",
-        "Normalization",
-        "PReLU",
-        "Attention",
-        "AdditiveAttention",
-    }
-)

@@ -11,9 +11,7 @@ from unnest.core.keras3.layers.wrappers import inner_layer
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.own_functions import HARD_SIGMOID
 from unnest.core.keras_facts.weight_specs import expected
-
-#: Gates in the order of the kernels' last axis.
-GATES = {"LSTM": "ifco", "GRU": "zrh", "ConvLSTM1D": "ifco", "ConvLSTM2D": "ifco", "ConvLSTM3D": "ifco"}
+from unnest.core.layers.catalog import layer_record
 
 
 def recurrent_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
@@ -27,7 +25,7 @@ def recurrent_layer(kind: str, config: Config, name: str, weights: Weights, cont
         raise refused(name, kind, NOT_ZEROED)
     new = arguments.written(kind, config, name, context)
     base = kind.removesuffix("Cell")
-    gates = GATES.get(base, "h")
+    gates = layer_record(base).gates or "h"
     recurrent = activation(new.get("recurrent_activation", "linear"), name, kind, context)
     act = activation(new.get("activation"), name, kind, context)
     if is_layer(recurrent) or is_layer(act):
@@ -81,7 +79,7 @@ def cudnn(kind: str, config: Config, name: str, weights: Weights, context: Conte
         if len(weights) != 3:  # noqa: PLR2004 - kernel, recurrent kernel, bias
             raise refused(name, kind, f"has {len(weights)} weights in place of 3")
         kernel, recurrent, bias = weights
-        count = len(GATES[base])
+        count = len(layer_record(base).gates)
         rows, units = kernel.shape[0], kernel.shape[1] // count
         parts = [tensors.transposed(tensors.reshaped(k, units, rows), 1, 0) for k in tensors.blocks(kernel, 1, count)]
         across = [tensors.transposed(k, 1, 0) for k in tensors.blocks(recurrent, 1, count)]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from unnest.core.keras3 import tensors
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers.recurrent import GATES
 from unnest.core.keras3.pieces import Config, Weights
+from unnest.core.layers.catalog import layer_record
 
 
 def of_keras_1(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Weights:
     """Keras 1's arrays in the form that Keras 2 has them in (source: Keras 2.2.4, preprocess_weights_for_loading)."""
-    gates = KERAS_1_GATES.get(kind)
+    record = layer_record(kind)
+    gates = record.keras_1_gates
     if gates and len(weights) == 3 * len(gates):
         context.note("keras-1-gates", name)
-        order = [gates.index(gate) for gate in GATES[kind]]
+        order = [gates.index(gate) for gate in record.gates]
         if kind == "ConvLSTM2D" and config.get("data_format") == "channels_first":
             weights = tuple(tensors.transposed(w, 2, 3, 1, 0) if len(w.shape) == 4 else w for w in weights)  # noqa: PLR2004
         return tuple(
@@ -43,21 +44,14 @@ def of_keras_1(kind: str, config: Config, name: str, weights: Weights, context: 
     return (kernel, *rest)
 
 
-#: The gates of Keras 1's arrays, three for each (source: Keras 1.2.2, keras/layers/recurrent.py).
-KERAS_1_GATES = {"LSTM": "icfo", "GRU": "zrh", "ConvLSTM2D": "icfo"}
-
-#: Layers whose kernels the Theano backend convolves with.
-CONVOLVING = {"Conv1D": 1, "Conv2D": 2, "Conv3D": 3, "Conv2DTranspose": 2, "ConvLSTM2D": 2}
-
-
 def correlating(kind: str, weights: Weights, name: str, context: Context) -> Weights:
     """Kernels for a backend that correlates."""
     if context.backend != "theano" or not weights:
         return weights
     if kind.startswith(("Separable", "Depthwise", "Conv3DTranspose", "LocallyConnected")):
         raise refused(name, kind, "how the Theano backend laid out its kernel was not measured")
-    rank = CONVOLVING.get(kind)
-    if rank is None:
+    rank = layer_record(kind).window_axes
+    if not rank or not layer_record(kind).weights:
         return weights
     context.note("theano-kernel", name)
     kernels = 2 if kind == "ConvLSTM2D" else 1

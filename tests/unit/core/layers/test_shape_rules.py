@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts.shape_rules import Shape, UnknownShape, integer, integers, rule_of, stored_shape
+from unnest.core.layers.catalog import output_shape
+from unnest.core.layers.shape_rules import UnknownShape, integer, integers, stored_shape
+from unnest.core.model import Shape
 
 CONV: dict[str, Any] = {
     "filters": 8, "kernel_size": [3, 3], "strides": [2, 2], "dilation_rate": [1, 1], "padding": "valid",
@@ -55,18 +57,18 @@ IMAGE: Shape = (None, 9, 8, 3)
 def test_the_shape_follows_from_class_and_config(
     name: str, config: dict[str, Any], shape: Shape, result: Shape
 ) -> None:
-    assert rule_of(name)(config, shape) == result
+    assert output_shape(name, config, shape) == result
 
 
 def test_depth_multiplier_counts_where_there_are_no_filters() -> None:
     config = {**{k: v for k, v in CONV.items() if k != "filters"}, "depth_multiplier": 2}
-    assert rule_of("DepthwiseConv2D")(config, IMAGE) == (None, 4, 3, 6)
+    assert output_shape("DepthwiseConv2D", config, IMAGE) == (None, 4, 3, 6)
 
 
 @pytest.mark.parametrize("name", ["Mine", "Conv4D", "Lambda", "TimeDistributed", "Conv2DTransposed", "2D", "dense"])
 def test_another_class_is_unknown(name: str) -> None:
     with pytest.raises(UnknownShape):
-        rule_of(name)
+        output_shape(name, {}, IMAGE)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def test_another_class_is_unknown(name: str) -> None:
 )
 def test_what_it_does_not_tell_is_unknown(name: str, config: dict[str, Any], shape: Shape) -> None:
     with pytest.raises(UnknownShape):
-        rule_of(name)(config, shape)
+        output_shape(name, config, shape)
 
 
 def test_reading_json() -> None:

@@ -1,4 +1,4 @@
-"""How the shape of a Keras 3 layer's output follows from its config and its input's shape.
+"""Rules for the shape of a Keras 3 layer's output, by its config and its input's shape.
 
 (Source: the layers' `compute_output_shape` in Keras 3.15, where every rule was compared with what Keras itself says.)
 """
@@ -11,37 +11,15 @@ from typing import TypeAlias
 
 from unnest.core.model import Json, JsonObject, Shape
 
-__all__ = ["Rule", "Shape", "UnknownShape", "rule_of"]
-
-Rule: TypeAlias = Callable[[JsonObject, Shape], Shape]
+ShapeRule: TypeAlias = Callable[[JsonObject, Shape], Shape]
 
 
 class UnknownShape(Exception):
-    """Nothing that can be told for certain."""
+    """The shape does not follow from the config."""
 
 
-def rule_of(name: str) -> Rule:
-    """How the layer's output shape follows from its config and its input's shape."""
-    if name in RULES:
-        return RULES[name]
-    stem = name[:-2]
-    if name[-2:] in {"1D", "2D", "3D"} and stem in SPATIAL:
-        return _of_rank(int(name[-2]) + 2, SPATIAL[stem])
-    if name in {"Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"}:
-        return _of_rank(int(name[4]) + 2, _conv_transpose)
-    raise UnknownShape
-
-
-def _of_rank(rank: int, rule: Rule) -> Rule:
-    def checked(config: JsonObject, shape: Shape) -> Shape:
-        if len(shape) != rank:
-            raise UnknownShape
-        return rule(config, shape)
-
-    return checked
-
-
-def _same(config: JsonObject, shape: Shape) -> Shape:
+def same(config: JsonObject, shape: Shape) -> Shape:
+    """The shape of the input."""
     del config
     return shape
 
@@ -75,7 +53,8 @@ def _windows(config: JsonObject, sizes: Shape, window: Sequence[int], dilation: 
     ]
 
 
-def _conv(config: JsonObject, shape: Shape) -> Shape:
+def conv(config: JsonObject, shape: Shape) -> Shape:
+    """Convolution: so many places of the window, and `filters` channels, or `depth_multiplier` times as many."""
     sizes, channels = _parts(config, shape)
     window, dilation = (integers(config.get(key), len(sizes)) for key in ("kernel_size", "dilation_rate"))
     if "filters" in config:
@@ -85,7 +64,7 @@ def _conv(config: JsonObject, shape: Shape) -> Shape:
     return _spatial(config, shape, _windows(config, sizes, window, dilation), channels)
 
 
-def _conv_transpose(config: JsonObject, shape: Shape) -> Shape:
+def conv_transpose(config: JsonObject, shape: Shape) -> Shape:
     """A convolution backwards, as TensorFlow pads it."""
     sizes, _ = _parts(config, shape)
     rank, padding = len(sizes), config.get("padding")
@@ -104,18 +83,20 @@ def _conv_transpose(config: JsonObject, shape: Shape) -> Shape:
     return _spatial(config, shape, new, integer(config.get("filters")))
 
 
-def _pooling(config: JsonObject, shape: Shape) -> Shape:
+def pooling(config: JsonObject, shape: Shape) -> Shape:
+    """Pooling: so many places of the window, the same channels."""
     sizes, channels = _parts(config, shape)
     window = integers(config.get("pool_size"), len(sizes))
     return _spatial(config, shape, _windows(config, sizes, window, [1] * len(sizes)), channels)
 
 
-def _global_pooling(config: JsonObject, shape: Shape) -> Shape:
+def global_pooling(config: JsonObject, shape: Shape) -> Shape:
+    """One number per channel, or one pixel with `keepdims`."""
     sizes, channels = _parts(config, shape)
     return _spatial(config, shape, [1] * len(sizes), channels) if config.get("keepdims") else (shape[0], channels)
 
 
-def _at_edges(key: str, sign: int) -> Rule:
+def _edges(key: str, sign: int) -> ShapeRule:
     """Padding and cropping: so much more or less at each end."""
 
     def changed(config: JsonObject, shape: Shape) -> Shape:
@@ -131,24 +112,31 @@ def _at_edges(key: str, sign: int) -> Rule:
     return changed
 
 
-def _upsampling(config: JsonObject, shape: Shape) -> Shape:
+padding, cropping = _edges("padding", 1), _edges("cropping", -1)
+
+
+def upsampling(config: JsonObject, shape: Shape) -> Shape:
+    """Each axis times its factor."""
     sizes, channels = _parts(config, shape)
     factors = integers(config.get("size"), len(sizes))
     new = [None if s is None else s * f for s, f in zip(sizes, factors, strict=True)]
     return _spatial(config, shape, new, channels)
 
 
-def _dense(config: JsonObject, shape: Shape) -> Shape:
+def dense(config: JsonObject, shape: Shape) -> Shape:
+    """Last axis `units`."""
     return (*shape[:-1], integer(config.get("units")))
 
 
-def _embedding(config: JsonObject, shape: Shape) -> Shape:
+def embedding(config: JsonObject, shape: Shape) -> Shape:
+    """One axis more, of `output_dim`."""
     if config.get("mask_zero"):
         raise UnknownShape  # the mask becomes operations of their own
     return (*shape, integer(config.get("output_dim")))
 
 
-def _flatten(config: JsonObject, shape: Shape) -> Shape:
+def flatten(config: JsonObject, shape: Shape) -> Shape:
+    """(batch, all other sizes multiplied)."""
     del config
     return (shape[0], _product(shape[1:]))
 
@@ -158,7 +146,8 @@ def _product(shape: Shape) -> int | None:
     return prod(known) if len(known) == len(shape) else None
 
 
-def _reshape(config: JsonObject, shape: Shape) -> Shape:
+def reshape(config: JsonObject, shape: Shape) -> Shape:
+    """(batch, *target_shape), -1 for what is left."""
     target = integers(config.get("target_shape"))
     whole, known = _product(shape[1:]), prod(size for size in target if size != -1)
     if target.count(-1) > 1 or (whole is not None and whole % known):
@@ -167,75 +156,43 @@ def _reshape(config: JsonObject, shape: Shape) -> Shape:
     return (shape[0], *(rest if size == -1 else size for size in target))
 
 
-def _permute(config: JsonObject, shape: Shape) -> Shape:
+def permute(config: JsonObject, shape: Shape) -> Shape:
+    """(batch, other axes in the order of `dims`)."""
     return (shape[0], *(shape[at] for at in integers(config.get("dims"), len(shape) - 1)))
 
 
-def _repeat(config: JsonObject, shape: Shape) -> Shape:
+def repeat(config: JsonObject, shape: Shape) -> Shape:
+    """(batch, n, features) of (batch, features)."""
     batch, size = shape if len(shape) == 2 else (None, None)  # noqa: PLR2004 - rows and features
     if size is None:
         raise UnknownShape
     return (batch, integer(config.get("n")), size)
 
 
-def _rnn(config: JsonObject, shape: Shape) -> Shape:
+def recurrent(config: JsonObject, shape: Shape) -> Shape:
+    """(batch, units), or (batch, steps, units) with `return_sequences`, of (batch, steps, features)."""
     if config.get("return_state") or len(shape) != 3:  # noqa: PLR2004 - rows, steps and features
         raise UnknownShape
     return (*shape[: 2 if config.get("return_sequences") else 1], integer(config.get("units")))
 
 
-def _conv_lstm(config: JsonObject, shape: Shape) -> Shape:
+def conv_lstm(config: JsonObject, shape: Shape) -> Shape:
+    """As a convolution of one step, with the axis of the steps if `return_sequences`."""
     if config.get("return_state"):
         raise UnknownShape
-    step = _conv(config, (shape[0], *shape[2:]))
+    step = conv(config, (shape[0], *shape[2:]))
     return (shape[0], shape[1], *step[1:]) if config.get("return_sequences") else step
 
 
-def _bidirectional(config: JsonObject, shape: Shape) -> Shape:
+def bidirectional(config: JsonObject, shape: Shape) -> Shape:
+    """As the recurrent layer that it holds, twice as many features where both ways are concatenated."""
     inner, merge = config.get("layer"), config.get("merge_mode")
     if not isinstance(inner, Mapping) or inner.get("class_name") not in {"LSTM", "GRU", "SimpleRNN"}:
         raise UnknownShape
     if merge not in {"concat", "sum", "mul", "ave"}:
         raise UnknownShape
-    *front, units = _rnn(settings(inner), shape)
+    *front, units = recurrent(settings(inner), shape)
     return (*front, units * (2 if merge == "concat" else 1)) if units is not None else shape
-
-
-SPATIAL: Mapping[str, Rule] = {
-    "Conv": _conv,
-    "SeparableConv": _conv,
-    "DepthwiseConv": _conv,
-    "MaxPooling": _pooling,
-    "AveragePooling": _pooling,
-    "GlobalMaxPooling": _global_pooling,
-    "GlobalAveragePooling": _global_pooling,
-    "ZeroPadding": _at_edges("padding", 1),
-    "Cropping": _at_edges("cropping", -1),
-    "UpSampling": _upsampling,
-    "SpatialDropout": _same,
-}
-"""The layers that there are for one, two and three dimensions, without the number in their names."""
-
-RULES: Mapping[str, Rule] = {
-    **dict.fromkeys(
-        (
-            "Activation", "ReLU", "LeakyReLU", "PReLU", "ELU", "Softmax",
-            "BatchNormalization", "LayerNormalization", "GroupNormalization", "UnitNormalization", "RMSNormalization",
-            "Dropout", "AlphaDropout", "GaussianDropout", "GaussianNoise", "ActivityRegularization",
-            "Identity", "Rescaling",
-        ),
-        _same,
-    ),
-    "Dense": _dense,
-    "Embedding": _embedding,
-    "Flatten": _flatten,
-    "Reshape": _reshape,
-    "Permute": _permute,
-    "RepeatVector": _repeat,
-    **dict.fromkeys(("LSTM", "GRU", "SimpleRNN"), _rnn),
-    **{f"ConvLSTM{rank}D": _of_rank(rank + 3, _conv_lstm) for rank in (1, 2, 3)},
-    "Bidirectional": _bidirectional,
-}  # fmt: skip
 
 
 # ---- reading JSON ----

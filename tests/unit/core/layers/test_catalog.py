@@ -1,0 +1,90 @@
+"""Records by class, and what they say of a class's arguments, weights and shapes."""
+
+from __future__ import annotations
+
+import pytest
+
+from unnest.core.layers.catalog import (
+    FAMILIES,
+    LAYERS,
+    MERGE_MODES,
+    OTHER_NAMES,
+    RENAMED,
+    UNKNOWN,
+    built_axes,
+    layer_record,
+    output_shape,
+    takes,
+)
+from unnest.core.layers.record import MaskUse
+from unnest.core.layers.shape_rules import UnknownShape
+
+
+@pytest.mark.parametrize(
+    ("class_name", "argument", "taken"),
+    [
+        ("Dense", "units", True),
+        ("Dense", "kernel_initializer", True),
+        ("Dense", "bias_constraint", True),
+        ("Dense", "kernel_*", False),
+        ("Dense", "filters", False),
+        ("Dense", "batch_input_shape", False),
+        ("Conv2D", "groups", True),
+        ("Conv2DTranspose", "groups", False),
+        ("DepthwiseConv2D", "kernel_initializer", False),
+        ("SeparableConv2D", "pointwise_regularizer", True),
+        ("LSTM", "unit_forget_bias", True),
+        ("GRU", "unit_forget_bias", False),
+        ("GRU", "reset_after", True),
+        ("LSTM", "time_major", False),
+        ("LSTMCell", "return_sequences", False),
+        ("Flatten", "name", True),
+        ("Flatten", "dtype", True),
+        ("Flatten", "trainable", True),
+        ("Discretization", "trainable", False),
+        ("SpatialDropout2D", "trainable", False),
+        ("Dropout", "trainable", True),
+    ],
+)
+def test_takes(class_name: str, argument: str, taken: bool) -> None:
+    assert takes(class_name, argument) is taken
+
+
+def test_every_class_has_one_record() -> None:
+    names = [layer.name for layers in FAMILIES.values() for layer in layers]
+    assert len(names) == len({*names}) == len(LAYERS)
+    assert LAYERS.keys().isdisjoint(OTHER_NAMES)
+
+
+def test_other_names_lead_to_a_record() -> None:
+    successors = {layer.successor for layer in LAYERS.values() if layer.successor}
+    assert {*RENAMED.values(), *OTHER_NAMES.values(), *successors} <= LAYERS.keys()
+    assert {layer_record(new).is_in_keras_3 for new in RENAMED.values() if new != "GroupQueryAttention"} == {True}
+
+
+def test_a_class_of_keras_3_is_exported() -> None:
+    assert [name for name, layer in LAYERS.items() if layer.is_in_keras_3 and not layer.exported] == []
+
+
+def test_a_custom_class_has_no_facts() -> None:
+    record = layer_record("Mine")
+    assert record is UNKNOWN
+    assert (record.mask, record.exported, record.is_in_keras_2, record.weights) == (MaskUse.UNKNOWN, False, False, None)
+
+
+def test_modes_of_merge() -> None:
+    assert {mode: layer.name for mode, layer in MERGE_MODES.items()} == {
+        "sum": "Add", "mul": "Multiply", "ave": "Average", "max": "Maximum", "concat": "Concatenate", "dot": "Dot",
+    }  # fmt: skip
+
+
+def test_the_axes_that_weights_are_made_for() -> None:
+    assert built_axes("Dense", {}, 3) == [2]
+    assert built_axes("Conv2D", {"data_format": "channels_first"}, 4) == [1]
+    assert built_axes("Flatten", {}, 3) == built_axes("Mine", {}, 3) == []
+
+
+def test_the_number_of_axes_is_checked() -> None:
+    assert output_shape("SpatialDropout1D", {}, (None, 3, 4)) == (None, 3, 4)
+    with pytest.raises(UnknownShape):
+        output_shape("SpatialDropout1D", {}, (None, 4))

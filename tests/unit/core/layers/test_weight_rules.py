@@ -1,0 +1,44 @@
+"""Shapes, axes and numbers of weights by config."""
+
+from __future__ import annotations
+
+from unnest.core.layers import weight_rules
+
+
+def test_weight_shapes() -> None:
+    assert weight_rules.dense_shapes({"units": 3}) == [(None, 3), (3,)]
+    assert weight_rules.conv_shapes(2)({"filters": 4, "kernel_size": [3, 5]}) == [(3, 5, None, 4), (4,)]
+    assert weight_rules.conv_shapes(1)({"filters": 4, "kernel_size": 3}) == [(3, None, 4), (4,)]
+    assert weight_rules.conv_shapes(2)({"filters": 4}) == [(None, None, None, 4), (4,)]
+    assert weight_rules.embedding_shapes({"input_dim": 7, "output_dim": 2}) == [(7, 2)]
+    assert weight_rules.recurrent_shapes(4)({"units": 2}) == [(None, 8), (2, 8)]
+
+
+def test_sizes_that_are_none() -> None:
+    assert weight_rules.dense_shapes({"units": True}) is None
+    assert (
+        weight_rules.conv_shapes(2)({})
+        is weight_rules.embedding_shapes({})
+        is weight_rules.recurrent_shapes(1)({})
+        is None
+    )
+
+
+def test_built_axes() -> None:
+    assert weight_rules.last_axis({}, 3) == [2]
+    assert weight_rules.channel_axis({"data_format": "channels_first"}, 4) == [1]
+    assert weight_rules.step_channel_axis({"data_format": "channels_first"}, 5) == [2]
+    assert weight_rules.step_channel_axis({}, 5) == [4]
+    assert weight_rules.named_axes({"axis": [1, -1]}, 3) == [1, 2]
+    assert weight_rules.named_axes({"axis": 5}, 3) == weight_rules.named_axes({"axis": None}, 3) == []
+    assert weight_rules.unshared_axes({"shared_axes": [1]}, 4) == [2, 3]
+
+
+def test_weight_counts() -> None:
+    assert weight_rules.multi_head_attention_count({}) == 8
+    assert weight_rules.multi_head_attention_count({"use_bias": False}) == 4
+    assert weight_rules.attention_count({}) == 0
+    assert weight_rules.attention_count({"use_scale": True, "score_mode": "concat"}) == 2
+    assert weight_rules.additive_attention_count({}) == 1
+    assert weight_rules.normalization_count({}) == 3
+    assert weight_rules.normalization_count({"mean": [0.0]}) == 0

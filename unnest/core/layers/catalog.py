@@ -1,0 +1,92 @@
+"""The layer classes of Keras 1, 2 and 3 by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from unnest.core.layers import (
+    activation,
+    attention,
+    convolution,
+    core,
+    images,
+    merging,
+    normalization,
+    operations,
+    pooling,
+    preprocessing,
+    recurrent,
+    regularization,
+    reshaping,
+    wrappers,
+)
+from unnest.core.layers.record import KerasLayer, MaskUse
+from unnest.core.layers.shape_rules import UnknownShape
+from unnest.core.model import JsonObject, Shape
+
+FAMILIES: Mapping[str, tuple[KerasLayer, ...]] = {
+    "core": core.LAYERS,
+    "activation": activation.LAYERS,
+    "convolution": convolution.LAYERS,
+    "pooling": pooling.LAYERS,
+    "reshaping": reshaping.LAYERS,
+    "merging": merging.LAYERS,
+    "normalization": normalization.LAYERS,
+    "regularization": regularization.LAYERS,
+    "recurrent": recurrent.LAYERS,
+    "wrappers": wrappers.LAYERS,
+    "attention": attention.LAYERS,
+    "preprocessing": preprocessing.LAYERS,
+    "images": images.LAYERS,
+    "operations": operations.LAYERS,
+}
+"""Family -> its layers, in the order of the documents."""
+
+LAYERS: Mapping[str, KerasLayer] = {layer.name: layer for layers in FAMILIES.values() for layer in layers}
+"""Class -> its record; other names of a class are not among the keys."""
+
+OTHER_NAMES: Mapping[str, str] = {name: layer.name for layer in LAYERS.values() for name in layer.other_names}
+"""Another name of a class -> its own."""
+
+MERGE_MODES: Mapping[str, KerasLayer] = {layer.merge_mode: layer for layer in merging.LAYERS if layer.merge_mode}
+"""The `mode` of Keras 1's Merge -> the layer that computes the same."""
+
+RENAMED: Mapping[str, str] = {
+    **{layer.name: layer.renamed_to for layer in LAYERS.values() if layer.renamed_to}, **OTHER_NAMES
+}  # fmt: skip
+"""Class that has another name today -> that name."""
+
+UNKNOWN = KerasLayer("", keras=(), exported=False, mask=MaskUse.UNKNOWN)
+"""The record of a class that is none of Keras's: all its fields say the least."""
+
+
+def layer_record(class_name: str) -> KerasLayer:
+    """Return the record of a class by its own name, or `UNKNOWN`."""
+    return LAYERS.get(class_name, UNKNOWN)
+
+
+def output_shape(class_name: str, config: JsonObject, shape: Shape) -> Shape:
+    """Return the shape of a layer's output for an input of this shape.
+
+    Raises:
+        UnknownShape: the class is not known, or its config and the input's number of axes do not fit.
+
+    """
+    record = layer_record(class_name)
+    if record.output_shape is None or record.input_axes not in (None, len(shape)):
+        raise UnknownShape
+    return record.output_shape(config, shape)
+
+
+def built_axes(class_name: str, config: JsonObject, rank: int) -> list[int]:
+    """Return the axes of an input of that rank whose sizes must be known when the layer makes its weights."""
+    rule = layer_record(class_name).built_axes
+    return [] if rule is None else rule(config, rank)
+
+
+def takes(class_name: str, argument: str) -> bool:
+    """Return True if Keras 3's constructor of a class takes an argument."""
+    record = layer_record(class_name)
+    if argument == "trainable":
+        return record.takes_trainable
+    return argument in ("name", "dtype") or argument in (record.arguments or ())

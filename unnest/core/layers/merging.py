@@ -1,0 +1,91 @@
+"""Layers that merge several tensors.
+
+(Source: keras/layers/merge.py of Keras 2.0 to 2.3.1, keras/layers/merging of Keras 3.15. Merge:
+keras/engine/topology.py of Keras 1.2.2.)
+"""
+
+from __future__ import annotations
+
+from unnest.core.layers.record import KerasLayer, MaskUse
+
+LAYERS = (
+    KerasLayer(
+        "Add",
+        arguments=(),
+        idle={"axis": (-1,)},
+        weights=(),
+        merges="addn",
+        merge_mode="sum",
+        is_elementwise=True,
+        mask=MaskUse.MERGES,
+    ),
+    KerasLayer(
+        "Average",
+        arguments=(),
+        idle={"axis": (-1,)},
+        weights=(),
+        merges="average",
+        merge_mode="ave",
+        is_elementwise=True,
+        mask=MaskUse.MERGES,
+    ),
+    KerasLayer(
+        "Concatenate",
+        arguments=("axis",),
+        weights=(),
+        merges="concat",
+        merge_mode="concat",
+        keeps_dtype=True,
+        mask=MaskUse.MERGES,
+    ),
+    KerasLayer(
+        "Dot",
+        arguments=("axes", "normalize"),
+        weights=(),
+        merge_mode="dot",
+    ),
+    KerasLayer(
+        "Maximum",
+        arguments=(),
+        idle={"axis": (-1,)},
+        weights=(),
+        merges="maximumn",
+        merge_mode="max",
+        is_elementwise=True,
+        mask=MaskUse.MERGES,
+    ),
+    KerasLayer(
+        "Minimum",
+        arguments=(),
+        weights=(),
+        merges="minimumn",
+        is_elementwise=True,
+        mask=MaskUse.MERGES,
+    ),
+    KerasLayer(
+        "Multiply",
+        arguments=(),
+        idle={"axis": (-1,)},
+        weights=(),
+        merges="multiplyn",
+        merge_mode="mul",
+        is_elementwise=True,
+        mask=MaskUse.MERGES,
+    ),
+    KerasLayer(
+        "Subtract",
+        arguments=(),
+        idle={"axis": (-1,)},
+        weights=(),
+        is_elementwise=True,
+        mask=MaskUse.MERGES,
+    ),
+    KerasLayer(
+        "Merge",
+        keras=(1, 2),
+        exported=False,
+        functions=("mode", "output_shape", "output_mask"),
+        mask=MaskUse.MERGES,
+    ),
+)
+"""Layers that merge several tensors."""

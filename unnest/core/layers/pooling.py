@@ -1,0 +1,168 @@
+"""Pooling layers.
+
+(Source: keras/layers/pooling of Keras 1.2.2 to 3.15.)
+"""
+
+from __future__ import annotations
+
+from unnest.core.layers import shape_rules
+from unnest.core.layers.arguments import KERAS_1_POOL, KERAS_1_POOL_1D, POOL
+from unnest.core.layers.record import KerasLayer, MaskUse, Rows
+
+LAYERS = (
+    KerasLayer(
+        "MaxPooling1D",
+        keras=(1, 2, 3),
+        other_names=("MaxPool1D",),
+        arguments=POOL,
+        keras_1_arguments=KERAS_1_POOL_1D,
+        weights=(),
+        output_shape=shape_rules.pooling,
+        input_axes=3,
+        rows=Rows.OVER_STEPS,
+    ),
+    KerasLayer(
+        "MaxPooling2D",
+        keras=(1, 2, 3),
+        other_names=("MaxPool2D",),
+        arguments=POOL,
+        keras_1_arguments=KERAS_1_POOL,
+        weights=(),
+        output_shape=shape_rules.pooling,
+        input_axes=4,
+    ),
+    KerasLayer(
+        "MaxPooling3D",
+        keras=(1, 2, 3),
+        other_names=("MaxPool3D",),
+        arguments=POOL,
+        keras_1_arguments=KERAS_1_POOL,
+        weights=(),
+        output_shape=shape_rules.pooling,
+        input_axes=5,
+    ),
+    KerasLayer(
+        "AveragePooling1D",
+        keras=(1, 2, 3),
+        other_names=("AvgPool1D",),
+        arguments=POOL,
+        keras_1_arguments=KERAS_1_POOL_1D,
+        weights=(),
+        output_shape=shape_rules.pooling,
+        input_axes=3,
+        rows=Rows.OVER_STEPS,
+    ),
+    KerasLayer(
+        "AveragePooling2D",
+        keras=(1, 2, 3),
+        other_names=("AvgPool2D",),
+        arguments=POOL,
+        keras_1_arguments=KERAS_1_POOL,
+        weights=(),
+        output_shape=shape_rules.pooling,
+        input_axes=4,
+    ),
+    KerasLayer(
+        "AveragePooling3D",
+        keras=(1, 2, 3),
+        other_names=("AvgPool3D",),
+        arguments=POOL,
+        keras_1_arguments=KERAS_1_POOL,
+        weights=(),
+        output_shape=shape_rules.pooling,
+        input_axes=5,
+    ),
+    KerasLayer(
+        "GlobalMaxPooling1D",
+        keras=(1, 2, 3),
+        arguments=("data_format", "keepdims"),
+        weights=(),
+        output_shape=shape_rules.global_pooling,
+        input_axes=3,
+        rows=Rows.OVER_STEPS,
+    ),
+    KerasLayer(
+        "GlobalMaxPooling2D",
+        keras=(1, 2, 3),
+        arguments=("data_format", "keepdims"),
+        keras_1_arguments=KERAS_1_POOL,
+        weights=(),
+        output_shape=shape_rules.global_pooling,
+        input_axes=4,
+    ),
+    KerasLayer(
+        "GlobalMaxPooling3D",
+        keras=(1, 2, 3),
+        arguments=("data_format", "keepdims"),
+        keras_1_arguments=KERAS_1_POOL,
+        weights=(),
+        output_shape=shape_rules.global_pooling,
+        input_axes=5,
+    ),
+    KerasLayer(
+        "GlobalAveragePooling1D",
+        keras=(1, 2, 3),
+        arguments=("data_format", "keepdims"),
+        weights=(),
+        output_shape=shape_rules.global_pooling,
+        input_axes=3,
+        rows=Rows.OVER_STEPS,
+        mask=MaskUse.HEEDS,
+        mask_argument=True,
+    ),
+    KerasLayer(
+        "GlobalAveragePooling2D",
+        keras=(1, 2, 3),
+        arguments=("data_format", "keepdims"),
+        keras_1_arguments=KERAS_1_POOL,
+        weights=(),
+        output_shape=shape_rules.global_pooling,
+        input_axes=4,
+    ),
+    KerasLayer(
+        "GlobalAveragePooling3D",
+        keras=(1, 2, 3),
+        arguments=("data_format", "keepdims"),
+        keras_1_arguments=KERAS_1_POOL,
+        weights=(),
+        output_shape=shape_rules.global_pooling,
+        input_axes=5,
+    ),
+    KerasLayer(
+        "AdaptiveMaxPooling1D",
+        keras=(3,),
+        weights=(),
+        mask=MaskUse.UNKNOWN,
+    ),
+    KerasLayer(
+        "AdaptiveMaxPooling2D",
+        keras=(3,),
+        weights=(),
+        mask=MaskUse.UNKNOWN,
+    ),
+    KerasLayer(
+        "AdaptiveMaxPooling3D",
+        keras=(3,),
+        weights=(),
+        mask=MaskUse.UNKNOWN,
+    ),
+    KerasLayer(
+        "AdaptiveAveragePooling1D",
+        keras=(3,),
+        weights=(),
+        mask=MaskUse.UNKNOWN,
+    ),
+    KerasLayer(
+        "AdaptiveAveragePooling2D",
+        keras=(3,),
+        weights=(),
+        mask=MaskUse.UNKNOWN,
+    ),
+    KerasLayer(
+        "AdaptiveAveragePooling3D",
+        keras=(3,),
+        weights=(),
+        mask=MaskUse.UNKNOWN,
+    ),
+)
+"""Pooling layers."""

@@ -1,0 +1,113 @@
+"""Rules for the weights of a layer by its config: shapes, the axes of the input that they depend on, numbers.
+
+(Source: the `build` methods of Keras 2.0.9 to 3.15.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from unnest.core.model import Json, JsonObject
+
+PartialShape: TypeAlias = "tuple[int | None, ...]"
+"""Shape of a weight; None for a size that depends on the input."""
+
+# ---- shapes of the first weights ----
+
+
+def dense_shapes(config: JsonObject) -> list[PartialShape] | None:
+    """Kernel (features, units) and bias (units)."""
+    units = _size(config.get("units"))
+    return None if units is None else [(None, units), (units,)]
+
+
+def conv_shapes(axes: int) -> Callable[[JsonObject], list[PartialShape] | None]:
+    """Rule for a convolution that slides over so many axes: kernel (*window, channels, filters) and bias (filters)."""
+
+    def shapes(config: JsonObject) -> list[PartialShape] | None:
+        filters = _size(config.get("filters"))
+        if filters is None:
+            return None
+        window = config.get("kernel_size")
+        window = [window] if isinstance(window, int) else window
+        sizes = [n if isinstance(n, int) else None for n in window] if isinstance(window, Sequence) else []
+        front = sizes if len(sizes) == axes else [None] * axes
+        return [(*front, None, filters), (filters,)]
+
+    return shapes
+
+
+def embedding_shapes(config: JsonObject) -> list[PartialShape] | None:
+    """Table (input_dim, output_dim)."""
+    rows, size = config.get("input_dim"), config.get("output_dim")
+    return [(rows, size)] if isinstance(rows, int) and isinstance(size, int) else None
+
+
+def recurrent_shapes(gates: int) -> Callable[[JsonObject], list[PartialShape] | None]:
+    """Rule for a recurrent layer: kernel (features, gates * units), recurrent kernel (units, gates * units)."""
+
+    def shapes(config: JsonObject) -> list[PartialShape] | None:
+        units = _size(config.get("units"))
+        return None if units is None else [(None, gates * units), (units, gates * units)]
+
+    return shapes
+
+
+def _size(value: Json) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+# ---- axes of the input whose sizes must be known when the weights are made ----
+
+
+def last_axis(config: JsonObject, rank: int) -> list[int]:
+    """The last axis."""
+    del config
+    return [rank - 1]
+
+
+def channel_axis(config: JsonObject, rank: int) -> list[int]:
+    """The axis of the channels, as `data_format` says."""
+    return [1 if config.get("data_format") == "channels_first" else rank - 1]
+
+
+def step_channel_axis(config: JsonObject, rank: int) -> list[int]:
+    """The axis of the channels behind an axis of time steps."""
+    return [2 if config.get("data_format") == "channels_first" else rank - 1]
+
+
+def named_axes(config: JsonObject, rank: int) -> list[int]:
+    """The axes that `axis` names, the last if it names none."""
+    axes = config.get("axis", -1)
+    names = [] if axes is None else axes if isinstance(axes, Sequence) else [axes]
+    return [axis % rank for axis in names if isinstance(axis, int) and -rank <= axis < rank]
+
+
+def unshared_axes(config: JsonObject, rank: int) -> list[int]:
+    """All axes but the batch and `shared_axes`."""
+    shared = config.get("shared_axes")
+    return [axis for axis in range(1, rank) if axis not in (shared if isinstance(shared, Sequence) else ())]
+
+
+# ---- numbers of weights that no initializer in the config shows ----
+
+
+def multi_head_attention_count(config: JsonObject) -> int:
+    """Kernel, and bias if there is one, of the layers for query, key, value and output."""
+    return 4 * (1 + (config.get("use_bias") is not False))
+
+
+def attention_count(config: JsonObject) -> int:
+    """A scale, off by default, and the weight of a score by concatenation."""
+    return bool(config.get("use_scale", False)) + (config.get("score_mode") == "concat")
+
+
+def additive_attention_count(config: JsonObject) -> int:
+    """A scale, on by default."""
+    return int(bool(config.get("use_scale", True))) + (config.get("score_mode") == "concat")
+
+
+def normalization_count(config: JsonObject) -> int:
+    """Mean, variance and count, unless the config holds the mean."""
+    return 3 * (config.get("mean") is None)
