@@ -127,3 +127,31 @@ def test_every_page_has_a_link_to_its_source(site: Path) -> None:
     """Where it is edited, below the repository that the configuration names."""
     for page in site.rglob("index.html"):
         assert 'rel="edit"' in page.read_text(encoding="utf-8"), page
+
+
+#: Questions of pages on training with several GPUs: what is typed, the page that is found first, words of its answer.
+QUESTIONS = [
+    ("can't pickle NotImplementedType objects", "errors/cant-pickle-module/", "save the template"),
+    ("load multi gpu weights on one gpu", "weights/", "unnest fix weights.h5"),
+    ("extract single gpu model from parallel model", "tutorial/", "unnest fix zoo/2018.h5"),
+    ("gpus of different speed", "balance/", "ratios=[4, 3]"),
+    ("batch size multiple gpus", "training/", "k times the size that one GPU had"),
+    ("odd number of gpus", "examples/", "With any number of devices every row is used"),
+    ("train on several machines", "strategies/", "MultiWorkerMirroredStrategy"),
+    ("save checkpoint multi gpu", "checkpoints/", "writes the model inside a parallel model"),
+    ("make_parallel remainder batch", "migrating/", "every row is still computed"),
+    ("mnist example", "examples/", "keras.datasets.mnist"),
+    ("keras 3 multi_gpu_model removed", "training/", "from unnest.keras import"),
+    ("predict without gpu", "weights/", "neither for the command nor to predict with the result"),
+]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js runs the search of the site")
+def test_a_stranger_is_answered_by_the_first_page(site: Path) -> None:
+    """The page that is found first has the answer in its text."""
+    command = ["node", str(ROOT / "scripts" / "search_site.mjs"), str(site), *(typed for typed, _, _ in QUESTIONS)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found = [json.loads(line)["pages"][0] for line in done.stdout.splitlines()]
+    assert found == [page for _, page, _ in QUESTIONS]
+    for _, page, answer in QUESTIONS:
+        assert " ".join(re.findall(r"\w+", answer)) in " ".join(words_of(site / page / "index.html")), page
