@@ -26,7 +26,7 @@ from collections.abc import Collection, Iterator
 from functools import partial
 
 from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import Call, Graph, Layer
+from unnest.core.architecture.graph import Call, CallId, Graph, Layer
 from unnest.core.model import NearMiss
 from unnest.core.ops.registry import operation_of
 from unnest.core.recognise import claimed_wrappers, layer_facts
@@ -55,9 +55,9 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
         told = [] if found else [*claimed_wrappers.of_own_layers(graph)]
         found += [each for each in told if isinstance(each, LayerWrapper)]
         judged += [*told, *computed]
-    unread = [wrapper for wrapper in found if not _is_read(graph, wrapper)]
-    found = [wrapper for wrapper in found if wrapper not in unread]
-    judged += map(_unread, unread)
+    objections = [_objection(graph, wrapper, vouched) for wrapper in found]
+    found = [wrapper for wrapper, objection in zip(found, objections, strict=True) if objection is None]
+    judged += [objection for objection in objections if objection is not None]
     near: dict[str, NearMiss] = {}
     for miss in judged:
         if isinstance(miss, NearMiss):
@@ -87,15 +87,30 @@ def _is_registered(layer: Layer, call: Call) -> bool:
     return what is not None and operation_of(what) is not None and bool(call.reads)
 
 
-def _is_read(graph: Graph, wrapper: LayerWrapper) -> bool:
-    """Whether anything reads what a wrapper gives, which Keras stores for nothing else."""
-    return any(ref in graph.outputs or graph.readers.get(ref.call) for ref in wrapper.results(graph))
+def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) -> NearMiss | None:
+    """Return what the graph behind a wrapper says against it; None where it says nothing.
 
-
-def _unread(wrapper: LayerWrapper) -> NearMiss:
-    """Why a wrapper whose results nobody reads is none."""
+    Keras stores no merge that is not read. A head that counts towers speaks against slices of code that is not stored.
+    """
     layer = wrapper.merges[0].layer if wrapper.merges else wrapper.template
-    return NearMiss(layer, f"nothing reads what {layer} gives")
+    if not any(ref in graph.outputs or graph.readers.get(ref.call) for ref in wrapper.results(graph)):
+        return NearMiss(layer, f"nothing reads what {layer} gives")
+    if wrapper.confidence == "proven" or not any(_is_unknown_code(graph, at, vouched) for at in wrapper.slices):
+        return None
+    from unnest.core.recognise.counted_towers import counting_layer
+
+    head = counting_layer(graph, wrapper)
+    if head is None:
+        return None
+    towers = len(wrapper.towers)
+    return NearMiss(layer, f"{head} splits what {layer} gives in {towers} again: the towers may be views of one batch")
+
+
+def _is_unknown_code(graph: Graph, at: CallId, vouched: Collection[str]) -> bool:
+    """Return True if what a slice does is not stored, and the caller does not vouch for its class either."""
+    layer = graph.layers[at.layer]
+    is_shown = is_operation(layer, graph.call(at)) or layer_facts.shows_how(layer)
+    return not is_shown and layer.class_name not in vouched
 
 
 def _never_joined(graph: Graph) -> Iterator[NearMiss]:
