@@ -211,6 +211,11 @@ class Code(Enum):
         "the weights of {layers} bear other names in the file: the order of layers and their shapes placed them",
         "make sure that your code builds the model that was saved, its layers in this order",
     )
+    STATE_BY_SHAPES = (
+        "warning",
+        "the file does not name its optimizer: the state was taken for {kind}'s, whose number and shapes it has",
+        "make sure that your model is compiled with the optimizer that was saved",
+    )
     OTHER_GATES = (
         "warning",
         "the gates of {layers} are sigmoid: the default before TensorFlow 2 was hard_sigmoid, and the file has none",

@@ -168,6 +168,8 @@ def given_architecture(architecture: Architecture) -> JsonObject | None:
     from unnest.formats.detect import container_of
 
     path = os.fspath(architecture)
+    if path.lstrip().startswith("{"):
+        raise UsageError("usage", "architecture: is JSON text; pass its path, or the object: json.loads(text)")
     try:
         if container_of(path) not in (None, "json"):
             how = "model.to_json() gives, or unnest fix --to json of a model that holds it"

@@ -14,6 +14,7 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
+from tests.keras.load_weights_corpus import Pair, pairs
 from tests.keras.load_weights_table import BEGIN, CONTAINERS, END, PAGE, cases, files_of, outcome
 from unnest.keras import load_weights
 
@@ -22,6 +23,8 @@ tf_keras = pytest.importorskip("tf_keras")
 
 #: Of 199 files; the others hold no weights, or classes of their own.
 EQUAL = 192
+#: What may come of a file: predictions as recorded, or a sentence that says why not.
+RIGHT = ("equal", "refused: ", "no model: ")
 #: Of every dialect and container: a file, and the model that its software saved directly.
 SAMPLE = (
     ("k122/kuza-mlp-x2-adam/parallel.h5", "base.h5"), ("k122/kuza-nested-x2-sgd/parallel.h5", "base.h5"),
@@ -250,6 +253,12 @@ def test_the_optimizer_goes_on(tmp_path: Path) -> None:
         load_weights(new, file)
 
 
+def test_a_model_that_keeps_its_layers_in_code(tmp_path: Path) -> None:
+    """A file whose model is a subclass is refused by name."""
+    (pair,) = (pair for pair in pairs(["127-parallel-model-class"]) if pair.file.suffix == ".keras")
+    assert "ParallelModel keeps its layers in code" in outcome(pair.file, pair.base, tmp_path)
+
+
 def test_what_is_no_target(tmp_path: Path) -> None:
     file = saved(chain(tf_keras, tf_keras.layers.Dense(3)), tmp_path, weights=True)
     with pytest.raises(TypeError, match="a model of Keras 3 is needed"):
@@ -281,7 +290,7 @@ def test_all_genuine_files(tmp_path: Path) -> None:
         for stack in sorted({p.parents[1].name for p in FIXTURES.glob("*/*/io.npz")})
         for file, base in cases(stack)
     ]
-    wrong = [(f, o) for f, o in told if not o.startswith(("equal", "refused: ", "no model: "))]
+    wrong = [(f, o) for f, o in told if not o.startswith(RIGHT)]
     assert wrong == []
     assert sum(o == "equal" for _, o in told) >= EQUAL
 
@@ -292,3 +301,15 @@ def test_the_table_of_the_page() -> None:
     assert [line.split(" | ")[0].removeprefix("| ") for line in lines[2 : 2 + len(CONTAINERS)]] == list(CONTAINERS)
     assert lines[-1].startswith("None predicts something else")
     assert all(files_of(container) for container in CONTAINERS)
+
+
+@pytest.mark.parametrize("pair", [*pairs([])][::16], ids=lambda pair: pair.name)
+def test_a_sample_of_the_corpus(pair: Pair, tmp_path: Path) -> None:
+    """Every 16th wrapper of the corpus, of every container: equal, or refused by name."""
+    assert outcome(pair.file, pair.base, tmp_path).startswith(RIGHT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", [*pairs([])], ids=lambda pair: pair.name)
+def test_the_whole_corpus(pair: Pair, tmp_path: Path) -> None:
+    assert outcome(pair.file, pair.base, tmp_path).startswith(RIGHT)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from unnest.core.transfer.leaves import TargetModel
     from unnest.core.transfer.place import PlacedWeights
+    from unnest.core.transfer.weights_state import StateAlone
     from unnest.formats.hdf5.guarded_file import GuardedFile
 
 ContainerName: TypeAlias = Literal["h5", "keras", "weights_h5", "saved_model", "checkpoint", "json", "tfjs"]
@@ -135,6 +136,13 @@ class Source(ABC):
         from unnest.core.transfer.place import place_lists
 
         return place_lists(self.stored.groups, target, self.stored.keras_version, self.stored.backend)
+
+    def state_alone(self, stored: Stored) -> StateAlone | None:
+        """Return the optimizer's state of weights without compile settings; `stored` is the model that they make.
+
+        A weights-only `.h5` of Keras 1 or 2 has none.
+        """
+        return None
 
     def cut(self) -> bytes:
         """Return the serving graph with one tower of each wrapper, as `saved_model.pb` holds it.

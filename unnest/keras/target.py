@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unnest.core.architecture import is_model
+from unnest.core.model import JsonObject
 from unnest.core.transfer.leaves import LeafPath, Shape, TargetModel, TargetOptimizer
 from unnest.keras.keras_api import KERAS, Model
 from unnest.keras.keras_api import is_model as is_keras_model
@@ -40,7 +41,7 @@ def target_model(model: Model) -> TargetModel:
     if outside := [v.path for v in model.weights if id(v) not in held]:
         raise ValueError(f"model {model.name!r} has weights outside its layers ({outside[0]}), which no file places")
     shapes = {path: shape for path, layer in layers.items() if (shape := _shapes(layer))}
-    return TargetModel(architecture, shapes, _optimizer(model))
+    return TargetModel(architecture, shapes, _optimizer(model, layers))
 
 
 def _leaf_layers(model: Model, path: LeafPath) -> Iterator[tuple[LeafPath, Any]]:
@@ -57,10 +58,25 @@ def _shapes(layer: Any) -> tuple[Shape, ...]:
     return tuple(tuple(int(n) for n in v.shape) for v in layer.weights)
 
 
-def _optimizer(model: Model) -> TargetOptimizer | None:
+def _optimizer(model: Model, layers: Mapping[LeafPath, Any]) -> TargetOptimizer | None:
     optimizer: Any = getattr(model, "optimizer", None)
     if optimizer is None or not getattr(model, "compiled", False):
         return None
     if not optimizer.built:
         optimizer.build(model.trainable_variables)
-    return TargetOptimizer(type(optimizer).__name__, tuple(tuple(int(n) for n in v.shape) for v in optimizer.variables))
+    place = {id(v): (path, k) for path, layer in layers.items() for k, v in enumerate(layer.weights)}
+    return TargetOptimizer(
+        type(optimizer).__name__,
+        tuple(tuple(int(n) for n in v.shape) for v in optimizer.variables),
+        tuple(place[id(v)] for v in model.trainable_variables),
+        _config(optimizer),
+    )
+
+
+def _config(optimizer: Any) -> JsonObject:
+    """Return the settings of an optimizer; none of a class that does not say them."""
+    try:
+        config: JsonObject = KERAS.keras.optimizers.serialize(optimizer)["config"]
+    except Exception:  # noqa: BLE001 - a class of the caller's, of which no state is converted
+        return {}
+    return config

@@ -193,6 +193,15 @@ def state(
     return (*first, *body)
 
 
+#: Numbers of an optimizer that has no slots yet: the count of steps and, from Keras 2.11 on, the learning rate.
+FRESH = 2
+
+
+def is_fresh(stored: Sequence[Tensor]) -> bool:
+    """Return True for the state of before the first step of training, in which Keras 2 makes the slots."""
+    return len(stored) <= FRESH and not any(tensor.shape for tensor in stored)
+
+
 def _old_order(weights: Iterable[Tensor], places: Mapping[str, int], context: Context) -> list[Tensor]:
     """The old model's trained weights as its optimizer saw them: by layer, at first by name."""
     if is_trained_by_name(context.release):

@@ -12,7 +12,7 @@ from unnest.core.architecture.compile_config import is_legacy_optimizer
 from unnest.core.keras3.config_values import built_in, named, plain
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.masked_training import BY_ALL
-from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, optimizer, state
+from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, is_fresh, optimizer, state
 from unnest.core.keras3.pieces import NewLayer
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.findings import Code, listed
@@ -104,19 +104,10 @@ def carried(stored: Stored, model: NewLayer, result: Stored, context: Context) -
     try:
         tensors = state(stored.optimizer, known, list(_trained(model)), _places(stored), context)
     except NoCounterpart as why:
-        is_fresh = _is_fresh(stored.optimizer)
-        context.findings.append(Code.NEVER_TRAINED() if is_fresh else Code.OPTIMIZER_DROPPED(why=f"{why}"))
+        fresh = is_fresh(stored.optimizer)
+        context.findings.append(Code.NEVER_TRAINED() if fresh else Code.OPTIMIZER_DROPPED(why=f"{why}"))
         return new
     return new._replace(optimizer=tensors)
-
-
-#: Numbers of an optimizer that has no slots yet: the count of steps and, from Keras 2.11 on, the learning rate.
-FRESH = 2
-
-
-def _is_fresh(state: Sequence[Tensor]) -> bool:
-    """Whether an optimizer's state is of before the first step of training, in which Keras 2 makes the slots."""
-    return len(state) <= FRESH and not any(tensor.shape for tensor in state)
 
 
 def _trained(model: NewLayer) -> Iterator[Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from unnest.budget import spend
@@ -18,10 +19,15 @@ WeightsByLeaf: TypeAlias = "Mapping[LeafPath, tuple[Tensor, ...]]"
 
 
 class TargetOptimizer(NamedTuple):
-    """The optimizer of a compiled model: its class, and the shape of each of its variables, in order."""
+    """The optimizer of a compiled model: its class, the shape of each of its variables, in order, and its config.
+
+    `trained` are the weights that it trains, in order: the leaf layer, and the position among its weights.
+    """
 
     class_name: str
     shapes: tuple[Shape, ...]
+    trained: tuple[tuple[LeafPath, int], ...] = ()
+    config: JsonObject = MappingProxyType({})
 
 
 class TargetModel(NamedTuple):

@@ -67,10 +67,16 @@ def named_leaves(names: Iterable[str], target: TargetModel) -> tuple[JsonObject,
     """Return the target's layers with weights as a chain, and the path of each by its name there.
 
     They are called as those of `names`, of variables, of which each differs by Keras's number at most.
+
+    Raises:
+        Ambiguous: no variable is named after a layer.
+
     """
     within = [leaf for leaf in leaves(target.architecture) if target.shapes.get(leaf.path)]
     known = _names([Group("", tuple(Tensor(name, (), "", "") for name in names))], within)
-    path_by_name = {known.get(leaf.path[-1], f"{UNNAMED}{k}"): leaf.path for k, leaf in enumerate(within)}
+    if missing := [leaf.name for leaf in within if leaf.path[-1] not in known]:
+        raise Ambiguous(f"no variable is named after {missing[0]!r}, a layer of your model")
+    path_by_name = {known[leaf.path[-1]]: leaf.path for leaf in within}
     entries = [
         _renamed(leaf, name, is_frozen=False, is_keras_1=False) for name, leaf in zip(path_by_name, within, strict=True)
     ]

@@ -17,6 +17,7 @@ from unnest.core.transfer.correspondence import Correspondence, Different, corre
 from unnest.core.transfer.leaves import Leaf, LeafPath, Shape, TargetModel, groups_of, leaves, weights_by_leaf
 from unnest.core.transfer.lists import check_names, listed_weights
 from unnest.core.transfer.tensor_rules import converted_weights
+from unnest.core.transfer.weights_state import OTHER_VARIABLES, StateAlone, place_state
 from unnest.errors import Refused
 from unnest.findings import Code, Finding, listed
 
@@ -32,8 +33,12 @@ class PlacedWeights(NamedTuple):
     conversions: tuple[Conversion, ...] = ()
 
 
-def place_model(model: Stored, target: TargetModel) -> PlacedWeights:
+def place_model(
+    model: Stored, target: TargetModel, state: StateAlone | None = None, context: Context | None = None
+) -> PlacedWeights:
     """Place the weights of a model of Keras 3 whose architecture is known.
+
+    `state` is the optimizer's where the file has no compile settings, `context` the file's writer.
 
     Raises:
         Refused: the two models do not compute the same, or a layer's weights have other shapes.
@@ -53,11 +58,14 @@ def place_model(model: Stored, target: TargetModel) -> PlacedWeights:
         for path in target.shapes
     }
     _check_shapes(by_target, target)
-    state, why = _state(model, target, found)
-    findings: tuple[Finding, ...] = () if why is None else (Code.OPTIMIZER_DROPPED(why=why),)
+    if state is not None:
+        placed_state, findings = place_state(state, by_target, target, context or Context())
+    else:
+        placed_state, why = _state(model, target, found)
+        findings = () if why is None else (Code.OPTIMIZER_DROPPED(why=why),)
     if found.not_compared:
         findings += (Code.NOT_COMPARED(layers=listed(found.not_compared)),)
-    return PlacedWeights(groups_of(target.architecture, by_target), state, findings)
+    return PlacedWeights(groups_of(target.architecture, by_target), placed_state, findings)
 
 
 def _owned(tensors: tuple[Tensor, ...], stored: JsonObject, target: JsonObject) -> tuple[Tensor, ...]:
@@ -95,8 +103,11 @@ def place_leaves(
     names: Mapping[LeafPath, str | None],
     *,
     is_keras_3: bool = False,
+    state: StateAlone | None = None,
 ) -> PlacedWeights:
     """Place weights by the leaf layers that the container gives; `names` are the names that the file has for these.
+
+    `state` is the optimizer's.
 
     Raises:
         Refused: names contradict places, or a layer's weights have other shapes.
@@ -107,13 +118,17 @@ def place_leaves(
     except Ambiguous as e:
         raise _refusal(f"{e}") from e
     if not is_keras_3:
-        return _converted(weights, target, Context(), [])
+        return _converted(weights, target, Context(), [], state)
     _check_shapes(weights, target)
-    return PlacedWeights(groups_of(target.architecture, weights))
+    return _with_state(weights, weights, target, Context(), state)
 
 
 def _converted(
-    weights: Mapping[LeafPath, tuple[Tensor, ...]], target: TargetModel, context: Context, findings: list[Finding]
+    weights: Mapping[LeafPath, tuple[Tensor, ...]],
+    target: TargetModel,
+    context: Context,
+    findings: list[Finding],
+    state: StateAlone | None = None,
 ) -> PlacedWeights:
     within = {leaf.path: leaf for leaf in leaves(target.architecture)}
     try:
@@ -126,7 +141,24 @@ def _converted(
         findings.append(Code.OTHER_HARD_SIGMOID(layers=listed(unscaled)))
     if changed := [*_with_other_default(within.values(), weights, context)]:
         findings.append(Code.OTHER_GATES(layers=listed(changed)))
-    return PlacedWeights(groups_of(target.architecture, done), None, tuple(findings), context.conversions())
+    placed = _with_state(done, weights, target, context, state)
+    return placed._replace(findings=(*findings, *placed.findings), conversions=context.conversions())
+
+
+def _with_state(
+    weights: Mapping[LeafPath, tuple[Tensor, ...]],
+    old_weights: Mapping[LeafPath, tuple[Tensor, ...]],
+    target: TargetModel,
+    context: Context,
+    state: StateAlone | None,
+) -> PlacedWeights:
+    """The weights in the target's groups, with the optimizer's state where the file has one."""
+    placed = PlacedWeights(groups_of(target.architecture, weights))
+    if state is None:
+        return placed
+    order = tuple(tensor.ref for tensors in old_weights.values() for tensor in tensors)
+    tensors, findings = place_state(state._replace(order=order), weights, target, context)
+    return placed._replace(optimizer=tensors, findings=findings)
 
 
 def _with_other_default(
@@ -186,7 +218,7 @@ def _state(model: Stored, target: TargetModel, found: Correspondence) -> tuple[t
     if places != sorted(places) or any(trained[old] != own[new] for new, old in found.stored.items()):
         return None, "your model trains other layers, or in another order"
     if tuple(t.shape for t in model.optimizer) != target.optimizer.shapes:
-        return None, "your optimizer has other variables: compile it with the settings of the file's"
+        return None, OTHER_VARIABLES
     return model.optimizer, None
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from unnest.core.architecture import is_model
+from unnest.core.keras3.context import Context
 from unnest.core.model import Plan, Rearranged, Rewritten, Stored
 from unnest.core.transfer.leaves import TargetModel
 from unnest.core.transfer.place import PlacedWeights, place_model
+from unnest.core.transfer.weights_state import StateAlone
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import Source
@@ -55,14 +58,31 @@ def like_target_format(source: Source, plan: Plan, target: TargetModel) -> Targe
     )
 
 
+def _state_alone(source: Source, plan: Plan, model: Stored) -> tuple[StateAlone | None, Context]:
+    """Return the optimizer's state that was not carried into the model, and the file's writer."""
+    complete = plan.complete
+    context = Context.of(complete and complete.keras_version, complete and complete.backend)
+    if complete is None or model.optimizer:
+        return None, context
+    state = source.state_alone(complete)
+    order = tuple(tensor.ref for group in complete.groups for tensor in group.tensors)
+    return (None if state is None else state._replace(order=order)), context
+
+
 def _of_model(source: Source, plan: Plan, target: TargetModel) -> PlacedWeights:
     if source.stored.contents == "architecture":
         raise Refused("no-weights", f"{source.path}: holds an architecture and no weights; pass the file of weights")
     made = keras_3_target_format(source, plan, "keras")
+    if not is_model(made.model.architecture or {}):
+        kind = (made.model.architecture or {}).get("class_name")
+        why = f"its {kind} keeps its layers in code; load the file with that code, and save its weights"
+        raise Refused("other-model", f"{source.path}: {why}")
     with naming_file(source):
         model = in_order(made.model, in_lists=False) if isinstance(made.output, Rearranged) else made.model
-        placed = place_model(model, target)
-    findings = tuple(f for f in made.findings if f.code not in OF_A_MODEL)
+        state, context = _state_alone(source, plan, made.model)
+        placed = place_model(model, target, state, context)
+    of_model = OF_A_MODEL if state is None else OF_A_MODEL | {"optimizer-dropped"}
+    findings = tuple(f for f in made.findings if f.code not in of_model)
     if placed.optimizer is None and not placed.findings and model.optimizer and target.optimizer is None:
         findings = (*findings, Code.OPTIMIZER_DROPPED(why="your model is not compiled"))
     return placed._replace(findings=(*findings, *placed.findings), conversions=made.conversions)

@@ -28,6 +28,7 @@ from unnest.core.model import (
 from unnest.core.plan import template_in, without_layers
 from unnest.core.transfer.leaves import TargetModel, weights_by_leaf
 from unnest.core.transfer.place import PlacedWeights, place_leaves
+from unnest.core.transfer.weights_state import StateAlone
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code
@@ -105,11 +106,23 @@ class WeightsSource(PathKeyedSource):
             stored = Stored("weights", target.architecture, groups=placement.groups, keras_version="3.x")
             weights = weights_by_leaf(target.architecture, in_order(stored, in_lists=False).groups)
             names = {path: self._layer_name(tensors) for path, tensors in weights.items() if tensors}
-            return place_leaves(weights, target, names, is_keras_3=self.tree.stores_layer_names())
+            state = self.state_alone(self.stored)
+            return place_leaves(weights, target, names, is_keras_3=self.tree.stores_layer_names(), state=state)
         except Refused as refusal:
             return refusal
         except Ambiguous as doubt:
             return Refused("other-model", f"{doubt}")
+
+    def state_alone(self, stored: Stored) -> StateAlone | None:
+        """Return the optimizer's state; where layers' names stand beside their weights, so does the optimizer's."""
+        if not self.stored.optimizer:
+            return None
+        name = self.tree.name(self.tree.optimizer_group.rpartition("/vars")[0])
+        return StateAlone(
+            self.stored.optimizer,
+            (name,) if name else (),
+            is_keras_3=self.tree.stores_layer_names() or stored.is_keras_3,
+        )
 
     def _layer_name(self, tensors: Sequence[Tensor]) -> str | None:
         """The name that stands beside a leaf layer's first weight."""

@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, read
 from unnest.core.assign.named_slots import optimizer_state
+from unnest.core.assign.shares import Ambiguous
 from unnest.core.assign.variable_names import CheckpointVariables
 from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.model import (
@@ -33,6 +34,7 @@ from unnest.core.plan import plan, without_layers
 from unnest.core.transfer.leaves import TargetModel, weights_by_leaf
 from unnest.core.transfer.lists import layer_name, named_leaves
 from unnest.core.transfer.place import PlacedWeights, place_leaves
+from unnest.core.transfer.weights_state import StateAlone
 from unnest.errors import Refused
 from unnest.findings import Code, listed
 from unnest.formats.base import Container, OnBytes, Source
@@ -41,7 +43,7 @@ from unnest.formats.json_text import parse_object
 from unnest.formats.tensorflow.bundle import Bundle, BundleEntry, ShardSlice
 from unnest.formats.tensorflow.meta_graph import Program
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
-from unnest.formats.tensorflow.object_models import ObjectModels
+from unnest.formats.tensorflow.object_models import ObjectModels, PlacedModel
 
 
 class _PlacedWeights(NamedTuple):
@@ -130,11 +132,34 @@ class CheckpointSource(Source):
             if located.doubt is not None:
                 raise located.doubt
             weights = weights_by_leaf(target.architecture, located.groups)
-            return place_leaves(weights, target, {path: layer_name(own) for path, own in weights.items()})
-        chain, path_by_name = named_leaves([v.name for v in self._variables], target)
-        names = CheckpointVariables(self.path, self._variables, list(self.program.made) if self.program else ())
-        groups = {path_by_name[group.name]: group.tensors for group in names.groups(chain)}
-        return place_leaves(groups, target, {})
+            state = self._state(self.objects.optimizers.state(located.node, located.groups), located)
+            names = {path: layer_name(own) for path, own in weights.items()}
+            return place_leaves(weights, target, names, state=state)
+        try:
+            chain, path_by_name = named_leaves([v.name for v in self._variables], target)
+        except Ambiguous as doubt:
+            why = "give it the name that it had, or pass the architecture of the model that was saved"
+            raise Refused("other-model", f"{doubt}; {why}") from doubt
+        variables = CheckpointVariables(self.path, self._variables, list(self.program.made) if self.program else ())
+        groups = variables.groups(chain)
+        state = self._state(optimizer_state(self._variables, groups))
+        return place_leaves({path_by_name[group.name]: group.tensors for group in groups}, target, {}, state=state)
+
+    def state_alone(self, stored: Stored) -> StateAlone | None:
+        """Return the optimizer's state of the model that the weights make with the architecture given."""
+        located = self.objects.find(stored.architecture) if self.objects and stored.architecture else None
+        return self._state(stored.optimizer, located)
+
+    def _state(self, tensors: tuple[Tensor, ...] | None, located: PlacedModel | None = None) -> StateAlone | None:
+        """The optimizer's state, with the names that its slots had in the program; `located` is its model."""
+        if not tensors:
+            return None
+        is_modern = (
+            self.objects is not None
+            and located is not None
+            and self.objects.optimizers.is_modern(located.node, located.groups)
+        )
+        return StateAlone(tensors, tuple(t.name for t in tensors if t.shape), modern=is_modern)
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:

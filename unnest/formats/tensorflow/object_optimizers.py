@@ -57,14 +57,9 @@ class Optimizers:
         """Return the state of a model's optimizer in the order that Keras saves to `.h5`; None if unknown."""
         graph = self._graph
         order = [t.ref for g in groups for t in g.tensors]
-        of_model = graph.child(model, "optimizer")
-        keys = {optimizer: {graph.key(n) for n in trained} for optimizer, trained in self.trained.items()}
-        matching = [optimizer for optimizer in keys if keys[optimizer] and keys[optimizer] <= set(order)]
-        if of_model in matching or (not matching and of_model is not None):
-            matching = [of_model]
-        if len(matching) != 1:
+        optimizer = self._of_model(model, order)
+        if optimizer is None:
             return None
-        optimizer = matching[0]
         modern = graph.is_modern(model)
         listed = graph.child(optimizer, "_variables")
         if listed is not None:  # Keras 2.10 and later: one list
@@ -74,6 +69,20 @@ class Optimizers:
             counts = [n for name in COUNTS if (n := graph.child(optimizer, name)) is not None]
             state = [*counts, *slots] if slots is not None else []
         return tuple(graph.tensor(n, graph.key(n) or "", trained=False, modern=modern) for n in state) or None
+
+    def is_modern(self, model: int, groups: Iterable[Group]) -> bool:
+        """Return True if a model's optimizer lists its variables, as those of Keras 2.10 and later do."""
+        optimizer = self._of_model(model, [t.ref for g in groups for t in g.tensors])
+        return optimizer is not None and self._graph.child(optimizer, "_variables") is not None
+
+    def _of_model(self, model: int, order: Sequence[str]) -> int | None:
+        """The optimizer that hangs on a model, or else the only one that trains its weights, by their keys."""
+        of_model = self._graph.child(model, "optimizer")
+        keys = {optimizer: {self._graph.key(n) for n in trained} for optimizer, trained in self.trained.items()}
+        matching = [optimizer for optimizer in keys if keys[optimizer] and keys[optimizer] <= set(order)]
+        if of_model in matching or (not matching and of_model is not None):
+            return of_model
+        return matching[0] if len(matching) == 1 else None
 
     def trains(self, groups: Iterable[Group]) -> bool:
         """Return True if an optimizer has slots for one of these weights, in a known order or not."""

@@ -10,6 +10,7 @@ from tests.unit.core.build import DENSE, layer, sequential, tensors
 from unnest.core.model import Group, Stored
 from unnest.core.transfer.leaves import TargetModel, TargetOptimizer
 from unnest.core.transfer.place import place_leaves, place_lists, place_model
+from unnest.core.transfer.weights_state import StateAlone
 from unnest.errors import Refused
 
 
@@ -70,3 +71,23 @@ def test_the_optimizer_s_state() -> None:
 def test_lists_by_order_are_told() -> None:
     placed = place_lists((Group("fc", dense("fc")),), target("c"), "2.2.4", None)
     assert [f.code for f in placed.findings] == ["placed-by-order"]
+
+
+def test_state_of_weights_alone() -> None:
+    """Set where the class and the shapes are the target's; else a finding says why not."""
+    state = tensors("iteration", "rate", shape=()) + tensors("m", "n", shape=(3,))
+    sgd = TargetOptimizer("SGD", ((), (), (3,), (3,)))
+    names: dict[tuple[str, ...], str | None] = {("c",): "c"}
+    for alone, compiled, codes in (
+        (StateAlone(state, ("SGD",), is_keras_3=True), sgd, ()),
+        (StateAlone(state, (), is_keras_3=True), sgd, ("state-by-shapes",)),
+        (StateAlone(state, ("adam_1",), is_keras_3=True), sgd, ("optimizer-dropped",)),
+        (StateAlone(state, ("sgd",), is_keras_3=True), None, ("optimizer-dropped",)),
+        (StateAlone(state[:3], ("sgd",), is_keras_3=True), sgd, ("optimizer-dropped",)),
+        (StateAlone(state[:2], (), is_keras_3=True), sgd, ("never-trained",)),
+    ):
+        placed = place_leaves(
+            {("c",): dense("c")}, target("c", optimizer=compiled), names, is_keras_3=True, state=alone
+        )
+        assert tuple(f.code for f in placed.findings) == codes
+        assert (placed.optimizer == state) is (codes in ((), ("state-by-shapes",)))
