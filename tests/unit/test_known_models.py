@@ -19,7 +19,7 @@ from tests.corpus.unpacked import FIXTURES
 from unnest import examine, inspection
 from unnest.budget import Budget, Cost, OverBudget, fits, hold, limited, measured, spend, spent_again
 from unnest.core.model import Choices, Json
-from unnest.core.recognise import code_rows
+from unnest.core.recognise import traced_rows
 from unnest.inspection import inspect_with
 from unnest.known_models import KnownModels
 from unnest.options import FACTS
@@ -208,13 +208,13 @@ def test_the_same_is_spent_of_what_other_models_asked(tmp_path: Path, monkeypatc
         config = json.loads(file.attrs["model_config"])
         file.attrs["model_config"] = json.dumps({**config, "numbered": 1})
     followed: list[object] = []
-    run = code_rows.follow
+    run = traced_rows.rows_of_code
 
     def counted(function: Json, *args: Any) -> Any:
         followed.append(function)
         return run(function, *args)
 
-    monkeypatch.setattr(code_rows, "follow", counted)
+    monkeypatch.setattr(traced_rows, "rows_of_code", counted)
     known = KnownModels()
     look(path, known)
     first = len(followed)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from unnest.core.architecture.graph import Ref
 from unnest.core.model import Shape
 from unnest.core.ops import Kind, Operation
 from unnest.core.ops.call import OpCall, Value
@@ -24,6 +27,17 @@ def result_shape(call: OpCall) -> Shape | None:
         return _shape_by_kind(operation, call)
     except (UnknownShape, *NOT_COMPUTED):
         return None
+
+
+def call_shape(call: OpCall, shapes: Mapping[Ref, Shape | None]) -> Shape | None:
+    """Return the shape of a call's result, of tensors of these shapes; None as `result_shape`."""
+
+    def sized(value: Value) -> Value:
+        if isinstance(value, Ref):
+            return Sized(shapes[value])
+        return [sized(part) for part in value] if isinstance(value, list) else value
+
+    return result_shape(OpCall(call.name, [*map(sized, call.args)], {k: sized(v) for k, v in call.kwargs.items()}))
 
 
 def _shape_by_kind(operation: Operation, call: OpCall) -> Shape:

@@ -33,6 +33,13 @@ Tensor: TypeAlias = "Array | Counts | Known"
 """The rows that numbers are made of, or what else is known."""
 
 
+def batch_size(fixed: Sequence[int | None]) -> int:
+    """The number of rows to try: that of all inputs where the file fixes it, `ROWS` otherwise."""
+    sizes = {*fixed}
+    size = sizes.pop() if len(sizes) == 1 else None
+    return size if size is not None and size > 1 else ROWS
+
+
 class TowerTensors:
     """What is known of the tensors behind some entries: of which rows each of their numbers is made.
 
@@ -44,9 +51,7 @@ class TowerTensors:
         self.guesses_ranks = False
         #: Shapes by tensor, those of the entries first; the others are added as they are worked out.
         self.shapes: dict[Ref, Shape | None] = {ref: shape for ref, shape in entries.items() if shape is not None}
-        told = {self._told_rows(ref) for ref in entries}
-        fixed = told.pop() if len(told) == 1 else None
-        self.rows = fixed if fixed is not None and fixed > 1 else ROWS
+        self.rows = batch_size([self._told_rows(ref) for ref in entries])
         self.constants = Values(graph, self.rows, 0, {})
         self.tensors: dict[Ref, Tensor] = {}
         #: Those with sizes that are made up.

@@ -53,8 +53,8 @@ def same_contents(xs: Value) -> list[Array]:
 
 @operation("concat concatenate", "xs axis", Kind.CONCATENATE, nodes={"ConcatV2": "*xs axis", "Concat": "axis *xs"})
 def concat(xs: Value, axis: Value = 0) -> Array:
-    """Arrays one behind the other."""
-    return np.concatenate(same_contents(xs), axis_number(axis))
+    """Arrays one behind the other; one array alone, in no list, is itself."""
+    return np.concatenate(same_contents(xs if isinstance(xs, (list, tuple)) else [xs]), axis_number(axis))
 
 
 @shape_rule("concat")

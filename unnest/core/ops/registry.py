@@ -90,6 +90,9 @@ ROW_BY_ROW = IN_PLACE | {Kind.WINDOW, Kind.ROWWISE}
 COMPUTING = ROW_BY_ROW | {Kind.REDUCTION, Kind.ALONG, Kind.FOLD, Kind.SEGMENT, Kind.MATRIX, Kind.PRODUCT}
 """Operations that make new numbers of those that they are given."""
 
+COMPUTING_MODULES = frozenset({"image", "nn", "random"})
+"""Modules of TensorFlow and Keras each of whose functions computes with the tensor that it is given."""
+
 KEEPING_SHAPE = frozenset({Kind.MAP, Kind.ALONG, Kind.REORDER})
 """Operations whose result has the shape of the first tensor that they read."""
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import chain
+
+import numpy as np
 
 from unnest.budget import answered, fits
 from unnest.core.architecture.graph import Layer
-from unnest.core.model import Shape
+from unnest.core.model import JsonObject, Shape
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.registry import OPERATIONS, Kind
+from unnest.core.ops.elements import MAX_ELEMENTS, Array
+from unnest.core.ops.registry import COMPUTING, COMPUTING_MODULES, OPERATIONS, Kind
 from unnest.core.recognise import layer_facts
-from unnest.core.recognise.row_values import SIZES, Rows, Stacked, Value
+from unnest.core.recognise.code_rows import CodeRows, RowsMade
 from unnest.core.recognise.slice_claims import SliceClaim, Told
 from unnest.core.recognise.told_numbers import Slice, numbers_of
 
@@ -69,11 +70,11 @@ def _does_more(layer: Layer) -> str | None:
     """What code that cannot be followed, a loop say, does besides cutting rows, as far as the names in it tell."""
     code = layer_facts.stored_code(layer)
     names = () if code is None else sorted(code.names)
-    name = next((name for name in names if plain_name(name).startswith(COMPUTING)), None)
+    name = next((name for name in names if plain_name(name).startswith(BEYOND_CUTS)), None)
     return None if name is None else f"uses `{name}`"
 
 
-COMPUTING = (
+BEYOND_CUTS = (
     "random", "shuffle", "dropout", "bandpart", "matrixband", "einsum", "matmul", "tensordot", "mapfn", "whileloop",
     "fold", "scan", "spacetobatch", "batchtospace", "spacetodepth", "depthtospace", "scatter", "segment",
     "unsortedsegment", "unique", "onehot", "softmax", "relu", "sigmoid", "tanh", "argsort", "topk", "l2normalize",
@@ -82,7 +83,7 @@ COMPUTING = (
 """What the names of functions begin with that are no part of a cut, nor of the arithmetic of its bounds."""
 
 
-def _may_be(parts: Sequence[Rows], count: int) -> bool:
+def _may_be(parts: Sequence[CodeRows], count: int) -> bool:
     """Whether parts are all rows in order, of which something may be missing along another axis."""
     return any(part.is_partly for part in parts) and _are_whole(parts, count)
 
@@ -103,7 +104,7 @@ def takes_all_rows(cut: Slice) -> bool:
 
 
 def _in_order(
-    claim: SliceClaim, parts: Sequence[Rows], lane: Sequence[Slice], shape: Shape | None, count: int
+    claim: SliceClaim, parts: Sequence[CodeRows], lane: Sequence[Slice], shape: Shape | None, count: int
 ) -> SliceClaim:
     """The claim of slices that cut rows and do nothing else, unless these are not all rows in order."""
     if claim.told in UNSURE and any(part.is_partly for part in parts):
@@ -136,7 +137,7 @@ def _of_one_batch(claim: SliceClaim, count: int, names: str) -> SliceClaim:
 
 
 def _confirmed(
-    claim: SliceClaim, parts: Sequence[Rows], lane: Sequence[Slice], shape: Shape | None, names: str
+    claim: SliceClaim, parts: Sequence[CodeRows], lane: Sequence[Slice], shape: Shape | None, names: str
 ) -> SliceClaim:
     """The claim of slices that take all rows in order; where the numbers do not tell it, their code does."""
     if claim.told not in {Told.PARTLY, Told.UNEXPLAINED, Told.OTHERWISE}:
@@ -161,13 +162,13 @@ def _takes_in_order(lane: Sequence[Slice], count: int, shape: Shape | None) -> b
     return None if parts is None else _are_whole(parts, count)
 
 
-def _are_whole(parts: Sequence[Rows], count: int) -> bool:
+def _are_whole(parts: Sequence[CodeRows], count: int) -> bool:
     """Whether the parts, one of each slice, are so many rows in order, but for a remainder that no slice takes."""
     rows = _numbers(parts, count)
     return rows is not None and rows == list(range(len(rows))) and count - len(rows) < len(parts)
 
 
-def _numbers(parts: Sequence[Rows], count: int) -> list[int] | None:
+def _numbers(parts: Sequence[CodeRows], count: int) -> list[int] | None:
     """The rows of all parts, one part after the other; None where they are more than the `count` that there are.
 
     Slices that overlap may take as many as the square of what the file tells.
@@ -195,17 +196,21 @@ def _computes(layer: Layer) -> str | None:
     code = layer_facts.stored_code(layer)
     if code is None:
         return None
-    from unnest.core.recognise.row_functions import CHANGING, CHANGING_ROOMS
-
-    changing = CHANGING | CHANGING_ROOMS | TURNING
-    computing = (name for name in code.names if name in changing or _works_along(plain_name(name)))
+    computing = (name for name in code.names if name in TURNING or _computes_with_tensors(plain_name(name)))
     name = min((name for name in computing if name not in OF_PYTHON), default=None)
     return f"the code of {layer.name} uses `{name}`, and cannot be followed" if name is not None else None
 
 
-def _works_along(name: str) -> bool:
-    """True for an operation that makes numbers of all along an axis."""
-    return name in OPERATIONS and OPERATIONS[name].kind in (Kind.REDUCTION, Kind.ALONG, Kind.FOLD)
+def _computes_with_tensors(name: str) -> bool:
+    """True for a function that makes other rows than it is given; arithmetic may be that of bounds."""
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        return name in COMPUTING_MODULES
+    return operation.kind in COMPUTING | CHANGING_ROWS and operation.function is None
+
+
+CHANGING_ROWS = frozenset({Kind.REORDER, Kind.REPEAT})
+"""Operations that hand on rows in another order, or several times."""
 
 
 TURNING = frozenset({"reverse", "reversed", "insert", "sorted", "flip", "map", "filter"})
@@ -236,139 +241,88 @@ def may_put_together(layer: Layer, towers: int) -> bool:
     return any(joined is not None and _gives_back(joined, towers) for joined in ways)
 
 
-def _gives_back(joined: Rows, towers: int) -> bool:
+def _gives_back(joined: CodeRows, towers: int) -> bool:
     return not joined.change and _are_all(joined, towers)
 
 
-class RowsMade(Enum):
-    """What stored code makes of the rows that it is given, as far as it can be followed."""
-
-    KEPT = "each of its own, where it was"
-    MIXED = "rows that depend on each other"
-    ONE = "one row that depends on all, a loss say"
-    OTHERS = "some of them, or more, or in another order"
-    UNKNOWN = "nobody can tell; or a number made of all, a loss say"
-
-
 def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
-    """What the code of a layer makes of tensors of these shapes; where they are not known, of any number of axes."""
-    ranks = {len(shape) for shape in shapes if shape}
-    is_told = len(ranks) == 1 and None not in shapes
+    """What the code of a layer makes of tensors of these shapes; where one is not known, of any number of axes."""
+    if not layer_facts.is_function(layer):
+        return RowsMade.UNKNOWN
+    from unnest.core.recognise import code_dependence  # with the tables of nine Pythons
 
-    def given(count: int, rank: int) -> Value:
-        rows = [Rows(tuple(range(count)), rank, sizes=_sizes_of(shape) or SIZES) for shape in shapes]
-        return rows[0] if len(rows) == 1 else rows
-
-    made = {
-        _rows_made(*(_followed(layer, partial(given, count), (rank,)) for count in ROWS_MADE_OF))
-        for rank in (ranks if is_told else RANKS)
-    }
-    return made.pop() if len(made) == 1 else RowsMade.UNKNOWN
-
-
-def _sizes_of(shape: Shape | None) -> tuple[int, ...]:
-    """The sizes behind the batch, nothing where one is not told."""
-    sizes = tuple(size for size in shape[1:] if size is not None) if shape else ()
-    return sizes if shape and len(sizes) == len(shape) - 1 else ()
-
-
-ROWS_MADE_OF = (ROWS_A_PART, 2 * ROWS_A_PART, 1)
-"""Numbers of rows that code is followed for: the numbers that it computes with do not depend on them."""
-
-
-def _rows_made(value: Value | None, of_more: Value | None, of_one: Value | None) -> RowsMade:
-    """The same by what code returns for each of ROWS_MADE_OF; for one row alone it need not have an answer."""
-    first, others = _results(value), [_results(of_more), *([] if of_one is None else [_results(of_one)])]
-    results = [each for each in first if isinstance(each, Rows) and each.rank]
-    tensors = [[each for each in result if isinstance(each, Rows)] for result in others]
-    if results and all(each.along and len(each.numbers) <= 1 for each in (*results, *chain(*tensors))):
-        return RowsMade.ONE
-    factors = [each.factors for each in results]
-    is_by_number = any([each.factors for each in tensor if each.rank] != factors for tensor in tensors)
-    if any(result.along for result in results) or is_by_number:
-        return RowsMade.MIXED
-    is_other = any(result.numbers != tuple(range(ROWS_A_PART)) for result in results)
-    if is_other or any(isinstance(each, Stacked) for each in first):
-        return RowsMade.OTHERS
-    is_kept = bool(results) and len(results) == len(first) and not any(each.may_have_moved for each in results)
-    return RowsMade.KEPT if is_kept else RowsMade.UNKNOWN
-
-
-def _results(value: Value | None) -> Sequence[Value | None]:
-    """The tensors that a function returns."""
-    return value if isinstance(value, list) else [value]
+    return code_dependence.rows_made(layer.settings.get("function"), _arguments(layer), shapes, RANKS)
 
 
 ROWS_A_TOWER = 2
 
 
-def _are_all(joined: Rows, towers: int) -> bool:
+def _are_all(joined: CodeRows, towers: int) -> bool:
     return joined.numbers == tuple(range(towers * ROWS_A_TOWER))
 
 
-def _joined(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> Rows | None:
+def _joined(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> CodeRows | None:
     """What the code of a layer makes of the rows of so many towers; None where it cannot be followed."""
-    ranks, sizes = (len(shape),) if shape else RANKS, _sizes_of(shape) or SIZES
-    numbers, n = range(towers * ROWS_A_TOWER), ROWS_A_TOWER
+    numbers, n = np.arange(towers * ROWS_A_TOWER, dtype=np.int32), ROWS_A_TOWER
     parts = [numbers[k::towers] if dealt_out else numbers[n * k : n * (k + 1)] for k in range(towers)]
-    value = _followed(layer, lambda rank: [Rows(tuple(part), rank, sizes=sizes) for part in parts], ranks)
-    return value if isinstance(value, Rows) else None
+    results = _followed(layer, parts, shape)
+    return results[0] if results is not None and len(results) == 1 else None
 
 
-def _parts(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list[Rows] | None:
+def _parts(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list[CodeRows] | None:
     """The rows that each slice takes of so many; None where the code of one cannot be followed."""
     parts = [part for part in _each(lane, count, shape) if part is not None]
     return parts if len(parts) == len(lane) else None
 
 
-def _each(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list[Rows | None]:
+def _each(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list[CodeRows | None]:
     """The same slice by slice, None for those whose code cannot be followed; `shape` is the source's."""
-    row = [n for n in shape[1:] if n is not None] if shape else []
-    ranks = RANKS if shape is None or len(row) < len(shape) - 1 else (len(shape),)
-    sizes = SIZES if ranks is RANKS else tuple(row)
-    parts: list[Rows | None] = []
+    parts: list[CodeRows | None] = []
     taken = 0
     for layer, _, output in lane:
-        value = _taken(layer, count, sizes, ranks)
-        if isinstance(value, list) and output < len(value):
-            value = value[output]
-        parts.append(value if isinstance(value, Rows) else None)
-        taken += len(value.numbers) if isinstance(value, Rows) else 0
+        results = _taken(layer, count, shape) or ()
+        part = results[output] if output < len(results) else None
+        parts.append(part)
+        taken += len(part.numbers) if part is not None else 0
         fits(BYTES_A_NUMBER * taken)
     return parts
 
 
-def _taken(layer: Layer, count: int, sizes: tuple[int, ...], ranks: tuple[int, ...]) -> Value | None:
+def _taken(layer: Layer, count: int, shape: Shape | None) -> tuple[CodeRows | None, ...] | None:
     """What the code of a slice returns for so many rows: a question that the same wrappers of other files ask, too."""
-    if not layer_facts.is_function(layer):
+    if count > MAX_ELEMENTS:
         return None
-    numbers = _numbered(count)
-    follow = partial(_followed, layer, lambda rank: Rows(numbers, rank, sizes=sizes), ranks)
+    row = None if shape is None else shape[1:]
+    follow = partial(_followed, layer, [_numbered(count)], None if row is None else (None, *row))
     if count > MOST_ROWS:
         return follow()
     try:
         code = json.dumps([layer.settings.get(key) for key in ("function", "arguments")])
     except (RecursionError, TypeError):  # TypeError: somebody's own mapping, in an architecture that a caller gave
         return follow()
-    return answered((_taken, code, count, sizes, ranks), follow)
+    return answered((_taken, code, count, row), follow)
 
 
 @lru_cache(maxsize=16)
-def _numbered(count: int) -> tuple[int, ...]:
-    """So many rows; their numbers are the same objects for every slice of a lane."""
-    return tuple(range(count))
+def _numbered(count: int) -> Array:
+    """So many rows, by their numbers."""
+    return np.arange(count, dtype=np.int32)
 
 
 RANKS = (2, 4, 3, 5)
 """Of the tensor, tried in turn: a file does not always say how many axes a Lambda is given."""
 
 
-def _followed(layer: Layer, given: Callable[[int], Value], ranks: Sequence[int] = RANKS) -> Value | None:
-    """What a layer's stored code returns for `given(rank)`; None where there is none, or nobody can tell."""
+def _followed(layer: Layer, rows: Sequence[Array], shape: Shape | None) -> tuple[CodeRows | None, ...] | None:
+    """The rows in each result of a layer's code, of tensors with these rows; None where it cannot be followed."""
     if not layer_facts.is_function(layer):
         return None
-    from unnest.core.recognise import code_rows  # with the tables of nine Pythons, which most graphs do not need
+    from unnest.core.recognise import traced_rows  # with the tables of nine Pythons, which most graphs do not need
 
+    return traced_rows.rows_of_code(layer.settings.get("function"), _arguments(layer), rows, shape, RANKS)
+
+
+def _arguments(layer: Layer) -> JsonObject:
+    """The arguments that a layer stores for its function."""
     stored = layer.settings.get("arguments")
-    arguments = stored if isinstance(stored, Mapping) else {}
-    return code_rows.follow(layer.settings.get("function"), arguments, given, ranks)
+    return stored if isinstance(stored, Mapping) else {}

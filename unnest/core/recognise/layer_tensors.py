@@ -13,7 +13,7 @@ from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.frontends.node_def import parse_node_def
 from unnest.core.interpreters.product_axes import MATRIX
-from unnest.core.interpreters.shapes import result_shape
+from unnest.core.interpreters.shapes import call_shape, result_shape
 from unnest.core.interpreters.tensor_graph import NOTHING, Column
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_order import promised
@@ -21,12 +21,12 @@ from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
 from unnest.core.layers.record import Rows
 from unnest.core.layers.shape_rules import UnknownShape
 from unnest.core.model import Json, Shape
-from unnest.core.ops.call import OpCall, UnreadableCall, Value
+from unnest.core.ops.call import OpCall, UnreadableCall
 from unnest.core.ops.opaque import ClaimedRows
 from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.ops.sizes import Sized
 from unnest.core.recognise import followed_slices, layer_facts
-from unnest.core.recognise.followed_slices import RowsMade
+from unnest.core.recognise.code_rows import RowsMade
 from unnest.core.recognise.op_calls import (
     is_operation,
     said,
@@ -185,7 +185,7 @@ class LayerTensors(SearchedGraph):
                 layer, after = self.graph.layers[here.layer], [shapes[read] for read in reads]
                 is_of_keras = said(layer, self.graph.call(here.call)) is None
                 of_reads = dict(zip(reads, after, strict=True))
-                shapes[here] = _after(layer, after) if is_of_keras else _of_call(self.parsed(here.call), of_reads)
+                shapes[here] = _after(layer, after) if is_of_keras else call_shape(self.parsed(here.call), of_reads)
         shape = shapes[ref]
         return self.supposed.get(ref) if shape is None else shape
 
@@ -294,17 +294,6 @@ AVERAGED = frozenset(name for name, each in OPERATIONS.items() if each.function 
 
 OF_CODE = {RowsMade.KEPT: "rowwise", RowsMade.MIXED: "mixes", RowsMade.ONE: "mixes", RowsMade.OTHERS: "takes"}
 """The names that stand for stored code which leaves the rows where they are, works along them, or takes some."""
-
-
-def _of_call(call: OpCall, shapes: Mapping[Ref, Shape | None]) -> Shape | None:
-    """The shape of what an operation makes of tensors of these shapes."""
-
-    def sized(value: Value) -> Value:
-        if isinstance(value, Ref):
-            return Sized(shapes[value])
-        return [sized(part) for part in value] if isinstance(value, list) else value
-
-    return result_shape(OpCall(call.name, [*map(sized, call.args)], {k: sized(v) for k, v in call.kwargs.items()}))
 
 
 def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:

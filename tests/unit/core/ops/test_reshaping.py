@@ -11,7 +11,7 @@ import pytest
 from unnest.core.architecture.graph import Ref
 from unnest.core.ops.apply import apply, is_known
 from unnest.core.ops.call import OpCall, UnreadableCall
-from unnest.core.ops.elements import ELEMENT, ByContents
+from unnest.core.ops.elements import ELEMENT, ByContents, TooLarge
 from unnest.core.ops.slicing import MAX_PARTS
 
 X, SHAPE = Ref("x", 0, 0), Ref("n", 0, 0)
@@ -51,6 +51,10 @@ def rows(result: np.ndarray) -> list[int]:
         ("gather", [X, [5, 0]], {"axis": 0}, [[5, 0]]),
         ("take", [X, [1]], {"axis": 0}, [[1]]),
         ("concat", [[X, X]], {"axis": 0}, [[*range(6), *range(6)]]),
+        ("concat", [X, 0], {}, [[*range(6)]]),
+        ("permutedimensions", [X], {"pattern": [0, 1]}, [[*range(6)]]),
+        ("batchflatten", [X], {}, [[*range(6)]]),
+        ("repeatelements", [X], {"rep": 1, "axis": 0}, [[*range(6)]]),
         ("reverse", [X, [0]], {}, [[5, 4, 3, 2, 1, 0]]),
         ("identity", [X], {}, [[*range(6)]]),
         ("append", [X, X], {"axis": 0}, [[*range(6), *range(6)]]),
@@ -142,3 +146,28 @@ def test_axes_change_places() -> None:
 def test_what_no_memory_holds_is_not_repeated(name: str, args: Sequence[Any]) -> None:
     with pytest.raises(UnreadableCall):
         done(name, *args)
+
+
+def test_flat() -> None:
+    assert done("flatten", X)[0].shape == (24,)
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("reshape", [[-1]]),
+        ("flatten", []),
+        ("batchflatten", []),
+        ("roll", [1, 0]),
+        ("booleanmask", [[True, False]]),
+        ("dynamicpartition", [[0, 1], 2]),
+        ("takealongaxis", [[[0], [0]], 1]),
+        ("zeroslike", []),
+    ],
+)
+def test_a_view_that_no_memory_holds_is_not_copied(name: str, args: list[Any]) -> None:
+    """A view stands for more numbers than it keeps: `x[:, ::-1]` of it is one, too."""
+    large = np.broadcast_to(SOURCE[:1, :1], (2, 10**9))
+    with pytest.raises(TooLarge):
+        apply(OpCall(name, [X, *args], {}), lambda _: large)
+    assert apply(OpCall("reverse", [X, [1]], {}), lambda _: large)[0].shape == large.shape

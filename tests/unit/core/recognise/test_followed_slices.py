@@ -12,8 +12,8 @@ from tests.unit.core.recognise.one_layer import code_lambda, lane
 from unnest.budget import Answers, Budget, limited
 from unnest.core.model import Json
 from unnest.core.recognise import slice_claims
+from unnest.core.recognise.code_rows import RowsMade
 from unnest.core.recognise.followed_slices import (
-    RowsMade,
     are_followed,
     checked,
     is_shown,
@@ -213,13 +213,11 @@ CHANGED = "the code of lambda_0 does more than cut rows: it "
         (lambda x, i, parts: tf.gather(x, [0, 1, 2, 3]), TWICE),
         (lambda x, i, parts: tf.slice(x, [i, 0, 0, 0], [parts, -1, -1, -1]), TWICE),
         (lambda x, i, parts: tf.slice(x, [i * 4 + 1, 0], [4, -1]), TWICE),
-        (lambda x, i, parts: tf.gather(x, [i, i + parts], axis=1), CHANGED + "gathers along axis 1"),
+        (lambda x, i, parts: tf.gather(x, [i, i + parts], axis=1), CHANGED + "takes a part of axis 1"),
         (lambda x, i, parts: tf.sort(x, axis=0)[4 * i : 4 * i + 4], CHANGED + "calls tensorflow.sort"),
         (lambda x, i, parts: tf.where(i, x, x), CHANGED + "calls tensorflow.where"),
-        (
-            lambda x, i, parts: K.repeat_elements(x, parts, 0)[i::parts],
-            CHANGED + "calls keras.backend.repeat_elements",
-        ),
+        (lambda x, i, parts: K.repeat_elements(x, parts, 0)[i::parts], TWICE),
+        (lambda x, i, parts: K.repeat_elements(x[4 * i : 4 * i + 4], parts, 1), CHANGED + "rearranges axis 1"),
         (lambda x, i, parts: tf.cast(x[4 * i : 4 * i + 4], "float16"), CHANGED + "casts the values to float16"),
     ],
 )
@@ -502,60 +500,6 @@ def test_a_slice_without_rows_tells_nothing() -> None:
     slices = lane(*(code_lambda(eight_rows, i=i, parts=2) for i in range(2)))
     assert checked(SliceClaim(Told.PARTLY), slices, (8, 5)) == SliceClaim(Told.PARTLY)
     assert checked(SliceClaim(Told.UNEXPLAINED), slices, (8, 5)).told is Told.OTHERWISE
-
-
-@pytest.mark.parametrize(
-    ("function", "made"),
-    [
-        (lambda x: x - K.mean(x, axis=0), RowsMade.MIXED),
-        (lambda x: x - x[:1], RowsMade.MIXED),
-        (lambda x: K.maximum(x, x[-1:]), RowsMade.MIXED),
-        (lambda x: x - K.concatenate([x[:1], x[:-1]], axis=0), RowsMade.MIXED),
-        (lambda x: x + K.sum(x, axis=1), RowsMade.MIXED),
-        (lambda x: K.concatenate([x, x - x[:1]], axis=1), RowsMade.MIXED),
-        (lambda x: K.concatenate([x, 2 * x], axis=1), RowsMade.KEPT),
-        (lambda x: x + K.zeros_like(x[:1]), RowsMade.KEPT),
-        (lambda x: K.ones_like(x) * x[:1], RowsMade.MIXED),
-        (lambda x: x * K.sum(K.ones_like(x), axis=0), RowsMade.MIXED),  # by their number
-        (lambda x: x + K.concatenate([K.zeros_like(x[:1]), x[1:]], axis=0), RowsMade.UNKNOWN),  # by their places
-        (lambda x: K.concatenate([2 * x[:1], x[1:]], axis=0), RowsMade.UNKNOWN),
-        (lambda x: K.concatenate([2 * x[:1], 2 * x[1:]], axis=0), RowsMade.KEPT),
-        (lambda x: tf.einsum("ij,ik->jk", x, x)[0] + x, RowsMade.UNKNOWN),
-        (lambda x: K.reshape(K.mean(x), [1, 1]), RowsMade.ONE),
-        (lambda x: K.expand_dims(K.sqrt(K.mean(K.square(x))), 0), RowsMade.ONE),
-        (lambda x: tf.stack([[tf.reduce_sum(x)]]), RowsMade.ONE),
-        (lambda x: K.mean(x, axis=0, keepdims=True), RowsMade.ONE),
-        (lambda x: K.max(x)[None, None], RowsMade.ONE),
-        (lambda x: x * K.reshape(K.mean(x), [1, 1]), RowsMade.MIXED),
-        (lambda x: tf.nn.softmax(x, axis=0) * x, RowsMade.MIXED),
-        (lambda x: tf.matmul(tf.nn.softmax(tf.matmul(x, tf.transpose(x))), x), RowsMade.MIXED),
-        (lambda x: tf.gather(x, tf.nn.top_k(x[:, 0], 1)[1]), RowsMade.MIXED),
-        (lambda x: tf.concat([x, -x], 0), RowsMade.OTHERS),
-        (lambda x: x[::2], RowsMade.OTHERS),
-        (lambda x: tf.stack([x, x], 0), RowsMade.OTHERS),
-        (lambda x: x - K.mean(x, axis=1, keepdims=True), RowsMade.KEPT),
-        (lambda x: tf.nn.softmax(x, axis=1), RowsMade.KEPT),
-        (lambda x: x * 2.0 + 1, RowsMade.KEPT),
-        (lambda x: x / tf.cast(tf.shape(x)[1], "float32"), RowsMade.KEPT),
-        (lambda x: x / tf.cast(tf.shape(x)[0], "float32"), RowsMade.MIXED),  # by their number
-        (lambda x: tf.multiply(x, tf.shape(x)[0]), RowsMade.MIXED),
-        (lambda x: x * K.cast(K.shape(x)[0] > 5, "float32"), RowsMade.MIXED),
-        (lambda x: tf.reshape(tf.transpose(x), tf.shape(x)), RowsMade.UNKNOWN),
-        (lambda x: K.softmax(K.transpose(x)) * 2.0, RowsMade.UNKNOWN),
-        (lambda x: 2 * K.mean(x), RowsMade.UNKNOWN),  # a number
-        (lambda x: helper(x, 2), RowsMade.UNKNOWN),
-    ],
-)
-def test_what_code_makes_of_rows(function: Any, made: RowsMade) -> None:
-    layer, _ = code_lambda(function)
-    assert rows_made(layer, [(None, 6)]) is made
-
-
-def test_ranks_that_nobody_knows_must_agree() -> None:
-    """Axis -2 is that of the rows in a matrix alone."""
-    layer, _ = code_lambda(lambda x: tf.nn.softmax(x, axis=-2))
-    assert rows_made(layer, [(None, 6)]) is RowsMade.MIXED
-    assert rows_made(layer, [None]) is RowsMade.UNKNOWN
 
 
 @pytest.mark.parametrize(

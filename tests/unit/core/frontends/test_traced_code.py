@@ -1,0 +1,172 @@
+"""Stored code that is followed: Python's values and lists, tensors, and what ends it without an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.frontends.code_of import inputs, result, stored, traced
+from unnest.budget import Budget, OverBudget, limited
+from unnest.core.frontends.python_values import UNKNOWN
+from unnest.core.frontends.traced_code import follow
+from unnest.core.interpreters.trace import Input, Tensor
+from unnest.core.model import Json
+
+
+@pytest.mark.parametrize(
+    ("lines", "value"),
+    [
+        (["return [1, 2][1:] + [3]"], [2, 3]),
+        (["a, b = 1, 2", "return (b, a)"], (2, 1)),
+        (["y = [1]", "y += (2,)", "y.append(3)", "y.insert(0, 0)", "y.reverse()", "return y"], [3, 2, 1, 0]),
+        (["return 7 // 2 * 2 - -1"], 7),
+        (["return 'a' == 'a' and None != 'b'"], True),
+        (["return [k * k for k in range(3) if k != 1]"], [0, 4]),
+        (["return len(K.int_shape(x))"], 2),
+        (["return x.shape.as_list()[1:]"], [4]),
+        (["return x.get_shape().as_list()[-1]"], 4),
+        (["return x.shape.ndims"], 2),
+        (["return int(tf.shape(x)[0] // 2)"], 3),
+        (["return max(len([x]), 3)"], 3),
+        (["with tf.device('/gpu:%d' % 0):", " return 5"], 5),
+        (["return math.ceil(2.5)"], 3.0),
+        (["return [0] * tf.shape(x)[1]"], [0] * 4),
+        (["return list(zip([1], [2]))"], [(1, 2)]),
+    ],
+)
+def test_plain_values(lines: list[str], value: Any) -> None:
+    assert result(*lines) == value
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return helper(x)",
+        "return helper.part(x)[0] + 1",
+        "return -helper",
+        "return '%d' % 3",
+        "return tf.fancy(x)",
+        "return tf.concat([helper(x)], 0)",
+        "return helper(x) * helper(x)",
+        "return sum([helper])",
+    ],
+)
+def test_what_nothing_explains(line: str) -> None:
+    assert result(line) is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["return 1 / 0"],
+        ["return [1][5]"],
+        ["return [1] + (2,)"],
+        ["return None + 1"],
+        ["y = 1", "return ~y"],
+        ["return [0] * 1000000"],
+        ["return [x for x in x]"],
+        ["return 3 if helper(x) else 4"],
+        ["return 3 if x[0, 0] else 4"],
+        ["with helper(x):", " return 5"],
+        ["return x.dtype"],
+        ["return tf.reshape(x, [5, 5])"],
+        ["return tf.gather(x, [9])"],
+        ["return x[slice(0, 4, 0)]"],
+        ["return tf()"],
+        ["g = (k for k in [1])", "return list(g) + list(g)"],
+        ["y = [1]", "helper(y)", "return y"],
+        ["y = [1]", "np.random.shuffle(y)", "return y"],
+        ["y = [1]", "y.append(y)", "return y"],
+        ["y = 10", "return y ** 3"],
+        ["return range(10 ** 9)"],
+    ],
+)
+def test_what_ends_without_an_answer(lines: list[str]) -> None:
+    assert result(*lines) == "nothing"
+
+
+def test_tensors_and_the_steps_behind_them() -> None:
+    trace = traced("n = tf.shape(x)[0]", "y = x[:n] * 2", "return tf.reshape(x, [-1])")
+    assert trace is not None
+    assert isinstance(trace.result, Tensor)
+    assert trace.result.shape == (24,)
+    assert [step.call.name for step in trace.steps] == ["", "shape", "getitem", "getitem", "multiply", "reshape"]
+    assert [step.call.name for step in trace.behind(trace.result.ref)] == ["", "reshape"]
+
+
+def test_a_number_that_python_is_given_leaves_the_trace() -> None:
+    in_it, out_of_it = traced("return x[: tf.shape(x)[0] // 2]"), traced("return x[: int(tf.shape(x)[0]) // 2]")
+    assert in_it is not None
+    assert out_of_it is not None
+    assert (in_it.leaves_trace, out_of_it.leaves_trace) == (False, True)
+
+
+def test_the_number_of_rows_is_first_not_known_then_a_number() -> None:
+    """As in TensorFlow, then as in Theano and JAX, where `x.shape[0] // 2` is one."""
+    assert result("return x.shape[0]") is None
+    part = result("return x[: x.shape[0] // 2]")
+    assert part.shape == (3, 4)
+
+
+def test_results_whose_number_is_not_known_are_taken_apart() -> None:
+    first, second = result("values, indices = tf.nn.top_k(x, 2)", "return [values, indices]")
+    assert (first.shape if first.arrays else None, first.ref == second.ref) == (None, False)
+
+
+@pytest.mark.parametrize("values", [{"y": 1}, {}, {"k": {"class_name": "Thing"}}])
+def test_arguments_that_do_not_fit(values: dict[str, Json]) -> None:
+    function = stored("return x", parameters="x, k")
+    assert follow(function, values, lambda _: inputs(), [2], lambda _: True) is None
+    assert follow(function, {"k": 1}, lambda _: inputs(), [2], lambda _: True) is True
+
+
+def test_lists_that_other_calls_see_stay_as_they_are() -> None:
+    def answer(*lines: str) -> object:
+        return follow(stored(*lines), {}, lambda _: inputs(2), [2], lambda trace: len(trace.steps))
+
+    assert answer("return x + [x[0]]") is not None
+    assert answer("x.append(x[0])", "return x") is None
+
+
+def test_the_first_rank_with_an_answer_counts() -> None:
+    ranks: list[int] = []
+
+    def given(rank: int) -> list[Input]:
+        ranks.append(rank)
+        return inputs()
+
+    answer = follow(stored("return x"), {}, given, [2, 3, 4], lambda _: ranks[-1] if ranks[-1] > 2 else None)
+    assert answer == 3
+    assert {*ranks} == {2, 3}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["y = 0", "for a in range(9000):", " for b in range(9000):", "  y = y + 1", "return y"],
+        ["def g(n):", " return g(n - 1) + g(n - 1) if n else 0", "return g(18)"],
+        ["y = x", "for _ in range(60):", " y = tf.concat([y, y], 0)", "return y"],
+        ["y = tf.range(9)", "for _ in range(60):", " y = tf.concat([y, y], 0)", "return y"],
+        ["return tf.tile(x, [10 ** 6, 1])"],
+        ["return tf.repeat(x, 10 ** 7, 0)"],
+        ["return tf.range(10 ** 12)"],
+        ["return tf.fill([10 ** 6, 10 ** 6], 0)"],
+        ["y = [x]", "for _ in range(2000):", " y = [y]", "return y"],
+        ["y = [x]", "for _ in range(60):", " y = [y, y]", "return y"],
+        ["y = 3", "for _ in range(60):", " y = y * y", "return y"],
+        ["y = 'a'", "for _ in range(60):", " y = y + y", "return y"],
+    ],
+)
+def test_work_is_bounded(lines: list[str]) -> None:
+    """Nested loops, deep recursion, repeats: none takes more than a file's budget."""
+    with limited(Budget.of("m.h5", 0)) as budget:
+        before = budget.steps
+        assert result(*lines) in ("nothing", UNKNOWN)
+        assert before - budget.steps < before // 10
+
+
+def test_what_operations_cost_is_spent() -> None:
+    many = stored("y = x", "for _ in range(600):", " y = tf.identity(y)", "return y")
+    with limited(Budget("m.h5", 600 * 20, 1 << 20)), pytest.raises(OverBudget):
+        follow(many, {}, lambda _: inputs(), [2], lambda trace: trace)

@@ -1,0 +1,59 @@
+"""Functions of TensorFlow, Keras and NumPy as operations: what customary names are, and where the libraries differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.frontends.python_values import Name, Value
+from unnest.core.interpreters.trace import Tensor
+from unnest.core.ops.call import OpCall, plain_name
+
+MODULES = {
+    "K": "keras.backend",
+    "KB": "keras.backend",
+    "backend": "keras.backend",
+    "ops": "keras.ops",
+    "tf": "tensorflow",
+    "array_ops": "tensorflow.array_ops",
+    "math_ops": "tensorflow.math_ops",
+    "keras": "keras",
+    "np": "numpy",
+    "math": "math",
+}
+"""The module behind a name that the code does not store: the customary imports, and those of TensorFlow's own code."""
+
+SCOPES = frozenset({"device", "name_scope", "variable_scope", "control_dependencies", "colocate_with"})
+"""Functions for `with` statements that say where, under which name, or after what things are computed."""
+
+
+def static_shape(tensor: Tensor) -> tuple[int | None, ...]:
+    """The shape when the model is made: the number of rows is not known. Raises NotFollowed without an axis."""
+    if not tensor.shape:
+        raise NotFollowed("the shape of a number")
+    return (None, *tensor.shape[1:])
+
+
+def library_call(path: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> OpCall:
+    """A call of a library's function as the call of an operation, where the libraries differ in their arguments."""
+    module, _, name = path.rpartition(".")
+    operation = plain_name(path)
+    match operation, args:
+        case (("toint32" | "toint64" | "tofloat" | "todouble"), _):
+            operation, args = "cast", [*args, name.removeprefix("to_")]
+        case "concatenate", [_] if module == "keras.backend" and "axis" not in kwargs:
+            kwargs = {**kwargs, "axis": -1}
+        case "concat", [int() as axis, values, *rest]:  # the axis first, as before TensorFlow 1.0
+            args = [values, axis, *rest]
+        case "split", [axis, parts, Tensor() as value]:
+            args = [value, parts, axis]
+        case (("split" | "slice"), _) if module in ("keras.ops", "numpy"):
+            operation = f"k3{operation}"
+        case "repeat", _ if module == "keras.backend":
+            operation = "repeatvector"
+    return OpCall(operation, [_type_name(each) for each in args], {key: _type_name(v) for key, v in kwargs.items()})
+
+
+def _type_name(value: Value) -> Value:
+    """A type by its last name: `tensorflow.float32` is `float32`."""
+    return value.path.rpartition(".")[2] if isinstance(value, Name) else value

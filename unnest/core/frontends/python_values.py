@@ -1,0 +1,124 @@
+"""Values of stored code that is followed, beside tensors: what Python has, modules and functions by name, UNKNOWN."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeAlias
+
+from unnest.core import json_tree
+from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.model import Json, JsonObject
+
+Value: TypeAlias = Any
+"""A Tensor, a Name, a Method, a Scope, an Once, UNKNOWN, or what Python has: a number, text, None, list, tuple."""
+
+
+class Unknown(Enum):
+    """A value that nothing in the file explains: a custom function or number, or what such a function returns."""
+
+    UNKNOWN = "unknown"
+
+
+UNKNOWN = Unknown.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A module or function by its path: `tensorflow.shape`."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of a list or shape, ready to be called."""
+
+    call: Callable[..., Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a `with` statement enters: a device, a name."""
+
+
+class Once:
+    """Values of an iterator: a generator, or what `zip` and the like return."""
+
+    def __init__(self, values: Iterator[Value]) -> None:
+        self._values: Iterator[Value] | None = values
+
+    def begin(self) -> Iterator[Value]:
+        """Return the values. Raises NotFollowed the second time, when few people mean what is left of them."""
+        values, self._values = self._values, None
+        if values is None:
+            raise NotFollowed("an iterator that is read twice")
+        return values
+
+
+OPERATORS: Mapping[str, tuple[str, Callable[[Any, Any], Value]]] = {
+    "+": ("add", operator.add),
+    "-": ("subtract", operator.sub),
+    "*": ("multiply", operator.mul),
+    "/": ("truediv", operator.truediv),
+    "//": ("floordiv", operator.floordiv),
+    "%": ("mod", operator.mod),
+    "<": ("less", operator.lt),
+    "<=": ("lessequal", operator.le),
+    "==": ("equal", operator.eq),
+    "!=": ("notequal", operator.ne),
+    ">": ("greater", operator.gt),
+    ">=": ("greaterequal", operator.ge),
+    "classic /": ("div", lambda a, b: a // b if isinstance(a, int) and isinstance(b, int) else a / b),
+}
+"""Python's operators: the operation that tensors have for them, and what they do to numbers."""
+
+MAX_ENTRIES = 10_000
+"""Of a list, with those of the lists in it."""
+
+MAX_BITS = 2_000
+"""Of an integer: more than any float."""
+
+
+def stored_value(value: Json) -> Value:
+    """A value that is stored beside the code: an argument, a default, a cell. Raises NotFollowed."""
+
+    def held(holder: Sequence[Json] | JsonObject, parts: list[Value]) -> Value:
+        if not isinstance(holder, Mapping):
+            return parts
+        if holder.get("class_name") == "__tuple__":
+            return dict(zip(holder, parts, strict=True)).get("items")
+        raise NotFollowed("an object")
+
+    return json_tree.fold(value, lambda leaf: leaf, held)
+
+
+def flat(values: Sequence[Value]) -> Iterator[Value]:
+    """The values in lists, tuples and slices of any depth."""
+    pending = [*values]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, (list, tuple)):
+            pending += value
+        elif isinstance(value, slice):
+            pending += (value.start, value.stop, value.step)
+        else:
+            yield value
+
+
+def lists_in(values: Sequence[Value]) -> list[list[Value]]:
+    """The lists among values, and within lists and tuples among them."""
+    found, pending = list[list[Value]](), [*values]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, (list, tuple)):
+            pending += value
+            found += [value] if isinstance(value, list) else []
+    return found
+
+
+def share_a_list(lists: Sequence[list[Value]], others: Sequence[list[Value]]) -> bool:
+    """True if one of these is one of those: the same list, not one that is equal."""
+    return any(each is other for each in lists for other in others)

@@ -1,0 +1,436 @@
+"""Stored Python code as a trace: its byte code is followed, instruction by instruction, and never run.
+
+The machine of `core/byte_code` has on its stack what Python has (numbers, lists), tensors of a `Trace`, and UNKNOWN.
+Functions of TensorFlow, Keras and NumPy are the operations of the registry (`core/ops`), by their names there.
+Branches are followed where their condition is known. What is not known ends it without an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice, product
+from typing import Literal, TypeVar
+
+from unnest.core.byte_code import code_objects
+from unnest.core.byte_code.inner import TooMuch
+from unnest.core.byte_code.interpretation import Interpretation, NotFollowed, Plain
+from unnest.core.byte_code.machine import Machine
+from unnest.core.byte_code.opcodes import Impossible, Python
+from unnest.core.byte_code.stored_function import arguments_of, readings
+from unnest.core.frontends.library_calls import MODULES, SCOPES, library_call, static_shape
+from unnest.core.frontends.python_builtins import BUILTINS
+from unnest.core.frontends.python_values import (
+    MAX_BITS,
+    MAX_ENTRIES,
+    OPERATORS,
+    UNKNOWN,
+    Method,
+    Name,
+    Once,
+    Scope,
+    Unknown,
+    Value,
+    flat,
+    lists_in,
+    share_a_list,
+    stored_value,
+)
+from unnest.core.interpreters.trace import Effect, Input, OtherSizes, Tensor, Trace
+from unnest.core.model import Json
+from unnest.core.ops import OPERATIONS
+from unnest.core.ops.call import OpCall
+from unnest.core.ops.registry import COMPUTING_MODULES
+
+Answer = TypeVar("Answer")
+
+
+def follow(
+    function: Json,
+    values: Mapping[str, Json],
+    inputs: Callable[[int], Sequence[Input]],
+    ranks: Sequence[int],
+    answer: Callable[[Trace], Answer | None],
+) -> Answer | None:
+    """Return the answer to a question about the traces of a stored function, None if it cannot be followed.
+
+    `function` is `[code, defaults, closure]`, or what Keras 3 makes of it; `values` are the layer's arguments. The code
+    is given `inputs(rank)`, in a list if there are several, for the first rank with an answer. Where several Pythons
+    may have written it, they must agree.
+
+    Raises:
+        OtherSizes: If it may be followed with other sizes of the inputs.
+
+    """
+    text, defaults, closure = code_objects.parts_of(function)
+    if text is None:
+        return None
+    for has_dynamic_shape, rank in product((False, True), ranks):
+        answers = []
+        try:
+            free = _stored_list(closure)
+            for code, python in readings(text):
+                trace = Trace(inputs(rank))
+                given = trace.given[0] if len(trace.given) == 1 else trace.given
+                stored = {name: stored_value(value) for name, value in values.items()}
+                local = arguments_of(code, given, _stored_list(defaults), stored)
+                meaning = Tracer(trace, [*local.values(), *free], python, has_dynamic_shape=has_dynamic_shape)
+                with suppress(Impossible):
+                    trace.result = Machine(python, code, meaning, local, free).run()
+                    answers.append(answer(trace))
+        except (OtherSizes, TooMuch) as error:
+            if isinstance(error, OtherSizes):
+                raise
+            return None
+        except NotFollowed:
+            pass
+        if answers and answers[0] is not None and all(each == answers[0] for each in answers):
+            return answers[0]
+    return None
+
+
+def _stored_list(stored: Json) -> list[Value]:
+    """The values of a stored list; none for null. Raises NotFollowed for anything else."""
+    values = stored_value(stored) if stored is not None else []
+    if not isinstance(values, list):
+        raise NotFollowed("no list")
+    return values
+
+
+class Tracer(Interpretation[Value]):
+    """The meaning of byte code for one run, which `trace` keeps.
+
+    `shared` are values that other calls of the function see as well: lists in them may not be changed.
+    `has_dynamic_shape`: whether `x.shape` holds the number of rows, as with Theano and JAX; in TensorFlow it is not
+    known when a model is made.
+    """
+
+    branches = True
+
+    def __init__(
+        self, trace: Trace, shared: Sequence[Value], python: Python, *, has_dynamic_shape: bool = False
+    ) -> None:
+        self._trace = trace
+        self._shared = lists_in(shared)
+        self._given_away: list[list[Value]] = []
+        self._python = python
+        self._has_dynamic_shape = has_dynamic_shape
+
+    # Plain values
+
+    def constant(self, value: Plain) -> Value:
+        """A constant is itself."""
+        return value
+
+    def plain(self, value: Value) -> object:
+        """A constant is itself."""
+        return value
+
+    def size(self, value: Value) -> int:
+        """One for each entry of lists, for those of lists in them each time that they stand there.
+
+        Raises:
+            NotFollowed: If there are too many, or for a list that a custom function was given and may have changed.
+
+        """
+        entries, pending = 1, [value]
+        while pending:
+            part = pending.pop()
+            if isinstance(part, (list, tuple)):
+                entries += len(part)
+                pending += part
+            if entries > MAX_ENTRIES or (isinstance(part, int) and part.bit_length() > MAX_BITS):
+                raise NotFollowed("more entries, or longer numbers, than layers compute with")
+        if self._given_away and share_a_list(lists_in([value]), self._given_away):
+            raise NotFollowed("a list that a custom function may have changed")
+        return entries
+
+    def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[Value]) -> Value:
+        """Python's own."""
+        return tuple(parts) if kind == "tuple" else list(parts)
+
+    def extended(self, parts: Value, more: Value) -> Value:
+        """A new list."""
+        return [*self.iterator(parts), *self.iterator(more)]
+
+    def unpacked(self, value: Value, count: int) -> Sequence[Value]:
+        """Entries of a list, or results of an operation whose number is not known."""
+        if value is UNKNOWN:
+            return [value] * count
+        if isinstance(value, Tensor) and not value.arrays:
+            return [self.subscript(value, number) for number in range(count)]
+        parts = list(islice(self.iterator(value), count + 1))
+        if len(parts) != count:
+            raise NotFollowed("another number of values")
+        return parts
+
+    def slice_of(self, ends: Sequence[Value]) -> Value:
+        """Python's own, of numbers, tensors and unknown values."""
+        if any(not isinstance(end, (int, Tensor, Unknown, type(None))) for end in ends) or ends[2:] == [0]:
+            raise NotFollowed("a slice of other values than numbers")
+        return slice(*ends)
+
+    def truth(self, value: Value) -> bool:
+        """Python's own, of plain values and of a tensor of one number."""
+        if isinstance(value, Tensor):
+            value = self.number(value)
+        if not isinstance(value, (bool, int, float, str, type(None), list)):
+            raise NotFollowed("a branch on an unknown value")
+        return bool(value)
+
+    def iterator(self, value: Value) -> Iterator[Value]:
+        """The entries of a list or tuple, or of an iterator. Raises NotFollowed for tensors."""
+        if isinstance(value, Once):
+            return value.begin()
+        if not isinstance(value, (list, tuple)):
+            raise NotFollowed("a loop over an unknown value")
+        return iter(value)
+
+    def generator(self, values: Iterator[Value]) -> Value:
+        """Values that can be read once."""
+        return Once(values)
+
+    def number(self, value: Value) -> float:
+        """A Python number; that of a tensor leaves the trace. Raises NotFollowed."""
+        if isinstance(value, Tensor) and value.arrays and not value.holds_elements and not value.shape:
+            self._trace.leaves_trace = True
+            value = value.arrays[0].item()
+        if isinstance(value, (int, float)):
+            return value
+        raise NotFollowed("no number")
+
+    def whole(self, value: Value) -> int:
+        """A whole Python number. Raises NotFollowed."""
+        number = self.number(value)
+        if number != int(number):
+            raise NotFollowed("no whole number")
+        return int(number)
+
+    # Names and attributes
+
+    def named(self, name: str) -> Value:
+        """One of the customary imports, or a builtin; any other may be anything."""
+        return Name(MODULES.get(name, name)) if name in MODULES or name in BUILTINS else UNKNOWN
+
+    def module(self, path: str) -> Value:
+        """A module, by dotted path."""
+        return Name(path)
+
+    def attribute(self, of: Value, name: str) -> Value:
+        """An attribute of a module, tensor, shape or list. Raises NotFollowed for others."""
+        if of is UNKNOWN or (isinstance(of, str) and name == "format"):
+            return UNKNOWN
+        if isinstance(of, Name):
+            return Name(f"{of.path}.{name}")
+        if isinstance(of, Tensor):
+            return self._of_tensor(of, name)
+        if isinstance(of, tuple) and name in ("ndims", "rank", "as_list"):
+            return Method(lambda: list(of)) if name == "as_list" else len(of)
+        if not isinstance(of, list) or name not in ("append", "insert", "extend", "reverse"):
+            raise NotFollowed(f"an attribute {name}")
+        self._check_unshared(of)
+        return Method(lambda *values: self._change_list(of, name, values))
+
+    def _of_tensor(self, tensor: Tensor, name: str) -> Value:
+        """An attribute of a tensor: its shape, by any name."""
+        if name == "shape" and self._has_dynamic_shape:
+            return (self.subscript(self._apply("shape", [tensor], {}, ""), 0), *tensor.shape[1:])
+        if name not in ("shape", "_keras_shape", "get_shape"):
+            raise NotFollowed(f"an attribute {name}")
+        shape = static_shape(tensor)
+        return Method(lambda: shape) if name == "get_shape" else shape
+
+    def entered(self, value: Value) -> Value:
+        """Devices, names and the like change nothing of what is computed in them."""
+        if not isinstance(value, Scope):
+            raise NotFollowed("a with statement")
+        return UNKNOWN
+
+    # Operators
+
+    def unary(self, symbol: Literal["+", "-", "~"], value: Value) -> Value:
+        """`-value` alone."""
+        if symbol != "-":
+            raise NotFollowed(f"the operator {symbol}")
+        if isinstance(value, Tensor):
+            return self._apply("negative", [value], {}, "computes with the values (`-`)")
+        return value if value is UNKNOWN else -self.number(value)
+
+    def binary(self, symbol: str, left: Value, right: Value) -> Value:
+        """Arithmetic of tensors, of lists, of numbers."""
+        sides = (left, right)
+        if symbol == "%" and isinstance(left, str):
+            return UNKNOWN
+        is_repeated = symbol == "*" and any(isinstance(side, (list, tuple)) for side in sides)
+        if any(isinstance(side, Tensor) for side in sides) and not is_repeated:
+            if symbol not in OPERATORS:
+                raise NotFollowed(f"the operator {symbol}")
+            words = f"computes with the values (`{symbol.removeprefix('classic ')}`)"
+            return self._apply(OPERATORS[symbol][0], sides, {}, words)
+        if UNKNOWN in sides:
+            return UNKNOWN
+        if any(isinstance(side, (list, tuple)) for side in sides):
+            return self._of_lists(symbol, left, right)
+        if symbol in ("==", "!=") and all(isinstance(side, (str, type(None))) for side in sides):
+            return (left == right) is (symbol == "==")
+        if symbol not in OPERATORS:
+            raise NotFollowed(f"the operator {symbol}")
+        try:
+            return OPERATORS[symbol][1](self.number(left), self.number(right))
+        except (ArithmeticError, ValueError) as error:
+            raise NotFollowed(str(error)) from error
+
+    compare = binary
+
+    def in_place(self, symbol: str, left: Value, right: Value) -> Value:
+        """A new list grows; all else is another value."""
+        if not isinstance(left, list):
+            return self.binary(symbol, left, right)
+        self._check_unshared(left)
+        if symbol != "+":
+            raise NotFollowed(f"the operator {symbol}=")
+        self._extend(left, right)
+        return left
+
+    def _of_lists(self, symbol: str, left: Value, right: Value) -> Value:
+        """Python's `+` and `*` of lists and tuples."""
+        if symbol == "+" and type(left) is type(right):
+            return left + right
+        of, times = (left, right) if isinstance(left, (list, tuple)) else (right, left)
+        if symbol != "*" or len(of) * self.whole(times) > MAX_ENTRIES:
+            raise NotFollowed(f"the operator {symbol} of lists")
+        return of * self.whole(times)
+
+    # Lists
+
+    def _check_unshared(self, value: list[Value]) -> None:
+        """Raise NotFollowed for a list that other calls see as well."""
+        if share_a_list([value], self._shared):
+            raise NotFollowed("a list that other calls see as well")
+
+    def _extend(self, of: list[Value], values: Value) -> None:
+        """Extend a list. Raises NotFollowed where the two depend on each other, or there are too many."""
+        count, more = len(of), tuple(self.iterator(values))
+        if len(of) != count or count + len(more) > MAX_ENTRIES:
+            raise NotFollowed("a list that grows")
+        of.extend(more)
+
+    def _change_list(self, of: list[Value], name: str, values: Sequence[Value]) -> None:
+        """Call a method that changes a list. Raises NotFollowed."""
+        match name, values:
+            case "append", (value,):
+                of.append(value)
+            case "insert", (int() as place, value):
+                of.insert(place, value)
+            case "extend", (more,):
+                self._extend(of, more)
+            case "reverse", ():
+                of.reverse()
+            case _:
+                raise NotFollowed(f"{name} with other arguments")
+
+    def subscript(self, of: Value, key: Value) -> Value:
+        """Elements of a tensor, entries of a list."""
+        if of is UNKNOWN:
+            return of
+        if isinstance(of, Tensor):
+            return self._part(of, key)
+        if not isinstance(of, (list, tuple)):
+            raise NotFollowed("a subscript")
+        if isinstance(key, slice):
+            key = slice(*(end if end is None else self.whole(end) for end in (key.start, key.stop, key.step)))
+        else:
+            key = self.whole(key)
+        try:
+            return of[key]
+        except (LookupError, ValueError) as error:
+            raise NotFollowed(str(error)) from error
+
+    def _part(self, of: Tensor, key: Value) -> Value:
+        """`of[key]`; an axis after the batch that is cut by an unknown number is taken as a whole, which is noted."""
+        keys, effect = list(key) if isinstance(key, tuple) else [key], Effect.MOVES
+        for axis, each in enumerate(keys):
+            if UNKNOWN in flat([each]):
+                if not axis or not of.holds_elements:
+                    return UNKNOWN
+                keys[axis], effect = slice(None), Effect.CUTS
+        return self._apply("getitem", [of, keys], {}, "takes a part", effect)
+
+    # Calls
+
+    def call(self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """Functions of Python, TensorFlow, Keras and NumPy; a custom function may do anything to the lists it gets."""
+        given = {key: value for key, value in keywords.items() if key != "name"}
+        if isinstance(function, Method):
+            return self._of_python(function.call, positional, given)
+        if function is UNKNOWN:
+            return self._custom([*positional, *keywords.values()])
+        if not isinstance(function, Name):
+            raise NotFollowed("a call")
+        module, _, name = function.path.rpartition(".")
+        if module and name in SCOPES:
+            return Scope()
+        if not module:
+            return self._builtin(name, positional, given)
+        if name == "int_shape" and len(positional) == 1 and isinstance(positional[0], Tensor):
+            return static_shape(positional[0])
+        return self._of_library(function.path, positional, given)
+
+    def _builtin(self, name: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        if name not in BUILTINS:
+            raise NotFollowed("a module that is called")
+        result = self._of_python(BUILTINS[name], [self, *positional], keywords)
+        is_list = name == "zip" and self._python.version == "2.7" and isinstance(result, Once)
+        return list(self.iterator(result)) if is_list else result
+
+    def _of_python(
+        self, function: Callable[..., Value], positional: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
+        """Call a function on plain values. Raises NotFollowed where Python would raise."""
+        if UNKNOWN in [*positional, *keywords.values()]:
+            return UNKNOWN
+        try:
+            return function(*positional, **keywords)
+        except (TypeError, ValueError, LookupError, ArithmeticError) as error:
+            raise NotFollowed(str(error)) from error
+
+    def _custom(self, values: Sequence[Value]) -> Value:
+        """The result of a custom function, which may change the lists, and read the iterators, that it is given."""
+        self._given_away += lists_in(values)
+        for value in values:
+            if isinstance(value, Once):
+                value.begin()
+        return UNKNOWN
+
+    def _of_library(self, path: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """The result of a function of TensorFlow, Keras or NumPy, by the operation that it is."""
+        call = library_call(path, positional, keywords)
+        operation = OPERATIONS.get(call.name)
+        if path.startswith("numpy.") and (operation is None or operation.compute is None):
+            self._given_away += lists_in([*positional, *keywords.values()])  # NumPy may shuffle them
+        if operation is None and path.split(".")[-2] not in COMPUTING_MODULES:
+            return UNKNOWN
+        return self._apply(call.name, call.args, call.kwargs, f"calls {path}")
+
+    def _apply(
+        self,
+        name: str,
+        args: Sequence[Value],
+        kwargs: Mapping[str, Value],
+        words: str,
+        effect: Effect = Effect.MOVES,
+    ) -> Value:
+        """Apply one operation to tensors and plain values."""
+        call = OpCall(name, [self._argument(each) for each in args], {k: self._argument(v) for k, v in kwargs.items()})
+        made = self._trace.apply(call, words, effect)
+        return UNKNOWN if made is None else made
+
+    def _argument(self, value: Value) -> Value:
+        """An argument as operations take it: Refs for tensors, lists for tuples."""
+        if isinstance(value, Tensor):
+            return value.ref
+        if isinstance(value, slice):
+            return slice(*(self._argument(end) for end in (value.start, value.stop, value.step)))
+        if isinstance(value, (list, tuple)):
+            return [self._argument(part) for part in value]
+        return self._trace.unknown().ref if isinstance(value, (Unknown, Name, Once, Method, Scope)) else value

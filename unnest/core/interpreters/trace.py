@@ -1,0 +1,288 @@
+"""A trace: the operations that stored code applies to its tensors, each applied to numbered elements as it is met.
+
+A tensor holds numbers, or elements of the inputs: then an array for each axis of an input, which holds in the place of
+every element its index along that axis. Arrays that are alike along an axis are views, so that a batch of a thousand
+images takes a thousand numbers. What moves elements (`core/ops`) is applied to each of these arrays; what computes
+with them gives new elements, and the trace notes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unnest.budget import spend
+from unnest.core.architecture.graph import Ref
+from unnest.core.byte_code.inner import TooMuch
+from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.interpreters.shapes import call_shape
+from unnest.core.ops.apply import literal_axis, result_of
+from unnest.core.ops.call import OpCall, UnreadableCall, refs_in
+from unnest.core.ops.elements import ELEMENT, MISFITS, Array, ByContents, TooLarge, check_size
+from unnest.core.ops.registry import COMPUTING, JOINS, SLICES, Kind, argument, kind_of, operation_of
+
+MAX_WORK = 20_000_000
+"""Elements that all operations of one run may give."""
+
+STEPS_AN_OPERATION = 20
+"""What applying one operation costs, beside its elements."""
+
+ELEMENTS_A_STEP = 1_000
+
+ELEMENTS_AN_ARRAY = 100
+"""What an array costs, however small."""
+
+MAX_COUNTED = 1 << 62
+"""Elements that a view may stand for."""
+
+
+class OtherSizes(NotFollowed):
+    """With other sizes of the axes after the batch the code may be followed: `sizes`, or smaller ones."""
+
+    def __init__(self, sizes: tuple[int, ...] | None = None) -> None:
+        super().__init__("other sizes")
+        self.sizes = sizes
+
+
+class Tensor:
+    """A tensor of a trace.
+
+    `arrays`: one array of numbers; or, of dtype ELEMENT, the indices of its elements along each axis of the inputs;
+    or none, if neither its contents nor its shape are known. `is_unknown`: whether nothing in the file explains it.
+    """
+
+    def __init__(self, ref: Ref, arrays: tuple[Array, ...] = (), *, is_unknown: bool = False) -> None:
+        self.ref, self.arrays, self.is_unknown = ref, arrays, is_unknown
+
+    @property
+    def holds_elements(self) -> bool:
+        """True if it is made of the inputs' elements, or computed of them."""
+        return not self.is_unknown and (not self.arrays or self.arrays[0].dtype == ELEMENT)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """All sizes. Raises NotFollowed if they are not known."""
+        if not self.arrays:
+            raise NotFollowed("a tensor of unknown shape")
+        shape: tuple[int, ...] = self.arrays[0].shape
+        return shape
+
+
+class Effect(Enum):
+    """What a step of a trace does to the elements that it is given."""
+
+    MOVES = "it moves them, or is given none"
+    CUTS = "it takes a part along an axis after the batch, up to an unknown number"
+    CASTS = "it may give them another type"
+    COMPUTES = "it computes with them, or chooses by what they hold"
+
+
+class Step(NamedTuple):
+    """One operation; `words` say what the code does there, as in `calls tensorflow.roll`."""
+
+    call: OpCall
+    words: str = ""
+    effect: Effect = Effect.MOVES
+
+
+class Input(NamedTuple):
+    """One tensor that code is given: `rows` are the numbers of its rows, `sizes` those of the other axes.
+
+    `is_sized`: whether these are its own; else they stand in for sizes that are not known.
+    """
+
+    rows: Array
+    sizes: tuple[int, ...]
+    is_sized: bool = True
+
+
+SOURCE = OpCall("", (), {})
+"""The call of an input's step."""
+
+COARSE = frozenset({"float16", "half", "bfloat16", "bool"})
+"""Types that hold less than what nearly every batch is made of; another type may be the batch's own."""
+
+
+@dataclass(eq=False)
+class Trace:
+    """The steps of one run of some code, the inputs first; `result` is what the code returns.
+
+    `leaves_trace`: whether a number of a tensor became one of Python's, in a branch say.
+    """
+
+    inputs: Sequence[Input]
+    steps: list[Step] = field(default_factory=list)
+    tensors: dict[Ref, Tensor] = field(default_factory=dict)
+    result: object = None
+    leaves_trace: bool = False
+    work: int = 0
+
+    def __post_init__(self) -> None:
+        axes = max((len(each.sizes) for each in self.inputs), default=0) + 1
+        for rows, sizes, _ in self.inputs:
+            self._add(Step(SOURCE), elements((len(rows), *sizes), axes, rows))
+
+    @property
+    def given(self) -> list[Tensor]:
+        """The tensors that the code is given."""
+        return [self.tensors[Ref("", number, 0)] for number in range(len(self.inputs))]
+
+    def unknown(self) -> Tensor:
+        """A value that nothing in the file explains: a custom function or number, or what such a function returns."""
+        (made,) = self._add(Step(OpCall("unknown", (), {})), ())
+        made.is_unknown = True
+        return made
+
+    def behind(self, end: Ref) -> list[Step]:
+        """The steps that a tensor is the result of, in their order."""
+        found, pending = set[int](), [end.rank]
+        while pending:
+            at = pending.pop()
+            if at not in found:
+                found.add(at)
+                pending += (ref.rank for ref in refs_in(arguments(self.steps[at].call)))
+        return [self.steps[at] for at in sorted(found)]
+
+    def apply(self, call: OpCall, words: str, effect: Effect = Effect.MOVES) -> Any:  # noqa: ANN401 - a code's value
+        """Apply one operation, and note it: its tensors, a number where it is given no tensor, None for no answer.
+
+        Raises:
+            NotFollowed: If the operation does not take such arguments.
+            OtherSizes: If an array would be too large, or the code names the sizes that its input must have.
+
+        """
+        tensors = [self.tensors[ref] for ref in refs_in(arguments(call))]
+        held = [tensor for tensor in tensors if tensor.holds_elements]
+        operation = operation_of(call)
+        if not held and any(tensor.is_unknown for tensor in tensors):
+            return None
+        if not all(tensor.arrays for tensor in tensors):
+            is_moved = operation is not None and operation.kind not in COMPUTING and literal_axis(call) in (0, None)
+            is_open = is_moved and any(tensor.is_unknown for tensor in tensors)
+            return None if is_open else self._computed(call, words, tensors)
+        if operation is None or operation.compute is None:
+            return self._computed(call, words, tensors) if held else None
+        if held and names_shape(call):
+            self._check_sizes(argument(call, "shape"))
+        try:
+            return self._applied(
+                Step(call, words, effect), axes=len(held[0].arrays) if held else 1, is_plain=not tensors
+            )
+        except ByContents:
+            by_values = f"{words}, which chooses rows by their values" if operation.kind in SLICES else words
+            return self._computed(call, by_values, tensors)
+        except TooLarge as error:
+            raise OtherSizes if held else NotFollowed from error
+        except (UnreadableCall, *MISFITS) as error:
+            if isinstance(error, UnreadableCall) and operation.kind in JOINS and 0 < len(held) < len(tensors):
+                return self._computed(call, words, tensors)  # rows beside other numbers
+            raise NotFollowed(str(error)) from error
+
+    def _check_sizes(self, shape: object) -> None:
+        """Raise OtherSizes for a shape with sizes of its own, where those of the inputs are stand-ins."""
+        stand_ins = {size for each in self.inputs if not each.is_sized for size in each.sizes}
+        sizes = shape[1:] if isinstance(shape, list) else []
+        is_literal = bool(sizes) and all(isinstance(size, int) and size > 0 for size in sizes)
+        if stand_ins and is_literal and stand_ins.isdisjoint(sizes):
+            raise OtherSizes(tuple(sizes))
+
+    def _applied(self, step: Step, *, axes: int, is_plain: bool) -> Any:  # noqa: ANN401 - as `apply`
+        """Apply an operation to arrays, once for each axis of the inputs that its elements are told by."""
+        listed = (ref for value in arguments(step.call) if isinstance(value, list) for ref in refs_in(value))
+        check_size(sum(prod(self.tensors[ref].shape) for ref in listed))  # what stands in lists is copied
+        by_axis: list[list[Array]] = []
+        for axis in range(axes):
+            with np.errstate(divide="raise", invalid="raise"):
+                result = result_of(step.call, lambda ref, axis=axis: self._array(ref, axis))  # type: ignore[misc]
+            results = result if isinstance(result, list) else [result]
+            self._charge(sum(stored_size(array) + ELEMENTS_AN_ARRAY for array in results))
+            by_axis.append(results)
+            if all(array.dtype != ELEMENT for array in results):
+                break
+        if is_plain and not isinstance(result, list) and result.ndim == 0:
+            return result.item()
+        made = self._add(step, *zip(*by_axis, strict=True))
+        return made if isinstance(result, list) else made[0]
+
+    def _array(self, ref: Ref, axis: int) -> Array:
+        arrays = self.tensors[ref].arrays
+        return arrays[axis] if axis < len(arrays) else arrays[0]
+
+    def _computed(self, call: OpCall, words: str, tensors: Sequence[Tensor]) -> Tensor:
+        """What an operation makes that computes with elements: elements of its own, where its shape follows."""
+        self._charge(0)
+        shape = call_shape(call, {tensor.ref: tensor.arrays[0].shape if tensor.arrays else None for tensor in tensors})
+        effect = Effect.COMPUTES
+        if _is_cast(call):
+            dtype = argument(call, "dtype")
+            words, effect = f"casts the values to {dtype}", Effect.COMPUTES if dtype in COARSE else Effect.CASTS
+        step = Step(call, words, effect)
+        known = None if shape is None or None in shape else tuple(size for size in shape if size is not None)
+        return self._add(step, () if known is None else elements(known, max(1, len(known))))[0]
+
+    def _charge(self, count: int) -> None:
+        """Pay for one operation with so many elements: the one place where work on tensors is counted.
+
+        Raises:
+            TooMuch: If the run does more work than layers do.
+            OverBudget: If the file does.
+
+        """
+        self.work += count
+        if self.work > MAX_WORK:
+            raise TooMuch("more work than layers do")
+        spend(STEPS_AN_OPERATION + count // ELEMENTS_A_STEP)
+
+    def _add(self, step: Step, *results: tuple[Array, ...]) -> list[Tensor]:
+        made = [Tensor(Ref("", len(self.steps), number), arrays) for number, arrays in enumerate(results)]
+        self.steps.append(step)
+        self.tensors.update((tensor.ref, tensor) for tensor in made)
+        return made
+
+
+def arguments(call: OpCall) -> list[Any]:
+    """All arguments of a call, positional ones first."""
+    return [*call.args, *call.kwargs.values()]
+
+
+def names_shape(call: OpCall) -> bool:
+    """True for an operation that gives its tensors a shape that the call names."""
+    operation = operation_of(call)
+    is_shaped = operation is not None and operation.position("shape") is not None
+    return is_shaped and kind_of(call) in (Kind.MOVE, Kind.REPEAT, Kind.SCATTER)
+
+
+def _is_cast(call: OpCall) -> bool:
+    """True for an operation that only gives numbers another dtype."""
+    operation = operation_of(call)
+    return operation is not None and operation.kind is Kind.MAP and operation.position("dtype") is not None
+
+
+def elements(shape: tuple[int, ...], axes: int, rows: Array | None = None) -> tuple[Array, ...]:
+    """The index of each element along every axis, as views: each takes the memory of one axis.
+
+    Raises:
+        OtherSizes: If NumPy cannot count the elements.
+
+    """
+    if prod(shape) > MAX_COUNTED:
+        raise OtherSizes
+
+    def index(axis: int) -> Iterator[int]:
+        return (-1 if at == axis else 1 for at in range(len(shape)))
+
+    alone = [np.arange(size, dtype=np.int32) for size in shape] + [np.zeros(1, np.int32)] * (axes - len(shape))
+    if rows is not None:
+        alone[0] = rows
+    numbered = [array.view(ELEMENT).reshape([*index(axis)]) for axis, array in enumerate(alone)]
+    return tuple(np.broadcast_to(array, shape) for array in numbered)
+
+
+def stored_size(array: Array) -> int:
+    """How many numbers an array keeps in memory: of a view those that differ."""
+    return prod(size for size, stride in zip(array.shape, array.strides, strict=True) if stride)
