@@ -153,7 +153,8 @@ def _refused_graph(model: Stored) -> str | None:
     """Return what the `.h5` loader of Keras 3 does not rebuild of the models in a file of Keras 2.
 
     Keras 2 counts the calls of a nested model from 1, since its own graph is call 0, and Keras 3 from 0, but where a
-    functional model is the output. A Sequential without an input layer is built late, and its weights are not found.
+    functional model is the output: it misses the last, and takes others for those before. A Sequential without an
+    input layer is built late, and its weights are not found.
     (Source: Keras 3.15, keras/src/models/functional.py: deserialize_node, get_tensor; sequential.py: from_config.)
     """
     for entry in layer_entries(model.architecture):
@@ -167,12 +168,11 @@ def _refused_graph(model: Stored) -> str | None:
         is_built = isinstance(config, Mapping) and "build_input_shape" in config
         if graph.sequential and first is not None and not is_input(first.stored) and not is_built:
             return "a Sequential without an input layer"
-        late = {layer.name for layer in graph.layers.values() if layer.first > 0}
-        read_late = late & {ref.layer for _, call in graph.calls() for ref in call.reads}
-        ends = late & {ref.layer for ref in graph.outputs}
-        refused = read_late | {name for name in ends if graph.layers[name].class_name == "Sequential"}
-        if refused:
-            return f"a model within the model ({min(refused)}), whose calls Keras 2 counts from 1"
+        refs = [ref for _, call in graph.calls() for ref in call.reads]
+        refs += [ref for ref in graph.outputs if graph.layers[ref.layer].class_name == "Sequential"]
+        late = (r.layer for r in refs if r.rank + graph.layers[r.layer].first >= len(graph.layers[r.layer].calls))
+        if refused := next(late, None):
+            return f"a model within the model ({refused}), whose calls Keras 2 counts from 1"
         for layer in graph.layers.values():
             if layer_record(layer.class_name).takes_states and any(len(call.reads) > 1 for call in layer.calls):
                 return f"an initial state as a further input of {layer.name} ({layer.class_name})"

@@ -138,10 +138,18 @@ CHAIN: JsonObject = {"class_name": "Sequential", "config": {"name": "s", "layers
         (functional(called(CHAIN, "s", ("x", 0)), output=("s", 0)), None),
     ],
 )
-def test_call_of_a_nested_model_of_keras_2(stored: Stored, reason: str | None) -> None:
+def test_last_call_of_a_nested_model_of_keras_2(stored: Stored, reason: str | None) -> None:
     """Its calls count from 1, and Keras 3 looks for them from 0."""
     expected = None if reason is None else f"a model within the model ({reason}), whose calls Keras 2 counts from 1"
     assert why_not_keras_3(stored, "h5") == expected
+
+
+def test_earlier_call_of_a_nested_model_that_keras_3_takes_for_a_later_one() -> None:
+    """It loads, and computes something else: no promise."""
+    shared = called(INNER, "i", ("x", 0))
+    twice: JsonObject = {**shared, "inbound_nodes": [[["x", 0, 0, {}]], [["x", 0, 0, {}]]]}
+    assert why_not_keras_3(functional(twice, called(DENSE, "d", ("i", 1)), output=("i", 2)), "h5") is None
+    assert why_not_keras_3(functional(twice, called(DENSE, "d", ("i", 2)), output=("d", 0)), "h5") is not None
 
 
 def test_initial_state_that_is_a_further_input() -> None:
