@@ -50,10 +50,6 @@ def test_converted_by_rule(name: str, rule: str | None, tmp_path: Path) -> None:
         ("k122-other_state", "'norm' would come without its weights"),
         ("k209-other_state", "norm has 0 weights in the file, and 4 by the architecture"),
         ("k224-other_state", "norm has 0 weights in the file, and 4 by the architecture"),
-        ("tf23-text", "'vectorize' (TextVectorization): keeps what adapt() found outside of its config"),
-        ("tf215-text", "'vectorize' (TextVectorization): keeps what adapt() found outside of its config"),
-        ("tf215-strings", "'lookup' (StringLookup): keeps what adapt() found outside of its config"),
-        ("tf215-integers", "'lookup' (IntegerLookup): keeps what adapt() found outside of its config"),
     ],
 )
 def test_refused_by_name(name: str, why: str, tmp_path: Path) -> None:
@@ -121,9 +117,8 @@ def test_the_python_of_the_lambdas_is_named(name: str, pythons: str | None) -> N
     assert report.loads_in[0] == f"tf_keras (Keras 2){python}"
 
 
-@pytest.mark.parametrize("name", ["tf23-strings", "tf215-text", "tf215-strings", "tf215-integers"])
-def test_an_h5_of_adapted_layers_loads_nowhere(name: str, tmp_path: Path) -> None:
-    """Its vocabulary has no place there: a warning, and no line that loads it."""
-    result = unnest.fix(FOLDER / name, tmp_path / "out.h5", to="h5")
+def test_an_h5_of_adapted_layers_without_their_words_loads_nowhere(tmp_path: Path) -> None:
+    """A warning, and no line that loads it."""
+    result = unnest.fix(FIXTURES / "vocabularies" / "tf23-inverted", tmp_path / "out.h5", to="h5")
     assert (result.action, result.load, result.loads_in) == ("converted", None, ())
     assert "not-adapted" in [finding.code for finding in result.findings if finding.severity == "warning"]

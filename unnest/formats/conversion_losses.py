@@ -10,6 +10,9 @@ from unnest.core.model import Stored
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import ContainerName, Source
 
+#: A file of words of a lookup layer, which its config holds where no layer's words are missing.
+WORDS = "/vocabulary.txt"
+
 
 def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:
     """Report what a conversion leaves out, also if it was asked for."""
@@ -27,7 +30,8 @@ def left_of_layers(source: Source, container: ContainerName, model: Stored) -> t
     """Report state of layers that is not a weight, and that is lost when a model is written anew."""
     if model.contents == "architecture":
         return ()
-    files, names = source.assets, untold(model.architecture, in_h5=container == "h5")
+    names = untold(model.architecture, in_h5=container == "h5")
+    files = [name for name in source.assets if names or not name.endswith(WORDS)]
     if files:
         return (Code.NOT_HELD(what=f"the layers' own files ({', '.join(files)})"),)
     return (Code.NOT_ADAPTED(what=listed(names)),) if names else ()

@@ -146,6 +146,14 @@ RULES: dict[str, Rule] = {
         "written as two layers, joined by operations. Behind them a loss no longer leaves out masked steps",
         "Keras 2.2.4, keras/backend/tensorflow_backend.py: rnn; Keras 3.15, keras/src/layers/rnn/bidirectional.py",
     ),
+    "vocabulary": Rule(
+        "the words that adapt() found, which a file beside the weights held, were written into the config",
+        "tf_keras 2.15 and Keras 3.15, index_lookup.py: save_assets",
+    ),
+    "bin-boundaries": Rule(
+        "the boundaries that adapt() found, which a weight summarized, were computed and written into the config",
+        "TensorFlow 2.7, keras/layers/preprocessing/discretization.py: compress_summary",
+    ),
     "large-noise": Rule(
         "GaussianNoise of more than 1, which Keras 3 refuses, was written around a smaller tensor",
         "Keras 3.15, keras/src/layers/regularization/gaussian_noise.py",

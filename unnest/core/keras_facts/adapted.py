@@ -6,12 +6,15 @@ beside the weights; Discretization keeps a summary, from which its own `adapt` m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from unnest.core import json_tree
 from unnest.core.keras_facts.layer_classes import today
 from unnest.core.layers.catalog import layer_record
-from unnest.core.model import Json
+from unnest.core.model import Json, JsonObject
 
 
 def untold(architecture: Json, *, in_h5: bool) -> list[str]:
@@ -25,3 +28,87 @@ def untold(architecture: Json, *, in_h5: bool) -> list[str]:
         if not (in_h5 and kind == "Discretization"):
             names.append(str(config.get("name") or entry.get("name")))
     return [*dict.fromkeys(names)]
+
+
+#: What TextVectorization gives the StringLookup in it.
+OF_TEXT: JsonObject = {"mask_token": "", "oov_token": "[UNK]", "num_oov_indices": 1}
+
+
+def vocabulary(kind: str, config: JsonObject, words: Mapping[int, Json]) -> list[Json] | None:
+    """Return a lookup layer's words in order; None if its table is not one that `vocabulary` alone makes again.
+
+    `words`: index -> word, of the layer's table. The first indices are those of the mask, in the mode "int", and of
+    words that are not in the table; TensorFlow up to 2.5 stores them too.
+    (Source: TensorFlow 2.3 and 2.7, keras/layers/preprocessing/index_lookup.py; files of TensorFlow 2.3 to 2.15.)
+    """
+    settings = {**config, **OF_TEXT} if kind == "TextVectorization" else config
+    unknown = settings.get("num_oov_indices", 1)
+    if not isinstance(unknown, int):
+        return None
+    has_mask = settings.get("mask_token") is not None and config.get("output_mode", "int") == "int"
+    start = unknown + has_mask
+    own = {index: word for index, word in words.items() if index >= start}
+    ordered = [own.get(index) for index in range(start, start + len(own))]
+    special = [settings.get("mask_token"), settings.get("oov_token")]
+    if any(word not in special for index, word in words.items() if index < start):  # counted from elsewhere
+        return None
+    if None in ordered or len(set(map(str, ordered))) < len(ordered) or any(word in special for word in ordered):
+        return None
+    return ordered or None
+
+
+def missing_words(architecture: Json) -> dict[str, JsonObject]:
+    """Return the entry of each lookup layer without its words, or with the name of a file of them, by the layer's name.
+
+    Of a name that several layers bear, none is returned.
+    """
+    entries = [entry for entry in json_tree.objects(architecture) if _numbers_words(entry)]
+    names = Counter(_name(entry) for entry in entries)
+    return {_name(entry): entry for entry in entries if names[_name(entry)] == 1 and _lacks_words(entry)}
+
+
+def with_words(architecture: JsonObject, words: Mapping[str, Sequence[Json]]) -> JsonObject:
+    """Return the architecture with the words of lookup layers in their configs, by the layers' names."""
+    missing = missing_words(architecture)
+
+    def completed(part: JsonObject, inner: dict[str, Json]) -> Json:
+        config = inner.get("config")
+        name = _name(part)
+        if name in words and part is missing.get(name) and isinstance(config, Mapping):
+            return {**inner, "config": {**config, "vocabulary": [*words[name]]}}
+        return inner
+
+    made = json_tree.transform(architecture, completed) if words else architecture
+    assert isinstance(made, Mapping)
+    return made
+
+
+def _numbers_words(entry: JsonObject) -> bool:
+    return layer_record(today(str(entry.get("class_name")))).adapted_argument == "vocabulary"
+
+
+def _lacks_words(entry: JsonObject) -> bool:
+    config = entry.get("config")
+    words = config.get("vocabulary") if isinstance(config, Mapping) else []
+    return words is None or isinstance(words, str)
+
+
+def _name(entry: JsonObject) -> str:
+    config = entry.get("config")
+    return str(config.get("name") if isinstance(config, Mapping) else None) or str(entry.get("name"))
+
+
+def bin_boundaries(summary: np.ndarray, bins: int) -> list[float]:
+    """Return the boundaries of an adapted Discretization from its summary: values and their weights, shape (2, n).
+
+    The weight up to each boundary is k / bins of all, between two values in proportion; rounded to float32.
+    (Source: TensorFlow 2.7 and 2.15, keras/layers/preprocessing/discretization.py: compress_summary.)
+    """
+    values, weights = summary
+    step = 1.0 / bins
+    if len(values) * step < 1:
+        return [float(value) for value in values[:-1]]
+    shares = step + np.arange(0.0, 1.0, step)
+    reached = weights.cumsum()
+    found = np.interp(shares, reached / reached[-1], values)[:-1]
+    return [float(value) for value in found.astype(np.float32)]

@@ -266,8 +266,15 @@ def _refused_by_tf_keras(entry: JsonObject) -> str | None:
         return f"a {kind} without `reset_after`, as Keras wrote before 2.1.5"
     if kind == "Embedding" and str(config.get("dtype")).startswith("int"):
         return f"an Embedding with the dtype {config['dtype']}, that of its ids"
+    if pads_to_none(kind, config):
+        return f"a {kind} that pads to no number of words, as TensorFlow wrote up to 2.5"
     array = next((key for key, value in config.items() if isinstance(value, Mapping) and set(value) == ARRAY), None)
     return None if array is None else f"{kind} with `{array}` as an array"
+
+
+def pads_to_none(kind: str, config: JsonObject) -> bool:
+    """Return whether a TextVectorization is to pad to a number of words that is not set, which later Kerases refuse."""
+    return kind == "TextVectorization" and config.get("pad_to_max_tokens") is True and config.get("max_tokens") is None
 
 
 #: How Keras 2 stored an array among a layer's arguments.

@@ -19,6 +19,7 @@ from unnest.core.keras_facts.loading import (
     is_own,
     layer_entries,
     needs,
+    pads_to_none,
 )
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record
 from unnest.core.model import JsonObject, Stored
@@ -123,6 +124,8 @@ def _refused_value(kind: str, config: JsonObject) -> str | None:
         return f"a {kind} without `reset_after`, as Keras wrote before 2.1.5"
     if kind in ("BatchNormalization", "LayerNormalization") and isinstance(axis, Sequence) and len(axis) > 1:
         return f"{kind} over {len(axis)} axes"
+    if pads_to_none(kind, config):
+        return f"a {kind} that pads to no number of words, as TensorFlow wrote up to 2.5"
     if kind == "GaussianNoise" and isinstance(stddev, (int, float)) and stddev > 1:
         return "GaussianNoise of more than 1"
     return _refused_object(kind, config)

@@ -21,6 +21,7 @@ from unnest.formats.conversion_checks import (
 )
 from unnest.formats.conversion_losses import left_of_checkpoint, left_of_layers, left_out
 from unnest.formats.convert import TargetFormat, planned_model, target_format
+from unnest.formats.keras3.adapted_layers import with_adapted_state
 from unnest.formats.keras3.path_layout import lay_out
 from unnest.formats.keras3.path_order import in_order
 
@@ -47,7 +48,7 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
             return target_format(source, plan, None)
     if plan.complete is not None and plan.complete.is_keras_3 and to in (None, "keras", "weights"):
         return target_format(source, plan, to or "keras")
-    complete = _complete(source, plan)
+    complete, adapted = with_adapted_state(source, _complete(source, plan))
     to = _asked_for(source, to, has_weights=complete.contents != "architecture")
     converted = _converted(source, complete)
     assert converted.model is not None
@@ -70,7 +71,7 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
         Rewritten(target),
         SUFFIXES[name],
         findings=tuple(not_held),
-        conversions=converted.conversions,
+        conversions=(*adapted, *converted.conversions),
         checks=(CHECKED,),
     )
 

@@ -8,10 +8,24 @@ from typing import Any
 from unnest.core import json_tree
 from unnest.core.keras_facts.own_functions import is_rule_of_keras
 from unnest.core.model import Json, JsonObject, release_of
+from unnest.formats.tensorflow import protos
+from unnest.formats.tensorflow.bundle import read_plain
 
 #: Keras's own modules of what these keys end in, written to .h5 since this release.
 MODULES = {k: f"keras.{k}s" for k in ("initializer", "regularizer", "constraint")}
 MODULES_SINCE = (2, 13)
+
+
+#: The file with the Keras metadata of a SavedModel's objects, from TensorFlow 2.5 on.
+METADATA = "keras_metadata.pb"
+#: Protobuf's own limit.
+MAX_METADATA = 1 << 31
+
+
+def by_node(path: str) -> dict[int, str]:
+    """Node of an object -> its Keras metadata, of the file at `path`. Raises Unreadable."""
+    nodes = protos.parse("KerasMetadata", read_plain(path, MAX_METADATA), path).nodes
+    return {int(n.node_id): str(n.metadata) for n in nodes}
 
 
 def of_exported(value: JsonObject) -> dict[str, Any]:

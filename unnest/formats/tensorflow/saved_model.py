@@ -50,16 +50,13 @@ from unnest.formats.error_translation import reading
 from unnest.formats.json_text import is_architecture, parse, parse_object
 from unnest.formats.tensorflow import metadata_json, protos, prune_graph, served_wrappers, serving_graph
 from unnest.formats.tensorflow.bundle import Bundle, read_plain
+from unnest.formats.tensorflow.metadata_json import METADATA
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.object_models import ObjectModels
 from unnest.formats.tensorflow.restore_check import check_stored
+from unnest.formats.tensorflow.vocabularies import with_tables
 
-GRAPH, TEXT_GRAPH, METADATA, EXPORTED = (
-    "saved_model.pb",
-    "saved_model.pbtxt",
-    "keras_metadata.pb",
-    "assets/saved_model.json",
-)
+GRAPH, TEXT_GRAPH, EXPORTED = "saved_model.pb", "saved_model.pbtxt", "assets/saved_model.json"
 VARIABLES = "variables/variables"
 #: True of the graph before it was cut, and of no other: these are not copied.
 STALE = frozenset({GRAPH, METADATA, EXPORTED, "fingerprint.pb", "debug/saved_model_debug_info.pb"})
@@ -92,6 +89,7 @@ class SavedModelSource(Source):
         self.tags = [list(m.info.tags) for m in model.meta_graphs]
         if VARIABLES + ".index" in self.files:
             self.bundle = Bundle(os.path.join(path, VARIABLES))
+        self._files_of_words: frozenset[str] = frozenset()
         #: Why nobody can tell whose the weights are: the graph can be cut without.
         self._conversion_refusal: Refusal | None = None
         try:
@@ -109,7 +107,7 @@ class SavedModelSource(Source):
         metadata = self._metadata(path, model)
         if metadata is None or not is_model(metadata["architecture"]):
             return Stored("model"), ()
-        architecture = metadata["architecture"]
+        architecture, self._files_of_words = with_tables(metadata["architecture"], model, self.bundle, path, self.files)
         stored = Stored(
             "model",
             architecture,
@@ -149,9 +147,7 @@ class SavedModelSource(Source):
 
     def _root_metadata(self, path: str, model: protos.Message) -> str:
         if METADATA in self.files:
-            file_path = os.path.join(path, METADATA)
-            nodes = protos.parse("KerasMetadata", read_plain(file_path, MAX_GRAPH), file_path).nodes
-            return next((str(n.metadata) for n in nodes if n.node_id == 0), "")
+            return metadata_json.by_node(os.path.join(path, METADATA)).get(0, "")
         for meta in model.meta_graphs:
             if meta.objects.nodes and meta.objects.nodes[0].user.identifier.startswith("_tf_keras"):
                 return str(meta.objects.nodes[0].user.metadata)
@@ -159,8 +155,12 @@ class SavedModelSource(Source):
 
     @property
     def assets(self) -> tuple[str, ...]:
-        """The files of the layers; the Keras model of layout C is one of them, and no layer's."""
-        return tuple(f for f in self.files if f.startswith("assets/") and f != EXPORTED)
+        """The files of the layers, without those of words that the architecture holds.
+
+        The Keras model of layout C is one of them, and no layer's.
+        """
+        others = {EXPORTED, *self._files_of_words}
+        return tuple(f for f in self.files if f.startswith("assets/") and f not in others)
 
     def serving(self) -> tuple[Any, Any]:
         """A fresh copy of the messages: (SavedModel, the MetaGraph that serves)."""

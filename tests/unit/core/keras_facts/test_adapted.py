@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
-from unnest.core.keras_facts.adapted import untold
+from unnest.core.keras_facts.adapted import bin_boundaries, missing_words, untold, vocabulary, with_words
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,49 @@ def test_what_no_config_tells(kind: str, settings: dict[str, Any], elsewhere: li
     for model in (nested, outer):
         assert untold(model, in_h5=False) == elsewhere
         assert untold(model, in_h5=True) == in_h5
+
+
+WORDS = {1: "a", 2: "b", 3: "c"}
+MASKED = {0: "", 1: "[UNK]", 2: "a", 3: "b"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "words", "expected"),
+    [
+        ("StringLookup", {"mask_token": None, "oov_token": "[UNK]"}, WORDS, ["a", "b", "c"]),
+        ("StringLookup", {"mask_token": None, "num_oov_indices": 0}, WORDS, None),  # counts from 0
+        ("StringLookup", {"mask_token": "", "oov_token": "[UNK]"}, MASKED, ["a", "b"]),
+        ("StringLookup", {"mask_token": "", "oov_token": "[UNK]"}, WORDS, None),  # "a" where another word belongs
+        ("StringLookup", {"mask_token": None, "oov_token": "b"}, WORDS, None),  # a word that stands for others
+        ("StringLookup", {"mask_token": None}, {1: "a", 3: "b"}, None),
+        ("StringLookup", {"mask_token": None}, {1: "a", 2: "a"}, None),
+        ("StringLookup", {"mask_token": None}, {}, None),
+        ("TextVectorization", {"output_mode": "int"}, {2: "a", 3: "b"}, ["a", "b"]),
+        ("TextVectorization", {"output_mode": "count"}, {1: "a", 2: "b"}, ["a", "b"]),
+        ("TextVectorization", {"output_mode": "count"}, {2: "a", 3: "b"}, None),
+        ("IntegerLookup", {"mask_token": None, "oov_token": -1}, {1: 42, 2: 12}, [42, 12]),
+    ],
+)
+def test_words_in_order(kind: str, config: Any, words: Any, expected: Any) -> None:
+    """Behind the indices of the mask and of other words; a table that counts otherwise has none."""
+    assert vocabulary(kind, config, words) == expected
+
+
+def test_words_in_the_config() -> None:
+    """Of a layer that lacks them, or names a file of them, and whose name no other bears."""
+    layers: Any = [
+        {"class_name": "StringLookup", "config": {"name": name, "vocabulary": words}}
+        for name, words in (("a", None), ("b", "words.txt"), ("c", ["x"]), ("d", None), ("d", None))
+    ]
+    model: Any = {"class_name": "Functional", "config": {"name": "m", "layers": layers}}
+    assert list(missing_words(model)) == ["a", "b"]
+    made: Any = with_words(model, {name: ["y"] for name in "abcd"})
+    assert [layer["config"]["vocabulary"] for layer in made["config"]["layers"]] == [["y"], ["y"], ["x"], None, None]
+
+
+def test_boundaries_of_a_summary() -> None:
+    """Equal weights; and of fewer values than bins all but the last."""
+    summary = np.array([[1, 2, 3, 4], [1, 1, 1, 1]], "f4")
+    assert bin_boundaries(summary, 2) == [2.0]
+    assert bin_boundaries(summary, 4) == [1.0, 2.0, 3.0]
+    assert bin_boundaries(summary, 9) == [1.0, 2.0, 3.0]

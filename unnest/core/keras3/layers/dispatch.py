@@ -135,6 +135,7 @@ RULES: dict[str, Rule] = {
     "SeparableConv1D": convolutions.separable_1d,
     "Hashing": preprocessing.hashing,
     "Resizing": preprocessing.resizing,
+    "TextVectorization": preprocessing.text_vectorization,
     "Rescaling": preprocessing.rescaling,
     "Softmax": activation_layers.softmax,
     **dict.fromkeys(("ActivityRegularization", "Identity", "ReLU"), passing_layer),

@@ -18,6 +18,7 @@ from unnest.core.keras3.pieces import (
     Weights,
     numpy_operation,
 )
+from unnest.core.keras_facts.loading import pads_to_none
 
 
 def upsampling_2d(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
@@ -53,6 +54,17 @@ def rescaling(kind: str, config: Config, name: str, weights: Weights, context: C
         return (numpy_operation("Add", numpy_operation("Multiply", call.args[0], scale), offset),)
 
     return Expansion(outputs)
+
+
+def text_vectorization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """TextVectorization: up to TensorFlow 2.5 it was to pad its counts by default, which without a limit did nothing.
+
+    (Source: TensorFlow 2.3, keras/layers/preprocessing/text_vectorization.py; Keras 3.15 refuses it.)
+    """
+    if pads_to_none(kind, config):
+        context.note("arguments", name)
+        config = {**config, "pad_to_max_tokens": False}
+    return plain_layer(kind, config, name, weights, context)
 
 
 def hashing(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:

@@ -1,0 +1,87 @@
+"""Words that lie in tables of a SavedModel, in files, or in a summary: they go into the configs of their layers.
+
+`tests/keras/test_keras_vocabularies.py` compares the predictions.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import h5py
+import pytest
+
+import unnest
+from tests.corpus.unpacked import FIXTURES
+from unnest.core.keras_facts.loading import layer_entries
+from unnest.core.model import Json
+from unnest.formats.detect import open_container
+
+FOLDER = FIXTURES / "vocabularies"
+#: The words of StringLookup, most frequent first; of a file in its order.
+COLOURS = ["red", "green", "grey", "blue"]
+FILED = ["red", "green", "blue"]
+
+
+def words_in(architecture: Json) -> dict[str, Json]:
+    """Class -> words, of the lookup layers of a model."""
+    configs = ((str(e["class_name"]), e.get("config")) for e in layer_entries(architecture))
+    return {
+        kind: config["vocabulary"] for kind, config in configs if isinstance(config, dict) and "vocabulary" in config
+    }
+
+
+def words(path: Path) -> dict[str, Json]:
+    """Class -> words, of the lookup layers of a file."""
+    with open_container(str(path)).open(str(path)) as source:
+        return words_in(source.stored.architecture)
+
+
+@pytest.mark.parametrize("stack", ["tf23", "tf27", "tf210", "tf215"])
+def test_words_of_a_saved_model(stack: str) -> None:
+    """Of layers in the model and in a model in it."""
+    found = words(FOLDER / f"{stack}-everything")
+    assert found["StringLookup"] == COLOURS
+    text = found["TextVectorization"]
+    assert isinstance(text, list)
+    assert (text[0], sorted(map(str, text))) == ("the", ["and", "cat", "dog", "mat", "on", "sat", "the"])
+    assert stack == "tf23" or found["IntegerLookup"] == [42, 12, 1138, 36, 7]
+
+
+@pytest.mark.parametrize("stack", ["tf23", "tf27", "tf210", "tf215"])
+def test_words_of_an_asset(stack: str, tmp_path: Path) -> None:
+    """Not the name of a file on the machine of then; and no file is said to be left out."""
+    assert words(FOLDER / f"{stack}-file") == {"StringLookup": FILED}
+    done = unnest.fix(FOLDER / f"{stack}-file", tmp_path / "out.keras", keras="3")
+    assert (done.action, [f.code for f in done.findings]) == ("converted", [])
+
+
+def test_words_of_a_keras_archive(tmp_path: Path) -> None:
+    """They lie in files below the paths of their layers."""
+    done = unnest.fix(FOLDER / "tf215-archive.keras", tmp_path / "out.keras", keras="3")
+    assert words(tmp_path / "out.keras")["StringLookup"] == COLOURS
+    assert [f.code for f in done.findings] == []
+    assert done.conversions[0].rule == "vocabulary"
+
+
+def test_words_go_into_an_h5(tmp_path: Path) -> None:
+    """Which can hold them in the config alone."""
+    done = unnest.fix(FOLDER / "tf210-everything", tmp_path / "out.h5", to="h5")
+    assert [f.code for f in done.findings] == []
+    with h5py.File(tmp_path / "out.h5") as file:
+        assert words_in(json.loads(file.attrs["model_config"]))["StringLookup"] == COLOURS
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("tf23-inverted", "keeps what adapt() found outside of its config"),  # counts from 1, its config says from 2
+        ("tf27-weighted", "which weights of"),  # how often each word was met
+        ("tf215-weighted", "which weights of"),
+    ],
+)
+def test_what_is_refused(name: str, reason: str, tmp_path: Path) -> None:
+    """Where the words alone would not make the layer again."""
+    done = unnest.fix(FOLDER / name, tmp_path / "out.keras", keras="3")
+    assert done.error is not None
+    assert (done.action, reason in done.error.message) == ("refused", True)

@@ -1,0 +1,36 @@
+"""Layers that `adapt()` filled predict in Keras 3 what they did in their own stack, for unknown words too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unnest
+from tests.corpus.unpacked import FIXTURES
+
+FOLDER = FIXTURES / "vocabularies"
+NAMES = [
+    *(f"{stack}-{kind}" for stack in ("tf23", "tf27", "tf210", "tf215") for kind in ("everything", "file")),
+    *(f"{stack}-{kind}" for stack in ("tf27", "tf210", "tf215") for kind in ("counts", "inverted", "bins", "bins.h5")),
+    "tf215-archive.keras",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_predicts_as_its_own_stack_did(name: str, keras: Any, tf: Any, tmp_path: Path) -> None:
+    if keras.__name__ != "keras":
+        pytest.skip("for Keras 3")
+    assert unnest.fix(FOLDER / name, tmp_path / "out.keras", keras="3").action == "converted"
+    model = keras.models.load_model(tmp_path / "out.keras")
+    with np.load(FOLDER / f"{name.partition('.')[0]}.npz") as io:
+        x = [io[key] for key in sorted(io.files) if key[0] == "x"]
+        wanted = io["y0"]
+    x = [tf.constant(array.tolist() if array.dtype.kind == "U" else array) for array in x]
+    found = np.asarray(model(x if len(x) > 1 else x[0]))
+    if wanted.dtype.kind == "U":
+        assert np.char.decode(found.astype("S")).tolist() == wanted.tolist()
+    else:
+        np.testing.assert_array_equal(found, wanted)
