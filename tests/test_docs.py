@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -231,3 +232,32 @@ def test_links() -> None:
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
         for link in re.findall(r"\]\(([^):#\s]+)\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def named_paths(page: Path) -> set[str]:
+    """Paths of the repository that a page names: whole ones, and below a heading of `unnest/` those inside it."""
+    text = page.read_text(encoding="utf-8")
+    whole = re.findall(r"`((?:unnest|tests|scripts|benchmarks|fixtures|packaging)/[\w./-]*)`", text)
+    inside = re.findall(r"`((?:cli|batch|formats|report|files|core|keras|remote)/[\w./]*)`", text)
+    commands = re.findall(r"\b((?:tests|scripts)/[\w/]+(?:\.\w+)?)", text)
+    return {*whole, *(f"unnest/{path}" for path in inside), *commands}
+
+
+#: What the recipes have a reader write.
+TO_BE_WRITTEN = {"unnest/formats/npz.py"}
+
+
+@pytest.mark.parametrize(
+    "page", ["docs/contributing.md", "docs/architecture.md", "docs/recognition.md", "CONTRIBUTING.md"]
+)
+def test_pages_for_developers_name_what_there_is(page: str) -> None:
+    """Files and folders have not moved since the page was written."""
+    gone = {path for path in named_paths(ROOT / page) if not (ROOT / path).exists()}
+    assert gone - TO_BE_WRITTEN == set()
+
+
+def test_the_recipe_for_a_variant_runs() -> None:
+    """Its program makes the model that it speaks of."""
+    page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^   ```python\n(.*?)^   ```", page, re.DOTALL | re.MULTILINE)
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=ROOT, check=True)
