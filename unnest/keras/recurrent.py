@@ -18,9 +18,10 @@ from importlib import import_module
 
 import tensorflow as tf
 
+from unnest.core.layers.catalog import LAYERS
 from unnest.keras.keras_api import KerasApi, Model
 
-CLASSES = ("LSTM", "GRU", "SimpleRNN")
+CLASSES = tuple(layer.name for layer in LAYERS.values() if layer.is_recurrent)
 
 SWITCH = "_DISABLE_LOWER_USING_SWITCH_MERGE"
 """TensorFlow asks it wherever a loop is made. There is no public one; without it, loops are taken apart as usual."""

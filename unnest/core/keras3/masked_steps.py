@@ -19,14 +19,12 @@ from unnest.core.layers.record import MaskUse
 from unnest.core.layers.shape_rules import settings
 from unnest.core.model import JsonObject
 
-PLAIN_RECURRENT = frozenset({"LSTM", "GRU", "SimpleRNN"})
-
 
 def check_masked_steps(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> None:
     """Raises CannotConvert where something else came out at masked steps than comes out today."""
     if repeats_last(layer.entry, context) and not _can_be_two(layer, kwargs, context):
         raise repeated_last(layer.name, kind)
-    is_known = kind in PLAIN_RECURRENT and not context.is_tf and context.backend == "tensorflow"
+    is_known = layer_record(kind).is_recurrent and not context.is_tf and context.backend == "tensorflow"
     if _began_with_state(kind, layer, kwargs, context) and not is_known:
         why = "at masked first steps it gave back its initial state, and gives zeros in Keras 3"
         raise refused(layer.name, kind, why)
@@ -72,7 +70,11 @@ def _can_be_two(layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -
     if layer.class_name != "Bidirectional" or "initial_state" in kwargs or layer.config.get("merge_mode") is None:
         return False
     directions = [layer.config[key] for key in ("layer", "backward_layer") if layer.config.get(key)]
-    configs = [d["config"] for d in directions if isinstance(d, Mapping) and d.get("class_name") in PLAIN_RECURRENT]
+    configs = [
+        d["config"]
+        for d in directions
+        if isinstance(d, Mapping) and layer_record(str(d.get("class_name"))).is_recurrent
+    ]
     return len(configs) == len(directions) and all(
         isinstance(c, Mapping) and c.get("return_sequences") and not c.get("return_state") and not c.get("stateful")
         for c in configs

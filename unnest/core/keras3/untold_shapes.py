@@ -49,7 +49,7 @@ def _candidates(layer: Layer, kernel: tuple[int, ...]) -> list[Shape]:
         kind = str(settings({"config": layer.settings.get("layer")}).get("class_name"))
     if kind == "Dense":
         return [(None, kernel[0]), (None, None, kernel[0])]
-    if kind in ("LSTM", "GRU", "SimpleRNN"):
+    if layer_record(kind).is_recurrent:
         return [(None, None, kernel[0])]
     match = re.fullmatch(r"Conv([123])D", kind)
     if match is None or layer.settings.get("data_format") == "channels_first":

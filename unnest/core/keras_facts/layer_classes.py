@@ -49,6 +49,8 @@ def is_namesake(class_name: str, config: Json, release: tuple[int, ...], *, in_t
     `release` is the numbers of the writer's version, empty where it is not told.
     """
     record = layer_record(class_name)
+    if release and record.keras and release[0] not in record.keras:
+        return True
     if not record.in_tensorflow_since:
         return False
     if release and (release < record.in_tensorflow_since or (release[:2] <= STANDALONE and not in_tensorflow)):

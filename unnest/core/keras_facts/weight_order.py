@@ -13,6 +13,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.layer_classes import today
 from unnest.core.keras_facts.weight_specs import SWITCHES, Expected, expected, initialized
 from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.record import KerasLayer
 from unnest.core.model import Json, JsonObject, Tensor
 
 RULES = ("_regularizer", "_constraint")
@@ -82,17 +83,14 @@ def promised(class_name: str, config: Json) -> Expected | None:
     """The weights that a layer's config promises, as if nothing were frozen; None where it tells nothing.
 
     Bidirectional's config holds one layer, of which it makes two. Keras 1's configs speak of rules, and not of
-    BatchNormalization's two statistics (source: Keras 1.2). Normalization's config speaks of no weights: it has mean,
-    variance and count, unless its mean is in the config (source: TensorFlow 2.2 to 2.15, Keras 3). Nor does that of
-    Discretization, which keeps what it was adapted to as one; Keras 3's, which does not say whether it is trained, has
-    none in its lists (source: TensorFlow 2.7 to 2.15, tf_keras 2.21, Keras 3.15).
+    BatchNormalization's two statistics (source: Keras 1.2). Discretization's config speaks of no weights: it keeps what
+    it was adapted to as one; Keras 3's, which does not say whether it is trained, has none in its lists (source:
+    TensorFlow 2.7 to 2.15, tf_keras 2.21, Keras 3.15).
     """
     if today(class_name) == "Discretization" and isinstance(config, Mapping):
         is_adapted = {"num_bins", "trainable"} <= set(config) and config.get("bin_boundaries") is None
         return Expected(0, 1) if is_adapted else None
-    if today(class_name) == "Normalization" and isinstance(config, Mapping) and config.get("mean") is None:
-        return Expected(0, 3)
-    told = expected(config)
+    told = _counted(layer_record(today(class_name)), config) or expected(config)
     if told is not None and today(class_name) == "Bidirectional" and not _has_both_ways(config):
         return Expected(2 * told.trained, 2 * told.statistics)
     if (
@@ -104,6 +102,18 @@ def promised(class_name: str, config: Json) -> Expected | None:
         return told
     stems = stems_of(config)
     return Expected(len(stems), 2 * (class_name == "BatchNormalization")) if stems else None
+
+
+def _counted(record: KerasLayer, config: Json) -> Expected | None:
+    """Return the weights of one of Keras's layers that counts them by other arguments than initializers; None if none.
+
+    A config without the arguments that the class always stores is that of a custom class of its name.
+    """
+    if record.weight_count is None or not isinstance(config, Mapping) or not set(record.always_stored) <= set(config):
+        return None
+    weights = (record.weights or ())[: record.weight_count(config)]
+    trained = sum(weight.trained for weight in weights)
+    return Expected(trained, len(weights) - trained) if weights else None
 
 
 def _has_both_ways(config: Json) -> bool:

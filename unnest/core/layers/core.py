@@ -8,8 +8,7 @@ from __future__ import annotations
 from unnest.core.layers import shape_rules, weight_rules
 from unnest.core.layers.arguments import BIAS, EMBEDDINGS, KERAS_1_DENSE, KERNEL, KERNEL_AND_BIAS
 from unnest.core.layers.record import ANY_VALUE, KerasLayer, MaskUse, Weight
-from unnest.core.layers.weights import KERNEL as KERNEL_WEIGHT
-from unnest.core.layers.weights import KERNEL_AND_BIAS_WEIGHTS
+from unnest.core.layers.weights import KERNEL_AND_BIAS_WEIGHTS, KERNEL_WEIGHT
 
 LAYERS = (
     KerasLayer(
@@ -55,6 +54,24 @@ LAYERS = (
         weights=(Weight("embeddings", keras_1="W"),),
         weight_shapes=weight_rules.embedding_shapes,
         keras_1_rules=True,
+        output_shape=shape_rules.embedding,
+        mask=MaskUse.MAKES,
+    ),
+    KerasLayer(
+        "ReversibleEmbedding",
+        keras=(3,),
+        arguments=(
+            "input_dim",
+            "output_dim",
+            "tie_weights",
+            *EMBEDDINGS,
+            "mask_zero",
+            "reverse_dtype",
+            "logit_soft_cap",
+        ),
+        weights=(Weight("embeddings"), Weight("reverse_embeddings")),
+        weight_count=weight_rules.reversible_embedding_count,
+        weight_shapes=weight_rules.embedding_shapes,
         output_shape=shape_rules.embedding,
         mask=MaskUse.MAKES,
     ),

@@ -104,6 +104,14 @@ LAYERS = (
         mask=MaskUse.UNKNOWN,
     ),
     KerasLayer(
+        "ContrastLimitedAdaptiveHistogramEqualization",
+        keras=(3,),
+        weights=(),
+        output_shape=shape_rules.same,
+        input_axes=4,
+        mask=MaskUse.UNKNOWN,
+    ),
+    KerasLayer(
         "MixUp",
         keras=(3,),
         mask=MaskUse.UNKNOWN,

@@ -209,6 +209,11 @@ class KerasLayer:
         return self.exported and self.parts is Parts.OWN
 
     @property
+    def is_recurrent(self) -> bool:
+        """True for a layer that makes its cell and reads (batch, steps, features): LSTM, GRU, SimpleRNN."""
+        return self.parts is Parts.CELL and self.input_axes is None
+
+    @property
     def combines(self) -> bool:
         """True for a layer that makes numbers of those of several tensors, in place of lining them up."""
         return self.is_elementwise or self.merge_mode == "dot"

@@ -111,3 +111,8 @@ def additive_attention_count(config: JsonObject) -> int:
 def normalization_count(config: JsonObject) -> int:
     """Mean, variance and count, unless the config holds the mean."""
     return 3 * (config.get("mean") is None)
+
+
+def reversible_embedding_count(config: JsonObject) -> int:
+    """A table, and another one for the way back if they are not tied."""
+    return 1 + (config.get("tie_weights") is False)

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from unnest.core.layers.record import Weight
 
-KERNEL = Weight("kernel", keras_1="W")
-BIAS = Weight("bias", switch="use_bias", keras_1="b")
+KERNEL_WEIGHT = Weight("kernel", keras_1="W")
+BIAS_WEIGHT = Weight("bias", switch="use_bias", keras_1="b")
 DEPTHWISE_KERNEL = Weight("depthwise_kernel", argument="depthwise")
 GAMMA = Weight("gamma", switch="scale")
 BETA = Weight("beta", switch="center")
 
-KERNEL_AND_BIAS_WEIGHTS = (KERNEL, BIAS)
-DEPTHWISE_WEIGHTS = (DEPTHWISE_KERNEL, BIAS)
-SEPARABLE_WEIGHTS = (DEPTHWISE_KERNEL, Weight("pointwise_kernel", argument="pointwise"), BIAS)
-RECURRENT_WEIGHTS = (KERNEL, Weight("recurrent_kernel", argument="recurrent", keras_1="U"), BIAS)
+KERNEL_AND_BIAS_WEIGHTS = (KERNEL_WEIGHT, BIAS_WEIGHT)
+DEPTHWISE_WEIGHTS = (DEPTHWISE_KERNEL, BIAS_WEIGHT)
+SEPARABLE_WEIGHTS = (DEPTHWISE_KERNEL, Weight("pointwise_kernel", argument="pointwise"), BIAS_WEIGHT)
+RECURRENT_WEIGHTS = (KERNEL_WEIGHT, Weight("recurrent_kernel", argument="recurrent", keras_1="U"), BIAS_WEIGHT)
 MOVING_STATISTICS = (
     Weight("moving_mean", trained=False, keras_1="running_mean"),
     Weight("moving_variance", trained=False, keras_1="running_std"),

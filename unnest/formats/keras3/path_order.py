@@ -134,7 +134,7 @@ def _mark_trained(layer: Layer, tensors: Sequence[Tensor], holder: str) -> list[
 
     """
     count = trained_count(layer, len(tensors))
-    if count is None and (layer.class_name == "MultiHeadAttention" or not _is_keras_own(layer.stored)):
+    if count is None and not _is_keras_own(layer.stored):
         count = len(tensors)
     if tensors and count is None:
         raise _refusal(holder, f"which weights of {layer.name!r} in it are trained does not follow from its config")

@@ -69,6 +69,11 @@ def test_stems() -> None:
         ("Discretization", {"trainable": True, "bin_boundaries": None, "num_bins": 3}, Expected(0, 1)),
         ("Discretization", {"trainable": True, "bin_boundaries": [0.0, 1.0], "num_bins": None}, None),
         ("Discretization", {"bin_boundaries": None, "num_bins": 3}, None),  # Keras 3
+        ("MultiHeadAttention", {"num_heads": 2, "key_dim": 3, "use_bias": False}, Expected(4, 0)),
+        ("MultiHeadAttention", {"num_heads": 2, "d_model": 3}, None),  # a custom class
+        ("AdditiveAttention", {"use_scale": True}, Expected(1, 0)),
+        ("AdditiveAttention", {}, None),  # a custom class: Keras's stores `use_scale`
+        ("ReversibleEmbedding", {"embeddings_initializer": None, "tie_weights": False}, Expected(2, 0)),
         ("BatchNormalization", NORM, Expected(2, 2)),
         ("BatchNormalization", {**NORM, "renorm": True}, None),
         ("BatchNormalization", {"gamma_regularizer": None, "beta_regularizer": None}, Expected(2, 2)),  # Keras 1

@@ -41,4 +41,6 @@ def test_weight_counts() -> None:
     assert weight_rules.attention_count({"use_scale": True, "score_mode": "concat"}) == 2
     assert weight_rules.additive_attention_count({}) == 1
     assert weight_rules.normalization_count({}) == 3
+    assert weight_rules.reversible_embedding_count({"tie_weights": True}) == 1
+    assert weight_rules.reversible_embedding_count({"tie_weights": False}) == 2
     assert weight_rules.normalization_count({"mean": [0.0]}) == 0

@@ -38,6 +38,9 @@ def test_classes_of_keras_that_are_gone(kind: str, why: str) -> None:
     [
         ("LayerNormalization", None, (2, 2, 4), True),
         ("LayerNormalization", None, (2, 4, 0), False),
+        ("RMSNormalization", None, (2, 13, 1), True),  # Keras 3 alone has one
+        ("RMSNormalization", None, (), False),
+        ("LSTMCell", None, (1, 2, 2), True),
         ("Dense", "keras.layers", (2, 13, 1), False),
         ("Dense", "my_package.layers", (2, 13, 1), True),
     ],

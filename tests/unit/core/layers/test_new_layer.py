@@ -1,0 +1,68 @@
+"""The recipe for a new Keras layer in docs/contributing.md, followed to the letter."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.core.build import functional, layer, source
+from unnest.core.architecture import read
+from unnest.core.assign.trainable import trained_count
+from unnest.core.keras3.context import Context
+from unnest.core.keras3.layers import piece
+from unnest.core.keras3.pieces import NewLayer
+from unnest.core.keras_facts import shape_inference
+from unnest.core.keras_facts.layer_classes import is_keras_class
+from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts.weight_order import Claim, Variable, as_made
+from unnest.core.layers import catalog, core, record
+from unnest.core.model import Tensor
+from unnest.core.recognise.layer_facts import keeps_rows
+
+PAGE = Path(__file__).parents[4] / "docs" / "contributing.md"
+CONFIG: dict[str, Any] = {
+    "units": 3, "dtype": "float32", "use_bias": True, "kernel_initializer": "zeros", "kernel_regularizer": None,
+    "bias_initializer": "zeros", "bias_regularizer": None, "gate_initializer": "zeros",
+}  # fmt: skip
+NAMES = ("kernel", "bias", "gate")
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A Gate layer of a model, once the page's record stands in the catalog."""
+    block = re.search(
+        r"^ +KerasLayer\(\n +\"Gate\".*?^ +\),$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert block is not None
+    found = eval(f"({block[0]})", {**vars(core), **vars(record)})  # noqa: S307 - the page's own code
+    monkeypatch.setitem(catalog.LAYERS, "Gate", found[0])
+    model = functional(source(), layer("y", ["x"], kind="Gate", trainable=True, **CONFIG))
+    return read(model).layers["y"]
+
+
+def test_it_is_no_slice(gate: Any) -> None:
+    assert is_keras_class("Gate", gate.stored)
+    assert keeps_rows(gate) == "y is Keras's Gate, which keeps all rows"
+
+
+def test_its_weights_are_known(gate: Any) -> None:
+    assert trained_count(gate, 3) == 2
+    claims = [Claim(Variable(f"y/{name}:0", None), (), name, 0) for name in reversed(NAMES)]
+    made = as_made(gate, claims)
+    assert made is not None
+    assert tuple(claim.weight for claim in made) == NAMES
+
+
+def test_its_shape_is_known(gate: Any) -> None:
+    given = Spec((None, 3), "float32")
+    assert shape_inference.result_of(gate.stored, [given]) == given
+
+
+def test_an_older_one_converts_to_keras_3(gate: Any) -> None:
+    weights = tuple(Tensor(name, (3,), "<f4", name) for name in NAMES)
+    made = piece(gate.stored, "y", weights, Context.of("2.13.1", "tensorflow"))
+    assert isinstance(made, NewLayer)
+    assert (made.class_name, made.config["units"], made.weights) == ("Gate", 3, weights)
