@@ -122,9 +122,10 @@ def _add_named(entry: JsonObject, classes: dict[str, None], functions: dict[str,
 
 
 def _is_namesake(entry: JsonObject, model: Stored) -> bool:
-    """Whether a class of Keras 1 or 2 is somebody's own that is called as one of today's Keras is."""
+    """Return True for a custom class that has the name of one of Keras's, which the file's Keras had not."""
     if model.is_keras_3:
-        return False
+        generations = layer_record(str(entry["class_name"])).keras
+        return bool(generations) and {3}.isdisjoint(generations)
     in_tensorflow = "-tf" in (model.keras_version or "")
     return is_namesake(str(entry["class_name"]), entry.get("config"), model.release, in_tensorflow=in_tensorflow)
 

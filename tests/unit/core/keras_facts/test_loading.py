@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from unnest.core.keras_facts.loading import Needs, needs, why_not_tf_keras
@@ -122,3 +124,15 @@ def test_a_registered_class_is_called_as_its_loader_looks_for_it(module: str | N
     inner: JsonObject = {**layer("Two"), "registered_name": "pk>Two", "module": None}
     nested: JsonObject = {"class_name": "Functional", "config": {"name": "inner", "layers": [inner]}}
     assert needs(model(nested, version="2.21.0", module=module)).classes == (name,)
+
+
+@pytest.mark.parametrize("version", ["3.15.1", None])
+def test_a_class_that_keras_3_never_had_is_to_be_given(version: str | None) -> None:
+    """CategoryCrossing was tf.keras's, and ReversibleEmbedding is Keras 3's alone."""
+    layers = [
+        {"module": None, "class_name": kind, "config": {"name": kind}, "registered_name": kind}
+        for kind in ("CategoryCrossing",)
+    ]
+    layers.append({"module": "keras.layers", "class_name": "ReversibleEmbedding", "config": {"name": "r"}})
+    model: Any = {"module": "keras", "class_name": "Sequential", "config": {"name": "s", "layers": layers}}
+    assert needs(Stored("model", model, keras_version=version)).classes == ("CategoryCrossing",)
