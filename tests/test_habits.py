@@ -157,3 +157,9 @@ def test_progress_is_for_terminals(bad: Path) -> None:
     bad.with_name("m.unnested.h5").unlink()
     quiet = on_a_terminal(f"{code}, '-q']; sys.exit(app.run())")
     assert quiet == ""
+
+
+def test_no_message_names_an_index_for_unnest() -> None:
+    """The package is in none: what is missing is installed by the names that an index has."""
+    sources = {path: path.read_text("utf-8") for path in Path(about.__file__).parent.rglob("*.py")}
+    assert [str(path) for path, text in sources.items() if re.search(r"pip install '?unnest", text)] == []

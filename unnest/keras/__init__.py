@@ -59,7 +59,7 @@ def _register() -> None:
 if backend_in_use() == "tensorflow":
     if find_spec("tensorflow") is None:
         raise ImportError(
-            "unnest.keras needs a backend: pip install 'unnest[tensorflow]', or set KERAS_BACKEND to jax or torch"
+            "unnest.keras needs a backend: pip install tensorflow keras, or set KERAS_BACKEND to jax or torch"
         )
     _register()
 
@@ -72,7 +72,7 @@ def __getattr__(name: str) -> Any:
         return model_checkpoint(running())
     if name in _TOWERS and find_spec("tensorflow") is None:
         raise ImportError(
-            f"unnest.keras.{name} makes towers, which need TensorFlow: pip install 'unnest[tensorflow]'; "
+            f"unnest.keras.{name} makes towers, which need TensorFlow: pip install tensorflow; "
             "keras.distribution.DataParallel serves JAX, torch.nn.DataParallel serves torch"
         )
     home = _HOMES.get(name) or _TOWERS.get(name)

@@ -57,13 +57,20 @@ def _other_places(model: Stored, container: str) -> str | None:
         return f"models in it share {', '.join(shared)}, which no Keras finds again in a .keras; --to h5 loads"
     if container == "keras" and (sharing := loading.without_its_weights(model)):
         return f"a layer that {sharing} shares with another, whose weights no Keras finds again in a .keras"
-    if container == "h5" and (lost := untold(model.architecture, in_h5=True)):
-        return f"what {', '.join(lost)} found by adapt(), which no .h5 holds"
     if surplus := loading.with_surplus_weights(model):
         return f"weights in {surplus}, which has none"
-    if container == "h5" and (sharing := stored_once(model)):
+    return _lost_in_h5(model) if container == "h5" else None
+
+
+def _lost_in_h5(model: Stored) -> str | None:
+    """Return why no Keras finds some weights of an `.h5` again, or sets them where they were."""
+    if lost := untold(model.architecture, in_h5=True):
+        return f"what {', '.join(lost)} found by adapt(), which no .h5 holds"
+    if unbuilt := loading.unbuilt_sequential(model):
+        return f"weights of {unbuilt}, a Sequential without an input shape, which no Keras builds before it loads them"
+    if sharing := stored_once(model):
         return f"weights in {sharing} that layers in it share, and that no Keras finds again in an .h5"
-    name = misplaced_within(model, container)
+    name = misplaced_within(model, "h5")
     return None if name is None else f"a frozen model in {name}, whose weights Keras gives to other layers"
 
 

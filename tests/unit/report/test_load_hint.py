@@ -267,7 +267,7 @@ def test_weights_load_into_the_model_that_is_named() -> None:
 )
 def test_surplus_weights_promise_no_loading(kind: str, loads: bool) -> None:
     """Every Keras refuses weights of a layer that has none; somebody's own class may have any."""
-    layer: JsonObject = {"class_name": kind, "config": {"name": "flat"}}
+    layer: JsonObject = {"class_name": kind, "config": {"name": "flat", "batch_input_shape": [None, 3]}}
     weights = Group("flat", (Tensor("x:0", (3,), "<f4", "/x"),))
     architecture: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": [layer]}}
     model = Stored("model", architecture, groups=(weights,), keras_version="2.3.0-tf")
@@ -320,3 +320,21 @@ def test_layer_that_is_noted_at_both_places() -> None:
     noted = json.loads(json.dumps(model.architecture).replace('"layer": {', '"layer": {"shared_object_id": 3, '))
     assert does_not_load_in(model._replace(architecture=noted, keras_version="2.15.0"), "keras").keys() == {"Keras 3"}
     assert "tf_keras" in does_not_load_in(model._replace(keras_version="2.15.0"), "keras")
+
+
+@pytest.mark.parametrize(
+    ("entry", "config", "loads"),
+    [
+        ({"name": "d", "units": 2}, {}, False),
+        ({"name": "d", "units": 2, "batch_input_shape": [None, 4]}, {}, True),
+        ({"name": "d", "units": 2}, {"build_input_shape": [None, 4]}, True),
+    ],
+)
+def test_weights_of_a_sequential_without_an_input_shape(entry: JsonObject, config: JsonObject, loads: bool) -> None:
+    """No Keras builds it before it loads them, its own included; JSON alone it loads."""
+    layers: Json = [{"class_name": "Dense", "config": entry}]
+    architecture: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": layers, **config}}
+    weights = Group("d", (Tensor("kernel:0", (4, 2), "<f4", "/k"),))
+    model = Stored("model", architecture, groups=(weights,), keras_version="2.2.4")
+    assert ("tf_keras" not in does_not_load_in(model, "h5"), bool(loads_in(model, "a.h5", "h5"))) == (loads, loads)
+    assert "tf_keras" not in does_not_load_in(model._replace(contents="architecture", groups=()), "json")

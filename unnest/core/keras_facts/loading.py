@@ -225,6 +225,30 @@ def _without_weights(
     return None
 
 
+#: Where a Sequential stores the shape that its layers are built on: in its config, or in its first layer's.
+INPUT_SHAPES = ("build_input_shape", "batch_input_shape", "batch_shape")
+
+
+def unbuilt_sequential(model: Stored) -> str | None:
+    """Return the name of the outermost model where it is a Sequential with weights and without an input shape.
+
+    (Source: files of Keras 2.2.4 and 2.3.1 that their own Keras, and tf_keras 2.21, refuse: "a model with 0 layers".)
+    """
+    architecture = model.architecture
+    if architecture is None or architecture.get("class_name") != "Sequential" or not is_model(architecture):
+        return None
+    graph = read(architecture)
+    first = next(iter(graph.layers.values()), None)
+    config = architecture.get("config")
+    holders = [config if isinstance(config, Mapping) else {}, first.settings if first is not None else {}]
+    has_weights = any(group.tensors for group in model.groups)
+    if not has_weights or first is None or is_input(first.stored) or is_model(first.stored):
+        return None
+    if any(holder.get(key) is not None for holder in holders for key in INPUT_SHAPES) or wrapped(first.stored):
+        return None
+    return graph.name
+
+
 def with_surplus_weights(model: Stored) -> str | None:
     """The first layer of Keras's own that has weights where its class has none: every Keras refuses the model."""
     architecture = model.architecture
