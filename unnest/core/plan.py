@@ -293,11 +293,14 @@ def _completed(stored: Stored, architecture: JsonObject, weights_plan: Plan, cho
         return None
     if _groups_are_layers(stored.groups, architecture):
         complete = _with_architecture(stored, architecture)
-        return plan(complete, choices=choices).result or complete
+        complete_plan = plan(complete, choices=choices)
+        return complete if complete_plan.output is None else complete_plan.output.model
     if weights_plan.result is None:
         return None
-    complete = _with_architecture(weights_plan.result, architecture, versions_of=stored)
-    return complete if plan(complete).verdict == "clean" else None
+    complete_plan = plan(_with_architecture(weights_plan.result, architecture, versions_of=stored))
+    if complete_plan.verdict != "clean" or complete_plan.output is None:
+        return None
+    return complete_plan.output.model
 
 
 def _with_architecture(weights: Stored, architecture: JsonObject, versions_of: Stored | None = None) -> Stored:

@@ -292,3 +292,29 @@ def test_weights_of_a_sequential_in_another_without_a_name(second: str, fits: bo
     made = plan(Stored("weights", groups=groups), architecture=architecture)
     assert (made.refusal is None) is fits
     assert (made.complete is not None) is fits
+
+
+def test_weights_with_their_json_read_mappings_as_their_release_did() -> None:
+    """TensorFlow 2.0 takes a mapping of inputs in the order of its keys, in a whole model and in one kept in parts."""
+    inputs: Any = [{"class_name": "InputLayer", "name": name, "config": {"name": name}} for name in ("b", "a")]
+    inner: Any = {
+        "name": "t",
+        "layers": inputs,
+        "input_layers": [["b", 0, 0], ["a", 0, 0]],
+        "output_layers": [["b", 0, 0]],
+    }
+    outer_inputs: Any = [
+        {"class_name": "InputLayer", "name": name, "config": {"name": name}, "inbound_nodes": []} for name in ("x", "y")
+    ]
+    call: Any = {"b": ["x", 0, 0, {}], "a": ["y", 0, 0, {}]}
+    layers = [*outer_inputs, {"class_name": "Model", "name": "t", "config": inner, "inbound_nodes": [call]}]
+    ends: Any = {"input_layers": [["x", 0, 0], ["y", 0, 0]], "output_layers": [["t", 1, 0]]}
+    architecture: JsonObject = {"class_name": "Model", "config": {"name": "m", "layers": layers, **ends}}
+    groups = tuple(Group(name, ()) for name in ("x", "y", "t"))
+    whole = plan(Stored("model", architecture, groups=groups, keras_version="2.2.4-tf"))
+    parts = plan(Stored("weights", groups=groups, keras_version="2.2.4-tf"), architecture=architecture)
+    assert whole.output is not None
+    assert parts.complete is not None
+    assert parts.complete.architecture == whole.output.model.architecture
+    read_today: Any = parts.complete.architecture
+    assert read_today["config"]["layers"][2]["inbound_nodes"] == [[["y", 0, 0, {}], ["x", 0, 0, {}]]]
