@@ -98,6 +98,8 @@ def test_clean_and_accessible(kind: str, width: int, scheme: str, browser: Brows
         page.locator("button.open", has_text="parallel").first.click()
         page.locator("dialog summary").first.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    heads = page.evaluate("[...document.querySelectorAll('.data th')].map((e) => e.offsetWidth)")
+    assert abs(sum(heads) - page.evaluate("document.querySelector('.data').offsetWidth")) <= 1
     found = axe.Axe().run(page).response["violations"]
     assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
     assert shown.troubles == []

@@ -29,6 +29,8 @@ TOWERS_AHEAD = 2
 LAYERS_DRAWN = 24
 #: Wrappers side by side in one graph that are drawn; what is beyond is layers like others.
 WRAPPERS_DRAWN = 16
+#: The kinds of boxes of a wrapper whose graph is not stored.
+ROWS, TEMPLATE = "rows of the batch", "template model"
 #: Levels of models in models that can be opened.
 DEEPEST = 8
 
@@ -325,7 +327,7 @@ def _schema(wrappers: Sequence[Wrapper]) -> Figure:
         nodes = [Box("batch", "batch", "input", "input")]
         edges = []
         for lane in lanes:
-            nodes.append(Box(f"slice {lane}", f"slice {lane + 1}", "rows of the batch", "slice"))
+            nodes.append(Box(f"slice {lane}", f"slice {lane + 1}", ROWS, "slice"))
             nodes.append(_template(wrapper, "tower")._replace(key=f"tower {lane}", inside=inside, wrapper=0))
             edges += [("batch", f"slice {lane}"), (f"slice {lane}", f"tower {lane}")]
             edges += [(f"tower {lane}", f"merge {m}") for m in range(len(merges))]
@@ -340,7 +342,7 @@ def _schema(wrappers: Sequence[Wrapper]) -> Figure:
 
 
 def _template(wrapper: Wrapper, role: Role) -> Box:
-    return Box("template", wrapper.template, "template model", role)
+    return Box("template", wrapper.template, TEMPLATE, role)
 
 
 def _chain(nodes: Iterable[Box]) -> tuple[Box, ...]:

@@ -133,7 +133,7 @@ def told(node: Box) -> str:
         return f"{node.stands_for:,} layers"
     part = {"slice": "slice", "tower": "tower", "merge": "merge", "kept": "", "input": ""}.get(node.role, "")
     inside = f"{node.inside.layers:,} layers" if node.inside is not None else ""
-    return " · ".join(fact for fact in (node.kind, part, inside) if fact)
+    return " · ".join(dict.fromkeys(fact for fact in (node.kind, part, inside) if fact))
 
 
 def short(name: str) -> str:

@@ -18,7 +18,7 @@ function subtitle(entry) {
 /** What the wrapper is, or why there is none. */
 function verdictCard(entry, drawn) {
   if (entry.error) {
-    return card("What is wrong", el("p", { class: "trouble" }, entry.error.message), el("p", { class: "dim" }, `error code ${entry.error.code}`),
+    return card("What is wrong", el("p", { class: "trouble" }, sentence(entry.error.message)), el("p", { class: "dim" }, `error code ${entry.error.code}`),
       entry.wrappers.length ? entry.wrappers.map(wrapper) : null);
   }
   if (entry.wrappers.length) return card("Multi-GPU wrapper", entry.wrappers.map(wrapper), drawn ?? "");
@@ -42,7 +42,7 @@ function nextCard(row, entry) {
   const done = [];
   if (entry.action) done.push(el("p", {}, badge(row.state, DATA.states[row.state]), " ", entry.output && !entry.error ? name(entry.output, "b") : ""));
   if (entry.backup) done.push(el("p", {}, "The old file is ", name(entry.backup, "b"), "."));
-  if (entry.fix_would && !row.steps.length) done.push(el("p", {}, entry.fix_would));
+  if (entry.fix_would && !row.steps.length) done.push(el("p", {}, sentence(entry.fix_would)));
   if (entry.load) steps.push([el("p", {}, "Load it in Python"), command(entry.load)]);
   if (!done.length && !steps.length) return null;
   return card(entry.action ? "What was done" : "What to do", done, steps);
@@ -62,13 +62,19 @@ function safetyCard(entry) {
   const { stored_code: code, classes, functions, files } = entry.needs;
   const about = entry.findings.filter((finding) => finding.code === "stored-code");
   const own = [...classes, ...functions];
-  const facts = about.map((finding) => el("p", { class: "found" }, finding.message));
+  const facts = about.map((finding) => el("p", { class: "found" }, sentence(finding.message)));
   if (code && !about.length) facts.push(el("p", { class: "found" }, "It contains Python code, which Keras runs when it is loaded."));
   if (about.length || code) facts.push(el("p", {}, "Load it only if you trust its author. unnest runs none of it."));
   if (own.length) facts.push(el("p", {}, "Loading it needs your own code:"), list(own.map((thing) => name(thing))));
   if (files?.length) facts.push(el("p", {}, "Loading it reads these files:"), list(files.map((thing) => name(thing))));
-  if (!facts.length) facts.push(el("p", { class: "good" }, "No stored code, and nothing of yours is needed to load it."));
+  if (entry.container === "saved_model") facts.push(el("p", {}, "A SavedModel is a program for TensorFlow: load it only if you trust its author. unnest runs none of it."));
+  else if (!facts.length) facts.push(el("p", { class: "good" }, harmless(entry)));
   return card("Safety", facts);
+}
+
+function harmless({ contents }) {
+  if (contents === "weights") return "Weights alone: there is no code in them. The model is built by yours.";
+  return "No stored code, and no class or function of yours is needed to load it.";
 }
 
 function findingsCard(entry) {
@@ -76,7 +82,7 @@ function findingsCard(entry) {
   if (!shown.length) return null;
   return card("Findings", list(shown.map((finding) => [
     el("span", { class: `badge ${finding.severity === "info" ? "good" : finding.severity === "error" ? "trouble" : "found"}` }, finding.severity), " ",
-    `${finding.message}. ${finding.hint} `, el("code", {}, finding.code)]), "findings"));
+    `${sentence(finding.message)} ${sentence(finding.hint)} `, el("code", {}, finding.code)]), "findings"));
 }
 
 function changesCard(entry) {

@@ -43,6 +43,12 @@ function name(text, tag = "bdi") {
   return el(tag, { class: "name", dir: tag === "bdi" ? "auto" : null }, text);
 }
 
+/** A sentence of the report, which begins in lower case and has no full stop, as one of a text. */
+function sentence(text) {
+  const whole = /[.!?:]$/.test(text) ? text : `${text}.`;
+  return whole.charAt(0).toUpperCase() + whole.slice(1);
+}
+
 function count(number, noun) {
   return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }

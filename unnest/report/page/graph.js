@@ -8,7 +8,7 @@ const BOX_HEIGHT = 48, NEAR = 0.35, SMALLEST = 0.004, LARGEST = 3;
  * select(box, figure): called with the box that was chosen. Returns {root, show(figure, box), find(words)}.
  */
 function graphView({ title, figures, at, select }) {
-  const trail = [at];
+  const trail = toWrapper(figures, at);
   let figure = figures[at], chosen = -1, found = new Set();
   let scale = 1, left = 0, top = 0, waiting = false;
 
@@ -157,7 +157,7 @@ function graphView({ title, figures, at, select }) {
       const label = i ? figures[n].title : title;
       const here = i === trail.length - 1;
       return [i ? el("span", { "aria-hidden": "true" }, " \u203a ") : "",
-        here ? el("b", {}, name(label), ` (${count(figures[n].layers, "layer")})`)
+        here ? el("b", {}, name(label), figures[n].layers ? ` (${count(figures[n].layers, "layer")})` : "")
           : el("button", { type: "button", onclick: () => { trail.length = i + 1; change(); } }, name(label))];
     }));
     begin();
@@ -240,7 +240,7 @@ function graphView({ title, figures, at, select }) {
   return {
     root,
     picture,
-    show: (number, box) => { trail.length = 1; if (number !== trail[0]) trail.push(number); change(box); },
+    show: (number, box) => { trail.splice(0, trail.length, ...(route(figures, at, (n) => n === number) ?? [at, number])); change(box); },
     find: (words) => {
       const counts = new Map();
       found = new Set();
@@ -255,6 +255,24 @@ function graphView({ title, figures, at, select }) {
     },
     first: () => { const [number] = found; if (number !== undefined) { choose(number); picture.focus({ preventScroll: true }); } },
   };
+}
+
+/** The figures on the way to the first that fits, from the outermost inwards; null where none does. */
+function route(figures, at, fitsFigure) {
+  const waiting = [[at]], met = new Set();
+  for (const path of waiting) {
+    const here = path[path.length - 1];
+    if (fitsFigure(here)) return path;
+    if (met.has(here)) continue;
+    met.add(here);
+    new Set(figures[here].boxes.map((box) => box[6])).forEach((n) => { if (n >= 0) waiting.push([...path, n]); });
+  }
+  return null;
+}
+
+/** The way to the outermost figure with a wrapper; a graph without one is shown from the outside. */
+function toWrapper(figures, at) {
+  return route(figures, at, (n) => figures[n].frames.length > 0) ?? [at];
 }
 
 /** Whether a box is called so, or is of such a class. */

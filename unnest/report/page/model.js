@@ -15,7 +15,7 @@ function modelPage(data) {
     cards(row, entry),
     totals(model, titles),
     graphs(data, views.filter(Boolean), panel),
-    layerTable(model, views, titles),
+    model.sides[0].layers.length ? layerTable(model, views, titles) : "",
   ];
 }
 
@@ -68,18 +68,19 @@ function layerPanel(data, [label, told, role, , , , inside, number, full], figur
   const reads = figure.edges.filter(([, end]) => end === box).map(([start]) => start);
   const feeds = figure.edges.filter(([start]) => start === box).map(([, end]) => end);
   const links = (numbers) => numbers.slice(0, 12).map((n) => el("button", { type: "button", class: "link", onclick: () => act.go(n) }, name(figure.boxes[n][0])));
+  const settings = facts?.settings.length ? folded(`Settings (${facts.settings.length})`, () => el("table", { class: "settings" }, el("tbody", {}, facts.settings.map(([key, value]) =>
+    el("tr", {}, el("th", { scope: "row" }, name(key)), el("td", { class: value === "null" ? "dim" : null }, el("code", {}, value)))))), true) : "";
   return [
     el("h3", {}, name(full), " ", el("span", { class: "dim" }, facts?.class || told)),
-    el("dl", {},
-      el("dt", {}, "part"), el("dd", {}, ROLES[role] ?? role),
-      facts?.output ? [el("dt", {}, "output"), el("dd", {}, el("code", {}, facts.output))] : "",
-      reads.length ? [el("dt", {}, "reads"), el("dd", {}, links(reads))] : "",
-      feeds.length ? [el("dt", {}, "read by"), el("dd", {}, links(feeds))] : ""),
-    inside >= 0 ? el("p", {}, el("button", { type: "button", onclick: act.open }, `Open (${count(data.figures[inside].layers, "layer")})`)) : "",
-    facts ? weightTable(data.model, facts) : "",
-    facts?.settings.length ? folded(`Settings (${facts.settings.length})`, () => el("table", { class: "settings" }, el("tbody", {}, facts.settings.map(([key, value]) =>
-      el("tr", {}, el("th", { scope: "row" }, name(key)), el("td", {}, el("code", {}, value)))))), true) : "",
-  ].filter((part) => part !== "");
+    el("div", { class: "facts" }, el("div", {},
+      el("dl", {},
+        el("dt", {}, "part"), el("dd", {}, ROLES[role] ?? role),
+        facts?.output ? [el("dt", {}, "output"), el("dd", {}, el("code", {}, facts.output))] : "",
+        reads.length ? [el("dt", {}, "reads"), el("dd", {}, links(reads))] : "",
+        feeds.length ? [el("dt", {}, "read by"), el("dd", {}, links(feeds))] : ""),
+      inside >= 0 ? el("p", {}, el("button", { type: "button", onclick: act.open }, `Open (${count(data.figures[inside].layers, "layer")})`)) : "",
+      facts ? weightTable(data.model, facts) : ""), settings),
+  ];
 }
 
 function weightTable(model, facts) {
@@ -95,7 +96,7 @@ function histogram({ low, high, mean, std, counts, others }) {
   const most = Math.max(...counts), w = 6, h = 40;
   const told = `${brief(low)} to ${brief(high)}, mean ${brief(mean)}, deviation ${brief(std)}${others ? `, ${others} NaN or infinite` : ""}`;
   const bars = counts.map((n, i) => draw("rect", { x: i * w, y: h - (n / most) * h, width: w - 1, height: Math.max((n / most) * h, n ? 1 : 0) }));
-  return el("div", { class: "histogram" }, draw("svg", { viewBox: `0 0 ${counts.length * w} ${h}`, role: "img", "aria-label": told }, bars), el("div", { class: "dim" }, told));
+  return el("div", { class: "histogram" }, draw("svg", { viewBox: `0 0 ${counts.length * w} ${h}`, preserveAspectRatio: "none", role: "img", "aria-label": told }, bars), el("div", { class: "dim" }, told));
 }
 
 /** All layers before, or of a model that stays as it is. */
@@ -111,7 +112,7 @@ function layerTable(model, views, titles) {
     label: "Layers",
     rows,
     columns: [
-      { id: "layer", title: "layer", value: (r) => r.label, wide: true, cell: (r) => [r.path.length > 1 ? el("span", { class: "dim" }, name(r.path.slice(0, -1).join(" / ")), " / ") : "", name(r.path[r.path.length - 1])] },
+      { id: "layer", title: "layer", value: (r) => r.label, wide: true, cell: (r) => [r.path.length > 1 ? el("span", { class: "dim minor" }, name(r.path.slice(0, -1).join(" / ")), " / ") : "", name(r.path[r.path.length - 1])] },
       { id: "class", title: "class", value: (r) => r.facts.class, minor: true },
       { id: "output", title: "output shape", value: (r) => r.facts.output ?? "", minor: true },
       { id: "parameters", title: "parameters", value: (r) => r.parameters, number: true, cell: (r) => r.parameters ? r.parameters.toLocaleString("en") : "" },

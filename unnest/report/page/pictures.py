@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from unnest.report.diagram import svg
-from unnest.report.diagram.drawing import Box, Figure
+from unnest.report.diagram.drawing import ROWS, TEMPLATE, Box, Figure
 from unnest.report.diagram.layered import BOX
 from unnest.report.escape import plain
 from unnest.report.model_view import LayerPath
@@ -76,7 +76,12 @@ class Pictures:
         ]
         title = cut(figure.title)
         frames = [*_frames(figure, boxes)]
-        return {"title": title, "boxes": boxes, "edges": edges, "frames": frames, "layers": figure.layers}
+        return {"title": title, "boxes": boxes, "edges": edges, "frames": frames, "layers": _layer_count(figure)}
+
+
+def _layer_count(figure: Figure) -> int:
+    """The number of layers; 0 where no graph is stored, and the boxes stand for a wrapper that was inferred."""
+    return 0 if any(box.kind in (ROWS, TEMPLATE) for box in figure.nodes) else figure.layers
 
 
 def _is_folded(box: Box) -> bool:

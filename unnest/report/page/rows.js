@@ -29,7 +29,7 @@ function rowsPage(data) {
   return [
     el("p", { class: "subtitle" }, `unnest ${data.command}`, folder ? [" in ", name(folder)] : ""),
     bar("Files by state", states.map((state) => [state, counts.get(state), data.states[state]])),
-    breakdowns(rows),
+    folded("By container, writer, template and error", () => breakdowns(rows), matchMedia("(min-width: 44rem)").matches),
     el("div", { class: "bar" }, words, boxes, shown, el("span", { class: "grow" }), download("Download CSV", asCsv), download("Download JSON", (some) => asJson(data, some))),
     table.root,
     el("p", { class: "dim" }, "A click on a row shows all that is known of a file, its graph too. A click on a column's head sorts. The downloads hold the rows that are shown."),

@@ -44,7 +44,7 @@ function dataTable({ label, columns, rows, open, keep = () => true, empty = "Not
   }
 
   function space(rowsAway) {
-    const gap = el("tr", { "aria-hidden": "true", class: "gap" }, el("td", { colspan: columns.length }));
+    const gap = el("tr", { "aria-hidden": "true", class: "gap" }, el("td"));
     gap.firstChild.style.height = `${rowsAway * ROW_HEIGHT}px`;
     return gap;
   }
@@ -71,7 +71,7 @@ function dataTable({ label, columns, rows, open, keep = () => true, empty = "Not
     if (from) made.push(space(from));
     for (let i = from; i < to; i += 1) made.push(line(shown[i], i));
     if (to < shown.length) made.push(space(shown.length - to));
-    if (!shown.length) made.push(el("tr", {}, el("td", { colspan: columns.length, class: "none" }, empty)));
+    if (!shown.length) made.push(el("tr", {}, el("td", { class: "none" }, empty)));
     body.replaceChildren(...made);
     if (held) body.querySelector(`button[data-row="${focused}"]`)?.focus({ preventScroll: true });
   }
