@@ -73,6 +73,13 @@ def keras(session: nox.Session) -> None:
 
 
 @nox.session
+def operations(session: nox.Session) -> None:
+    """Every operation against TensorFlow and Keras, on random arguments: docs/operations.md anew."""
+    session.install("-e", ".[tensorflow,test]")
+    session.run("python", "-m", "tests.operations", "--write", *session.posargs)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """The site, its links and the API in it; warnings are errors."""
     # Zensical takes Material's place when that ends: it must read the same mkdocs.yml.

@@ -15,7 +15,7 @@ import numpy as np
 from unnest.core.architecture.graph import Ref
 from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER, every
 from unnest.core.ops.apply import apply
-from unnest.core.ops.arithmetic import truncated_quotient
+from unnest.core.ops.arithmetic import truncated_quotient, whole_quotient
 from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.elements import ELEMENT, Array
 from unnest.core.ops.registry import CONTENTS, IDLE, IN_PLACE, OPERATIONS, Kind, function_of, kind_of
@@ -24,7 +24,7 @@ SIZING = ("shape", "multiples")
 """The arguments that only say how large a tensor is."""
 
 SUMS = (np.add, np.subtract, np.negative)
-QUOTIENTS = (np.floor_divide, np.true_divide, truncated_quotient)
+QUOTIENTS = (np.floor_divide, np.true_divide, truncated_quotient, whole_quotient)
 
 
 class Counts(NamedTuple):

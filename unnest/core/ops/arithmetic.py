@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnest.core.model import Shape
 from unnest.core.ops.call import UnreadableCall, Value
 from unnest.core.ops.elements import ELEMENT, Array, ByContents, arrays_in, check_size
 from unnest.core.ops.functions import NotTranslated, Theano
 from unnest.core.ops.joining import overlaid, same_contents
-from unnest.core.ops.registry import Kind, define, define_all, keras3, operation
+from unnest.core.ops.registry import Kind, define, define_all, keras3, operation, shape_rule
+from unnest.core.ops.sizes import UnknownShape, broadcast, shape_of
 
 if TYPE_CHECKING:
     from unnest.core.keras3.lambdas.function_call import FunctionCall
@@ -30,6 +32,12 @@ define_all("accumulate_n|accumulate_n_v2 multiply_n maximum_n minimum_n", "xs", 
 def truncated_quotient(x: Array, y: Array) -> Array:
     """A division of whole numbers towards zero; of others the plain one."""
     return np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
+
+
+def whole_quotient(x: Array, y: Array) -> Array:
+    """A division towards zero, of fractions too."""
+    quotient = np.trunc(x / y)
+    return quotient.astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else quotient
 
 
 def arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:
@@ -83,7 +91,7 @@ of_two("mod floor_mod remainder tf.floormod tf.math.floormod tf.math.mod tf.mod"
 of_two("right_shift bitwise_right_shift", np.right_shift)
 of_two("left_shift bitwise_left_shift", np.left_shift)
 define(
-    "div truncate_div tf.div",
+    "div tf.div",
     "*x",
     Kind.ELEMENTWISE,
     arithmetic(truncated_quotient),
@@ -91,6 +99,7 @@ define(
     keras3="Divide",
     symbol="/",
 )
+define("truncate_div", "*x", Kind.ELEMENTWISE, arithmetic(whole_quotient), function=whole_quotient)
 # The node Mod divides towards zero, which the function of that name does not.
 define("truncate_mod", "*x", Kind.ELEMENTWISE, arithmetic(np.fmod), function=np.fmod, nodes={"Mod": "*x"})
 define("pow power tf.pow tf.math.pow", "*x", Kind.ELEMENTWISE, keras3="Power", symbol="**")
@@ -199,7 +208,7 @@ def added_nodes(call: FunctionCall) -> SymbolicTensor:
     return call.calculate("Multiply", total, 1.0) if not others else total
 
 
-@operation("average", "xs", Kind.ELEMENTWISE)
+@operation("average_n", "xs", Kind.ELEMENTWISE)
 def averaged(xs: Value) -> Array:
     """The mean of several arrays of numbers. Raises ByContents for rows."""
     arrays = same_contents(xs)
@@ -218,6 +227,14 @@ def where(mask: Value, chosen: Value = None, other: Value = None) -> Array:
         return np.asarray(np.argwhere(condition))
     check_size(int(np.prod(np.broadcast_shapes(condition.shape, np.shape(chosen), np.shape(other)), dtype=np.int64)))
     return np.asarray(np.where(condition, chosen, other))
+
+
+@shape_rule("where")
+def where_shape(mask: Value, chosen: Value = None, other: Value = None) -> Shape:
+    """All three together; how many places a mask has, no shape tells."""
+    if chosen is None or other is None:
+        raise UnknownShape
+    return broadcast([shape_of(mask), shape_of(chosen), shape_of(other)])
 
 
 @keras3("tf.where", "condition x y")

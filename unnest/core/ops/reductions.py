@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnest.core.model import Json
+from unnest.core.model import Json, Shape
 from unnest.core.ops.call import UnreadableCall, Value
 from unnest.core.ops.elements import ELEMENT, Array, ByContents, axis_number, whole_numbers
 from unnest.core.ops.functions import NotTranslated, Theano
-from unnest.core.ops.registry import Kind, define, define_all, keras3, operation
+from unnest.core.ops.registry import Kind, define, define_all, keras3, operation, shape_rule
+from unnest.core.ops.sizes import axis_of, shape_of, without_axes
 
 if TYPE_CHECKING:
     from unnest.core.keras3.lambdas.function_call import FunctionCall
@@ -72,6 +73,17 @@ define_all(
 )
 define("argmax", REDUCED, Kind.REDUCTION, keras3="Argmax", gives="int32")
 define("argmin", REDUCED, Kind.REDUCTION, keras3="Argmin", gives="int32")
+define("average", "x axis weights", Kind.REDUCTION)
+
+
+@shape_rule("argmax")
+@shape_rule("argmin")
+def position_shape(x: Value, axis: Value = None, keepdims: Value = None) -> Shape:
+    """Without the axis; where none is named, TensorFlow takes the first, its backend the last, NumPy all."""
+    shape = shape_of(x)
+    return without_axes(shape, [axis_of(axis, len(shape))], keepdims=bool(keepdims))
+
+
 define("norm", "x ord axis keepdims|keep_dims", Kind.REDUCTION)
 
 LAST, FIRST, BEFORE_LAST = -1, 0, -2

@@ -44,6 +44,7 @@ def _has_tensors(arg: Any) -> bool:
         ("Mean", {"axis": [1, -1], "keepdims": True}, [X], (None, 1, 1)),
         ("Max", {"axis": None, "keepdims": False}, [X], ()),
         ("Argmax", {"axis": -1}, [X], (None, 3)),
+        ("Average", {"axis": 1}, [X], (None, 4)),
         ("Transpose", {"axes": [0, 2, 1]}, [X], (None, 4, 3)),
         ("Swapaxes", {"axis1": -1, "axis2": -2}, [X], (None, 4, 3)),
         ("ExpandDims", {"axis": -1}, [X], (None, 3, 4, 1)),
@@ -69,6 +70,8 @@ def test_what_follows(kind: str, config: dict[str, Any], args: list[Any], shape:
     ("kind", "config", "args"),
     [
         ("TopK", {"k": 1}, [X]),
+        ("Argmax", {"axis": None}, [X]),
+        ("Where", {}, [X]),
         ("Exp", {}, [Sized(None)]),
         ("Add", {}, [X, Sized((None, 2, 4))]),
         ("Sum", {"axis": 3}, [X]),

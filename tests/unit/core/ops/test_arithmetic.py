@@ -28,6 +28,8 @@ def computed(name: str, operands: Any) -> Array:
         ("div", [-7, 2], -3),
         ("floordiv", [-7, 2], -4),
         ("div", [7.0, 2], 3.5),
+        ("truncatediv", [-7, 2], -3),
+        ("truncatediv", [-7.0, 2], -3.0),
         ("mod", [-7, 4], 1),
         ("neg", [np.array([1, -2]), None], [-1, 2]),
         ("less", [np.array([1, 5]), 3], [True, False]),

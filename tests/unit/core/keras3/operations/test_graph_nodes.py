@@ -69,6 +69,7 @@ def test_nodes(op: str, args: list[Tree], constants: dict[str, Any], attributes:
         ("Relu", [X, Y], {}, {}, "the operation Relu of so many inputs"),
         ("Relu", [X], {}, {"limit": {"f": 1.0}}, "the operation Relu"),
         ("Mod", [X, Y], {}, {}, "the operation Mod"),
+        ("TruncateDiv", [X, Y], {}, {}, "the operation TruncateDiv"),
         ("Squeeze", [X], {}, {"squeeze_dims": {"list": {}}}, "axes that are not named"),
         ("StridedSlice", [X, Y], {"2": [0], "3": [1]}, {}, "ends that are computed"),
         ("Mean", [X], {}, {}, "inputs"),

@@ -1,0 +1,1 @@
+"""Operations held against TensorFlow and Keras: `python -m tests.operations`."""
