@@ -209,6 +209,10 @@ class TowerOperations:
         if what.name == "tensordot":
             summed = self._summed(argument(what, "axes"), first.ndim)
             letters, output = product_axes.of_tensordot(ranks, summed)
+        elif what.name == "dot":  # of every matrix of the one with every matrix of the other
+            letters, output = product_axes.of_tensordot(ranks, ([ranks[0] - 1], [max(ranks[1] - MATRIX, 0)]))
+        elif what.name != "matmul":
+            raise UnreadableCall
         else:
             letters, output = product_axes.of_matrices(ranks, (_is_turned(what, "a"), _is_turned(what, "b")))
         return [*zip(letters, (first, second), strict=True)], output

@@ -57,6 +57,19 @@ def test_the_first_call_that_works_along_the_rows_is_named() -> None:
     assert kept == RowsKept(CallId(mean[0], 0), is_told=False)
 
 
+@pytest.mark.parametrize(
+    ("product", "mixes", "is_told"),
+    [("linalg.matmul", False, True), ("dot", True, False), ("linalg.matvec", False, False)],
+)
+def test_products_of_stacks_of_matrices(product: str, mixes: bool, is_told: bool) -> None:
+    """`dot` multiplies every matrix of the one with every matrix of the other; of `matvec` nothing is known."""
+    w = Writer()
+    matrices = w.call("reshape", X, shape=[-1, 2, 2])
+    end = w.call(product, matrices, b=matrices)
+    _, kept = carried(w, end)
+    assert kept == RowsKept(CallId(end[0], 0) if mixes else None, is_told=is_told)
+
+
 @pytest.mark.parametrize(("function", "row"), [("zeros_like", NO_ROW), ("math.exp", 3)])
 def test_what_is_the_same_in_every_batch_is_of_no_row(function: str, row: int) -> None:
     w = Writer()
