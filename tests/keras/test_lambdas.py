@@ -145,6 +145,7 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("cube", "f(x, tf.ones((4, 2)))", "K.dot"),
     ("cube", "f(x, K.constant([[1, 2], [3, 4], [5, 6], [7, 8]]))", "K.dot"),
     ("matrices", "f(x[0], x[1])", "K.dot"),
+    ("matrices", "f(x[0], x[1][:, :, 0])", "tf.linalg.matvec"),
     ("cube", "x * f((3, 4)) * 2", "tf.ones np.ones tf.zeros np.zeros"),
     ("cube", "x + K.cast(f(4), 'float32')", "K.arange tf.range"),
     ("cube", "x + f(1, 9, 2)", "np.arange"),

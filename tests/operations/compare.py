@@ -92,7 +92,8 @@ def _called(
 ) -> list[np.ndarray[Any, Any]] | None:
     """The tensors that a function gives, None where it takes no such arguments."""
     try:
-        return _arrays(function(*args, **kwargs))
+        with np.errstate(all="ignore"):
+            return _arrays(function(*args, **kwargs))
     except Exception:  # noqa: BLE001 - libraries refuse arguments in many ways
         return None
 

@@ -15,8 +15,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
 HEAD = """# Operations
 
 What `core/ops` knows of TensorFlow's, Keras's and NumPy's operations, and what of it was held against the real
-functions on random arguments. Made by `python -m tests.operations --write`, where TensorFlow, Keras 3 and tf_keras are installed
-(`nox -s operations`). How to add one: [contributing](contributing.md#recipes).
+functions on random arguments. Made by `python -m tests.operations --write`, where TensorFlow, Keras 3 and tf_keras are
+installed (`nox -s operations`). How to add one: [contributing](contributing.md#recipes).
 
 - **NumPy**: calls that the entry's NumPy function computes as the real function does; "kind" where the entry has none,
   but a kind, which says on which rows its numbers depend.

@@ -183,6 +183,9 @@ def _adjust_contrast(call: FunctionCall) -> SymbolicTensor:
     return call.calculate("Add", scaled, mean)
 
 
+define("adjust_brightness", "x|image delta", Kind.MAP)
+
+
 @keras3("tf.image.adjust_brightness", "x|image delta")
 def _adjust_brightness(call: FunctionCall) -> SymbolicTensor:
     return call.calculate("Add", call.floats("x"), float(call.number("delta")))

@@ -90,6 +90,20 @@ def vstack(xs: Value) -> Array:
     return concat(xs)
 
 
+@operation("hstack", "xs", Kind.CONCATENATE)
+def hstack(xs: Value) -> Array:
+    """Arrays one beside the other, along axis 1; vectors one behind the other."""
+    arrays = same_contents(xs)
+    return np.concatenate(arrays, min(1, arrays[0].ndim - 1))
+
+
+@shape_rule("hstack")
+def hstack_shape(xs: Value) -> Shape:
+    """One axis as long as all together."""
+    shapes = shapes_of(xs)
+    return joined(shapes, axis_of(min(1, len(shapes[0]) - 1), len(shapes[0])))
+
+
 @operation("stack pack", "xs axis", Kind.STACK, nodes={"Pack": "*xs @axis"})
 def stack(xs: Value, axis: Value = 0) -> Array:
     """Arrays along a new axis."""

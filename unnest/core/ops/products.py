@@ -53,6 +53,26 @@ def matmul_nodes(call: FunctionCall) -> SymbolicTensor:
     return call.calculate("Matmul", a, b)
 
 
+define("matvec", "x|a y|b transpose_a adjoint_a", Kind.PRODUCT)
+
+
+@shape_rule("matvec")
+def matvec_shape(x: Value, y: Value, transpose_a: Value = None, adjoint_a: Value = None) -> Shape:
+    """Rows of the matrices, batches that are broadcast."""
+    left, right = shape_of(x), shape_of(y)
+    if len(left) < MATRIX or not right:
+        raise UnknownShape
+    return (*broadcast([left[:-2], right[:-1]]), left[-1] if transpose_a or adjoint_a else left[-2])
+
+
+@keras3("tf.linalg.matvec", "a b transpose_a=false")
+def matvec_nodes(call: FunctionCall) -> SymbolicTensor:
+    """A matrix times a column, which is a vector again."""
+    a = _turned(call, call.floats("a")) if call.flag("transpose_a") else call.floats("a")
+    column = call.op("ExpandDims", call.floats("b"), axis=-1)
+    return call.op("Squeeze", call.calculate("Matmul", a, column), axis=-1)
+
+
 def _turned(call: FunctionCall, tensor: SymbolicTensor) -> SymbolicTensor:
     """The last two axes in each other's place."""
     return call.op("Swapaxes", tensor, axis1=-1, axis2=-2)

@@ -13,7 +13,7 @@ from unnest.core.ops.apply import apply
 from unnest.core.ops.arithmetic import added, averaged
 from unnest.core.ops.call import OpCall, UnreadableCall
 from unnest.core.ops.elements import ELEMENT, ZERO, ByContents
-from unnest.core.ops.joining import concat, padded, stack
+from unnest.core.ops.joining import concat, hstack, padded, stack
 
 
 def test_a_part_is_put_over_zeros_and_over_rows() -> None:
@@ -28,6 +28,13 @@ def test_a_part_is_put_over_zeros_and_over_rows() -> None:
 
 def test_what_is_put_behind_without_an_axis_is_flat() -> None:
     assert done("append", X, X)[0].shape == (48,)
+
+
+def test_rows_beside_each_other() -> None:
+    """Of matrices along the second axis; of vectors there is one axis."""
+    (beside,) = done("hstack", [X, X])
+    assert beside["element"][:, [0, 4]].tolist() == [[4 * row] * 2 for row in range(6)]
+    assert hstack([np.zeros(2), np.ones(3)]).tolist() == [0, 0, 1, 1, 1]
 
 
 def _scattered(places: Sequence[int], taken: Sequence[int]) -> list[Any]:

@@ -1,14 +1,18 @@
-"""Products by the names of any dialect."""
+"""Products by the names of any dialect, and what Keras 3 computes them by."""
 
 from __future__ import annotations
 
 import pytest
 
+from tests.unit.core.keras3.lambdas.calling import X, Y, called, computed
+from unnest.core.interpreters.shapes import result_shape
+from unnest.core.keras3.lambdas.values import constant
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.registry import Kind, argument, kind_of
+from unnest.core.ops.sizes import Sized
 
 
-@pytest.mark.parametrize("name", ["matmul", "tensordot", "einsum"])
+@pytest.mark.parametrize("name", ["matmul", "matvec", "tensordot", "einsum"])
 def test_products(name: str) -> None:
     assert kind_of(OpCall(name, (), {})) is Kind.PRODUCT
 
@@ -17,3 +21,13 @@ def test_products(name: str) -> None:
 def test_a_matrix_that_is_transposed(turned: str) -> None:
     call = OpCall("matmul", ["x"], {"b": "y", turned: True})
     assert (argument(call, "y"), argument(call, "transpose_a")) == ("y", True)
+
+
+def test_a_matrix_times_a_vector() -> None:
+    """A column that is a vector again."""
+    assert computed(called("tf.linalg.matvec", X, Y)) == "Squeeze(Matmul(x0, ExpandDims(x1, axis=-1)), axis=-1)"
+    assert "Swapaxes" in computed(called("tf.linalg.matvec", X, Y, transpose_a=constant(value=True)))
+    matrices, vectors = Sized((None, 3, 4)), Sized((None, 4))
+    assert result_shape(OpCall("matvec", [matrices, vectors], {})) == (None, 3)
+    assert result_shape(OpCall("matvec", [matrices, vectors], {"transpose_a": True})) == (None, 4)
+    assert result_shape(OpCall("matvec", [vectors, Sized(())], {})) is None

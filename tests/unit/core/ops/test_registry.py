@@ -29,8 +29,8 @@ def test_no_kind_both_keeps_rows_and_moves_them() -> None:
 @pytest.mark.parametrize(
     ("name", "kind"),
     [("relu", Kind.MAP), ("add", Kind.ELEMENTWISE), ("conv2d", Kind.WINDOW), ("rowwise", Kind.ROWWISE),
-     ("average", Kind.REDUCTION),
-     ("averagen", Kind.ELEMENTWISE), ("gather", Kind.TAKE), ("concat", Kind.CONCATENATE), ("softmax", Kind.ALONG), ("topk", Kind.FOLD)],
+     ("average", Kind.REDUCTION), ("averagen", Kind.ELEMENTWISE), ("adjustbrightness", Kind.MAP),
+     ("gather", Kind.TAKE), ("concat", Kind.CONCATENATE), ("softmax", Kind.ALONG), ("topk", Kind.FOLD)],
 )  # fmt: skip
 def test_kinds(name: str, kind: Kind) -> None:
     assert kind_of(OpCall(name, (), {})) is kind
