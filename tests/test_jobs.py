@@ -21,12 +21,13 @@ import unnest
 from tests import makeh5
 from tests.conftest import Cli
 from unnest.batch.fixing import Fixing, fix_all
+from unnest.batch.inspecting import Inspecting
 from unnest.batch.walk import Task
-from unnest.batch.work import Engine
+from unnest.batch.work import UNWATCHED, Engine
 from unnest.batch.workers import WINDOW, in_order
 from unnest.files.workspace import Workspace
 from unnest.options import FixOptions, Meter
-from unnest.report.result import Result
+from unnest.report.result import Report, Result
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "unnest" / "report" / "schema.json").read_text())
 
@@ -289,7 +290,7 @@ def in_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("limit", [14, 16, 18, 26])
 def test_too_few_open_files_for_processes(limit: int, zoo: Path) -> None:
     """One line, whatever the server that forks them would say; what it can do with few, it does."""
-    shell = f"ulimit -n {limit}; exec {sys.executable} -m unnest inspect zoo/a.h5 zoo/clean.h5 --jobs 4"
+    shell = f"ulimit -n {limit}; exec {sys.executable} -m unnest fix -n zoo/a.h5 zoo/clean.h5 --jobs 4"
     done = in_shell(shell, zoo.parent)
     assert done.returncode == 2
     assert done.stderr == (
@@ -300,7 +301,7 @@ def test_too_few_open_files_for_processes(limit: int, zoo: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no limit of open files")
 def test_few_open_files_make_fewer_processes(zoo: Path) -> None:
     """Two of eight, here."""
-    shell = f"ulimit -n 30; exec {sys.executable} -m unnest inspect zoo/a.h5 zoo/clean.h5 -q --jobs 8"
+    shell = f"ulimit -n 30; exec {sys.executable} -m unnest fix -n zoo/a.h5 zoo/clean.h5 -q --jobs 8"
     done = in_shell(shell, zoo.parent)
     assert (done.returncode, done.stderr) == (1, "")
 
@@ -311,7 +312,7 @@ def test_few_open_files_make_fewer_processes(zoo: Path) -> None:
     [
         (["fix", "{zoo}/a.h5", "-o", "out.h5"], "{gone}"),
         (
-            ["inspect", "{zoo}/a.h5", "{zoo}/clean.h5", "--jobs", "2"],
+            ["fix", "-n", "{zoo}/a.h5", "{zoo}/clean.h5", "--jobs", "2"],
             "--jobs: no process can be started ({gone}); leave it out",
         ),
     ],
@@ -325,6 +326,29 @@ def test_a_working_folder_that_is_gone(words: list[str], said: str, zoo: Path) -
     done = in_shell(shell, gone)
     told = said.format(gone="the working folder is gone; change into one that there is")
     assert (done.returncode, done.stderr) == (2, f"unnest: {told}\n")
+
+
+@dataclass(frozen=True)
+class Reading(Inspecting):
+    """Tells the process that worked on a path, by its number, in place of the path."""
+
+    def entry(self, task: Task, meter: Meter | None) -> Report:
+        """Its report."""
+        del meter
+        until = time.process_time() + float(task.path)
+        while time.process_time() < until:
+            pass
+        return Report(path=str(os.getpid()), verdict="clean")
+
+
+@pytest.mark.parametrize(("seconds", "count", "is_alone"), [(0.001, 100, True), (0.2, 12, True), (0.2, 40, False)])
+def test_inspect_begins_with_processes_where_they_are_worth_it(seconds: float, count: int, is_alone: bool) -> None:
+    """After a second of work, if what is left takes so long that they save more than they cost."""
+    tasks = iter([Task(str(seconds))] * count)
+    work = Reading(None, frozenset(), trust=False)
+    workers = [entry.path for _, entry in Engine(2).run(tasks, work, UNWATCHED) if entry is not None]
+    assert (len(workers), {*workers} == {str(os.getpid())}) == (count, is_alone)
+    assert workers[0] == str(os.getpid())
 
 
 @pytest.mark.parametrize("kind", [os.fsencode, Path, str])

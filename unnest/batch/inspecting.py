@@ -40,6 +40,7 @@ class Inspecting(ModelWork[Report]):
 
     lot: ClassVar = 16
     ahead: ClassVar = 4
+    alone: ClassVar = 1.0
 
     architecture: JsonObject | None
     slice_layers: frozenset[str]

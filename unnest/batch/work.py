@@ -7,9 +7,11 @@ processes of this machine, or on other machines, with the same results in the sa
 from __future__ import annotations
 
 import os
+import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
+from itertools import chain, islice
 from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from unnest import outputs
@@ -59,16 +61,21 @@ class Engine(NamedTuple):
         if self.scheduler is not None:
             yield from _over_cluster(tasks, work, self.scheduler)
             return
-        if self.jobs > 1:
-            from unnest.batch.workers import in_order
-
-            yield from in_order(tasks, work, self.jobs, lambda task: watch.meter(task.path), ahead=work.ahead)
+        waiting: deque[Task] = deque()
+        if self.jobs == 1 or work.alone:
+            yield from _alone(tasks, work, watch, waiting, self.jobs)
+        if self.jobs == 1 or (not waiting and work.alone):
             return
-        for task in tasks:
-            yield task, work(task, watch.meter(task.path))
+        from unnest.batch.workers import in_order
+
+        left = chain(waiting, tasks)
+        yield from in_order(left, work, self.jobs, lambda task: watch.meter(task.path), ahead=work.ahead)
 
 
 HERE = Engine()
+#: Tasks looked at ahead to see whether processes are worth their start.
+LOOK = 1_000
+MARGIN = 2
 UNWATCHED = Unwatched()
 
 
@@ -92,6 +99,9 @@ class ModelWork(Generic[R]):
 
     #: How many files a worker of a cluster is given at once.
     lot: ClassVar = 1
+    #: Seconds of the processor that it costs to begin with processes; until then, and as long as they are not worth it,
+    #: this process works alone. 0 where each file is to have a process that may die over it.
+    alone: ClassVar = 0.0
     #: How many a process here is given before it has answered the first, so that it need not wait for the next.
     ahead: ClassVar = 1
 
@@ -111,6 +121,32 @@ class ModelWork(Generic[R]):
     def failed(self, task: Task, problem: Problem) -> R:
         """The same where there is nothing but a problem."""
         raise NotImplementedError
+
+
+def _alone(
+    tasks: Iterator[Task], work: ModelWork[R], watch: Watch, waiting: deque[Task], jobs: int
+) -> Generator[tuple[Task, R | None], None, None]:
+    """Work on tasks in this process until `jobs` processes would be done sooner; tasks drawn before stay in `waiting`.
+
+    Seconds are the processor's, so that other work on the machine counts for nothing. What is left takes as long as
+    what was done, by the number of tasks; of tasks that are not drawn yet, at most LOOK are counted. The processes must
+    save MARGIN times what it costs to begin with them.
+    """
+    seconds, done, again = 0.0, 0, work.alone
+    while True:
+        task = waiting.popleft() if waiting else next(tasks, None)
+        if task is None:
+            return
+        start = time.process_time()
+        entry = work(task, watch.meter(task.path))
+        seconds += time.process_time() - start
+        done += 1
+        yield task, entry
+        if jobs > 1 and seconds >= again:
+            again = seconds + work.alone
+            waiting.extend(islice(tasks, LOOK - len(waiting)))
+            if len(waiting) * seconds / done * (1 - 1 / jobs) > MARGIN * work.alone:
+                return
 
 
 def each(tasks: Iterator[Task], work: ModelWork[R], engine: Engine, watch: Watch) -> Generator[R, None, None]:
