@@ -17,7 +17,7 @@ from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER, every
 from unnest.core.ops.apply import apply
 from unnest.core.ops.arithmetic import truncated_quotient, whole_quotient
 from unnest.core.ops.call import OpCall, Value, refs_in
-from unnest.core.ops.elements import ELEMENT, Array
+from unnest.core.ops.elements import ELEMENT, Array, whole_numbers
 from unnest.core.ops.registry import CONTENTS, IDLE, IN_PLACE, OPERATIONS, Kind, function_of, kind_of
 
 SIZING = ("shape", "multiples")
@@ -99,9 +99,11 @@ def _of_rows(
     contents = {name: _marked(given[name], of_rows) for name in CONTENTS if name in given}
     if not contents:
         return [np.zeros(result.shape, bool) for result in results]
-    # A reduced number depends on it where any of those that it is made of does.
-    name = "reducesum" if kind_of(what) is Kind.REDUCTION else what.name
-    return [mark.astype(bool) for mark in apply(OpCall(name, (), {**given, **contents}), number)]
+    if kind_of(what) is Kind.REDUCTION:  # it depends on it where any of those that it is made of does
+        axis = given.get("axis")
+        axes = None if axis is None else tuple(whole_numbers(number(axis) if isinstance(axis, Ref) else axis))
+        return [np.asarray(np.any(contents["x"], axis=axes, keepdims=bool(given.get("keepdims"))))]
+    return [mark.astype(bool) for mark in apply(OpCall(what.name, (), {**given, **contents}), number)]
 
 
 def _marked(value: Value, of_rows: Callable[[Ref], Array]) -> Value:
@@ -127,7 +129,8 @@ def _keeps_linear(
         return not isinstance(dividend, Counts) or not np.any((dividend.other - dividend.one) % (by * rows))
     if function is np.prod:
         return sum(int(np.count_nonzero(of_rows(ref))) for ref in known) <= 1
-    return function in SUMS or what.name in ("cast", "stopgradient") or kind_of(what) not in IN_PLACE
+    hands_on = kind_of(what) is Kind.MAP and function is None  # a cast, numbers as they are
+    return function in SUMS or hands_on or kind_of(what) not in IN_PLACE
 
 
 def _is_whole(one: Array, other: Array, of_rows: Array, rows: int) -> bool:

@@ -104,6 +104,15 @@ class TowerTensors:
         is_unknown = rank is not None and self.graph.rank_of(value, self.shapes) is None
         return every(NO_ROW, [1] * (rank or 0) if is_unknown else self.sizes(value, rows=1))
 
+    def axes_of(self, value: Value) -> int | None:
+        """The number of axes of an argument, None where it is not known."""
+        if not isinstance(value, Ref):
+            return np.ndim(value)
+        tensor = self.tensors[value]
+        if isinstance(tensor, np.ndarray):
+            return tensor.ndim
+        return tensor.one.ndim if isinstance(tensor, Counts) else self.graph.rank_of(value, self.shapes)
+
     def sizes(self, ref: Ref, rows: int | None = None) -> tuple[int, ...]:
         """The shape of a tensor, with what stands for sizes that are not known."""
         if self.graph.rank_of(ref, self.shapes) is None:

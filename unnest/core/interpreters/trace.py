@@ -24,7 +24,7 @@ from unnest.core.interpreters.shapes import call_shape
 from unnest.core.ops.apply import literal_axis, result_of
 from unnest.core.ops.call import OpCall, UnreadableCall, refs_in
 from unnest.core.ops.elements import ELEMENT, MISFITS, Array, ByContents, TooLarge, check_size
-from unnest.core.ops.registry import COMPUTING, JOINS, SLICES, Kind, argument, kind_of, operation_of
+from unnest.core.ops.registry import COMPUTING, JOINS, SLICES, Kind, argument, operation_of
 
 MAX_WORK = 20_000_000
 """Elements that all operations of one run may give."""
@@ -167,7 +167,7 @@ class Trace:
             return None if is_open else self._computed(call, words, tensors)
         if operation is None or operation.compute is None:
             return self._computed(call, words, tensors) if held else None
-        if held and names_shape(call):
+        if held and operation.names_shape:
             self._check_sizes(argument(call, "shape"))
         try:
             return self._applied(
@@ -248,13 +248,6 @@ class Trace:
 def arguments(call: OpCall) -> list[Any]:
     """All arguments of a call, positional ones first."""
     return [*call.args, *call.kwargs.values()]
-
-
-def names_shape(call: OpCall) -> bool:
-    """True for an operation that gives its tensors a shape that the call names."""
-    operation = operation_of(call)
-    is_shaped = operation is not None and operation.position("shape") is not None
-    return is_shaped and kind_of(call) in (Kind.MOVE, Kind.REPEAT, Kind.SCATTER)
 
 
 def _is_cast(call: OpCall) -> bool:

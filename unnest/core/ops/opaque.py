@@ -14,7 +14,10 @@ define_all("row_wise", "*x", Kind.ROWWISE)
 define("mirror_pad", "x paddings mode", Kind.OPAQUE, nodes={"MirrorPad": "x paddings @mode"}, called="tf.pad")
 define("identity_n", "*x", Kind.OPAQUE)
 define("unknown", "", Kind.CONTROL)
-define_all("mixes takes time_major batch_moments", "*x", Kind.OPAQUE)
+define("batch_moments", "*x", Kind.OPAQUE)
+define("takes", "*x", Kind.OPAQUE, reorders=True)
+define("mixes", "*x", Kind.OPAQUE, reorders=True, mixes=True)
+define("time_major", "*x", Kind.OPAQUE, reorders=True, mixes=True)
 
 
 class ClaimedRows(NamedTuple):

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unnest.core.model import Json, Shape
-from unnest.core.ops.call import Value
+from unnest.core.ops.call import UnreadableCall, Value
+from unnest.core.ops.elements import whole_number, whole_numbers
 from unnest.core.ops.functions import NotTranslated
-from unnest.core.ops.registry import Kind, define, define_all, keras3, shape_rule
+from unnest.core.ops.product_axes import MATRIX, Ranks, as_matrices, of_einsum, of_matrices, of_tensordot, operands_of
+from unnest.core.ops.registry import Kind, axes_rule, define, define_all, keras3, shape_rule
 from unnest.core.ops.sizes import UnknownShape, broadcast, shape_of
 
 if TYPE_CHECKING:
     from unnest.core.keras3.lambdas.function_call import FunctionCall
     from unnest.core.keras3.lambdas.values import SymbolicTensor
-
-MATRIX = 2
-"""Axes of a matrix."""
 
 PAIR = 2
 
@@ -41,6 +40,18 @@ def matmul_shape(x: Value, y: Value, transpose_a: Value = None, transpose_b: Val
     rows = left[-1] if transpose_a else left[-2]
     columns = right[-2] if transpose_b else right[-1]
     return (*broadcast([left[:-2], right[:-2]]), rows, columns)
+
+
+@axes_rule("matmul")
+def matmul_axes(
+    ranks: Ranks,
+    transpose_a: Value = None,
+    transpose_b: Value = None,
+    adjoint_a: Value = None,
+    adjoint_b: Value = None,
+) -> tuple[list[str], str]:
+    """The last axis of the first tensor with the last but one of the second, unless these are turned."""
+    return of_matrices(as_matrices(ranks), (bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b)))
 
 
 @keras3("tf.matmul tf.linalg.matmul", "a b transpose_a=false transpose_b=false")
@@ -86,6 +97,13 @@ def _rank(nested: Json) -> int:
 define("dot", "x|a|x1 y|b|x2", Kind.PRODUCT)
 
 
+@axes_rule("dot")
+def dot_axes(ranks: Ranks) -> tuple[list[str], str]:
+    """The last axis of the first tensor with the last but one of the second, whose other axes come behind."""
+    first, second = as_matrices(ranks)
+    return of_tensordot((first, second), ([first - 1], [max(second - 2, 0)]))
+
+
 @keras3("K.dot", "x y")
 def dot_nodes(call: FunctionCall) -> SymbolicTensor:
     """The last axis of `x` with the last but one of `y`, whose other axes come behind those of `x`."""
@@ -122,6 +140,18 @@ def batch_dot_nodes(call: FunctionCall) -> SymbolicTensor:
 define("tensordot", "x|a|x1 y|b|x2 axes", Kind.PRODUCT)
 
 
+@axes_rule("tensordot")
+def tensordot_axes(ranks: Ranks, axes: Value = None) -> tuple[list[str], str]:
+    """So many axes, the last of the first tensor and the first of the second; or those of two lists."""
+    first, second = as_matrices(ranks)
+    if isinstance(axes, (list, tuple)):
+        one, other = (whole_numbers(each) for each in axes)
+    else:
+        number = MATRIX if axes is None else whole_number(axes)
+        one, other = [*range(first - number, first)], [*range(number)]
+    return of_tensordot((first, second), (one, other))
+
+
 @keras3("tf.tensordot tf.linalg.tensordot", "a b axes")
 def tensordot_nodes(call: FunctionCall) -> SymbolicTensor:
     """Along so many axes, or along those of two lists; `b` may be a constant."""
@@ -135,6 +165,16 @@ def tensordot_nodes(call: FunctionCall) -> SymbolicTensor:
 
 
 define("einsum", "subscripts|equation *xs", Kind.PRODUCT, nodes={"Einsum": "*xs @equation:subscripts"})
+
+
+@axes_rule("einsum")
+def einsum_axes(ranks: Ranks, subscripts: Value = None) -> tuple[list[str], str]:
+    """As the equation says."""
+    if not isinstance(subscripts, str):
+        raise UnreadableCall
+    operands = operands_of(subscripts)
+    known = zip(ranks, operands, strict=True)
+    return of_einsum(subscripts, [len(letters) if rank is None else rank for rank, letters in known])
 
 
 @keras3("tf.einsum", "subscripts|equation x y=null z=null")

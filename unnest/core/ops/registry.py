@@ -112,6 +112,10 @@ IDLE = frozenset({"name", "out_type", "validate_indices", "output_type", "partit
 ShapeRule: TypeAlias = "Callable[..., Shape]"
 """Arguments by parameter, as the NumPy function has them, a `Sized` for each tensor -> the shape of the result."""
 
+AxesRule: TypeAlias = "Callable[..., tuple[list[str], str]]"
+"""The numbers of axes of a product's tensors (None for one that is not known), its other arguments by parameter -> the
+letters of each tensor's axes, and of the result's (`product_axes`)."""
+
 Kernel: TypeAlias = "Callable[..., Array | list[Array]]"
 
 
@@ -122,7 +126,8 @@ class Operation:
     `aliases` maps what dialects call an argument to the parameter. `axis`: the axis of an operation along axes where
     the call names none, None for all. `function`: a NumPy function that plain numbers are computed with.
     `keeps_shape`: whether the result has the shape of the first tensor. `shape`: the rule for the result's shape, where
-    that of the kind does not hold.
+    that of the kind does not hold. `axes`: of a product, which axes are summed over. `reorders`: of what layers and
+    stored code do, whether it leaves rows in another order, or `mixes` them.
 
     `keras3` is the class of Keras 3's operation, `config` what its constructor takes beside the call's arguments.
     `symbol`: the operator of Python. `takes_truth`: whether its tensors are of truth values; `gives`: the dtype of its
@@ -139,6 +144,9 @@ class Operation:
     function: Callable[..., Any] | None = None
     keeps_shape: bool = False
     shape: ShapeRule | None = None
+    axes: AxesRule | None = None
+    reorders: bool = False
+    mixes: bool = False
     keras3: str = ""
     config: Mapping[str, Json] = field(default_factory=dict)
     symbol: str = ""
@@ -155,6 +163,11 @@ class Operation:
     def chooses_by_mask(self) -> bool:
         """True if the first tensor says which of the others a number is taken from."""
         return self.parameters[:1] == ("mask",)
+
+    @property
+    def names_shape(self) -> bool:
+        """True if it gives its tensors a shape that the call names."""
+        return "shape" in self.parameters and self.kind in (Kind.MOVE, Kind.REPEAT, Kind.SCATTER)
 
     @property
     def takes_all(self) -> bool:
@@ -218,6 +231,7 @@ SYMBOLS: dict[str, Operation] = {}
 K = TypeVar("K", bound=Kernel)
 NodesT = TypeVar("NodesT", bound=Nodes)
 ShapeRuleT = TypeVar("ShapeRuleT", bound=ShapeRule)
+AxesRuleT = TypeVar("AxesRuleT", bound=AxesRule)
 
 
 class Facts(TypedDict, total=False):
@@ -236,6 +250,8 @@ class Facts(TypedDict, total=False):
     symbol: str
     takes_truth: bool
     gives: str
+    reorders: bool
+    mixes: bool
     theano: Theano
     called: str
 
@@ -262,6 +278,8 @@ def define(names: str, signature: str, kind: Kind, compute: Kernel | None = None
         symbol=facts.get("symbol", ""),
         takes_truth=facts.get("takes_truth", False),
         gives=facts.get("gives", ""),
+        reorders=facts.get("reorders", False),
+        mixes=facts.get("mixes", False),
         called=facts.get("called", ""),
     )  # fmt: skip
     for name in plain:
@@ -315,6 +333,16 @@ def shape_rule(name: str) -> Callable[[ShapeRuleT], ShapeRuleT]:
 
     def register(rule: ShapeRuleT) -> ShapeRuleT:
         OPERATIONS[plain_name(name)].shape = rule
+        return rule
+
+    return register
+
+
+def axes_rule(name: str) -> Callable[[AxesRuleT], AxesRuleT]:
+    """Register which axes a product sums over. The rule raises UnreadableCall where that is not known."""
+
+    def register(rule: AxesRuleT) -> AxesRuleT:
+        OPERATIONS[plain_name(name)].axes = rule
         return rule
 
     return register

@@ -12,7 +12,6 @@ from unnest.budget import spend
 from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.frontends.node_def import parse_node_def
-from unnest.core.interpreters.product_axes import MATRIX
 from unnest.core.interpreters.shapes import call_shape, result_shape
 from unnest.core.interpreters.tensor_graph import NOTHING, Column
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
@@ -23,6 +22,7 @@ from unnest.core.layers.shape_rules import UnknownShape
 from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall, UnreadableCall
 from unnest.core.ops.opaque import ClaimedRows
+from unnest.core.ops.product_axes import MATRIX
 from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.ops.sizes import Sized
 from unnest.core.recognise import followed_slices, layer_facts

@@ -13,9 +13,11 @@ from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.frontends.traced_code import follow
 from unnest.core.interpreters.tensor_graph import row_sizes
-from unnest.core.interpreters.trace import Effect, Input, OtherSizes, Step, Tensor, Trace, names_shape
+from unnest.core.interpreters.trace import Effect, Input, OtherSizes, Step, Tensor, Trace
 from unnest.core.model import Json, Shape
+from unnest.core.ops.call import OpCall
 from unnest.core.ops.elements import ZERO, Array
+from unnest.core.ops.registry import operation_of
 from unnest.core.recognise.code_rows import CodeRows
 
 LARGE = (2520, 5040, 7560, 2772)
@@ -121,7 +123,7 @@ def _rows_moved(given: Input, tensor: Tensor, steps: Sequence[Step]) -> CodeRows
         return CodeRows(change="pads the rows")
     numbers, changes = _along(tensor.arrays[0], 0), _changes(tensor, given.sizes)
     if numbers is None or changes is None:
-        is_guess = not given.is_sized and any(names_shape(step.call) for step in steps)
+        is_guess = not given.is_sized and any(_names_shape(step.call) for step in steps)
         return None if is_guess else CodeRows(change="reshapes its rows")
     first = () if given.is_sized else tuple(each.first for each in changes if each.first)
     words = next((each.words for each in changes if each.words and (given.is_sized or not each.first)), "")
@@ -190,3 +192,8 @@ def _along(array: Array, axis: int) -> Array | None:
     if (entries != entries[:, :1]).any():
         return None
     return np.broadcast_to(entries[:, 0], array.shape[axis]) if len(entries) == 1 else entries[:, 0]
+
+
+def _names_shape(call: OpCall) -> bool:
+    operation = operation_of(call)
+    return operation is not None and operation.names_shape

@@ -30,12 +30,9 @@ NODES_OF_GRAPHS = "how nodes of TensorFlow's graph say what functions say otherw
 WORDS_OF_CODE = "the words in names of layers, and in code that nobody can follow, are a sign and no meaning"
 MODES = "modes of Keras 1's Merge and of Bidirectional, and layers that combine"
 ACTIVATIONS = "names of Keras's activation functions"
-ROWS = "rows and row dependence by name: to be moved to the entries with their interpreters"
 
 #: Modules that name operations beside the registry -> why.
 EXCEPTIONS = {
-    "interpreters/row_counts.py": ROWS,
-    "interpreters/tower_operations.py": ROWS,
     "frontends/library_calls.py": "functions whose arguments libraries spell otherwise",
     "frontends/traced_code.py": "methods of Python's lists",
     "recognise/counted_towers.py": "heads that split the joined batch again",

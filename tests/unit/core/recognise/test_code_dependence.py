@@ -73,6 +73,8 @@ def test_ranks_that_nobody_knows_must_agree() -> None:
 
 
 def test_several_tensors() -> None:
+    assert made_by(lambda v: K.dot(v[0], v[1]), (None, 3, 4), (None, 4, 3)) is RowsMade.MIXED
+    assert made_by(lambda v: tf.matmul(v[0], v[1]), (None, 3, 4), (None, 4, 3)) is RowsMade.KEPT
     assert made_by(lambda v: v[0] + v[1], None, None) is RowsMade.KEPT
     assert made_by(lambda v: v[0] + v[1][::-1], (None, 3), (None, 3)) is RowsMade.MIXED
     assert made_by(lambda x: [x, K.mean(x)], (None, 3)) is RowsMade.UNKNOWN

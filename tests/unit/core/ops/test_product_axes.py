@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
-from unnest.core.interpreters import product_axes
+from unnest.core.ops import OPERATIONS, product_axes
 from unnest.core.ops.call import UnreadableCall
 from unnest.core.ops.elements import Array
 
@@ -64,3 +66,38 @@ def test_einsum(equation: str, shapes: list[tuple[int, ...]]) -> None:
     letters, output = product_axes.of_einsum(equation, [x.ndim for x in tensors])
     assert "." not in "".join([*letters, output])
     np.testing.assert_allclose(by_letters(letters, output, *tensors), np.einsum(equation, *tensors))
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "beside"),
+    [
+        ("matmul", [(5, 2, 3), (5, 3, 4)], {}),
+        ("matmul", [(3, 2), (3, 4)], {"transpose_a": True}),
+        ("dot", [(2, 3), (3, 4)], {}),
+        ("dot", [(5, 2, 3), (6, 3, 4)], {}),
+        ("tensordot", [(2, 3, 4), (3, 4, 5)], {"axes": 2}),
+        ("tensordot", [(2, 3, 4), (4, 3)], {"axes": [[1, 2], [1, 0]]}),
+        ("einsum", [(2, 3), (3, 4)], {"subscripts": "ij,jk->ki"}),
+    ],
+)
+def test_rules_stand_at_the_entries(name: str, shapes: list[tuple[int, ...]], beside: dict[str, Any]) -> None:
+    """By NumPy's functions of these names, with `dot` as Keras has it."""
+    rule, tensors = OPERATIONS[name].axes, [tensor(*shape) for shape in shapes]
+    assert rule is not None
+    letters, output = rule([x.ndim for x in tensors], **beside)
+    first, second = tensors
+    expected: dict[str, Callable[[], Array]] = {
+        "matmul": lambda: (first.T if beside else first) @ second,
+        "dot": lambda: np.dot(first, second),
+        "tensordot": lambda: np.tensordot(first, second, **beside),
+        "einsum": lambda: np.einsum(beside["subscripts"], first, second),
+    }
+    np.testing.assert_allclose(by_letters(letters, output, *tensors), expected[name]())
+
+
+def test_tensors_of_unknown_rank_are_matrices_or_as_the_equation_says() -> None:
+    matmul, einsum = OPERATIONS["matmul"].axes, OPERATIONS["einsum"].axes
+    assert matmul is not None
+    assert einsum is not None
+    assert matmul([3, None]) == (["Aik", "kj"], "Aij")
+    assert einsum([None, None], subscripts="abc,c->ab") == (["abc", "c"], "ab")

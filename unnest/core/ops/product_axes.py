@@ -7,13 +7,23 @@ along which several products stand side by side.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from unnest.core.ops.call import UnreadableCall
 
 MATRIX = 2
 """The axes of a matrix."""
 
+Ranks: TypeAlias = "Sequence[int | None]"
+"""The numbers of axes of a product's tensors, None for one that is not known."""
+
 AXES, STACK = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def as_matrices(ranks: Ranks) -> tuple[int, int]:
+    """The numbers of axes of two tensors; one that is not known is a matrix."""
+    first, second = (MATRIX if rank is None else rank for rank in ranks)
+    return first, second
 
 
 def of_matrices(ranks: tuple[int, int], are_turned: tuple[bool, bool]) -> tuple[list[str], str]:
