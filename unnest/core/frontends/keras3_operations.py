@@ -29,7 +29,7 @@ def plain_argument(stored: Json) -> Value:
             return ...
         if kind == "__slice__" and isinstance(config, Mapping):
             return slice(*(config.get(end) for end in ("start", "stop", "step")))
-        return config.get("value") if kind == "__numpy__" and isinstance(config, Mapping) else stored
+        return config.get("value") if kind in ("__numpy__", "__tensor__") and isinstance(config, Mapping) else stored
     if isinstance(stored, Sequence) and not isinstance(stored, str):
         return [plain_argument(each) for each in stored]
     return stored

@@ -43,12 +43,19 @@ def overlaid(arrays: Sequence[Array]) -> Array:
 
 
 def same_contents(xs: Value) -> list[Array]:
-    """Arrays that are to be one: all of rows, or all of numbers."""
+    """Arrays that are to be one: all of rows, zeros among them, or all of numbers."""
     arrays = [np.asarray(x) for x in xs]
     check_size(sum(a.size for a in arrays))
     if len({a.dtype == ELEMENT for a in arrays}) > 1:
-        raise UnreadableCall
+        return [a if a.dtype == ELEMENT else _zero_rows(a) for a in arrays]
     return arrays
+
+
+def _zero_rows(array: Array) -> Array:
+    """The elements of an array of zeros. Raises UnreadableCall for other numbers, which are not the source's."""
+    if np.any(array):
+        raise UnreadableCall
+    return _no_rows(array.shape)
 
 
 @operation("concat concatenate", "xs axis", Kind.CONCATENATE, nodes={"ConcatV2": "*xs axis", "Concat": "axis *xs"})

@@ -69,7 +69,7 @@ def with_refs(what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.R
             return ref(raw[0])
         if kind == "__ellipsis__":
             return ...
-        if kind in ("__tuple__", "__numpy__"):
+        if kind in ("__tuple__", "__numpy__", "__tensor__"):
             return value_of(config.get("value", config.get("items")) if isinstance(config, Mapping) else config)
         if isinstance(config, Mapping) and (kind == "__slice__" or {"start", "stop"} <= config.keys()):
             return slice(*(value_of(config.get(bound)) for bound in ("start", "stop", "step")))

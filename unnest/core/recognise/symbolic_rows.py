@@ -152,7 +152,7 @@ class RowTrial:
             batch, shares, joined = tried
             is_fixed = batch != rows or is_fixed
             outcomes[batch] = outcome_of([joined] if joined is not None else [], batch)
-            is_telling |= is_fixed or outcomes[batch] is BatchOutcome.OTHER or min(map(len, shares)) > 1
+            is_telling |= is_fixed or outcomes[batch] is BatchOutcome.OTHER or max(map(len, shares)) > 1
             lengths.setdefault(outcomes[batch], set()).add(len(joined or ()))
             self.share = len(shares[0]) if is_fixed else None
         if not is_telling:

@@ -79,11 +79,12 @@ def test_rows_are_stitched_by_number() -> None:
 
 
 def test_tensors_are_joined() -> None:
-    """All of rows, or all of numbers."""
+    """All of rows, with zeros among them or without, or all of numbers."""
     assert rows(concat([SOURCE[3:], SOURCE[:1]])) == [3, 4, 5, 0]
     assert stack([SOURCE, SOURCE], 1).shape == (6, 2, 4)
+    assert concat([SOURCE[5:], np.zeros((2, 4))])["element"][:, 0].tolist() == [20, ZERO, ZERO]
     with pytest.raises(UnreadableCall):
-        stack([SOURCE, np.zeros((6, 4))])
+        stack([SOURCE, np.ones((6, 4))])
 
 
 def test_sums_and_means_of_several() -> None:

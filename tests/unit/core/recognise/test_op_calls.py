@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.recognise.one_layer import called, code_lambda, op_function, op_keras_3, op_node
-from unnest.core.architecture.graph import Call, Layer
+from unnest.core.architecture.graph import Call, Layer, Ref
 from unnest.core.model import Json, JsonObject
-from unnest.core.recognise.op_calls import said
+from unnest.core.recognise.op_calls import said, with_refs
 
 X = ["x", 0, 0]
 TENSOR = {"class_name": "__keras_tensor__", "config": {"shape": [None], "keras_history": X}}
@@ -102,3 +102,11 @@ def test_the_arguments_of_a_function_go_by_name() -> None:
     what = said(*op_function("split", num_or_size_splits=2, axis=0))
     assert what is not None
     assert (what.args, what.kwargs) == ([[X]], {"num_or_size_splits": 2, "axis": 0})
+
+
+@pytest.mark.parametrize("kind", ["__numpy__", "__tensor__"])
+def test_a_constant_of_keras_3(kind: str) -> None:
+    """An array, or a backend's tensor: its numbers are stored alike."""
+    what = said(*op_keras_3("Take", {"class_name": kind, "config": {"value": [4, 5], "dtype": "int32"}}, axis=0))
+    assert what is not None
+    assert with_refs(what, ["x"], lambda raw: Ref(*raw)).args[1] == [4, 5]

@@ -343,6 +343,11 @@ def _literal_bound() -> tuple[Writer, list[Tensor]]:
     return w, [w.rows(None, 5), w.rows(5, None)]
 
 
+def _all_but_the_last() -> tuple[Writer, list[Tensor]]:
+    w = Functions()
+    return w, [w.rows(None, -1), w.rows(-1, None)]
+
+
 def _one_tower() -> tuple[Writer, list[Tensor]]:
     w = Functions()
     return w, [w.rows(w.bound(0, 1), w.bound(1, 1))]
@@ -350,10 +355,19 @@ def _one_tower() -> tuple[Writer, list[Tensor]]:
 
 @pytest.mark.parametrize(
     "make",
-    [_halves_of_a_float, _sections, _reshaped_and_indexed, _unstacked, _partitions, _literal_bound, _one_tower],
+    [
+        _halves_of_a_float,
+        _sections,
+        _reshaped_and_indexed,
+        _unstacked,
+        _partitions,
+        _literal_bound,
+        _all_but_the_last,
+        _one_tower,
+    ],
 )
 def test_other_ways_to_cut_are_consecutive(make: Callable[[], tuple[Writer, list[Tensor]]]) -> None:
-    """Shares by fractions, sections, stacks of parts, partitions, a bound that is written down."""
+    """Shares by fractions, sections, stacks of parts, partitions, a bound that is written down, one from the end."""
     assert answer(*make()) is RowOrder.CONSECUTIVE
 
 
