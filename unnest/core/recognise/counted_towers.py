@@ -16,8 +16,9 @@ import numpy as np
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.interpreters.tensor_graph import Values, numbered
 from unnest.core.ops.apply import apply
+from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.elements import ELEMENT, MAX_ELEMENTS, NOT_COMPUTED, Array
-from unnest.core.ops.registry import MOVES, SLICES, kind_of
+from unnest.core.ops.registry import MOVES, SLICES, Kind, kind_of
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.batch_axis import rows_kept
 from unnest.core.recognise.found import LayerWrapper
@@ -31,8 +32,8 @@ SHARES = (11, 13)
 UNKNOWN_SIZE = 7
 """Of an axis whose size the file does not store."""
 
-REGROUPING = ("reshape", "split", "unstack")
-"""Parts of the names of functions that take the towers of a batch apart."""
+REGROUPING = frozenset({Kind.MOVE, Kind.SLICE})
+"""Operations that take the towers of a batch apart: reshapes, splits."""
 
 
 def counting_layer(graph: Graph, wrapper: LayerWrapper) -> str | None:
@@ -66,7 +67,9 @@ def _takes_apart(tensors: LayerTensors, ref: Ref, at: CallId, towers: int) -> bo
     code = layer_facts.stored_code(tensors.graph.layers[at.layer])
     if code is None or tensors.computed(at).name == "rowwise":
         return False
-    return towers in code.numbers and any(word in name for name in code.names for word in REGROUPING)
+    return towers in code.numbers and any(
+        kind_of(OpCall(plain_name(name), (), {})) in REGROUPING for name in code.names
+    )
 
 
 def _rows_tried(tensors: LayerTensors, ref: Ref, at: CallId, towers: int) -> Sequence[tuple[int, ...]]:
