@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+import unnest
 from tests.corpus.unpacked import SCRIPTS
+from tests.slow.applications import MODELS as MODEL_KINDS
 from tests.slow.stacks import python_of
 
 pytestmark = pytest.mark.slow
@@ -90,3 +92,61 @@ def test_application_loads_in_todays_keras(stack: str, name: str, tmp_path: Path
     word, off, imported = done.stdout.strip().splitlines()[-1].split()
     assert (word, imported) == ("OFF", "False")
     assert float(off) < TOLERANCE
+
+
+#: Today's application computes something else, or is written in another form: named, not loaded.
+OTHER_FORM = {
+    ("k224", "resnet50"): "epsilon 0.001",
+    **dict.fromkeys([("k224", "mobilenet"), ("tf23", "mobilenet")], "GlobalAveragePooling2D"),
+    **dict.fromkeys([("k224", "mobilenet_v2"), ("tf23", "mobilenet_v2")], "padding 'valid' and 'same'"),
+}
+#: Weights alone of these are placed by their order: only the graph has another form.
+BY_ORDER = ("mobilenet", "mobilenet_v2")
+
+INTO_TODAYS = """
+import sys, warnings
+sys.path.insert(0, sys.argv[4])
+import numpy as np, keras
+from unnest.keras import load_weights
+kind, side, top = eval(sys.argv[3])
+options = {"classes": 7} if top else {"pooling": "avg"}
+model = getattr(keras.applications, kind)(include_top=top, weights=None, input_shape=(side, side, 3), **options)
+warnings.simplefilter("ignore", UserWarning)
+try:
+    load_weights(model, sys.argv[1])
+except ValueError as refusal:
+    print("REFUSED", refusal)
+else:
+    stored = np.load(sys.argv[2])
+    found, wanted = np.asarray(model.predict(stored["x0"], verbose=0)), stored["y0"]
+    print("OFF", float(np.max(np.abs(found - wanted)) / np.max(np.abs(wanted))))
+"""
+
+
+@pytest.mark.parametrize("name", ["mobilenet", "mobilenet_v2", "resnet50", "xception", "densenet121"])
+@pytest.mark.parametrize("stack", STACKS)
+def test_weights_into_todays_application(stack: str, name: str, tmp_path: Path) -> None:
+    """Equal where today's application is the same model as the parallel file's, and refused by name where not."""
+    today = os.environ.get("UNNEST_TF")
+    if not today:
+        pytest.skip("UNNEST_TF names no Python with tensorflow and keras")
+    source, why = made(stack, name, tmp_path), OTHER_FORM.get((stack, name))
+    word, text = into_todays(today, source, name, tmp_path)
+    assert (word, True) == (("REFUSED", why in text) if why else ("OFF", float(text) < TOLERANCE))
+    if name in BY_ORDER:
+        weights = tmp_path / "weights.h5"
+        unnest.fix(source, weights, to="weights").raise_for_error()
+        word, text = into_todays(today, weights, name, tmp_path)
+        assert (word, float(text) < TOLERANCE) == ("OFF", True)
+
+
+def into_todays(today: str, file: Path, name: str, folder: Path) -> tuple[str, str]:
+    """`OFF` and how far the predictions are from those recorded, or `REFUSED` and why."""
+    recorded = folder / f"{name}.npz"
+    done = subprocess.run(
+        [today, "-c", INTO_TODAYS, file, recorded, repr(MODEL_KINDS[name]), ROOT], env=environment(folder),
+        cwd=folder, capture_output=True, text=True, errors="replace", check=False, timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    word, _, text = done.stdout.strip().splitlines()[-1].partition(" ")
+    return word, text

@@ -14,6 +14,7 @@ from unnest.core.model import JsonObject
 from unnest.core.transfer.expressions import ACTIVATION, Node, Value, outputs_of
 from unnest.core.transfer.leaves import Leaf, LeafPath, Shape, leaves
 from unnest.core.transfer.names import renumbered
+from unnest.core.transfer.operand_order import OperandOrder
 from unnest.core.transfer.same_settings import difference
 
 Shapes: TypeAlias = "Mapping[LeafPath, tuple[Shape, ...]]"
@@ -43,7 +44,8 @@ def correspondence(
     """Return which layer of the file each layer of the target is.
 
     Both graphs are walked together from their outputs: each call must be one of the same class with the same arguments
-    and operands. Shapes, by leaf layer, are those of layers with weights; they count where code ends the walk.
+    and operands, those of a sum in any order. Shapes, by leaf layer, are those of layers with weights; they count where
+    code ends the walk.
 
     Raises:
         Different: the two do not compute the same, or have not the same layers with weights.
@@ -75,7 +77,7 @@ class _Walk:
     @classmethod
     def of(cls, stored: JsonObject, target: JsonObject) -> _Walk:
         """Compare two models. Raises Different, NotComparable."""
-        walk, ends = cls(), (outputs_of(stored), outputs_of(target))
+        walk, order, ends = cls(), OperandOrder(), (outputs_of(stored), outputs_of(target))
         if len(ends[0]) != len(ends[1]):
             raise Different(f"the file's model has {len(ends[0])} outputs, yours {len(ends[1])}")
         seen: set[tuple[Value, Value]] = set()
@@ -88,7 +90,7 @@ class _Walk:
             seen.add(pair)
             old, new = pair
             walk.compare(old, new)
-            pending += [*zip(old.node.inputs, new.node.inputs, strict=True)][::-1]
+            pending += [*zip(old.node.inputs, order.matched(old.node, new.node), strict=True)][::-1]
         return walk
 
     @property

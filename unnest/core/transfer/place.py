@@ -50,7 +50,8 @@ def place_model(
         shapes = {path: tuple(t.shape for t in tensors) for path, tensors in weights.items() if tensors}
         found = correspondence(model.architecture, target.architecture, shapes, target.shapes)
     except (Ambiguous, Different) as e:
-        raise _refusal(f"{e}") from e
+        advice = "build the model that was saved, or take the file's own: unnest.keras.load_model"
+        raise Refused(MISMATCH, f"{e}; {advice}") from e
     entries = {leaf.path: leaf.layer.stored for leaf in leaves(model.architecture)}
     own = {leaf.path: leaf.layer.stored for leaf in leaves(target.architecture)}
     by_target = {

@@ -42,6 +42,19 @@ def test_where_they_part_is_named() -> None:
         found(branches("a", "b", joined=("a", "b")), branches("a", "b", joined=("a", "b"), middle="Add"))
 
 
+@pytest.mark.parametrize("kind", ["Add", "Average", "Maximum"])
+def test_the_operands_of_a_sum_have_no_order(kind: str) -> None:
+    """What stands above them decides, as in the residual blocks of another release; of a Subtract it does not."""
+    stored, target = (
+        branches("a", "b", joined=("a", "b"), middle=kind),
+        branches("c", "d", joined=("d", "c"), middle=kind),
+    )
+    assert found(stored, target) == {"c": "a", "d": "b", "y": "y"}
+    both = [branches("a", "b", joined=joined, middle="Subtract") for joined in (("a", "b"), ("b", "a"))]
+    with pytest.raises(Different, match="there"):
+        found(*both)
+
+
 def test_two_layers_are_not_one() -> None:
     shared = functional(source(), layer("a", ["x"], ["x"], **DENSE), layer("y", [("a", 0, 0), ("a", 1, 0)], kind="Add"))
     apart = functional(
