@@ -152,10 +152,10 @@ def test_one_decision(architecture: str, clean: Path, cli: Cli) -> None:
 
 #: Arguments -> the line on stderr. The folder holds m.h5.
 WRONG_USAGE = {
-    "inspect": "missing argument 'PATH...' (unnest inspect --help lists what there is)",
-    "inspect --nonsense m.h5": "no such option: --nonsense (unnest inspect --help lists what there is)",
-    "insp m.h5": "no such command 'insp'. Did you mean 'inspect'? (unnest --help lists what there is)",
-    "fix m.h5 -o": "option '-o' requires an argument (unnest --help lists what there is)",
+    "inspect": "missing argument 'PATH...'; see unnest inspect --help",
+    "inspect --nonsense m.h5": "no such option --nonsense; see unnest inspect --help",
+    "insp m.h5": "no such command 'insp'; did you mean 'inspect'?",
+    "fix m.h5 -o": "option '-o' requires an argument; see unnest --help",
     "m.h5": "m.h5: say what to do with it: unnest inspect m.h5 or unnest fix m.h5",
 }
 

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from unnest.core.transfer.leaves import TargetModel
 
 
+#: Package that the caller's code imports -> what installs it.
+INSTALL = {
+    "keras": "pip install tensorflow keras", "tensorflow": "pip install tensorflow",
+    "tf_keras": "pip install tensorflow tf_keras",
+}  # fmt: skip
+
+
 def function_of(target: str) -> Callable[[], Any]:
     """Return the function that MODULE:FN names; the module is looked for in the current folder too.
 
@@ -29,6 +36,8 @@ def function_of(target: str) -> Callable[[], Any]:
     try:
         function = getattr(importlib.import_module(module_name), name, None)
     except ModuleNotFoundError as missing:
+        if missing.name in ("keras", "tensorflow", "tf_keras"):
+            raise UsageError("usage", f"{target}: {missing.name} is not installed: {INSTALL[missing.name]}") from None
         raise UsageError("usage", f"{target}: {missing}; run it where {module_name} can be imported") from None
     except (Exception, SystemExit) as raised:  # noqa: BLE001 - so is the module
         raise UsageError("usage", f"{module_name} raised {one_line(raised)}") from None

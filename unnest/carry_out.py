@@ -30,7 +30,7 @@ def _check_refusal(source: Source, plan: Plan, options: FixOptions) -> None:
         raise Refused(plan.refusal.code, f"{source.path}: {plan.refusal.message}")
     by_names = plan.result is not None and plan.stored.contents == "weights" and not options.architecture
     if options.in_place and by_names:
-        why = "only names say that this is a parallel model; --in-place wants --architecture MODEL.json, or use -o"
+        why = "is judged by layer names alone; pass --architecture MODEL.json for --in-place, or use -o"
         raise Refused("needs-architecture", f"{source.path}: {why}")
 
 

@@ -17,10 +17,10 @@ class Code(Enum):
 
     WEIGHTLESS_LEFT_OUT = (
         "info",
-        "layers without weights are not listed: without an architecture their names are unknown",
+        "layers without weights are missing from the list: the file does not name them",
         (
-            "pass --architecture MODEL.json to list them too, and where layers were frozen or are never trained "
-            "(Normalization): without it these stand last, so load by_name=True"
+            "pass --architecture MODEL.json to list them. Frozen and never trained layers (Normalization) come last "
+            "without it: load with by_name=True"
         ),
     )
     NAMED_BY_COUNT = (
@@ -30,7 +30,7 @@ class Code(Enum):
     )
     NEEDS_ARCHITECTURE = (
         "warning",
-        "the weights alone do not tell whether this is a parallel model",
+        "weights alone do not show whether this is a parallel model",
         "pass --architecture MODEL.json",
     )
     VARIABLES_ALONE = (
@@ -65,8 +65,8 @@ class Code(Enum):
     )
     NAMES_ALONE = (
         "warning",
-        "only names say that this is a parallel model: {merge} may also end a triplet or a window model",
-        "pass --architecture MODEL.json, which tells; without it --in-place is refused",
+        "judged by layer names alone: {merge} may also end a triplet network or a window model",
+        "pass --architecture MODEL.json to be sure; --in-place requires it",
     )
     BY_ORDER = (
         "warning",
@@ -91,7 +91,7 @@ class Code(Enum):
     ROWS_MIXED = (
         "warning",
         "{layer} of {template} works along the batch: a row's predictions depend on which rows are with it",
-        "a tower got its part of what was cut, and all of another input: give the result the same to predict the same",
+        "predictions depend on the batch: call the result with the rows that one tower received",
     )
     LAYERS_APART = (
         "warning",
@@ -105,7 +105,7 @@ class Code(Enum):
     )
     ORDER_NOT_TOLD = (
         "warning",
-        "the weights of {template} stay in the order in which they were saved, and nobody can tell whose they are",
+        "the weights of {template} stay in the order in which they were saved: the file does not name their layers",
         "if a model in it was frozen, Keras gives them to other layers: load them into your code's model, frozen alike",
     )
 
@@ -116,8 +116,8 @@ class Code(Enum):
     )
     FROZEN_STATE = (
         "warning",
-        "Keras {version} refuses this .h5: once loaded, more weights are trained than its optimizer's state is of",
-        "it does not store that a model was frozen: with --to weights, fix writes what loads into your code's model",
+        "Keras {version} refuses this .h5: its optimizer's state covers fewer weights than the loaded model trains",
+        "the file does not store that a model was frozen: load the output of fix --to weights into your code's model",
     )
 
     METAGRAPHS_LEFT_OUT = (
@@ -132,7 +132,7 @@ class Code(Enum):
     )
     SERVES_ONLY = (
         "info",
-        "what was cut out serves predictions: Keras's load_model finds no model in it any more, to train or to change",
+        "the output is a serving graph only: keras.load_model cannot open it",
         "{instead}",
     )
     NOT_CARRIED = (
@@ -148,7 +148,7 @@ class Code(Enum):
     STORED_CODE = (
         "warning",
         "loading this file runs, imports or reads what it names: {what}{output}",
-        "load it only where you know who made it; unnest itself runs none of it",
+        "load it only if you trust its author; unnest never runs it",
     )
     NOT_HELD = (
         "info",
@@ -178,13 +178,13 @@ class Code(Enum):
     )
     CUSTOM_OBJECTS = (
         "warning",
-        "classes and functions of somebody's own were kept, not converted: {what}",
+        "your own code is needed to load it: {what}",
         "give them to the loader: load_model(..., custom_objects={{{objects}}})",
     )
     LAMBDA_KEPT = (
         "warning",
-        "the Lambda {name!r} stays one, its function to be given by name: {why} ({read})",
-        "define it and load with custom_objects={{{function!r}: {function}}}",
+        "the Lambda {name!r} was not converted: {why} ({read})",
+        "define {function}, or let --stub FILE.py write it, and load with custom_objects={{{function!r}: {function}}}",
     )
     COMPILE_DROPPED = (
         "warning",
@@ -286,7 +286,7 @@ class Code(Enum):
     )
     FUNCTIONAL_SUBCLASS = (
         "info",
-        "{what} is a class of somebody's own over a plain graph of layers; the graph was written as a functional model",
+        "{what} is a custom class over a plain graph of layers; the graph was written as a functional model",
         "methods that the class adds are in its code alone",
     )
 

@@ -171,12 +171,20 @@ def given_architecture(architecture: Architecture) -> JsonObject | None:
     if path.lstrip().startswith("{"):
         raise UsageError("usage", "architecture: is JSON text; pass its path, or the object: json.loads(text)")
     try:
-        if container_of(path) not in (None, "json"):
-            how = "model.to_json() gives, or unnest fix --to json of a model that holds it"
-            raise UsageError("usage", f"--architecture: {path}: is a model; pass the JSON, which {how}")
+        found = container_of(path)
+        if found not in (None, "json"):
+            how = "pass the JSON of model.to_json(), or what unnest fix --to json writes of a whole model"
+            raise UsageError("usage", f"--architecture: {path}: is {CALLED[found]}, not an architecture; {how}")
         return read_architecture(path)
     except Unreadable as e:
         raise UsageError("usage", f"--architecture: {e.message}") from e
+
+
+#: How a message calls a container.
+CALLED = {
+    "h5": "HDF5", "keras": "a .keras file", "weights_h5": "weights", "saved_model": "a SavedModel",
+    "checkpoint": "a checkpoint", "tfjs": "a TensorFlow.js model",
+}  # fmt: skip
 
 
 def architecture_inputs(architecture: Architecture) -> tuple[Inputs, ...]:

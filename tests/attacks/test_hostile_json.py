@@ -69,7 +69,7 @@ def test_architecture_is_a_file(command: str, bad: Path, cli: Cli) -> None:
     assert "pipe: is no regular file" in done.stderr
     done = cli(command, bad, "--architecture", bad)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "m.h5: is a model; pass the JSON" in done.stderr
+    assert "m.h5: is HDF5, not an architecture; pass the JSON" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"class_name": ' * 100_000])

@@ -50,9 +50,8 @@ def options(
             say(f"unnest {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        raise UsageError(
-            "usage", "say what to do: unnest inspect PATH... or unnest fix PATH... (unnest --help tells more)"
-        )
+        say(context.get_help())
+        raise typer.Exit(TROUBLE)
 
 
 COMMANDS: dict[str, Callable[..., int]] = {"inspect": inspect.inspect, "fix": fix.fix, "balance": balance.balance}
@@ -79,11 +78,26 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
     return app
 
 
-def wrong_usage(message: str, context: typer.Context | None) -> str:
-    """Return the parser's message with the command for help, in one line."""
+def wrong_usage(error: Exception) -> str:
+    """Return what the parser says of a command line, with what to do, in one line.
+
+    `error` is the parser's, whichever library it comes from: it has `format_message`.
+    """
+    context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "unnest"
-    message = message.rstrip(".")
-    return f"{message[:1].lower()}{message[1:]} ({command} --help lists what there is)"
+    option = getattr(error, "option_name", None)
+    if isinstance(possible := getattr(error, "possibilities", None), list) and option is not None:
+        import difflib
+
+        near = difflib.get_close_matches(option, possible, 1, 0.7)
+        return f"no such option {option}; " + (f"did you mean {near[0]}?" if near else f"see {command} --help")
+    parameter = getattr(error, "param", None)
+    if parameter is not None and parameter.name == "jobs":
+        return "--jobs needs a number, 1 or more"
+    said: str = error.format_message()  # type: ignore[attr-defined]  # which `run` has asked for
+    message, _, meant = said.rstrip(".?").partition(". Did you mean ")
+    advice = f"did you mean {meant}?" if meant else f"see {command} --help"
+    return f"{message[:1].lower()}{message[1:]}; {advice}"
 
 
 def complain_of_memory() -> None:
@@ -133,7 +147,7 @@ def run() -> int:
         if out_of_memory(e):
             complain_of_memory()
         elif hasattr(e, "format_message"):  # the parser's own, whichever library it comes from
-            complain(wrong_usage(e.format_message(), getattr(e, "ctx", None)))
+            complain(wrong_usage(e))
         else:
             from unnest.inspection import internal
 

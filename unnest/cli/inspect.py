@@ -57,7 +57,7 @@ def inspect(
     check_report(report, [*paths, *also_read], force=force)
     parts = PAGE if report is not None and one else ROW if report is not None else FACTS
     if diagram is not None or (one and form == "text" and not quiet):
-        parts = parts._replace(drawing=True, advice=True)
+        parts = parts._replace(drawing=parts.drawing or verbose or diagram is not None, advice=True)
     known = given_architecture(architecture)
     progress = ProgressBar(quiet=quiet)
     reports = inspect_all(

@@ -62,7 +62,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report; only erro
 Verbose = Annotated[
     bool,
     typer.Option(
-        "--verbose", "-v", help="Name all that was removed; inspect: also why the nearest candidates are no wrappers."
+        "--verbose", "-v", help="The picture, the evidence, every finding; inspect: also why the nearest candidates are no wrappers."
     ),
 ]
 

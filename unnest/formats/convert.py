@@ -108,8 +108,8 @@ def _chosen(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
     if convert is None:
         raise Refused(
             "cannot-convert",
-            f"{source.path}: cannot go --to {to}: a SavedModel is cut out of a SavedModel, never built; "
-            "load the output of this file and export it",
+            f"{source.path}: cannot go --to {to}: a SavedModel can only come from a SavedModel; "
+            "fix without --to, load the output, and call model.export(FOLDER)",
         )
     return convert(source, plan)
 
@@ -123,7 +123,7 @@ def _of_a_cut(source: Source, plan: Plan) -> tuple[Finding, ...]:
         check_readable(source, plan, model)
     except Refused as e:
         return (Code.SERVES_ONLY(instead=f"the Keras model cannot be written: {e.message}"),)
-    return (Code.SERVES_ONLY(instead="fix --to h5 writes the Keras model"),)
+    return (Code.SERVES_ONLY(instead="to keep a Keras model: unnest fix --keras 3, or --to h5"),)
 
 
 def _with_model(output: Output | None, model: Stored) -> Output:

@@ -115,7 +115,9 @@ def _check_no_zip(path: str) -> None:
     import zipfile  # not for every start
 
     if zipfile.is_zipfile(path):
-        raise Unreadable("damaged", f"{path}: is an HDF5 file and a zip file at once; do not trust this file")
+        raise Unreadable(
+            "damaged", f"{path}: is an HDF5 file and a zip file at once (crafted or damaged); do not trust this file"
+        )
 
 
 def checkpoint_prefix(path: str) -> str:
@@ -262,7 +264,17 @@ def _unknown(path: str) -> Unreadable:
         return Unreadable("empty", f"{path}: is empty (0 bytes); copy or download it again")
     reasons = (_in_the_place_of_a_model, _part_of_model, _of_other_format, _misnamed, _without_index)
     found = next(filter(None, (reason(path) for reason in reasons)), None)
-    return found or Unreadable("not-keras", f"{path}: neither HDF5 nor JSON, so not a saved Keras model")
+    return found or Unreadable("not-keras", f"{path}: is no model file ({_first_bytes(path)}); {READ}")
+
+
+#: What there is to read, for whoever passed something else.
+READ = "unnest reads .h5, .keras and .weights.h5 files, SavedModel folders, checkpoints and model.json"
+
+
+def _first_bytes(path: str) -> str:
+    """What a file begins with, in quotes, for a sentence."""
+    with open(path, "rb") as file:
+        return f"it begins with {file.read(12)!r}".replace("with b", "with ")
 
 
 def _in_the_place_of_a_model(path: str) -> Unreadable | None:
@@ -301,7 +313,8 @@ def _misnamed(path: str) -> Unreadable | None:
     if not path.lower().endswith(MODEL_SUFFIXES):
         return None
     kind = "zip file" if path.lower().endswith(".keras") else "HDF5 file"
-    return Unreadable("damaged", f"{path}: is called a model's file, and is no {kind}; restore it from a copy")
+    why = f"is no {kind} despite its name ({_first_bytes(path)})"
+    return Unreadable("damaged", f"{path}: {why}; restore it from a copy")
 
 
 def _without_index(path: str) -> Unreadable | None:

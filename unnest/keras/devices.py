@@ -45,7 +45,7 @@ def targets(gpus: int | Sequence[int | str] | None, least: int = 2) -> tuple[str
             f"; on one, train the model itself: with tf.device('/{requested[0]}'): model.fit(...)" if requested else ""
         )
         raise ValueError(
-            f"gpus={gpus!r} is {len(requested)} device{'s' * (len(requested) != 1)}, at least {least} are needed; "
+            f"{least} devices are needed, gpus={gpus!r} gives {len(requested)}; "
             f"this machine has {_listed(existing)}{alone}"
         )
     missing = [name for name in requested if name not in existing]

@@ -116,14 +116,19 @@ def _goes_by_names(software: str, container: str) -> bool:
     return container != "h5" or software.startswith(("Keras 3", "tf_keras"))
 
 
+#: Container whose files do not name the Keras that wrote them, and other software's -> what takes it.
+TAKERS = {
+    "saved_model": "TensorFlow",
+    "tfjs": "TensorFlow.js, if it knows all layers",
+    "checkpoint": "the Keras that wrote it (the file does not say which)",
+    "weights_h5": "Keras 2.12 or later (the file does not say which)",
+}
+
+
 def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
     """The software that takes the file, most current first."""
-    if container == "saved_model":
-        return ("TensorFlow",)
-    if container == "tfjs":
-        return ("TensorFlow.js, if it knows all layers",)
-    if container == "checkpoint" or (container == "weights_h5" and model.keras_version is None):
-        return ("the Keras that wrote it",)
+    if container in TAKERS and (container != "weights_h5" or model.keras_version is None):
+        return (TAKERS[container],)
     if model.is_keras_3 and why_not_keras_3(model, container) is not None:
         return ()
     if model.is_keras_3:

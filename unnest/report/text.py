@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.model import Template, Wrapper
@@ -36,8 +36,9 @@ def render(report: Report, look: Look = PLAIN) -> str:
         return "\n".join(_wrapped(line, look) for line in _result(report, look, paint))
     lines = [_headline(report, paint)]
     if report.error is None:
-        body = [_wrapped(f"  {plain(line)}", look) for line in _body(report, verbose=look.verbose)]
-        lines += [*(f"  {line}" for line in _tree(report, paint, look)), *body]
+        tree = _tree(report, paint, look) if look.verbose else ()
+        body = _evidence(report) if look.verbose else _body(report)
+        lines += [*(f"  {line}" for line in tree), *(_wrapped(f"  {plain(line)}", look) for line in body)]
     return "\n".join(lines)
 
 
@@ -108,25 +109,76 @@ def _written_by(report: Report) -> str:
     return f" ({what} in {report.container}{version})"
 
 
-def _body(report: Report, *, verbose: bool) -> Iterator[str]:
+def _body(report: Report) -> Iterator[str]:
+    """What was found, what needs attention, where it loads and the next command: five lines at most."""
+    if report.wrappers:
+        yield f"{found(report)}{_likely(report)}"
+    yield from _attention(report)
+    yield from _loading(report)
+
+
+def _evidence(report: Report) -> Iterator[str]:
+    """All that is known of a file, with the reasons."""
     for wrapper in report.wrappers:
         yield from _wrapper(wrapper)
     if report.template is not None:
         yield f"template: {_template(report.template)}"
-    if report.optimizer is not None and (verbose or report.wrappers):
+    if report.optimizer is not None:
         yield f"optimizer: {report.optimizer}"
-    for finding in report.findings:
-        yield f"{finding.severity}: {finding.message} [{finding.code}]"
-        yield f"  {finding.hint}"
-    if verbose:
-        for miss in report.near_misses:
-            yield f"no wrapper at {miss.layer}: {miss.reason}"
+    yield from _findings(report)
+    for miss in report.near_misses:
+        yield f"no wrapper at {miss.layer}: {miss.reason}"
+    yield from _loading(report)
+
+
+def _loading(report: Report) -> Iterator[str]:
+    """Where the file loads as it is, and the commands that make it load."""
     if report.loads_in:
         yield f"loads in: {'; '.join(report.loads_in)}"
     if report.fix_would is not None:
         yield _next(report, report.fix_would)
-    yield from _fitting(report)
+    else:
+        yield from _fitting(report)
     yield from _not_in_keras_3(report)
+
+
+def _findings(report: Report) -> Iterator[str]:
+    for finding in report.findings:
+        yield f"{finding.severity}: {finding.message} [{finding.code}]"
+        yield f"  {finding.hint}"
+
+
+def found(report: Report) -> str:
+    """The wrappers of a parallel model in one sentence, by the model of the user that they call."""
+    of_graph = [w for w in report.wrappers if report.template is not None and report.template.class_name is None]
+    if report.container == "saved_model" and of_graph:
+        number, template = towers(report.wrappers), report.wrappers[-1].template
+        return f"multi-GPU wrapper: the serving graph computes {template} in {number}"
+    template = report.wrappers[-1].template
+    scope = {"whole": "", "head": ", under a head", "embedded": ", inside a larger model"}[report.wrappers[0].scope]
+    if len(report.wrappers) == 1 and report.wrappers[0].towers is not None:
+        return (
+            f'multi-GPU wrapper: your model "{template}", called on {_count(report.wrappers[0].towers, "GPU")}{scope}'
+        )
+    return f'multi-GPU wrapper: your model "{template}", in {towers(report.wrappers)}{scope}'
+
+
+def _likely(report: Report) -> str:
+    """The confidence, and what to do where it is less than proven."""
+    is_proven = all(wrapper.confidence == "proven" for wrapper in report.wrappers)
+    return " (proven)" if is_proven else " (likely: check the result)"
+
+
+def towers(wrappers: Sequence[Wrapper]) -> str:
+    """The towers of nested wrappers, as `2 towers`, `2 wrappers of 2 towers`, `wrappers of 2 and 4 towers`."""
+    numbers = [wrapper.towers for wrapper in wrappers]
+    if None in numbers:
+        return "towers (number not stored)"
+    if len(numbers) == 1:
+        return _count(numbers[0] or 0, "tower")
+    if len(set(numbers)) == 1:
+        return f"{len(numbers)} wrappers of {_count(numbers[0] or 0, 'tower')}"
+    return f"wrappers of {' and '.join(map(str, numbers))} towers"
 
 
 def _fitting(report: Report) -> Iterator[str]:
@@ -164,10 +216,9 @@ def _not_in_keras_3(report: Report) -> Iterator[str]:
 
 
 def _wrapper(wrapper: Wrapper) -> Iterator[str]:
-    towers = "towers" if wrapper.towers is None else _count(wrapper.towers, "tower")
     name = wrapper.name or "the saved model"
     where = {"whole": "", "head": ", under a head", "embedded": ", inside a larger model"}[wrapper.scope]
-    yield f"{'  ' * wrapper.depth}{name} wraps {wrapper.template} in {towers}{where} ({wrapper.confidence})"
+    yield f"{'  ' * wrapper.depth}{name} wraps {wrapper.template} in {towers([wrapper])}{where} ({wrapper.confidence})"
     for reason in wrapper.evidence:
         yield f"{'  ' * wrapper.depth}  because {reason}"
 
@@ -233,11 +284,8 @@ def _what_was_done(result: Result) -> Iterator[str]:
     facts = []
     if result.wrappers:
         names = ", ".join(dict.fromkeys(f'"{w.template}"' for w in result.wrappers[-1:]))
-        towers = " x ".join(str(w.towers or "?") for w in result.wrappers)
         likely = "" if all(w.confidence == "proven" for w in result.wrappers) else ", likely: check the result"
-        facts.append(
-            f"removed: the multi-GPU wrapper of {names} ({towers} tower{'' if towers == '1' else 's'}{likely})"
-        )
+        facts.append(f"removed: the multi-GPU wrapper of {names} ({towers(result.wrappers)}{likely})")
     elif result.output != result.path:
         facts.append(f"from {result.path}")
     if result.kept is not None:
@@ -248,32 +296,32 @@ def _what_was_done(result: Result) -> Iterator[str]:
         yield f"backup: {result.backup}"
 
 
-def _attention(result: Result) -> Iterator[str]:
-    """What is to be known before the output is used, in one line; `-v` has the findings one by one."""
-    warnings = [f for f in result.findings if f.severity != "info"]
+def _attention(report: Report) -> Iterator[str]:
+    """What is to be known before the file is used, in one line; `-v` has the findings one by one."""
+    warnings = [f for f in report.findings if f.severity != "info"]
     told = [f for f in warnings if f.code not in ABOUT_CODE]
     facts = []
-    if (own := _code_needed(result)) and result.output is not None:
+    if (own := _code_needed(report)) and isinstance(report, Result):
         facts.append(f"loading it needs your {_few(own, everything=False)}")
-    if result.needs.stored_code and result.contents != "weights":
+    if report.needs.stored_code and report.contents != "weights":
         facts.append("it contains Python code: load it only if you trust its author")
     if len(told) == 1 and not facts:
         facts.append(f"{told[0].message} [{told[0].code}]")
     elif told:
         facts.append(", ".join(dict.fromkeys(f.code for f in told)))
     if facts:
-        yield f"attention: {'; '.join(facts)}" + (" (-v says more)" if result.findings else "")
+        yield f"attention: {'; '.join(facts)}" + (" (-v says more)" if report.findings else "")
 
 
 #: Findings that say that somebody's code is needed, or runs: one line has the names.
 ABOUT_CODE = ("lambda-kept", "custom-objects", "stored-code")
 
 
-def _code_needed(result: Result) -> tuple[str, ...]:
-    """The classes and functions that the output needs of its user."""
-    if result.output is None or result.contents == "weights":
+def _code_needed(report: Report) -> tuple[str, ...]:
+    """The classes and functions that the file, of `fix` the output, needs of its user."""
+    if report.contents == "weights" or (isinstance(report, Result) and report.output is None):
         return ()
-    return (*result.needs.classes, *result.needs.functions)
+    return (*report.needs.classes, *report.needs.functions)
 
 
 def _details(result: Result) -> Iterator[str]:
@@ -284,9 +332,7 @@ def _details(result: Result) -> Iterator[str]:
         yield f"template: {_template(result.template)}"
     if result.optimizer is not None:
         yield f"optimizer: {result.optimizer}"
-    for finding in result.findings:
-        yield f"{finding.severity}: {finding.message} [{finding.code}]"
-        yield f"  {finding.hint}"
+    yield from _findings(result)
     if result.dropped:
         yield f"removed: {', '.join(result.dropped)}"
     elif result.wrappers:
@@ -366,8 +412,7 @@ def facts(report: Report) -> Iterator[str]:
     if isinstance(report, Result) and report.output not in (None, report.path):
         yield f"-> {report.output}"
     if report.wrappers:
-        towers = " x ".join(str(w.towers or "?") for w in report.wrappers)
-        yield f"{towers} tower{'' if towers == '1' else 's'} of {report.wrappers[-1].template}"
+        yield f"{towers(report.wrappers)} of {report.wrappers[-1].template}"
     if writer(report):
         yield writer(report)
     if report.loads_in:

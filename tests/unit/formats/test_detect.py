@@ -143,7 +143,7 @@ def test_data_of_a_checkpoint_without_its_index(checkpoint: Path) -> None:
         (["model.h5"], "compression", "unpack it first"),
         (["arr_0.npy", "arr_1.npy"], "other-format", "arrays of NumPy"),
         (["notes.txt"], "not-keras", "save the model again"),
-        ([], "not-keras", "neither HDF5 nor JSON"),
+        ([], "not-keras", "is no model file"),
     ],
 )
 def test_zip_files_of_another_kind(members: list[str], code: str, advice: str, tmp_path: Path) -> None:

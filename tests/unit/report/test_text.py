@@ -42,7 +42,7 @@ PARALLEL = Report(
             [
                 "parallel",
                 "<script>alert(1)</script>.h5",
-                "4 x 2 towers of net; Keras 2.2.4; loads in Keras 2.2.4; fix will refuse it; 1 warning",
+                "wrappers of 4 and 2 towers of net; Keras 2.2.4; loads in Keras 2.2.4; fix will refuse it; 1 warning",
             ],
         ),
     ],
@@ -63,10 +63,10 @@ def test_on_a_terminal() -> None:
         PARALLEL, path="my models/b.h5", does_not_load_in={"Keras 3": "a bare list of layers"}, as_keras_3=AsKeras3()
     )
     assert text.row(report, look).splitlines() == [
-        "parallel    my models/b.h5        4 x 2 towers of net; Keras",
-        "                                  2.2.4; loads in Keras",
-        "                                  2.2.4; fix will refuse it;",
-        "                                  1 warning",
+        "parallel    my models/b.h5        wrappers of 4 and 2 towers",
+        "                                  of net; Keras 2.2.4; loads",
+        "                                  in Keras 2.2.4; fix will",
+        "                                  refuse it; 1 warning",
     ]
     lines = text.render(report, look).splitlines()
     assert all(len(line) <= 60 for line in lines)
@@ -75,6 +75,36 @@ def test_on_a_terminal() -> None:
     output = "a folder with a long name/and one within/model.unnested.keras"
     fixed = Result(path="b.h5", verdict="clean", action="converted", output=output, load=load)
     assert text.render(fixed, look).splitlines() == [f"converted: {output}", "  from b.h5", f"  {load}"]
+
+
+def test_the_result_first() -> None:
+    """At most six lines, the verdict first; the reasons are behind -v, which says all of it."""
+    report = replace(
+        PARALLEL, path="b.h5", fix_would="unnest fix writes the template model alone",
+        does_not_load_in={"Keras 3": "old"}, as_keras_3=AsKeras3(),
+    )  # fmt: skip
+    assert text.render(report).splitlines() == [
+        "b.h5: parallel (model in h5, Keras 2.2.4)",
+        '  multi-GPU wrapper: your model "net", in wrappers of 4 and 2 towers (proven)',
+        "  attention: weights alone do not show whether this is a parallel model [needs-architecture] (-v says more)",
+        "  loads in: Keras 2.2.4, which wrote it",
+        "  next: unnest fix b.h5  (writes the template model alone)",
+        "  Keras 3: no: old; next: unnest fix b.h5 --keras 3",
+    ]
+    told = text.render(report, text.Look(verbose=True))
+    for fact in ("m wraps inner in 4 towers (proven)", "because <b>names</b>", "info: layers without weights"):
+        assert fact in told
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ((2,), "2 towers"), ((None,), "towers (number not stored)"), ((2, 2), "2 wrappers of 2 towers"),
+        ((3, 2), "wrappers of 3 and 2 towers"),
+    ],
+)  # fmt: skip
+def test_towers_of_nested_wrappers(numbers: tuple[int | None, ...], words: str) -> None:
+    assert text.towers([PARALLEL.wrappers[0]._replace(towers=number) for number in numbers]) == words
 
 
 def test_kinds() -> None:

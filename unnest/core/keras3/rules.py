@@ -21,7 +21,7 @@ class Rule(NamedTuple):
 
 RULES: dict[str, Rule] = {
     "arguments": Rule(
-        "arguments that Keras 3 no longer takes were left out; each held what Keras 3 computes anyway",
+        "obsolete arguments were dropped; each held what Keras 3 computes anyway",
         "the constructors of Keras 3.15 beside those of Keras 1.2.2 to 2.3.1 and tf.keras 1.13 to 2.15",
     ),
     "keras-1-arguments": Rule(
@@ -99,7 +99,7 @@ RULES: dict[str, Rule] = {
         "Keras 3.0: LocallyConnected1D and 2D removed",
     ),
     "known-function": Rule(
-        "a function stored by name, which was somebody's own code then, was taken for the well-known one",
+        "a function stored by name, which was custom code then, was taken for the well-known one",
         "keras-applications 1.0 (relu6), the EfficientNet and SE-ResNeXt packages of 2017 to 2019 (swish)",
     ),
     "activation-layer": Rule(

@@ -272,7 +272,7 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
     if is_by_old_paths(model, container):
         return f"weights where only Keras {model.keras_version} looks for them"
     if needs(model).stored_code and written < PYTHON_OF_TODAY:
-        return f"Lambda layers whose stored code is of another Python{_named(pythons(model))}"
+        return f"its Lambda code was compiled by another Python{_named(pythons(model))}"
     entries = (_refused_by_tf_keras(entry) for entry in layer_entries(model.architecture))
     return next((reason for reason in entries if reason is not None), None)
 

@@ -95,7 +95,7 @@ def _refused_code(model: Stored) -> str | None:
     if not needs(model).stored_code:
         return None
     if model.release < PYTHON_OF_TODAY:
-        return "Lambda layers whose stored code is of another Python"
+        return "its Lambda code was compiled by another Python"
     return "Lambda layers with stored code, which Keras 3 runs with safe_mode=False alone"
 
 

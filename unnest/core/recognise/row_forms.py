@@ -25,6 +25,10 @@ class Reading(NamedTuple):
     is_index: bool = False
 
 
+#: Numbers of slices that a sentence lists.
+FEW = 4
+
+
 def counted(numbers: Sequence[Numbers], constant: Numbers, known: LaneFacts) -> Iterator[Reading]:
     """An index that counts from 0 or 1, and their number beside it: `{i, parts}`."""
     count = known.slices
@@ -39,9 +43,12 @@ def counted(numbers: Sequence[Numbers], constant: Numbers, known: LaneFacts) -> 
         if numbers_of_parts and beside and not set(beside) & set(numbers_of_parts):
             numbers_of_parts = []  # a cell that says so, against the arguments, is no witness
         parts = next(iter(numbers_of_parts), None)
-        counts = f"slice arguments: {called(place, known)} counts from {first}"
+        index = called(place, known)
+        counts = f"slice arguments: {index} counts from {first}"
         if parts is not None:
-            told = f"{counts}, {called(parts, known)} is {constant[parts]}"
+            every = [str(first + k) for k in range(count)]
+            values = ", ".join(every) if count <= FEW else f"{every[0]} to {every[-1]}"
+            told = f"slice arguments: {index} = {values} of {called(parts, known)} = {constant[parts]}"
             yield Reading(frozenset({place, parts}), told, edges, is_complete=True, is_index=True)
         elif count > 1:
             yield Reading(frozenset({place}), counts, (), is_complete=False, is_index=True)

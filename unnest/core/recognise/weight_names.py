@@ -70,7 +70,10 @@ def find(groups: Sequence[Group]) -> WrapperByNames | None:
     if towers == 1 or not evidence or (under_a_head and len(evidence) < ALL_EVIDENCE):
         return None
     number = len(before) - inputs
-    counted = f"{inputs} input layers, {number} like {cut}, {template.name}, {len(merge)} merges"
+    counted = (
+        f"the file lists {_count(inputs, 'input layer')}, {_count(number, 'slice layer')} like {cut}, "
+        f"{template.name}, {_count(len(merge), 'merge layer')}"
+    )
     return WrapperByNames(
         template.name,
         inputs,
@@ -80,6 +83,10 @@ def find(groups: Sequence[Group]) -> WrapperByNames | None:
         tuple(group for group in after if group.tensors),
         (counted, *evidence),
     )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _stem(name: str) -> str:

@@ -235,8 +235,14 @@ def _check_directory(archive: zipfile.ZipFile, path: str, size: int) -> None:
             reason = "is there twice"
         elif info.header_offset < end:
             reason = "shares bytes with another member"
+        if info.flag_bits & ENCRYPTED:
+            raise Unreadable(
+                "bad-member", f"{path}: is password-protected; unzip it with its password, and zip it again"
+            )
         if reason is not None:
-            raise Unreadable("bad-member", f"{path}: {info.filename!r} {reason}; do not trust this file")
+            raise Unreadable(
+                "bad-member", f"{path}: {info.filename!r} {reason} (crafted or damaged); do not trust this file"
+            )
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise Unreadable(
                 "compression", f"{path}: {info.filename} is packed in an unusual way; zip it again, without compression"
@@ -245,7 +251,9 @@ def _check_directory(archive: zipfile.ZipFile, path: str, size: int) -> None:
         end = info.header_offset + LOCAL_HEADER + info.compress_size
         unpacked += info.file_size
     if unpacked > max(SMALL, size * MAX_EXPANSION):
-        raise Unreadable("absurd-size", f"{path}: claims {unpacked} bytes in {size}; do not trust this file")
+        raise Unreadable(
+            "absurd-size", f"{path}: claims {unpacked} bytes in {size} (crafted or damaged); do not trust this file"
+        )
 
 
 def _forbidden(info: zipfile.ZipInfo) -> str | None:
@@ -253,8 +261,6 @@ def _forbidden(info: zipfile.ZipInfo) -> str | None:
     name = info.filename
     if not name or name.startswith(("/", "\\")) or ":" in name.split("/")[0] or ".." in re.split(r"[/\\]", name):
         return "climbs out of its folder"
-    if info.flag_bits & ENCRYPTED:
-        return "is encrypted"
     if stat.S_ISLNK(info.external_attr >> 16):
         return "is a link"
     if info.compress_type == zipfile.ZIP_STORED and info.file_size != info.compress_size:

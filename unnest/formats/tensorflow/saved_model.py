@@ -289,7 +289,7 @@ def _wrapper(served: served_wrappers.ServedWrapper) -> Wrapper:
     sources = ", ".join(s.partition(":")[0] for s in dict.fromkeys(towers.sources))
     evidence = [
         f"{towers.towers} operands of {merges[0]} are the same computation",
-        f"on shares of {sources}, which come together as all rows in their order",
+        f"each tower reads its own part of {sources}, and the parts are joined in order",
     ]
     if towers.reach is not None:
         evidence.append(f"whose bounds are numbers: no tower reads more than the first {towers.reach} rows")

@@ -84,7 +84,7 @@ def test_needs_of_keras_3(layers: list[JsonObject], wanted: Needs) -> None:
         (model(layer("Dense"), version="3.3.0"), "it is of Keras 3"),
         (
             model(layer("Lambda", function=CODE), version="2.3.1"),
-            "Lambda layers whose stored code is of another Python",
+            "its Lambda code was compiled by another Python",
         ),
         (model(layer("Lambda", function=CODE), version="2.15.0"), None),
         (model(layer("GRU", units=2), version="2.0.9"), "a GRU without `reset_after`, as Keras wrote before 2.1.5"),

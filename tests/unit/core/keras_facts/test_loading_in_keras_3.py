@@ -72,7 +72,7 @@ def called(entry: JsonObject, name: str, *reads: tuple[str, int]) -> JsonObject:
         (model({"module": "keras.src.ops.core", **layer("Split")}, version=TODAY), "keras", None),
         (model(layer("Affine", trainable=True), version=TODAY), "h5", None),
         (model(layer("Lambda", function=CODE), version="2.2.4"), "h5",
-         "Lambda layers whose stored code is of another Python"),
+         "its Lambda code was compiled by another Python"),
         (model(layer("Lambda", function=CODE), version="2.15.0"), "h5",
          "Lambda layers with stored code, which Keras 3 runs with safe_mode=False alone"),
         (model(layer("Lambda", function="scale"), version="2.2.4"), "h5", None),

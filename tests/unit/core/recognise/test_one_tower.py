@@ -41,7 +41,7 @@ def test_one_tower_that_takes_all_rows_is_a_wrapper() -> None:
     assert found.evidence == (
         "1 call of the one model t",
         "every tower reads a slice of x, cut by s",
-        "slice arguments: idx counts from 0, parts is 1",
+        "slice arguments: idx = 0 of parts = 1",
         "the code of s takes all rows, so that there is nothing to merge",
     )
 
