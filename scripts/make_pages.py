@@ -67,7 +67,7 @@ DETAILS = {
     "--slice-layer": 'The verdict stays "likely", because it rests on your word.',
     "--trust": "It never makes `unnest` run code ([limits](commands.md#limits)).",
     "--report": "Anything else in its place is refused before a file is read.",
-    "--verbose": "The evidence, every finding in full, and each rule that changed something are shown too.",
+    "--verbose": "Findings are in full, with each rule that changed something, and all that was removed.",
     "unnest inspect --force": "Never an input.",
     "unnest fix --force": "Of the same kind only ([what is never replaced](outputs.md#what-is-never-replaced)).",
     "--diagram": "`.html`: boxes that stand for many layers open on a click; `.mmd`: Mermaid.",

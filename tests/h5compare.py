@@ -106,3 +106,10 @@ def _group(a: h5py.Group, b: h5py.Group, place: str, *, names: bool = True) -> l
 def _same(a: h5py.Dataset, b: h5py.Dataset) -> bool:
     x, y = np.asarray(a[()]), np.asarray(b[()])
     return x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()
+
+
+def stored_architecture(path: Path) -> str:
+    """Return the JSON in an .h5."""
+    with h5py.File(path) as file:
+        text: str | bytes = file.attrs["model_config"]
+    return text if isinstance(text, str) else text.decode()

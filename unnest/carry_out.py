@@ -102,16 +102,7 @@ def _stub_job(
     data = render(target.model, result.findings, str(result.output)).encode("utf-8", "backslashreplace")
     for inputs in (overwrite_checks.Inputs.of((*source.parts(), source.path)), *options.inputs):
         overwrite_checks.check_inputs(place, inputs)
-
-    def fill(path: str) -> None:
-        with open(path, "xb") as file:
-            file.write(data)
-
-    def check(path: str) -> None:
-        with open(path, "rb") as file:
-            if file.read() != data:
-                raise Failed("read-back", f"{path}: reads back differently; the disk may be failing")
-
+    fill, check = atomic.bytes_writer(data)
     if os.path.lexists(place) and not options.force:
         try:
             check(place)

@@ -85,16 +85,7 @@ def write(place: str, text: str, inputs: Iterable[str], *, force: bool) -> None:
 
 
 def _write(place: str, data: bytes, inputs: Iterable[str], *, force: bool) -> None:
-
-    def fill(path: str) -> None:
-        with open(path, "xb") as file:
-            file.write(data)
-
-    def check(path: str) -> None:
-        with open(path, "rb") as file:
-            if file.read() != data:
-                raise Failed("read-back", f"{place}: reads back differently; the disk may be failing")
-
+    fill, check = atomic.bytes_writer(data)
     try:
         overwrite_checks.check_system(place)
         overwrite_checks.check_inputs(place, overwrite_checks.Inputs.of(inputs))

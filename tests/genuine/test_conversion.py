@@ -16,7 +16,7 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.genuine.test_genuine_containers import cases
-from tests.genuine.test_tfjs import weights_architecture
+from tests.h5compare import stored_architecture
 from unnest.errors import Refused
 from unnest.formats.base import Target
 from unnest.formats.keras3.keras_zip import KerasSource
@@ -226,7 +226,7 @@ def test_the_table_of_conversions(source: str, to: Target, says: str, tmp_path: 
     beside, is_architecture = file.parent / "model.json", source.startswith("architecture")
     architecture: Any = beside if beside.exists() and beside != file and not is_architecture else None
     if source in OF_ANOTHER_FILE:
-        architecture = json.loads(weights_architecture(OF_ANOTHER_FILE[source]))
+        architecture = json.loads(stored_architecture(OF_ANOTHER_FILE[source]))
     done = unnest.fix(file, tmp_path / "out", to=to, architecture=architecture)
     if says.startswith("no"):
         assert done.error is not None

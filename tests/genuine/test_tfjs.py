@@ -17,7 +17,7 @@ import pytest
 import unnest
 from tests.conftest import Cli
 from tests.corpus.unpacked import FIXTURES
-from tests.h5compare import differences, weights_by_layer
+from tests.h5compare import differences, stored_architecture, weights_by_layer
 
 FOLDER = FIXTURES / "tfjs"
 NOTES: dict[str, dict[str, Any]] = {
@@ -123,7 +123,7 @@ def test_of_weights_alone_the_architecture_tells(tmp_path: Path) -> None:
     report = unnest.inspect(path)
     assert (report.contents, report.verdict) == ("weights", "clean")
     assert [f.code for f in report.findings] == ["needs-architecture"]
-    base = json.loads(weights_architecture(source / "base.h5"))
+    base = json.loads(stored_architecture(source / "base.h5"))
     done = unnest.fix(path, tmp_path / "out.h5", architecture=base)
     assert (done.action, done.error) == ("fixed", None)
     wanted = FIXTURES / "k224/official-cnn-weights/base_weights.h5"
@@ -138,13 +138,6 @@ def test_of_weights_alone_the_architecture_tells(tmp_path: Path) -> None:
     refused = unnest.fix(path, tmp_path / "never.keras", keras="3")
     assert refused.error is not None
     assert refused.error.code == "needs-architecture"
-
-
-def weights_architecture(path: Path) -> str:
-    """The JSON in an .h5."""
-    with h5py.File(path) as file:
-        text: bytes = file.attrs["model_config"]
-    return text if isinstance(text, str) else text.decode()
 
 
 def test_places_and_names(tmp_path: Path) -> None:

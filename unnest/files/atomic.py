@@ -223,6 +223,21 @@ def same_bytes(source: str, copied: str) -> None:
         raise Failed("read-back", f"{copied}: the copy reads back differently; the disk may be failing")
 
 
+def bytes_writer(data: bytes) -> tuple[Fill, Fill]:
+    """Return how a new file of these bytes is written, and how it is read back."""
+
+    def fill(path: str) -> None:
+        with open(path, "xb") as file:
+            file.write(data)
+
+    def check(path: str) -> None:
+        with open(path, "rb") as file:
+            if file.read() != data:
+                raise Failed("read-back", f"{path}: reads back differently; the disk may be failing")
+
+    return fill, check
+
+
 def copy(source: str, target: str) -> None:
     """A file's bytes under another name."""
     os_calls.copy_file(source, target)

@@ -242,7 +242,8 @@ def test_numbers_in_defaults_are_called_as_the_code_calls_them(first: int) -> No
         for i in (first, first + 1)
     ]
     told = claim(lane(*(code_lambda(code) for code in codes)))
-    assert told == SliceClaim(Told.ROWS, f"slice arguments: i counts from {first}, parts is 2", (0.0, 0.5))
+    sentence = f"slice arguments: i = {first}, {first + 1} of parts = 2"
+    assert told == SliceClaim(Told.ROWS, sentence, (0.0, 0.5))
     off_by_one = [(lambda x, i=i, parts=2: K.shape(x)[i] // (parts - 1)) for i in (1, 2)]
     assert claim(lane(*(code_lambda(code) for code in off_by_one))).told is Told.OTHERWISE
 
