@@ -137,7 +137,7 @@ def recorded_beside(file: Path) -> Path | None:
     beside = file.with_name("io.npz")
     if beside.exists():
         return beside
-    source = note_of(file).get("source")
+    source = note_of(file).get("source") if file.with_name("case.json").exists() else None
     return None if source is None else (FIXTURES / source).with_name("io.npz")
 
 
