@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.nested import leaf_entries
 from unnest.core.architecture.shared_objects import SHARED
 from unnest.core.assign.stored_groups import layer_name_by_group
 from unnest.core.keras_facts.held_layers import partly_frozen, promised_total, wrapped
@@ -144,10 +145,11 @@ def _check_complete(
 
 
 def _must_have_weights(entry: JsonObject) -> bool:
-    if not is_model(entry):
-        told = promised(str(entry.get("class_name")), entry.get("config"))
-        return must_have(entry.get("config")) or (told is not None and told.total > 0)
-    return any(_must_have_weights(layer.stored) for layer in read(entry).layers.values())
+    for leaf in leaf_entries(entry):
+        told = promised(str(leaf.get("class_name")), leaf.get("config"))
+        if must_have(leaf.get("config")) or (told is not None and told.total > 0):
+            return True
+    return False
 
 
 def no_weights(source: Source) -> Refused:

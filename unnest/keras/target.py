@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unnest.core.architecture import is_model
+from unnest.core.architecture.nested import LeafPath
 from unnest.core.model import JsonObject
-from unnest.core.transfer.leaves import LeafPath, Shape, TargetModel, TargetOptimizer
+from unnest.core.transfer.leaves import Shape, TargetModel, TargetOptimizer
 from unnest.keras.keras_api import KERAS, Model
 from unnest.keras.keras_api import is_model as is_keras_model
 

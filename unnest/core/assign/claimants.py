@@ -12,6 +12,7 @@ from unnest.budget import remembered
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.architecture.nested import leaves
 from unnest.core.keras_facts.held_layers import parts_of
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_order import promised
@@ -103,8 +104,7 @@ def _has_none(layer: Layer) -> bool:
 def _is_open(layer: Layer) -> bool:
     """Return True if a model holds layers that may have weights which their configs do not mention."""
     return is_model(layer.stored) and any(
-        _is_open(inner) if is_model(inner.stored) else _promised(inner.stored) is None and not _has_none(inner)
-        for inner in read(layer.stored).layers.values()
+        _promised(leaf.layer.stored) is None and not _has_none(leaf.layer) for leaf in leaves(layer.stored)
     )
 
 
@@ -145,7 +145,7 @@ def _promised(entry: JsonObject) -> Expected | None:
             )
             return Expected(expected_weights.trained - frozen, expected_weights.statistics + frozen)
         return expected_weights
-    parts = [_promised(layer.stored) for layer in read(entry).layers.values()]
+    parts = [_promised(leaf.layer.stored) for leaf in leaves(entry)]
     known = [p for p in parts if p is not None]
     if not known:
         return None

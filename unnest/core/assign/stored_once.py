@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.architecture.nested import leaves
 from unnest.core.architecture.shared_objects import without_numbers
 from unnest.core.assign.claimants import Claimant
 from unnest.core.keras_facts.held_layers import wrapped
@@ -90,16 +91,12 @@ def at_every_place(tensors: Sequence[Tensor], graph: Graph) -> Sequence[Tensor]:
     ]
 
 
-def _places(graph: Graph, around: tuple[str, ...] = ()) -> Iterator[_Place]:
+def _places(graph: Graph) -> Iterator[_Place]:
     """The layers of a model and of those nested in it, in the order of a flat list."""
-    for layer in graph.layers.values():
-        path = (*around, layer.name)
-        if is_model(layer.stored):
-            yield from _places(read(layer.stored), path)
-        else:
-            claimant = Claimant.of(layer, "")
-            is_known = claimant.promised is not None or claimant.has_none
-            yield _Place(path, layer, wrapped(layer.stored) or layer.stored, *claimant.counts(), is_known)
+    for path, layer in leaves(graph.model):
+        claimant = Claimant.of(layer, "")
+        is_known = claimant.promised is not None or claimant.has_none
+        yield _Place(path, layer, wrapped(layer.stored) or layer.stored, *claimant.counts(), is_known)
 
 
 def _total(places: Iterable[_Place]) -> int:

@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.nested import leaves
 from unnest.core.assign.name_bearers import Bearers, is_satellite, without_numbers
 from unnest.core.assign.trainable import trained_count
 from unnest.core.keras_facts.layer_classes import today
@@ -45,13 +46,13 @@ class CheckpointVariables:
 
     def groups(self, architecture: JsonObject) -> tuple[Group, ...]:
         """A group per layer of the architecture, with all its weights in Keras's order. Raises Refused."""
-        leaves = dict(_leaves(architecture))
-        with_weights = [layer for layer in leaves.values() if not _is_weightless(layer)]
+        layers = dict(leaves(architecture, inner_model=_inner_model))
+        with_weights = [layer for layer in layers.values() if not _is_weightless(layer)]
         repeated = {n for n, count in Counter(layer.name for layer in with_weights).items() if count > 1}
         claims = self._claims([layer for layer in with_weights if layer.name not in repeated])
         tensors_by_path: dict[ScopePath, tuple[Tensor, ...]] = {}
         without_tensors: list[Layer] = []
-        for path, layer in leaves.items():
+        for path, layer in layers.items():
             if _is_weightless(layer):
                 tensors_by_path[path] = ()
                 continue
@@ -70,9 +71,9 @@ class CheckpointVariables:
 
     # ---- whose ----
 
-    def _claims(self, leaves: Sequence[Layer]) -> dict[str, dict[str, list[Claim]]]:
+    def _claims(self, layers: Sequence[Layer]) -> dict[str, dict[str, list[Claim]]]:
         """Return by layer the sets of variables named after it, by the path up to that name; unsaved ones too."""
-        bearers = Bearers(leaves)
+        bearers = Bearers(layers)
         claims: dict[str, dict[str, list[Claim]]] = {}
         saved_names = {v.name for v in self.variables}
         variables = [*self.variables, *(Variable(n, None) for n in self.unsaved if n not in saved_names)]
@@ -258,16 +259,6 @@ def _may_be(layer: Layer, expected_count: int, claims: Sequence[Claim]) -> bool:
         return False
     shapes = [c.variable.tensor.shape for c in claims if c.variable.tensor is not None]
     return len(claims) >= expected_count and fits(layer.settings, shapes)
-
-
-def _leaves(model: JsonObject, path: ScopePath = ()) -> Iterator[tuple[ScopePath, Layer]]:
-    """The layers that hold weights themselves, in this model and those nested in it."""
-    for layer in read(model).layers.values():
-        inner = _inner_model(layer)
-        if inner is None:
-            yield (*path, layer.name), layer
-        else:
-            yield from _leaves(inner, (*path, layer.name))
 
 
 def _inner_model(layer: Layer) -> JsonObject | None:

@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, model_name, read
+from unnest.core.architecture.nested import by_owner
 from unnest.core.keras3 import training
 from unnest.core.keras3.context import CannotConvert, Context, Conversion, refused
 from unnest.core.keras3.keras_1 import DATA_FORMATS
 from unnest.core.keras3.models import converted
 from unnest.core.keras3.output_checks import check_output
 from unnest.core.keras3.pieces import FUNCTIONAL, SEQUENTIAL, NewLayer
-from unnest.core.model import Group, Json, JsonObject, Refusal, Stored, Tensor
+from unnest.core.model import Group, Json, JsonObject, Refusal, Stored
 from unnest.findings import Code, Finding, listed
 
 #: What the output says of its writer: the first Keras that reads it.
@@ -127,11 +128,9 @@ def _groups(model: NewLayer) -> tuple[Group, ...]:
     """A group per layer that can hold weights, each with its weights."""
     layers = model.config["layers"]
     assert isinstance(layers, Sequence)
-    own: dict[str, list[Tensor]] = {}
-    for weight in model.weights:
-        own.setdefault(weight.owner[0], []).append(weight._replace(owner=weight.owner[1:]))
+    own = by_owner(model.weights)
     names = [_name(entry) for entry in layers if isinstance(entry, Mapping)]
-    return tuple(Group(name, tuple(own.get(name, ()))) for name in names)
+    return tuple(Group(name, own.get(name, ())) for name in names)
 
 
 def _name(entry: JsonObject) -> str:

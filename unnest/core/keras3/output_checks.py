@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, read
+from unnest.core.architecture.nested import by_owner
 from unnest.core.keras3.config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
 from unnest.core.keras3.context import refused
 from unnest.core.keras_facts import shape_inference
@@ -195,10 +196,7 @@ def _layers(model: JsonObject, groups: Mapping[str, Sequence[Tensor]]) -> Iterat
     for name, layer in graph.layers.items():
         weights = tuple(groups.get(name, ()))
         if is_model(layer.stored):
-            within: dict[str, list[Tensor]] = {}
-            for weight in weights:
-                within.setdefault(weight.owner[0], []).append(weight._replace(owner=weight.owner[1:]))
-            yield from _layers(layer.stored, within)
+            yield from _layers(layer.stored, by_owner(weights))
         if not graph.sequential:
             yield _Layer(layer.stored, weights, tuple(_noted(layer.stored)))
             continue

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from unnest.budget import remembered
 from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.models import MODEL_CLASSES
+from unnest.core.architecture.nested import leaves
 from unnest.core.architecture.shared_objects import SHARED
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.byte_code.stored_function import readings
@@ -23,7 +24,7 @@ from unnest.core.keras_facts.operation_modules import operation_module
 from unnest.core.keras_facts.own_functions import activations, given_objects, named_within, rules
 from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record
-from unnest.core.model import Json, JsonObject, Stored, Tensor
+from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.stored_code import vocabularies
 
 #: What a layer's config calls the layers that it holds.
@@ -199,30 +200,19 @@ def without_its_weights(model: Stored) -> str | None:
     times = times_applied(architecture)
     if 1 not in times.values():
         return None
-    return _without_weights(architecture, {group.name: group.tensors for group in model.groups}, times)
+    owners = {(group.name, *t.owner)[: depth + 1] for group in model.groups for t in group.tensors
+              for depth in range(len(t.owner) + 1)}  # fmt: skip
+    for path, layer in leaves(architecture):
+        is_met_once = times.get((wrapped(layer.stored) or {}).get(SHARED)) == 1
+        if is_met_once and path not in owners and must_have(layer.config):
+            return layer.name
+    return None
 
 
 def times_applied(architecture: JsonObject) -> Counter[Json]:
     """At how many places the JSON notes that it is the same layer which others apply, by the number that it bears."""
     held = (wrapped(entry) for entry in layer_entries(architecture))
     return Counter(entry[SHARED] for entry in held if entry is not None and SHARED in entry)
-
-
-def _without_weights(
-    model: JsonObject, weights: Mapping[str, Sequence[Tensor]], times: Mapping[Json, int]
-) -> str | None:
-    for layer in read(model).layers.values():
-        own, refused = weights.get(layer.name, ()), None
-        if is_model(layer.stored):
-            within: dict[str, list[Tensor]] = {}
-            for t in own:
-                within.setdefault(t.owner[0] if t.owner else "", []).append(t._replace(owner=t.owner[1:]))
-            refused = _without_weights(layer.stored, within, times)
-        elif not own and times.get((wrapped(layer.stored) or {}).get(SHARED)) == 1 and must_have(layer.config):
-            refused = layer.name
-        if refused is not None:
-            return refused
-    return None
 
 
 #: Where a Sequential stores the shape that its layers are built on: in its config, or in its first layer's.

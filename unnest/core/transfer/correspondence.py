@@ -8,11 +8,12 @@ from typing import NamedTuple, TypeAlias
 from unnest.budget import spend
 from unnest.core.architecture import children, is_model, read
 from unnest.core.architecture.graph import keras_order
+from unnest.core.architecture.nested import Leaf, LeafPath, leaves
 from unnest.core.keras_facts.layer_classes import today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import JsonObject
 from unnest.core.transfer.expressions import ACTIVATION, Node, Value, outputs_of
-from unnest.core.transfer.leaves import Leaf, LeafPath, Shape, leaves
+from unnest.core.transfer.leaves import Shape
 from unnest.core.transfer.names import renumbered
 from unnest.core.transfer.operand_order import OperandOrder
 from unnest.core.transfer.same_settings import difference

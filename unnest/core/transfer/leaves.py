@@ -6,14 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from unnest.budget import spend
 from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.nested import LeafPath
 from unnest.core.assign.flat_list import split
 from unnest.core.model import Group, JsonObject, Tensor
 
-#: Names of layers, the outermost model's first, the leaf layer's last.
-LeafPath: TypeAlias = "tuple[str, ...]"
 Shape: TypeAlias = "tuple[int, ...]"
 WeightsByLeaf: TypeAlias = "Mapping[LeafPath, tuple[Tensor, ...]]"
 
@@ -39,28 +36,6 @@ class TargetModel(NamedTuple):
     architecture: JsonObject
     shapes: Mapping[LeafPath, tuple[Shape, ...]]
     optimizer: TargetOptimizer | None = None
-
-
-class Leaf(NamedTuple):
-    """A layer that is no model, and the layers that lead to it."""
-
-    path: LeafPath
-    layer: Layer
-
-    @property
-    def name(self) -> str:
-        """Path as text, for messages."""
-        return "/".join(self.path)
-
-
-def leaves(model: JsonObject, path: LeafPath = ()) -> Iterator[Leaf]:
-    """Yield the leaf layers of a model, depth first, in the order in which it stores its layers."""
-    for layer in read(model).layers.values():
-        spend()
-        if is_model(layer.stored):
-            yield from leaves(layer.stored, (*path, layer.name))
-        else:
-            yield Leaf((*path, layer.name), layer)
 
 
 def weights_by_leaf(model: JsonObject, groups: Sequence[Group]) -> dict[LeafPath, tuple[Tensor, ...]]:

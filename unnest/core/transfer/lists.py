@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from unnest.core.architecture import read, snake_case
+from unnest.core.architecture.nested import Leaf, LeafPath, leaves
 from unnest.core.assign.flat_list import layers_placed_by_order, split
 from unnest.core.assign.given_architecture import shared_out
 from unnest.core.assign.name_owners import OF_KERAS_1
@@ -15,7 +16,7 @@ from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.layers.catalog import LAYERS, layer_record
 from unnest.core.model import Group, Json, JsonObject, Tensor
-from unnest.core.transfer.leaves import Leaf, LeafPath, TargetModel, leaves
+from unnest.core.transfer.leaves import TargetModel
 from unnest.core.transfer.names import renumbered, stem_and_number
 
 #: What Keras calls layers that have no name -> the class of today that has their weights.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import children
+from unnest.core.architecture.nested import Leaf
 from unnest.core.keras3.context import CannotConvert, Context, refused
 from unnest.core.keras3.layers.activations import factors_of, scaled
 from unnest.core.keras3.layers.dispatch import converted_layer
@@ -18,7 +19,6 @@ from unnest.core.keras_facts.own_functions import HARD_SIGMOID
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
 from unnest.core.model import Json, JsonObject, Tensor
-from unnest.core.transfer.leaves import Leaf
 
 #: Blocks of a bias of CuDNN, which has one for each gate of either kernel.
 CUDNN_BLOCKS = {"LSTM": 8, "GRU": 6}

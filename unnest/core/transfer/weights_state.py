@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from unnest.core.architecture.nested import LeafPath
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.optimizers import CLASSES, NOT_CONVERTED, KnownOptimizer, NoCounterpart, is_fresh, state
 from unnest.core.model import JsonObject, Tensor
-from unnest.core.transfer.leaves import LeafPath, TargetModel, TargetOptimizer
+from unnest.core.transfer.leaves import TargetModel, TargetOptimizer
 from unnest.core.transfer.names import stem_and_number
 from unnest.findings import Code, Finding
 

@@ -15,8 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from unnest.core.architecture import is_input, is_model, read, snake_case
+from unnest.core.architecture import is_input, read, snake_case
 from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.nested import leaf_entries
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Group, JsonObject, Tensor
 
@@ -47,10 +48,8 @@ def stored_layers(model: JsonObject) -> list[Layer]:
 
 def promises_weights(layer: Layer) -> bool:
     """True if the config shows that a layer has weights; False also for a custom layer, where it shows nothing."""
-    if is_model(layer.stored):
-        return any(promises_weights(inner) for inner in read(layer.stored).layers.values())
-    expected_weights = expected(layer.config)
-    return expected_weights is not None and expected_weights.total > 0
+    promises = (expected(entry.get("config")) for entry in leaf_entries(layer.stored))
+    return any(promise is not None and promise.total > 0 for promise in promises)
 
 
 def places(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.nested import by_owner
 from unnest.core.assign.trainable import trained_count
 from unnest.core.model import Group, JsonObject, Move, Tensor
 from unnest.errors import Refused
@@ -173,7 +174,4 @@ class _Moves(NamedTuple):
             return [Move("", target, recursive=False, new_layer=layer.name)]
         if not is_model(layer.stored):
             return self.placement.moves_of(layer, source, target)
-        shares_within: dict[str, list[Tensor]] = {}
-        for t in tensors:
-            shares_within.setdefault(t.owner[0] if t.owner else "", []).append(t._replace(owner=t.owner[1:]))
-        return self.of(layer.stored, {name: tuple(within) for name, within in shares_within.items()}, source, target)
+        return self.of(layer.stored, by_owner(tensors), source, target)

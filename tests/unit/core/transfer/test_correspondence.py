@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, source
+from unnest.core.architecture.nested import LeafPath, leaves
 from unnest.core.transfer.correspondence import Different, correspondence
-from unnest.core.transfer.leaves import LeafPath, Shape, leaves
+from unnest.core.transfer.leaves import Shape
 
 KERNEL, BIAS = (3, 3), (3,)
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, layer, sequential
+from unnest.core.architecture.nested import leaves
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.model import Tensor
-from unnest.core.transfer.leaves import leaves
 from unnest.core.transfer.tensor_rules import converted_weights
 
 

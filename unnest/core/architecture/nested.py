@@ -1,0 +1,64 @@
+"""One walk over the layers of a model and of the models nested in it, with the names of the models around each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeAlias
+
+from unnest.budget import spend
+from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.models import is_model, read
+from unnest.core.model import JsonObject, Tensor
+
+#: Names of layers, the outermost model's first, the leaf layer's last.
+LeafPath: TypeAlias = "tuple[str, ...]"
+
+
+class Leaf(NamedTuple):
+    """A layer that is no model, and the names of the layers that lead to it, its own the last."""
+
+    path: LeafPath
+    layer: Layer
+
+    @property
+    def name(self) -> str:
+        """Path as text, for messages."""
+        return "/".join(self.path)
+
+
+def nested_model(layer: Layer) -> JsonObject | None:
+    """Return the model that a layer is; None if it is none."""
+    return layer.stored if is_model(layer.stored) else None
+
+
+def leaves(
+    model: JsonObject, path: LeafPath = (), inner_model: Callable[[Layer], JsonObject | None] = nested_model
+) -> Iterator[Leaf]:
+    """Yield the leaf layers of a model, depth first, in the order in which it stores its layers.
+
+    `inner_model` gives the model to enter in place of a layer.
+    """
+    for layer in read(model).layers.values():
+        spend()
+        inner = inner_model(layer)
+        if inner is None:
+            yield Leaf((*path, layer.name), layer)
+        else:
+            yield from leaves(inner, (*path, layer.name), inner_model)
+
+
+def leaf_entries(entry: JsonObject) -> Iterator[JsonObject]:
+    """Yield the entries of the leaf layers of a model, or the entry itself if it is no model."""
+    if not is_model(entry):
+        yield entry
+        return
+    for leaf in leaves(entry):
+        yield leaf.layer.stored
+
+
+def by_owner(tensors: Iterable[Tensor]) -> dict[str, tuple[Tensor, ...]]:
+    """Return the weights of a nested model by the layer that owns them, each without that name; "" for no owner."""
+    owned: dict[str, list[Tensor]] = {}
+    for tensor in tensors:
+        owned.setdefault(tensor.owner[0] if tensor.owner else "", []).append(tensor._replace(owner=tensor.owner[1:]))
+    return {name: tuple(own) for name, own in owned.items()}
