@@ -46,12 +46,11 @@ def converted_layer(entry: JsonObject, name: str, weights: Weights, context: Con
 
 
 def _flagged(layer: NewLayer, *, frozen: bool) -> Iterator[Tensor]:
-    """The weights, each told whether it is trained; what a wrapped layer's are, it was told before."""
+    """Yield the weights, each marked as trained or not; those of a wrapped layer are marked already."""
+    record = layer_record(layer.class_name)
     trained = len(layer.weights)
-    if layer.class_name == "BatchNormalization":
-        trained = bool(layer.config.get("scale", True)) + bool(layer.config.get("center", True))
-    elif layer.class_name == "Normalization":
-        trained = 0
+    if record.is_plain and any(not weight.trained for weight in record.weights or ()):
+        trained = sum(weight.trained and bool(layer.config.get(weight.switch, True)) for weight in record.weights or ())
     for k, weight in enumerate(layer.weights):
         yield weight._replace(trained=weight.trained and k < trained and not frozen)
 
