@@ -18,8 +18,8 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored
 
 #: Modules of Keras itself. What they hold is run by every model; functions of `UTILITIES` are no part of one.
-KERAS = re.compile(r"(keras|tf_keras|tensorflow\.keras|tensorflow\.python\.keras)(\.|$)")
-UTILITIES = re.compile(r"(keras|tf_keras)\.(src\.)?(utils|saving|config)(\.|$)")
+KERAS = r"(keras|tf_keras|tensorflow\.keras|tensorflow\.python\.keras)(\.|$)"
+UTILITIES = r"(keras|tf_keras)\.(src\.)?(utils|saving|config)(\.|$)"
 #: The caller's own program: nothing of the file's gets in by it.
 CALLER = "__main__"
 #: Python's own types that Keras writes as values, by their name.
@@ -66,7 +66,7 @@ def _is_foreign(module: str, thing: str, entry: JsonObject) -> bool:
     if module == "builtins":
         # Keras 3 writes all functions so, its own by name: only those of Python's own are more than a name.
         return thing not in VALUES and hasattr(builtins, thing)
-    return not KERAS.match(module) or (entry.get("class_name") == "function" and bool(UTILITIES.match(module)))
+    return not re.match(KERAS, module) or (entry.get("class_name") == "function" and bool(re.match(UTILITIES, module)))
 
 
 def _has_code(entry: JsonObject) -> bool:

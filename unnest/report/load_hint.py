@@ -20,7 +20,7 @@ STANDALONE = re.compile(r"(1|2\.[0-3])\.[\d.]+")
 #: What is said of a file of Keras 2 that Keras 3 does not refuse for certain.
 UNPROMISED = "Keras 3 can open some Keras 2 files, but may compute something else"
 #: Losses and metrics that a loader finds by name, in Keras 2 and 3 alike.
-KNOWN_BY_NAME = re.compile(
+KNOWN_BY_NAME = (
     r"(sparse_|categorical_|binary_|top_k_|sparse_top_k_)*(crossentropy|accuracy|focal_crossentropy)|acc|ce|auc|AUC"
     r"|mean_(squared|absolute)_(error|percentage_error|logarithmic_error)|mse|mae|mape|msle|MSE|MAE|MAPE|MSLE"
     r"|kullback_leibler_divergence|kl_divergence|kld|KLD|poisson|cosine_similarity|cosine_proximity|cosine|logcosh"
@@ -280,7 +280,7 @@ def _own_names(training: JsonObject | None) -> list[str]:
         part = pending.pop()
         if isinstance(part, dict) and part.get("class_name") == "function":
             part = part.get("config")
-        if isinstance(part, str) and not KNOWN_BY_NAME.fullmatch(part):
+        if isinstance(part, str) and not re.fullmatch(KNOWN_BY_NAME, part):
             names.append(part)
         elif isinstance(part, dict) and "class_name" not in part:
             pending.extend(part.values())

@@ -9,7 +9,7 @@ from unnest.core.model import Tensor
 
 #: A weight's name in Keras 1: its layer's, and behind it the weight's own, which may hold an underscore itself.
 #: (Source: the layers of Keras 1.2.2.)
-OF_KERAS_1 = re.compile(
+OF_KERAS_1 = (
     r"(.+?)_(?:(?:[WUb]_(?:[icfozrh]|carry)|[at]_(?:left|right)|(?:depth|point)wise_kernel|running_(?:mean|std))(?::\d+)?"
     r"|[^_]*)"
 )
@@ -27,7 +27,7 @@ def owners(tensors: Iterable[Tensor]) -> dict[str, tuple[Tensor, ...]]:
         parts = [p[1:] for p in parts]
     found: dict[str, list[Tensor]] = {}
     for tensor, (owner, *rest) in zip(tensors, parts, strict=True):
-        of_keras_1 = None if rest else OF_KERAS_1.fullmatch(owner)
+        of_keras_1 = None if rest else re.fullmatch(OF_KERAS_1, owner)
         found.setdefault(of_keras_1[1] if of_keras_1 else owner, []).append(tensor)
     for longer in [o for o in found if _belongs_to_shorter(o, found)]:
         found[_belongs_to_shorter(longer, found) or longer] += found.pop(longer)

@@ -9,16 +9,14 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.keras3.context import Context
 
 #: What Keras 3 calls the operations that it puts into a graph to compute masks: no layer may be called so.
-MASKING = re.compile(
-    r"(concatenate|any|all|expand_dims|not_equal|equal|logical_(and|or)|ones_like|broadcast_to|cast|where)(_\d+)?"
-)
+MASKING = r"(concatenate|any|all|expand_dims|not_equal|equal|logical_(and|or)|ones_like|broadcast_to|cast|where)(_\d+)?"
 
 
 def today_names(layers: Mapping[str, Layer], context: Context) -> dict[str, str]:
     """Layer -> its name in Keras 3, which refuses slashes, and the names of its own operations."""
 
     def is_masking(name: str) -> bool:
-        return context.masks and MASKING.fullmatch(name) is not None
+        return context.masks and re.fullmatch(MASKING, name) is not None
 
     taken = {name: "/" in name or is_masking(name) for name in layers}
     names: dict[str, str] = {name: name for name in layers if not taken[name]}

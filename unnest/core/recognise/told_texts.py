@@ -16,7 +16,7 @@ from unnest.core.model import Json
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.told_numbers import BASE_KEYS, Slice, last
 
-DEVICE = re.compile(r"/?(?:[a-z]+:\w+/)*(?:device:)?(?:xla_)?(?:cpu|gpu|tpu)(?::(?:\d+|\*))?", re.IGNORECASE)
+DEVICE = r"(?i)/?(?:[a-z]+:\w+/)*(?:device:)?(?:xla_)?(?:cpu|gpu|tpu)(?::(?:\d+|\*))?"
 """What TensorFlow calls a device: "/gpu:0", "GPU:1", "/device:GPU:0", "/job:worker/task:0/cpu:0"."""
 
 
@@ -45,7 +45,7 @@ def difference(lane: Sequence[Slice]) -> str | None:
     for place in dict.fromkeys(place for leaves in told for place in leaves):
         values = [leaves.get(place) for leaves in told]
         if any(type(value) is not type(values[0]) or value != values[0] for value in values) and not (
-            all(isinstance(value, str) and DEVICE.fullmatch(value) for value in values) or _count_towers(values)
+            all(isinstance(value, str) and re.fullmatch(DEVICE, value) for value in values) or _count_towers(values)
         ):
             return f"{last(place)} is {', '.join(_shown(value) for value in values)} from slice to slice"
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
@@ -132,7 +133,7 @@ def _parts(tensors: Iterable[Tensor]) -> Iterator[str]:
     for tensor in tensors:
         *parts, own = tensor.name.split("/")
         yield from parts
-        if not parts and (old := OF_KERAS_1.fullmatch(own)):
+        if not parts and (old := re.fullmatch(OF_KERAS_1, own)):
             yield old[1]
 
 
