@@ -12,17 +12,18 @@ configs promise the second, order binds both. A reading is accepted only if it i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from unnest.budget import remembered
-from unnest.core.architecture import is_model
+from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph
+from unnest.core.architecture.nested import LeafPath
 from unnest.core.assign.claimants import Claimant, name_claims, names_of_nameless
 from unnest.core.assign.readings import Rules, Search
 from unnest.core.assign.shares import Ambiguous, Share
 from unnest.core.assign.stored_once import at_every_place, count_stored_once
-from unnest.core.model import Tensor
+from unnest.core.model import Group, JsonObject, Tensor
 
 
 def split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
@@ -201,3 +202,25 @@ def _border(layers: Sequence[Claimant], owners: Sequence[int]) -> int | None:
     ]
     promised = sum(count if layer.promised is None else layer.counts()[0] for layer, count in runs)
     return min(borders, key=lambda border: abs(border - promised), default=None)
+
+
+def weights_by_leaf(model: JsonObject, groups: Sequence[Group]) -> dict[LeafPath, tuple[Tensor, ...]]:
+    """Return the weights of each leaf layer; `groups` bear the names of the layers of `model`.
+
+    Raises:
+        Ambiguous: a nested model's flat list fits its layers in no way, or in several.
+
+    """
+    return dict(_by_leaf(model, {g.name: g.tensors for g in groups}, ()))
+
+
+def _by_leaf(
+    model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], path: LeafPath
+) -> Iterator[tuple[LeafPath, tuple[Tensor, ...]]]:
+    for name, layer in read(model).layers.items():
+        tensors = shares.get(name, ())
+        if not is_model(layer.stored):
+            yield (*path, name), tensors
+            continue
+        inner = split(tensors, read(layer.stored))
+        yield from _by_leaf(layer.stored, {n: share.tensors for n, share in inner.items()}, (*path, name))

@@ -10,14 +10,15 @@ happens without a word. (Source: a frozen Sequential in a nested one, written an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
 from unnest.budget import remembered
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.nested import leaves
 from unnest.core.assign.claimants import Claimant
-from unnest.core.assign.flat_list import split
+from unnest.core.assign.flat_list import split, weights_by_leaf
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.assign.stored_groups import layer_name_by_group
 from unnest.core.assign.stored_once import at_every_place
@@ -98,8 +99,8 @@ def is_state_of_fewer(stored: Stored) -> bool:
     if not stored.optimizer or stored.architecture is None or not is_model(stored.architecture):
         return False
     layer_names = layer_name_by_group(stored.architecture, stored.groups)
-    weights = {layer_names.get(group.name, group.name): group.tensors for group in stored.groups}
-    trained = _trained_shapes(stored.architecture, weights)
+    groups = [Group(layer_names.get(group.name, group.name), group.tensors) for group in stored.groups]
+    trained = _trained_shapes(stored.architecture, groups)
     slots = Counter(tensor.shape for tensor in stored.optimizer if tensor.shape)
     if trained is None or not slots:
         return False
@@ -119,21 +120,17 @@ def _is_of(slots: Counter[tuple[int, ...]], trained: Counter[tuple[int, ...]]) -
     return slots == Counter({shape: times * count for shape, count in trained.items()})
 
 
-def _trained_shapes(model: JsonObject, weights: Mapping[str, Sequence[Tensor]]) -> Counter[tuple[int, ...]] | None:
+def _trained_shapes(model: JsonObject, groups: Sequence[Group]) -> Counter[tuple[int, ...]] | None:
     """Return the shapes of the weights that the configs of a model's layers call trained; None if they do not say."""
+    try:
+        weights = weights_by_leaf(model, groups)
+    except Ambiguous:
+        return None
     shapes: Counter[tuple[int, ...]] = Counter()
-    for name, layer in read(model).layers.items():
-        own = weights.get(name, ())
-        if is_model(layer.stored):
-            try:
-                shares = split(own, read(layer.stored))
-            except Ambiguous:
-                return None
-            inner = _trained_shapes(layer.stored, {within: share.tensors for within, share in shares.items()})
-        else:
-            count = trained_count(layer, len(own)) if own else 0
-            inner = None if count is None else Counter(tensor.shape for tensor in own[:count])
-        if inner is None:
+    for path, layer in leaves(model):
+        own = weights[path]
+        count = trained_count(layer, len(own)) if own else 0
+        if count is None:
             return None
-        shapes += inner
+        shapes.update(tensor.shape for tensor in own[:count])
     return shapes

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from unnest.core.architecture import is_model, read
-from unnest.core.architecture.nested import LeafPath
-from unnest.core.assign.flat_list import split
+from unnest.core.architecture import read
+from unnest.core.architecture.nested import LeafPath, leaves
 from unnest.core.model import Group, JsonObject, Tensor
 
 Shape: TypeAlias = "tuple[int, ...]"
@@ -38,42 +37,14 @@ class TargetModel(NamedTuple):
     optimizer: TargetOptimizer | None = None
 
 
-def weights_by_leaf(model: JsonObject, groups: Sequence[Group]) -> dict[LeafPath, tuple[Tensor, ...]]:
-    """Return the weights of each leaf layer; `groups` bear the names of the layers of `model`.
-
-    Raises:
-        Ambiguous: a nested model's flat list fits its layers in no way, or in several.
-
-    """
-    return dict(_by_leaf(model, {g.name: g.tensors for g in groups}, ()))
-
-
-def _by_leaf(
-    model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], path: LeafPath
-) -> Iterator[tuple[LeafPath, tuple[Tensor, ...]]]:
-    for name, layer in read(model).layers.items():
-        tensors = shares.get(name, ())
-        if not is_model(layer.stored):
-            yield (*path, name), tensors
-            continue
-        inner = split(tensors, read(layer.stored))
-        yield from _by_leaf(layer.stored, {n: share.tensors for n, share in inner.items()}, (*path, name))
-
-
 def groups_of(model: JsonObject, weights: WeightsByLeaf) -> tuple[Group, ...]:
     """Return one group per layer of `model`; a nested model's weights bear their layers' names as `owner`.
 
     Within a layer the order of `weights` stays, whatever is trained.
     """
-    return tuple(
-        Group(name, tuple(_of_layer(layer.stored, weights, (name,)))) for name, layer in read(model).layers.items()
-    )
-
-
-def _of_layer(entry: JsonObject, weights: WeightsByLeaf, path: LeafPath) -> Iterator[Tensor]:
-    if not is_model(entry):
-        for tensor in weights.get(path, ()):
-            yield tensor._replace(owner=(*path[1:], *tensor.owner), trained=True)
-        return
-    for name, layer in read(entry).layers.items():
-        yield from _of_layer(layer.stored, weights, (*path, name))
+    tensors_by_layer: dict[str, list[Tensor]] = {name: [] for name in read(model).layers}
+    for path, _ in leaves(model):
+        tensors_by_layer[path[0]] += [
+            t._replace(owner=(*path[1:], *t.owner), trained=True) for t in weights.get(path, ())
+        ]
+    return tuple(Group(name, tuple(tensors)) for name, tensors in tensors_by_layer.items())

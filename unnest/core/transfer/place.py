@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import children, compile_config
 from unnest.core.architecture.nested import Leaf, LeafPath, leaves
+from unnest.core.assign.flat_list import weights_by_leaf
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.keras3.context import CannotConvert, Context, Conversion
 from unnest.core.keras_facts.layer_classes import today
@@ -15,7 +16,7 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.transfer.correspondence import Correspondence, Different, correspondence
-from unnest.core.transfer.leaves import Shape, TargetModel, groups_of, weights_by_leaf
+from unnest.core.transfer.leaves import Shape, TargetModel, groups_of
 from unnest.core.transfer.lists import check_names, listed_weights
 from unnest.core.transfer.tensor_rules import converted_weights
 from unnest.core.transfer.weights_state import OTHER_VARIABLES, StateAlone, place_state

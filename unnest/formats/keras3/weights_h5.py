@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, read
+from unnest.core.assign.flat_list import weights_by_leaf
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import (
@@ -26,7 +27,7 @@ from unnest.core.model import (
     Wrapper,
 )
 from unnest.core.plan import template_in, without_layers
-from unnest.core.transfer.leaves import TargetModel, weights_by_leaf
+from unnest.core.transfer.leaves import TargetModel
 from unnest.core.transfer.place import PlacedWeights, place_leaves
 from unnest.core.transfer.weights_state import StateAlone
 from unnest.errors import Failed, Refused, Unreadable

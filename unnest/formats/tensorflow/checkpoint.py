@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, read
+from unnest.core.assign.flat_list import weights_by_leaf
 from unnest.core.assign.named_slots import optimizer_state
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.assign.variable_names import CheckpointVariables
@@ -31,7 +32,7 @@ from unnest.core.model import (
     Wrapper,
 )
 from unnest.core.plan import plan, without_layers
-from unnest.core.transfer.leaves import TargetModel, weights_by_leaf
+from unnest.core.transfer.leaves import TargetModel
 from unnest.core.transfer.lists import layer_name, named_leaves
 from unnest.core.transfer.place import PlacedWeights, place_leaves
 from unnest.core.transfer.weights_state import StateAlone

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source, tensors
 from unnest.core.architecture.nested import leaves
+from unnest.core.assign.flat_list import weights_by_leaf
 from unnest.core.model import Group
-from unnest.core.transfer.leaves import groups_of, weights_by_leaf
+from unnest.core.transfer.leaves import groups_of
 
 A, B, C = (tensors(f"{n}/kernel:0", f"{n}/bias:0") for n in "abc")
 INNER = nested(sequential(layer("a", **DENSE), layer("b", **DENSE), name="inner"), ["x"])
