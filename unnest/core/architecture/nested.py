@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from unnest.budget import spend
-from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.models import is_model, read
 from unnest.core.model import JsonObject, Tensor
 
@@ -31,20 +31,30 @@ def nested_model(layer: Layer) -> JsonObject | None:
     return layer.stored if is_model(layer.stored) else None
 
 
-def leaves(
-    model: JsonObject, path: LeafPath = (), inner_model: Callable[[Layer], JsonObject | None] = nested_model
-) -> Iterator[Leaf]:
-    """Yield the leaf layers of a model, depth first, in the order in which it stores its layers.
+def stored_names(graph: Graph) -> Iterable[str]:
+    """Return the names of a graph's layers in the order in which they are stored."""
+    return graph.layers
 
-    `inner_model` gives the model to enter in place of a layer.
+
+def leaves(
+    model: JsonObject,
+    path: LeafPath = (),
+    inner_model: Callable[[Layer], JsonObject | None] = nested_model,
+    order: Callable[[Graph], Iterable[str]] = stored_names,
+) -> Iterator[Leaf]:
+    """Yield the leaf layers of a model, depth first.
+
+    `inner_model` gives the model to enter in place of a layer, `order` the names of a graph's layers in order.
     """
-    for layer in read(model).layers.values():
+    graph = read(model)
+    for name in order(graph):
+        layer = graph.layers[name]
         spend()
         inner = inner_model(layer)
         if inner is None:
             yield Leaf((*path, layer.name), layer)
         else:
-            yield from leaves(inner, (*path, layer.name), inner_model)
+            yield from leaves(inner, (*path, layer.name), inner_model, order)
 
 
 def leaf_entries(entry: JsonObject) -> Iterator[JsonObject]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from unnest.budget import spend
-from unnest.core.architecture import children, is_model, read
-from unnest.core.architecture.graph import keras_order
+from unnest.core.architecture import children
+from unnest.core.architecture.graph import Graph, keras_order
 from unnest.core.architecture.nested import Leaf, LeafPath, leaves
 from unnest.core.keras_facts.layer_classes import today
 from unnest.core.layers.catalog import layer_record
@@ -157,8 +157,8 @@ def _in_order(
     stored: JsonObject, target: JsonObject, stored_shapes: Shapes, target_shapes: Shapes
 ) -> dict[LeafPath, LeafPath]:
     """Return the layers with weights that stand at the same place, where all else agrees. Raises Different."""
-    old = [leaf for leaf in _ordered(stored) if stored_shapes.get(leaf.path)]
-    new = [leaf for leaf in _ordered(target) if target_shapes.get(leaf.path)]
+    old = [leaf for leaf in leaves(stored, order=_names_in_order) if stored_shapes.get(leaf.path)]
+    new = [leaf for leaf in leaves(target, order=_names_in_order) if target_shapes.get(leaf.path)]
     if len(old) != len(new):
         raise Different(f"the file's model has {len(old)} layers with weights, yours {len(new)}")
     for a, b in zip(old, new, strict=True):
@@ -174,15 +174,8 @@ def _in_order(
     return {b.path: a.path for a, b in zip(old, new, strict=True)}
 
 
-def _ordered(model: JsonObject, path: LeafPath = ()) -> Iterator[Leaf]:
-    """Yield leaf layers in the order in which Keras keeps them, whatever order the JSON has."""
-    graph = read(model)
-    names: Sequence[str] = [*graph.layers]
-    if not graph.sequential:
-        names = keras_order(lambda at: graph.call(at).reads, graph.inputs, graph.outputs)
-    for name in names:
-        layer = graph.layers[name]
-        if is_model(layer.stored):
-            yield from _ordered(layer.stored, (*path, name))
-        else:
-            yield Leaf((*path, name), layer)
+def _names_in_order(graph: Graph) -> Iterable[str]:
+    """Return the names of a graph's layers in the order in which Keras keeps them, whatever order the JSON has."""
+    if graph.sequential:
+        return graph.layers
+    return keras_order(lambda at: graph.call(at).reads, graph.inputs, graph.outputs)

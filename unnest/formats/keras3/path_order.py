@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.nested import by_owner, leaves, nested_model
 from unnest.core.assign.trainable import trained_count
 from unnest.core.keras_facts.config_forms import as_h5
 from unnest.core.keras_facts.held_layers import wrapped
@@ -72,8 +73,9 @@ class _Lists:
     def _of_model(self, model: JsonObject, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """The weights of a nested model, each with the layers of the model that own it."""
         ordered: list[Tensor] = []
+        owned = by_owner(tensors)
         for inner in read(model).layers.values():
-            inner_sorted = self.of_layer(inner.stored, inner.name, _of(inner, tensors))
+            inner_sorted = self.of_layer(inner.stored, inner.name, owned.get(inner.name, ()))
             ordered += [t._replace(owner=(inner.name, *t.owner)) for t in inner_sorted]
         return _trained_first(ordered)
 
@@ -163,11 +165,6 @@ def _home(tensors: Sequence[Tensor], attribute: str) -> str:
     return ""
 
 
-def _of(layer: Layer, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Return the weights of a model that belong to one layer, each with its owners below that layer."""
-    return [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (layer.name,)]
-
-
 def _check_order_decided(layer: Layer, tensors: Sequence[Tensor]) -> None:
     """Check that the order of a model's list does not depend on which weights of a custom layer in it are trained.
 
@@ -177,10 +174,10 @@ def _check_order_decided(layer: Layer, tensors: Sequence[Tensor]) -> None:
         Refused: it does depend on them.
 
     """
-    leaves = [*_leaves(layer, tensors)]
-    for k, (leaf, own, is_known) in enumerate(leaves):
-        before = [t for _, ts, known in leaves[:k] for t in ts if not (known and t.trained)]
-        behind = [t for _, ts, known in leaves[k + 1 :] for t in ts if t.trained or not known]
+    parts = [*_leaves(layer, tensors)]
+    for k, (leaf, own, is_known) in enumerate(parts):
+        before = [t for _, ts, known in parts[:k] for t in ts if not (known and t.trained)]
+        behind = [t for _, ts, known in parts[k + 1 :] for t in ts if t.trained or not known]
         if own and not is_known and (before or behind):
             raise _refusal(
                 leaf.name,
@@ -194,12 +191,16 @@ def _leaves(layer: Layer, tensors: Sequence[Tensor]) -> Iterator[tuple[Layer, Se
 
     Each comes with its weights, and True if it is known which of them are trained.
     """
-    model = layer.stored if is_model(layer.stored) else _time_distributed_model(layer.stored)
-    if model is None:
-        yield layer, tensors, _is_keras_own(layer.stored) or trained_count(layer, len(tensors)) is not None
-        return
-    for inner in read(model).layers.values():
-        yield from _leaves(inner, _of(inner, tensors))
+    model = _model_within(layer)
+    within = [((), layer)] if model is None else leaves(model, inner_model=_model_within)
+    for path, leaf in within:
+        own = [t for t in tensors if t.owner[: len(path)] == path]
+        yield leaf, own, _is_keras_own(leaf.stored) or trained_count(leaf, len(own)) is not None
+
+
+def _model_within(layer: Layer) -> JsonObject | None:
+    """Return the model that a layer is, or applies to every step."""
+    return nested_model(layer) or _time_distributed_model(layer.stored)
 
 
 def _is_keras_own(entry: JsonObject) -> bool:
