@@ -126,7 +126,8 @@ def _is_namesake(entry: JsonObject, model: Stored) -> bool:
     """Return True for a custom class that has the name of one of Keras's, which the file's Keras had not."""
     if model.is_keras_3:
         generations = layer_record(str(entry["class_name"])).keras
-        return bool(generations) and {3}.isdisjoint(generations)
+        is_keras_module = str(entry.get("module")).startswith("keras")
+        return bool(generations) and {3}.isdisjoint(generations) and not is_keras_module
     in_tensorflow = "-tf" in (model.keras_version or "")
     return is_namesake(str(entry["class_name"]), entry.get("config"), model.release, in_tensorflow=in_tensorflow)
 

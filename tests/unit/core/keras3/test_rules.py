@@ -288,9 +288,13 @@ def done(stored: Stored) -> Converted:
     return result
 
 
+#: Rules for state beside the weights, which only containers read: `tests/genuine/test_vocabularies.py` has their cases.
+OF_CONTAINERS = {"vocabulary", "bin-boundaries"}
+
+
 def test_no_rule_is_without_a_case() -> None:
     """A rule that nothing here shows is not written."""
-    assert set(CASES) == set(RULES)
+    assert set(CASES) | OF_CONTAINERS == set(RULES)
 
 
 @pytest.mark.parametrize("rule", CASES)
