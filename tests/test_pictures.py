@@ -76,9 +76,9 @@ def test_a_scan(bad: Path, clean: Path, cli: Cli) -> None:
 
 
 def test_the_tree_is_drawn_for_one_file(bad: Path, clean: Path, cli: Cli) -> None:
-    """With the wrapper in it; plain letters where the terminal has no others."""
-    assert "  x ─┬─ lambda_1 ── tmpl ─┬─ d1\n" in cli("inspect", bad).stdout
-    assert "─" not in cli("inspect", clean).stdout
+    """With the wrapper in it, with -v; plain letters where the terminal has no others."""
+    assert "  x ─┬─ lambda_1 ── tmpl ─┬─ d1\n" in cli("inspect", "-v", bad).stdout
+    assert "─" not in cli("inspect", "-v", clean).stdout
     assert "─" not in cli("inspect", bad, clean).stdout
 
 

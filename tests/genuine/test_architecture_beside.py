@@ -46,7 +46,7 @@ def test_the_report_names_it(pair: tuple[Path, Path], tmp_path: Path) -> None:
     report = unnest.inspect(weights, draw=True)
     assert report.architecture_beside in ((kept, None) if fits else (None,))
     if report.architecture_beside is not None:
-        assert f"unnest fix {weights} --architecture {kept} --keras 3" in text.render(report)
+        assert f"unnest fix {weights} --architecture {kept}" in text.render(report)
         result = unnest.fix(weights, keras="3")
         assert result.error is not None
         assert kept in result.error.message
