@@ -179,7 +179,7 @@ NUMBERS = "fiu"
 def as_keras_3(
     source: Source, made: Plan, report: Report, options: FixOptions, stored: Stored | None
 ) -> AsKeras3 | None:
-    """What --keras 3 would do with a file whose report says that Keras 3 does not load it; else None.
+    """Return what --keras 3 would do with a file that Keras 3 does not load; None for one that it loads.
 
     `stored`: the model in the file that is reported, if it is the one that the plan makes.
 
@@ -278,7 +278,7 @@ def frozen_findings(model: Stored, container: str) -> tuple[Finding, ...]:
 
 
 def stored_code_findings(stored: Stored, output: Stored | None) -> tuple[Finding, ...]:
-    """What loading the file would run; with `output`, whether that still has it."""
+    """Report what loading the file would run; with `output`, whether that still has it."""
     named = stored_code.loaded_code(stored)
     if not named:
         return ()

@@ -91,7 +91,7 @@ class Stored(NamedTuple):
 
     `architecture`: `{"class_name": ..., "config": ...}` with whatever else the writer put beside the two. `training`:
     Keras's training_config (or compile_config). `groups`: in file order, one entry per layer, weightless ones included.
-    `optimizer`: the flat optimizer state in file order, None if there is none. `is_ours`: the file says that unnest
+    `optimizer`: the flat optimizer state in file order, or None. `is_ours`: the file says that unnest
     wrote it, and that it holds a single-device model, in case the rest of it does not show that.
     """
 

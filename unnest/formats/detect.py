@@ -207,7 +207,7 @@ def is_model_folder(folder: str) -> bool:
 
 
 def saved_model_around(path: str) -> str | None:
-    """Return the SavedModel that contains a path, at most two folders up; None if there is none."""
+    """Return the SavedModel that contains a path, at most two folders up, or None."""
     folder = os.path.abspath(path)
     for _ in range(2):
         folder = os.path.dirname(folder)
@@ -272,7 +272,7 @@ READ = "unnest reads .h5, .keras and .weights.h5 files, SavedModel folders, chec
 
 
 def _first_bytes(path: str) -> str:
-    """What a file begins with, in quotes, for a sentence."""
+    """Return the beginning of a file, in quotes, for a sentence."""
     with open(path, "rb") as file:
         return f"it begins with {file.read(12)!r}".replace("with b", "with ")
 

@@ -146,7 +146,7 @@ def _unpacked(arguments: Any) -> float | None:  # noqa: ANN401 - any YAML value
 
 
 def parse(text: str, place: str) -> Json:
-    """A YAML document as a JSON value. Raises Unreadable where it is none, or names an object to be built."""
+    """A YAML document as a JSON value. Raises Unreadable if it is not YAML, or names an object to be built."""
     loader = _loader()
     try:
         _check_size(text, loader, place)

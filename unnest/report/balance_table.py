@@ -1,4 +1,4 @@
-"""What `unnest balance` measured: as text for people, and as a plot.
+"""The measurements of `unnest balance`, as text and as a plot.
 
 Both take `Balance.to_json()`: `alone` (device, rows, seconds and its quartiles), `equal` and `trials` (rows and
 seconds of each tower), `best` of these, `ratios`, `pays`, `line`, `too_large` and `fitting_batch`.

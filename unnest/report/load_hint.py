@@ -1,4 +1,4 @@
-"""Where a model's file loads, why it does not load elsewhere, and the Python line that loads it."""
+"""Places where a model's file loads, reasons why it does not load elsewhere, and the line that loads it."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ KNOWN_BY_NAME = (
 
 
 def why_not_tf_keras(model: Stored, container: str) -> str | None:
-    """Why tf_keras does not load it as it was; None where it does."""
+    """Return why tf_keras does not load it as it was; None if it does."""
     return loading.why_not_tf_keras(model, container) or _other_places(model, container)
 
 
 def why_not_keras_3(model: Stored, container: str) -> str | None:
-    """Why Keras 3 does not load it as it was for certain; None where it does, or, of an older file, may."""
+    """Return why Keras 3 does not load it as it was for certain; None if it does, or, of an older file, may."""
     return loading_in_keras_3.why_not_keras_3(model, container) or _other_places(model, container)
 
 
@@ -44,7 +44,7 @@ def misplaced_within(model: Stored, container: str) -> str | None:
 
 
 def is_refused_by_its_own(model: Stored, container: str) -> bool:
-    """Whether Keras 1, which knows no loading without the optimizer, refuses the state of an `.h5` that it wrote.
+    """True if Keras 1, which knows no loading without the optimizer, refuses the state of an `.h5` that it wrote.
 
     (Source: files of Keras 1.2.2 with a frozen model in them. Keras 2 warns, and goes on with a fresh optimizer.)
     """
@@ -52,7 +52,7 @@ def is_refused_by_its_own(model: Stored, container: str) -> bool:
 
 
 def _other_places(model: Stored, container: str) -> str | None:
-    """Why every Keras, its writer included, does not find some weights, or sets them elsewhere than they were."""
+    """Return why every Keras, its writer included, misses some weights, or sets them elsewhere than they were."""
     if container == "keras" and (shared := loading.shared_between_models(model)):
         return f"models in it share {', '.join(shared)}, which no Keras finds again in a .keras; --to h5 loads"
     if container == "keras" and (sharing := loading.without_its_weights(model)):
@@ -75,7 +75,7 @@ def _lost_in_h5(model: Stored) -> str | None:
 
 
 def _is_not_loaded(model: Stored, container: str) -> bool:
-    """Whether the writer's own Keras does not load the model, or not as it was."""
+    """Return True if the writer's own Keras does not load the model, or not as it was."""
     return _other_places(model, container) is not None or is_refused_by_its_own(model, container)
 
 
@@ -112,7 +112,7 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
 
 
 def _goes_by_names(software: str, container: str) -> bool:
-    """Whether it is Keras 2.12 or later; those before tell an .h5 by its content."""
+    """Return True if it is Keras 2.12 or later; those before tell an .h5 by its content."""
     return container != "h5" or software.startswith(("Keras 3", "tf_keras"))
 
 
@@ -157,7 +157,7 @@ def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
 
 
 def _in_writers(model: Stored, path: str, container: str) -> bool:
-    """Whether the software that wrote the source loads this file, which may be of another container."""
+    """Return True if the software that wrote the source loads this file, which may be of another container."""
     if not model.keras_version or _is_not_loaded(model, container):
         return False
     return (
@@ -245,7 +245,7 @@ def _module(model: Stored, container: str) -> tuple[str, list[str]]:
 
 
 def _python(model: Stored) -> str:
-    """The Python that runs the stored code, by its versions where the code tells them."""
+    """The Python that runs the stored code, by its versions if the code shows them."""
     versions = loading.pythons(model)
     return f"Python {' or '.join(versions)}, of the Lambda layers" if versions else "the Python of the Lambda layers"
 

@@ -1,4 +1,4 @@
-"""What pages and pictures share: text made harmless for XML, and a page that loads nothing from anywhere."""
+"""Markup for pages and pictures: text made harmless for XML, and a page that loads nothing from anywhere."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from unnest.report.result import AsKeras3, Report
 
 
 def fix_command(report: Report) -> str | None:
-    """The command that takes the wrapper out; None where there is none, or `fix` would refuse the file."""
+    """The command that takes the wrapper out, or None, or `fix` would refuse the file."""
     if report.fix_would is None or "refuse" in report.fix_would:
         return None
     given = [] if report.contents != "weights" else ["--architecture", report.architecture_beside or "MODEL.json"]

@@ -1,4 +1,4 @@
-"""What inspect() and fix() return: values that the reports render and callers read."""
+"""Results of inspect() and fix(): values that the reports render and callers read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Action: TypeAlias = Literal["fixed", "converted", "unchanged", "would-fix", "wou
 
 
 class Problem(NamedTuple):
-    """Why a file could not be read, or not be fixed: one line, and a stable code."""
+    """The reason why a file could not be read, or not be fixed: one line, and a stable code."""
 
     code: str
     """One of the error codes."""
@@ -30,7 +30,7 @@ class Problem(NamedTuple):
 
 
 class Writer(NamedTuple):
-    """Who wrote the file, as far as it says."""
+    """The Keras that wrote the file, as far as it says."""
 
     keras_version: str | None = None
     """As in `2.2.4` or `2.2.4-tf`."""
@@ -39,7 +39,7 @@ class Writer(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What the output holds."""
+    """The content of the output."""
 
     layers: int
     """Number of layers."""
@@ -48,11 +48,11 @@ class Kept(NamedTuple):
     parameters: int
     """Number of scalars in them."""
     optimizer: int | None
-    """Number of tensors of the optimizer's state; None where there is none."""
+    """Number of tensors of the optimizer's state, or None."""
 
 
 class AsKeras3(NamedTuple):
-    """What `fix --keras 3` would do with a file: why it refuses it, or what has to be given beside the path.
+    """The effect of `fix --keras 3` on a file: why it is refused, or what has to be given beside the path.
 
     `opens`: whether Keras 3 opens the file as it is, for certain, and computes what it did, but for what is `altered`,
     each with its layers. `compile_false`: without its training configuration, whose forms are Keras 2's.

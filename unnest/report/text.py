@@ -110,7 +110,7 @@ def _written_by(report: Report) -> str:
 
 
 def _body(report: Report) -> Iterator[str]:
-    """What was found, what needs attention, where it loads and the next command: five lines at most."""
+    """Return the verdict, what needs attention, where it loads and the next command: five lines at most."""
     if report.wrappers:
         yield f"{found(report)}{_likely(report)}"
     yield from _attention(report)
@@ -132,7 +132,7 @@ def _evidence(report: Report) -> Iterator[str]:
 
 
 def _loading(report: Report) -> Iterator[str]:
-    """Where the file loads as it is, and the commands that make it load."""
+    """Return where the file loads as it is, and the commands that make it load."""
     if report.loads_in:
         yield f"loads in: {'; '.join(report.loads_in)}"
     if report.fix_would is not None:
@@ -195,7 +195,7 @@ def _next(report: Report, fix_would: str) -> str:
 
 
 def _not_in_keras_3(report: Report) -> Iterator[str]:
-    """Why today's Keras does not load it, or not safely, and the command for a file that it does."""
+    """Return why today's Keras does not load it, or not safely, and the command for a file that it does."""
     why = report.does_not_load_in.get("Keras 3")
     if why is None:
         return
@@ -237,7 +237,7 @@ def _template(template: Template) -> str:
 
 
 def _result(result: Result, look: Look, paint: Mapping[str, str]) -> Iterator[str]:
-    """What `fix` did, the result first: six lines at most, and with `verbose` all that is known."""
+    """Return what `fix` did, the result first: six lines at most, and with `verbose` all details."""
     state = _done(result)
     done = f"{paint.get(state, '')}{state}{paint.get('end', '')}"
     if result.output is None:
@@ -297,7 +297,7 @@ def _what_was_done(result: Result) -> Iterator[str]:
 
 
 def _attention(report: Report) -> Iterator[str]:
-    """What is to be known before the file is used, in one line; `-v` has the findings one by one."""
+    """Return what needs attention before the file is used, in one line; `-v` has the findings one by one."""
     warnings = [f for f in report.findings if f.severity != "info"]
     told = [f for f in warnings if f.code not in ABOUT_CODE]
     facts = []
@@ -313,7 +313,7 @@ def _attention(report: Report) -> Iterator[str]:
         yield f"attention: {'; '.join(facts)}" + (" (-v says more)" if report.findings else "")
 
 
-#: Findings that say that somebody's code is needed, or runs: one line has the names.
+#: Findings on custom code that is needed, or runs: one line has the names.
 ABOUT_CODE = ("lambda-kept", "custom-objects", "stored-code")
 
 
@@ -343,7 +343,7 @@ def _details(result: Result) -> Iterator[str]:
 
 
 def _conversions(result: Result, *, verbose: bool) -> Iterator[str]:
-    """What --keras 3 changed: a line for every rule, with the layers that it touched."""
+    """Return what --keras 3 changed: a line for every rule, with the layers that it touched."""
     for change in result.conversions:
         yield f"rule {change.rule}: {change.what} ({_few(change.layers, everything=verbose)})"
 

@@ -27,7 +27,7 @@ class Leaf(NamedTuple):
 
 
 def nested_model(layer: Layer) -> JsonObject | None:
-    """Return the model that a layer is; None if it is none."""
+    """Return the model that a layer is, else None."""
     return layer.stored if is_model(layer.stored) else None
 
 

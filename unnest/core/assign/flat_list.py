@@ -80,7 +80,7 @@ def _claimants(tensors: Sequence[Tensor], graph: Graph, names: Iterable[str]) ->
 def _only_reading(
     tensors: Sequence[Tensor], layers: Sequence[Claimant], border: int | None = None
 ) -> list[Share] | None:
-    """Return the layers' shares in the only reading that is left, None if there is none; `border` as in `Search`.
+    """Return the layers' shares in the only reading that is left, or None; `border` as in `Search`.
 
     Raises:
         Ambiguous: several readings are left, or one in which a layer has too few weights.

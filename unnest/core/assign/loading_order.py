@@ -27,7 +27,7 @@ from unnest.core.model import Group, JsonObject, Stored, Tensor
 
 
 def misplaced(stored: Stored) -> str | None:
-    """Return the first nested model, the layers of which Keras loads with others' weights; None if there is none.
+    """Return the first nested model, the layers of which Keras loads with others' weights, or None.
 
     Only what names and order show for certain counts.
     """

@@ -43,7 +43,7 @@ class Bearers:
                 self._layer_of_inner_name.setdefault(name, layer.name)
 
     def find(self, variable: Variable) -> Bearing | None:
-        """Return the layer that a variable is named after; None if there is none."""
+        """Return the layer that a variable is named after, or None."""
         parts = variable.name.split("/")
         if len(parts) > MAX_PARTS:
             return None

@@ -68,7 +68,7 @@ class Search:
         return frozenset(next(iter(claim)) for claim in self.claims if claim is not None and len(claim) == 1)
 
     def only_reading(self) -> list[Share] | None:
-        """Return the only reading; None if there is none.
+        """Return the only reading, or None.
 
         Raises:
             Ambiguous: there are several.

@@ -41,7 +41,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a `with` statement enters: a device, a name."""
+    """The object of a `with` statement: a device, a name."""
 
 
 class Once:

@@ -1,1 +1,1 @@
-"""What operations mean: for shapes, for the rows of a batch, for the dependence of numbers on rows."""
+"""Interpretations of operations: shapes, rows of a batch, dependence of numbers on rows."""

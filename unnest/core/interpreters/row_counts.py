@@ -41,7 +41,7 @@ class Counts(NamedTuple):
 
     @property
     def depends(self) -> bool:
-        """Whether any of them, or how many they are, depends on the number of rows."""
+        """Return True if any of them, or how many they are, depends on the number of rows."""
         return bool(self.of_rows.any()) or self.one.shape != self.other.shape
 
     @property
@@ -57,7 +57,7 @@ class Counts(NamedTuple):
 
 
 def computed(what: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int) -> list[Counts]:
-    """What an operation makes of some, and of plain numbers; the first batch has so many `rows`.
+    """Return the result of an operation on counts and plain numbers; the first batch has so many `rows`.
 
     Raises NOT_COMPUTED.
     """
@@ -85,7 +85,7 @@ def computed(what: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int) -
 def _of_rows(
     what: OpCall, results: tuple[Array, ...], number: Callable[[Ref], Array], of_rows: Callable[[Ref], Array]
 ) -> list[Array]:
-    """Which numbers of each result depend on how many rows there are."""
+    """Return which numbers of each result depend on how many rows there are."""
     refs = [*refs_in([*what.args, *what.kwargs.values()])]
     if kind_of(what) in IN_PLACE:
         mark = reduce(np.logical_or, map(of_rows, refs))
@@ -116,7 +116,7 @@ def _marked(value: Value, of_rows: Callable[[Ref], Array]) -> Value:
 def _keeps_linear(
     what: OpCall, known: Mapping[Ref, Counts | Array], of_rows: Callable[[Ref], Array], rows: int
 ) -> bool:
-    """Whether an operation makes a * rows + b of such numbers, if a is whole."""
+    """Return True if an operation makes a * rows + b of such numbers, if a is whole."""
     function = function_of(what)
     operands = [*what.args, *(value for key, value in what.kwargs.items() if key not in IDLE)]
     if function is np.multiply:
@@ -134,7 +134,7 @@ def _keeps_linear(
 
 
 def _is_whole(one: Array, other: Array, of_rows: Array, rows: int) -> bool:
-    """Whether two batches show a whole number of times the rows, and little beside it: else 2 * rows - 60 is as 60."""
+    """True if two batches show a whole number of times the rows, and little beside it: else 2 * rows - 60 is as 60."""
     if one.dtype.kind == "b":
         return False
     if one.shape != other.shape:

@@ -1,4 +1,4 @@
-"""Which row each number of a tensor depends on, and what computing with such numbers makes of that.
+"""Row on which each number of a tensor depends, and the effect of computing with such numbers.
 
 A tensor is an array of `ELEMENT`s: in the place of every number the row that it is made of, `NO_ROW` where it is made
 of none. What operations move about, `kernels` move; what they compute is here. A number that would depend on two rows

@@ -1,4 +1,4 @@
-"""Which rows the numbers depend on that an operation computes: a rule for each kind of operations.
+"""Rows that the results of an operation depend on: a rule for each kind of operations.
 
 A rule is given the tensors so far, the call and its place. Rules raise RowsMixed where a number depends on several
 rows, and NOT_COMPUTED where nothing is known.
@@ -43,7 +43,7 @@ def in_place(tensors: TowerTensors, step: RowStep) -> Tensor:
 
 
 def of_each_entry(tensors: TowerTensors, step: RowStep) -> Tensor:
-    """What is made of each entry along the first axis by itself; beside windows, of what lies on the last axis."""
+    """Combine each entry along the first axis by itself; for windows, along the last axis as well."""
     arrays = [tensor for tensor in step.given.values() if isinstance(tensor, np.ndarray)]
     sizes = tensors.sizes(step.here)[1:]
     try:
@@ -59,26 +59,26 @@ def of_each_entry(tensors: TowerTensors, step: RowStep) -> Tensor:
 
 
 def reduced(tensors: TowerTensors, step: RowStep) -> Tensor:
-    """What is made of all numbers along some axes, which are dropped."""
+    """Combine all numbers along some axes, which are dropped."""
     tensor = tensors.first(step.call)
     return along(tensor, _axes(tensors, step, tensor), keepdims=bool(argument(step.call, "keepdims")))
 
 
 def worked_along(tensors: TowerTensors, step: RowStep) -> Tensor:
-    """What is made of all numbers along some axes, which stay."""
+    """Combine all numbers along some axes, which stay."""
     tensor = tensors.first(step.call)
     made = along(tensor, _axes(tensors, step, tensor))
     return np.broadcast_to(made, tensor.shape) if step.operation.keeps_shape else tensors.sized(step.here, made)
 
 
 def of_segments(tensors: TowerTensors, step: RowStep) -> Tensor:
-    """What is made of entries along the first axis, unless the call names another."""
+    """Combine entries along the first axis, unless the call names another."""
     along(tensors.first(step.call), [tensors.whole_number(step.call.kwargs.get("axis"))])
     return Known.LOST
 
 
 def of_matrix(tensors: TowerTensors, step: RowStep) -> Tensor:
-    """What is made of a matrix; of stacks of matrices TensorFlow takes other axes than NumPy."""
+    """Combine the numbers of a matrix; for stacks of matrices TensorFlow takes other axes than NumPy."""
     tensor = tensors.first(step.call)
     return Known.LOST if tensor.ndim > MATRIX else along(tensor, range(MATRIX))
 
@@ -173,7 +173,7 @@ RULES: Mapping[Kind, Rule] = {
 
 
 def computed(tensors: TowerTensors, step: RowStep) -> Tensor:
-    """What an operation makes that computes with rows, by the rule of its kind; LOST without one.
+    """Return the row dependence of an operation by the rule of its kind; LOST without one.
 
     Raises:
         RowsMixed: If a number depends on several rows.

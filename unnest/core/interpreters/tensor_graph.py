@@ -49,18 +49,18 @@ class TensorGraph(ABC):
 
     @abstractmethod
     def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
-        """The shape of a tensor, as far as the file tells, None where it does not.
+        """The shape of a tensor, as far as the file stores it, else None.
 
         `known` are some beside those in the file; what is worked out with them is added to it.
         """
 
     @abstractmethod
     def parsed(self, at: CallId) -> OpCall:
-        """What a call says, `NOTHING` where it is no operation."""
+        """Return a call as an operation, else `NOTHING`."""
 
     @abstractmethod
     def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
-        """What a call says, whether it can be carried out or not; `NOTHING` where it cannot be read.
+        """Return a call as an operation, computable or not; `NOTHING` if it cannot be read.
 
         `known` are shapes beside those in the file, as in `shape`.
         """
@@ -71,7 +71,7 @@ class TensorGraph(ABC):
 
     @abstractmethod
     def differ(self, column: Column) -> str | None:
-        """Why calls that read as many tensors are not the same computation on them; None where they are."""
+        """Return why calls that read as many tensors are not the same computation on them; None if they are."""
 
     def of(self, at: CallId) -> OpCall:
         """The operation behind a call, `NOTHING` where there is none that is known."""
@@ -134,7 +134,7 @@ class Values:
             self._tensors[Ref(at.layer, at.rank, tensor)] = array
 
     def _changed(self, ref: Ref) -> Array:
-        """What is computed of rows: elements of its own, as a layer's output. Raises ByContents without a shape."""
+        """Return new elements for a value computed of rows, as a layer's output. Raises ByContents without a shape."""
         try:
             return self._source(ref)
         except UnreadableCall as e:
@@ -170,7 +170,7 @@ def numbered(shape: tuple[int, ...], first: int = 0) -> Array:
 
 
 def rows_of(part: Array, source: Array) -> list[int] | None:
-    """Which rows of the source a tensor is made of; None where it is not made of whole rows."""
+    """Return the rows of the source that a tensor is made of; None if it is not made of whole rows."""
     if part.dtype != ELEMENT or source.dtype != ELEMENT or not source.ndim or not source.size:
         return None
     if part.ndim != source.ndim or part.shape[1:] != source.shape[1:]:

@@ -1,4 +1,4 @@
-"""What operations make of tensors whose numbers are rows, or are made of some.
+"""Results of operations on tensors, the numbers of which are rows, or depend on some.
 
 As in `tensor_graph`, what moves numbers about moves these (`kernels`); what computes with some depends on the rows of
 all of them (`row_dependence`).
@@ -38,7 +38,7 @@ class TowerOperations:
         self._tensors = tensors
 
     def made(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
-        """What a call makes of tensors, all outputs of operations that have several. Raises RowsMixed, NOT_COMPUTED."""
+        """Return the outputs of a call, all of those that have several. Raises RowsMixed, NOT_COMPUTED."""
         operation = operation_of(what)
         if kind_of(what) is not Kind.CONTROL and not any(isinstance(each, np.ndarray) for each in given.values()):
             return self._of_numbers(here, what, given)
@@ -59,7 +59,7 @@ class TowerOperations:
     # What is made of no rows
 
     def _of_numbers(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
-        """What is made of no rows, but perhaps of how many there are."""
+        """Return the result of a call without rows, which may depend on how many there are."""
         if all(tensor is Known.PLAIN for tensor in given.values()):
             return Known.PLAIN
         if not _are_known(given) or kind_of(what) not in COUNTING:
@@ -74,7 +74,7 @@ class TowerOperations:
     # What is made of rows
 
     def _moved(self, what: OpCall, operation: Operation, given: Mapping[Ref, Tensor]) -> list[Array]:
-        """What an operation makes that moves numbers about. Raises ByContents where it does something else."""
+        """Return the result of an operation that moves numbers. Raises ByContents for other operations."""
         if operation.compute is None or operation.takes_all:
             raise ByContents
         is_shaped = operation.kind is Kind.MOVE and operation.names_shape
@@ -92,12 +92,12 @@ class TowerOperations:
         return [*apply(what, lookup)]
 
     def _is_of_one_batch(self, what: OpCall, given: Mapping[Ref, Tensor]) -> bool:
-        """Whether bounds that are written down may cut a larger batch elsewhere."""
+        """Return True if literal bounds may cut a larger batch elsewhere."""
         tensors = (given[ref] for ref in refs_in(contents(what)))
         return any(_reaches_the_end(what, tensor) for tensor in tensors if isinstance(tensor, np.ndarray))
 
     def _is_by_place(self, what: OpCall, made: Sequence[Array]) -> bool:
-        """Whether rows of one and of another computation, or zeros, are put in different places along the rows."""
+        """True if rows of one and of another computation, or zeros, are put in different places along the rows."""
         moved = [*dict.fromkeys(refs_in(contents(what)))]
         firsts = [*dict.fromkeys(self._tensors.firsts[ref] for ref in moved)]
 
@@ -119,18 +119,18 @@ def _axes_of_rows(tensor: Array) -> list[int]:
 
 
 def _varies(tensor: Array, axis: int) -> bool:
-    """Whether what stands along an axis is not the same."""
+    """Return True if the values vary along an axis."""
     return bool(np.any(tensor["element"] != tensor["element"].take([0], axis)))
 
 
 def _has_several(tensor: Array, axis: int) -> bool:
-    """Whether different rows stand along an axis."""
+    """Return True if different rows stand along an axis."""
     entries = tensor["element"]
     return bool(np.any((entries != entries.max(axis, keepdims=True)) & (entries != NO_ROW)))
 
 
 def _reaches_the_end(what: OpCall, tensor: Array) -> bool:
-    """Whether rows are taken up to a number that is as many as are tried, or more: of a larger tower, not all are."""
+    """True if rows are taken up to a number that is as many as are tried, or more: of a larger tower, not all are."""
     if kind_of(what) is not Kind.SLICE:
         return False
     bounds = [_literal_bounds(argument(what, name), tensor.ndim) for name in ("key", "begin", "end", "size")]
@@ -161,7 +161,7 @@ def _size(what: OpCall, tensor: Array) -> Counts:
 
 
 def _size_of(what: OpCall, shape: Sequence[int]) -> Array:
-    """What an operation says of the sizes of a tensor of that shape."""
+    """Return the values of an operation on the sizes of a tensor of that shape."""
     (size,) = apply(what._replace(args=[np.broadcast_to(False, shape)], kwargs={}), _no_tensor)  # noqa: FBT003 - a number
     return size
 

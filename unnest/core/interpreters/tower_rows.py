@@ -1,4 +1,4 @@
-"""What becomes of rows on their way through a tower: its tensors are carried out on the rows' numbers."""
+"""The fate of rows on their way through a tower: its tensors are computed on the rows' numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from unnest.core.ops.registry import Kind, kind_of
 
 
 class RowsKept(NamedTuple):
-    """What becomes of the rows of some tensors on their way to others.
+    """The fate of the rows of some tensors on their way to others.
 
     `mixing` is the first call that works along them, None if none is known to; `is_told`: whether all is known to keep
     every row where it is.
@@ -32,7 +32,7 @@ class RowsKept(NamedTuple):
 
     @property
     def objection(self) -> str | None:
-        """Why towers of such rows are none; None where nothing is known to mix them."""
+        """Return why this is not a wrapper, or None if no operation is known to mix rows."""
         return None if self.mixing is None else f"{self.mixing.layer}, a part of the towers, works along the batch"
 
 
@@ -47,7 +47,7 @@ class TowerRows:
         self._operations = TowerOperations(self.known)
 
     def kept_up_to(self, end: Ref) -> RowsKept:
-        """What becomes of the rows up to one tensor."""
+        """Return the fate of the rows up to one tensor."""
         entered: set[Ref] = set()
         pending = [end]
         while pending:
@@ -71,7 +71,7 @@ class TowerRows:
         return self._told_of(end)
 
     def _told_of(self, end: Ref) -> RowsKept:
-        """Whether rows stand where they did."""
+        """Return True if rows stand where they did."""
         tensor = self.known.tensors[end]
         if not isinstance(tensor, np.ndarray) or not tensor.ndim or not np.any(tensor["element"] != NO_ROW):
             return RowsKept(None, is_told=False)

@@ -1,4 +1,4 @@
-"""What is known of a tower's tensors: the rows that their numbers are made of, their sizes, and plain numbers."""
+"""Facts on a tower's tensors: the rows that their numbers depend on, their sizes, and plain numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS = 60
 
 
 class Known(Enum):
-    """What else than the rows that it is made of can be known of a tensor."""
+    """Facts on a tensor beside the rows that it depends on."""
 
     PLAIN = "that it is made of none"
     LOST = "nothing"
@@ -41,7 +41,7 @@ def batch_size(fixed: Sequence[int | None]) -> int:
 
 
 class TowerTensors:
-    """What is known of the tensors behind some entries: of which rows each of their numbers is made.
+    """Facts on the tensors behind some entries: the rows that each of their numbers depends on.
 
     `rank` and `size` stand for those that are not known; `guesses_ranks`: whether a rank was.
     """
@@ -56,7 +56,7 @@ class TowerTensors:
         self.tensors: dict[Ref, Tensor] = {}
         #: Those with sizes that are made up.
         self.guessed: set[Ref] = set()
-        #: Those of rows that code took, nobody knows how many.
+        #: Those of rows that code took, unknown in number.
         self.taken: set[Ref] = set()
         #: Those that the batch that is tried shows, and that may be others in another one, or in other places.
         self.of_one_batch: set[Ref] = set()
@@ -67,7 +67,7 @@ class TowerTensors:
             self.tensors[ref] = each_its_own((self.rows, *self.sizes(ref)[1:]))
 
     def _told_rows(self, ref: Ref) -> int | None:
-        """How many rows a tensor has, where that is told."""
+        """How many rows a tensor has, if known."""
         shape = None if self.graph.rank_of(ref, self.shapes) is None else self.graph.shape(ref, self.shapes)
         return shape[0] if shape else None
 

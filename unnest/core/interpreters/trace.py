@@ -74,7 +74,7 @@ class Tensor:
 
 
 class Effect(Enum):
-    """What a step of a trace does to the elements that it is given."""
+    """The effect of one step of a trace on its elements."""
 
     MOVES = "it moves them, or is given none"
     CUTS = "it takes a part along an axis after the batch, up to an unknown number"
@@ -214,7 +214,7 @@ class Trace:
         return arrays[axis] if axis < len(arrays) else arrays[0]
 
     def _computed(self, call: OpCall, words: str, tensors: Sequence[Tensor]) -> Tensor:
-        """What an operation makes that computes with elements: elements of its own, where its shape follows."""
+        """Return the result of an operation that computes: new elements, if its shape follows."""
         self._charge(0)
         shape = call_shape(call, {tensor.ref: tensor.arrays[0].shape if tensor.arrays else None for tensor in tensors})
         effect = Effect.COMPUTES

@@ -37,7 +37,7 @@ def _any(value: Json) -> bool:
 
 #: Argument -> which of its values compute what Keras 3 computes without it.
 IDLE: dict[str, Test] = {
-    # Of a layer's input, which its model's input layer tells.
+    # Of a layer's input, which its model's input layer has.
     "batch_input_shape": _any, "input_shape": _any, "input_dtype": _any, "batch_size": _any, "input_length": _any,
     # How something is computed, not what.
     "implementation": _any, "fused": _any, "rng_type": _any, "synchronized": _any, "jit_compile": _any,

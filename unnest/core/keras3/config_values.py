@@ -99,12 +99,12 @@ def initializer(value: Json, layer: str, context: Context) -> Json:
 
 
 def regularizer(value: Json, layer: str, context: Context) -> Json:
-    """A regularizer; somebody's own stays, to be given to the loader."""
+    """A regularizer; a custom one stays, to be given to the loader."""
     return _rule(value, "keras.regularizers", REGULARIZERS, layer, context)
 
 
 def constraint(value: Json, layer: str, context: Context) -> Json:
-    """A constraint; somebody's own stays, to be given to the loader."""
+    """A constraint; a custom one stays, to be given to the loader."""
     return _rule(value, "keras.constraints", CONSTRAINTS, layer, context)
 
 
@@ -139,12 +139,12 @@ def without_package(name: str) -> str:
 
 
 def custom(kind: str, config: JsonObject) -> JsonObject:
-    """An object of somebody's own class, found by its registered name or through custom_objects."""
+    """An object of a custom class, found by its registered name or through custom_objects."""
     return {"module": None, "class_name": without_package(kind), "config": config, "registered_name": kind}
 
 
 def function(name: str) -> JsonObject:
-    """A function of somebody's own, found through custom_objects alone, whatever its name."""
+    """A custom function, found through custom_objects alone, whatever its name."""
     return {"module": None, "class_name": "function", "config": name, "registered_name": name}
 
 

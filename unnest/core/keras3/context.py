@@ -1,4 +1,4 @@
-"""What every rule may ask of the file, and where it notes what it did."""
+"""State of a conversion: facts on the file that rules may ask for, and notes on what they did."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Context:
             layers.append(layer)
 
     def conversions(self) -> tuple[Conversion, ...]:
-        """What was done, in the order in which it was first done."""
+        """The conversions done, in the order in which each was first done."""
         return tuple(
             Conversion(rule, tuple(layers), RULES[rule].what + (f": {detail}" if detail else ""))
             for (rule, detail), layers in self.applied.items()

@@ -25,7 +25,7 @@ MODEL_CLASSES = frozenset({FUNCTIONAL, SEQUENTIAL, "Model", "Network"})
 
 
 class Converted(NamedTuple):
-    """What became of a model: either `model` or `refusal` is set."""
+    """The result of a conversion: either `model` or `refusal` is set."""
 
     model: Stored | None
     conversions: tuple[Conversion, ...] = ()
@@ -140,7 +140,7 @@ def _name(entry: JsonObject) -> str:
 
 
 def _half_pixels(architecture: Json, context: Context) -> bool | None:
-    """Whether the writer's bilinear resizing had the pixel centres of TensorFlow 1.15 and later.
+    """Return True if the writer's bilinear resizing had the pixel centres of TensorFlow 1.15 and later.
 
     Keras of its own never had them; `2.2.4-tf` is TensorFlow 1.13 to 2.1, of which 1.15 and later know ragged inputs,
     and TensorFlow 1 stores a dtype with each initializer. (Source: what TensorFlow 1.13, 1.15 and 2.0 write.)
@@ -160,7 +160,7 @@ def _says(value: Json, key: str) -> bool:
 
 
 def _has_initializers_of_2(architecture: Json) -> bool:
-    """Whether there are initializers, none of them with a dtype."""
+    """Return True if there are initializers, none of them with a dtype."""
     parts = json_tree.objects(architecture)
     stored = [value for part in parts for key, value in part.items() if key.endswith("_initializer")]
     configs = [value.get("config") for value in stored if isinstance(value, Mapping)]
@@ -174,7 +174,7 @@ def _makes_masks(value: Json) -> bool:
 
 
 def _formats(value: Json) -> Iterator[str]:
-    """What every layer that tells says of the order of axes; Keras 1's ZeroPadding and UpSampling say nothing."""
+    """Return the orders of axes in the layers that store one; Keras 1's ZeroPadding and UpSampling do not."""
     for part in json_tree.objects(value):
         of_keras_1 = DATA_FORMATS.get(str(part.get("dim_ordering")))
         data_format = part.get("data_format", of_keras_1)

@@ -13,7 +13,7 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject
 from unnest.findings import Code
 
-#: Keys that only Keras 1 writes; one of them tells the dialect of a config.
+#: Keys that only Keras 1 writes; one of them shows the dialect of a config.
 TELLING = OF_KERAS_1_ALONE | {"input_dtype"}
 
 DATA_FORMATS = {"tf": "channels_last", "th": "channels_first"}
@@ -24,7 +24,7 @@ KERNEL_3D = ("kernel_dim1", "kernel_dim2", "kernel_dim3")
 
 
 def is_keras_1(config: JsonObject, context: Context) -> bool:
-    """Whether a layer's config is in Keras 1's words."""
+    """Return True if a layer's config is in Keras 1's words."""
     if context.release:
         return context.release[0] == 1
     return bool(TELLING & set(config)) or (
@@ -51,7 +51,7 @@ def translated(kind: str, config: JsonObject, name: str, context: Context) -> tu
 
 
 def _written_out(kind: str, config: JsonObject, new: Mapping[str, Json]) -> dict[str, Json]:
-    """What Keras 1 stored in another form, or did not store because it had no choice."""
+    """Return the arguments that Keras 1 stored in another form, or did not store because it had no choice."""
     told: dict[str, Json] = {}
     for keys in (KERNEL, KERNEL_3D):
         if set(keys) <= set(config):

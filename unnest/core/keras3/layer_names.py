@@ -1,4 +1,4 @@
-"""What layers are called in Keras 3, which does not take every name."""
+"""Names of layers in Keras 3, which does not take every name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which layers of Keras make a mask, heed one, hand it on or drop it, in an older release and today."""
+"""Mask behaviour of Keras layers (make, heed, hand on, drop), in an older release and today."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_TOLD = (
 
 
 def is_known(kind: str) -> bool:
-    """Whether a layer is one of Keras's own, of which it is known what becomes of a mask."""
+    """Return True if a layer is one of Keras's own, of which it is known what becomes of a mask."""
     return layer_record(bare_name(kind)).mask is not MaskUse.UNKNOWN
 
 
@@ -38,14 +38,14 @@ def bare_name(kind: str) -> str:
 
 
 def passes(kind: str, config: JsonObject, context: Context) -> bool:
-    """Whether the mask of a layer's input was that of its output."""
+    """Return True if the mask of a layer's input was that of its output."""
     if layer_record(kind).mask is MaskUse.HEEDS:
         return gives_sequences(config)
     return layer_record(bare_name(kind)).mask in HANDING_ON and not drops_mask(kind, config, context)
 
 
 def all_pass(model: JsonObject, context: Context) -> bool:
-    """Whether every layer of a model in a model hands on the mask of its input; false for what is no model."""
+    """Return True if every layer of a model in a model hands on the mask of its input; false for what is no model."""
     layers = model.get("layers")
     entries = [e for e in layers if isinstance(e, Mapping)] if isinstance(layers, Sequence) else []
     return bool(entries) and all(
@@ -54,7 +54,7 @@ def all_pass(model: JsonObject, context: Context) -> bool:
 
 
 def makes_mask(entry: JsonObject, context: Context) -> bool:
-    """Whether a model in a model gives its first output a mask that a layer in it makes."""
+    """Return True if a model in a model gives its first output a mask that a layer in it makes."""
     return is_model(entry) and remembered(_model_makes_mask, entry, context)
 
 
@@ -81,13 +81,13 @@ def _model_makes_mask(model: JsonObject, context: Context) -> bool:
 
 
 def masks_itself(entry: JsonObject, context: Context) -> bool:
-    """Whether a layer's output has a mask whatever goes in."""
+    """Return True if a layer's output has a mask whatever goes in."""
     is_masking = entry.get("class_name") == "Masking" or bool(settings(entry).get("mask_zero"))
     return is_masking or makes_mask(entry, context)
 
 
 def drops_mask(kind: str, config: JsonObject, context: Context) -> bool:
-    """Whether a layer that hands on a mask today did not then.
+    """Return True if a layer that hands on a mask today did not then.
 
     (Source: supports_masking of the classes in TensorFlow 1.13 to 2.15, of standalone Keras 2.2.4, and of Keras 3.15;
     TensorFlow 1.13, base_layer.py: where a layer gives back its very input, a copy takes its place, without the mask.)
@@ -102,12 +102,12 @@ def drops_mask(kind: str, config: JsonObject, context: Context) -> bool:
 
 
 def is_ambiguous(kind: str, context: Context) -> bool:
-    """Whether a layer did one thing with a mask in TensorFlow 2.3 and another in 2.4, and the file is of either."""
+    """True if a layer did one thing with a mask in TensorFlow 2.3 and another in 2.4, and the file is of either."""
     return context.release == AMBIGUOUS and kind in OPEN
 
 
 def gives_sequences(config: JsonObject) -> bool:
-    """Whether a recurrent layer, or the one that a layer holds, gives an output at every step."""
+    """Return True if a recurrent layer, or the one that a layer holds, gives an output at every step."""
     inner = config.get("layer")
     if isinstance(inner, Mapping) and isinstance(inner.get("config"), Mapping):
         config = inner["config"]  # type: ignore[assignment]  # a mapping, as asked

@@ -1,4 +1,4 @@
-"""What recurrent layers gave at masked steps before Keras 3, which gives zeros there.
+"""Outputs of recurrent layers at masked steps before Keras 3, which gives zeros there.
 
 Keras of its own gave back the last output, at first the initial state, as TensorFlow's did from 1.13 on with zeros at
 first; Keras 3 gives zeros at first, and from a Bidirectional at every masked step.
@@ -31,7 +31,7 @@ def check_masked_steps(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], c
 
 
 def repeats_last(entry: JsonObject, context: Context) -> bool:
-    """Whether a layer, or one in it, is a Bidirectional that gave back its last output at masked steps."""
+    """Return True if a layer, or one in it, is a Bidirectional that gave back its last output at masked steps."""
     return not context.zeroes_masked and any(map(_is_bidirectional_over_steps, json_tree.objects(entry)))
 
 
@@ -44,18 +44,18 @@ def repeated_last(name: str, kind: str) -> CannotConvert:
 
 
 def may_become_two(graph: Graph, context: Context) -> bool:
-    """Whether a Sequential holds a Bidirectional that may be written as two layers, because of the mask it heeds."""
+    """True if a Sequential holds a Bidirectional that may be written as two layers, because of the mask it heeds."""
     stored = [layer.stored for layer in graph.layers.values()]
     return context.masks and _is_known_to_repeat(context) and any(map(_is_bidirectional_over_steps, stored))
 
 
 def is_two(layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> bool:
-    """Whether a Bidirectional behind a mask is written as two layers, because of what it gave at masked steps."""
+    """True if a Bidirectional behind a mask is written as two layers, because of what it gave at masked steps."""
     return _is_bidirectional_over_steps(layer.entry) and _can_be_two(layer, kwargs, context)
 
 
 def _is_known_to_repeat(context: Context) -> bool:
-    """Whether it is known that a Bidirectional gave its last output at masked steps.
+    """Return True if it is known that a Bidirectional gave its last output at masked steps.
 
     (Seen with Keras 1.2.2 to 2.3.1. TensorFlow 1.13 gave zeros, 2.0 what its layers' arguments made of it; files of
     1.14 and 2.1 may say the same as theirs.)
@@ -64,7 +64,7 @@ def _is_known_to_repeat(context: Context) -> bool:
 
 
 def _can_be_two(layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> bool:
-    """Whether a Bidirectional that repeated its last output may be two layers that give sequences, joined to one."""
+    """True if a Bidirectional that repeated its last output may be two layers that give sequences, joined to one."""
     if not _is_known_to_repeat(context):
         return False
     if layer.class_name != "Bidirectional" or "initial_state" in kwargs or layer.config.get("merge_mode") is None:
@@ -105,7 +105,7 @@ def directions(layer: NewLayer, forward: str, backward: str) -> tuple[NewLayer, 
 def both_ways(
     layer: NewLayer, ways: tuple[NewLayer, NewLayer], args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
 ) -> Tree:
-    """What a Bidirectional over sequences computes, by its two layers: the second one's steps come last first."""
+    """Return a Bidirectional over sequences, by its two layers: the second one's steps come last first."""
     ahead, back = (LayerCall(way, args, kwargs) for way in ways)
     flipped = numpy_operation("Flip", back, axis=1)
     mode = layer.config["merge_mode"]
@@ -119,7 +119,7 @@ def both_ways(
 
 
 def _began_with_state(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> bool:
-    """Whether masked first steps gave the initial state.
+    """Return True if masked first steps gave the initial state.
 
     (Source: K.rnn of Keras 2.0 to 2.2.4 and of TensorFlow before 1.13, which Keras 2.3 calls; zeros if unrolled.)
     """
@@ -133,7 +133,7 @@ def _began_with_state(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], co
 
 
 def begun(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], output: GraphTensor, context: Context) -> Tree:
-    """What a recurrent layer gave where its first steps are masked: its initial state in the place of zeros.
+    """Return a recurrent layer's old output with masked first steps: its initial state in place of zeros.
 
     `output` is its own, (rows, units) or (rows, steps, units); `kwargs` have the mask that it was given.
     """

@@ -1,4 +1,4 @@
-"""Where training goes on otherwise behind a mask: what a loss is divided by, and the statistics of a batch."""
+"""Differences of training behind a mask: the divisor of a loss, and the statistics of a batch."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Which masks the layers of an older model saw, and where today's would see others.
+"""Masks that the layers of an older model saw, and places where today's layers would see others.
 
 Keras 2's merge layers take what is unmasked in all inputs, Keras 3's (from 3.4 on, commit 603db8003c) what is unmasked
 in any, and none where one input has no mask. A recurrent layer of Keras 3 heeds no mask of its input where it is given
 an initial state. Layers that heed a mask get the old one as an argument then; what may read one, but takes none as an
-argument, as somebody's own layers and models, gets a tensor that carries it. Where nobody knows it, they are refused.
+argument, as custom layers and models, gets a tensor that carries it. Where that is unknown, they are refused.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Mask(NamedTuple):
 
     `sources` tells it from others: the tensors that it is computed from, with the value that is masked where that is
     not 0. `today`: whether Keras 3 has the same one on that tensor. `sure`: whether there was one at all; a layer of
-    somebody's own may have dropped it.
+    a custom layer may have dropped it.
     """
 
     tree: Tree = None
@@ -70,7 +70,7 @@ class Masks:
     # What a call reads
 
     def meets(self, call: LayerArguments) -> bool:
-        """Whether any tensor of a call has a mask."""
+        """Return True if any tensor of a call has a mask."""
         return any(tensor in self.of for tensor in call.tensors)
 
     def given(
@@ -112,7 +112,7 @@ class Masks:
         return masks[0].tree
 
     def _was_heedless(self, kind: str, layer: NewLayer, call: LayerArguments) -> bool:
-        """Whether a layer that heeds the mask of its input today did not then. Raises CannotConvert where it is open.
+        """True if a layer that heeds the mask of its input today did not then. Raises CannotConvert where it is open.
 
         (Source: Keras 2.9 and 2.10, multi_head_attention.py; TensorFlow 2.3 and 2.5, advanced_activations.py.)
         """
@@ -124,7 +124,7 @@ class Masks:
         return True  # a later one would have failed
 
     def _loses(self, layer: NewLayer) -> bool:
-        """Whether there is a layer in a model in a model that would not see the mask of its input as it did."""
+        """Return True if there is a layer in a model in a model that would not see the mask of its input as it did."""
         return layer.class_name in NESTED_MODELS and any(
             part.get("initial_state") is not None
             or (part.get("class_name") == "MultiHeadAttention" and drops_mask("MultiHeadAttention", {}, self.context))
@@ -155,7 +155,7 @@ class Masks:
     def note(
         self, kind: str, config: JsonObject, call: LayerArguments, made: Sequence[Tree], *, today: bool = True
     ) -> None:
-        """What comes out of a call of the old layer; `today`: whether what was made hands a mask on as it does."""
+        """Return the mask of an old layer's output; `today`: True if its replacement hands a mask on as it does."""
         outputs = [t for t in made if isinstance(t, GraphTensor)]
         mask = self._made(kind, config, call.tensors)
         if mask is not None and outputs:
@@ -229,7 +229,7 @@ def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
         elif kind == "ReLU":
             sure = False
         elif not passes(kind, config, context):
-            # What is somebody's own, or a model, may hand a mask on.
+            # A custom layer, or a model, may hand a mask on.
             masked = masked and not is_known(kind)
             sure = sure and all_pass(config, context)
     if sure:

@@ -19,7 +19,7 @@ Converted: TypeAlias = Callable[[Graph, Shares, Context], NewLayer]
 
 
 def begins_with_models(graph: Graph) -> bool:
-    """Whether a Sequential begins with a Merge of models."""
+    """Return True if a Sequential begins with a Merge of models."""
     first = next(iter(graph.layers.values()), None)
     return first is not None and first.class_name == "Merge" and bool(first.settings.get("layers"))
 

@@ -104,7 +104,7 @@ class _Functional:
         return self.builder.model(self.graph.name, inputs, outputs, settings, (inputs_as, outputs_as))
 
     def _keeps_structure(self, ends: Json) -> bool:
-        """Whether inputs or outputs stay in the mapping, or the nested structure, that the model was made with.
+        """Return True if inputs or outputs stay in the mapping, or the nested structure, that the model was made with.
 
         A model in a model is called with a list of tensors, but where its inputs are nested.
         """
@@ -180,7 +180,7 @@ class _Functional:
     def _both_ways(
         self, layer: Layer, made: NewLayer, given: LayerArguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
     ) -> list[Tree]:
-        """What a Bidirectional gave, its last output at masked steps among it; its calls share the two layers."""
+        """Return a Bidirectional's old output, its last one at masked steps included; its calls share both layers."""
         self.context.note("masked-steps", made.name)
         if made.name not in self.ways:
             forward, backward = (self.builder.reserve(f"{made.name}_{way}") for way in ("forward", "backward"))
@@ -190,7 +190,7 @@ class _Functional:
         return placed
 
     def _begun(self, layer: Layer, made: NewLayer, kwargs: Mapping[str, Tree], new: Tree, name: str) -> list[Tree]:
-        """What a layer's call gave, its first masked steps as they were; the states of a recurrent one stay its own."""
+        """Return a layer's old output, its first masked steps as they were; the states of a recurrent one stay."""
         if not isinstance(new, GraphTensor):
             return [new]
         first = begun(layer.class_name, made, kwargs, new, self.context)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from unnest.core.model import Json, JsonObject
 
 UNKNOWN = "an unknown dtype"
-"""Of what somebody's own code gives."""
+"""Of what custom code gives."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a layer of an older model becomes: a layer of Keras 3, or a few layers and operations in its place."""
+"""Replacements for a layer of an older model: a layer of Keras 3, or a few layers and operations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MODULES = {FUNCTIONAL: "keras.src.models.functional", SEQUENTIAL: "keras"}
 class NewLayer:
     """A layer of Keras 3 with its weights, in the order in which its class lists them.
 
-    A model's weights each bear their layers' names in `owner`. `registered_name` is set for somebody's own class,
+    A model's weights each bear their layers' names in `owner`. `registered_name` is set for a custom class,
     `build_shape` where the layer is built on another input shape than that of its call.
     """
 
@@ -77,7 +77,7 @@ Tree: TypeAlias = "GraphTensor | Part | OpNode | LayerCall | Sequence[Tree] | Ma
 
 
 class LayerArguments(NamedTuple):
-    """What one call is given: positional and named arguments, tensors in whatever structure."""
+    """The arguments of one call: positional and named, tensors in any structure."""
 
     args: tuple[Tree, ...]
     kwargs: Mapping[str, Tree]
@@ -91,7 +91,7 @@ class LayerArguments(NamedTuple):
         return [*known_in(self.args), *known_in(dict(self.kwargs))]
 
     def spec(self, tree: Tree) -> Spec | None:
-        """What is known of a tensor."""
+        """The known facts on a tensor."""
         return self.specs.get(tree) if isinstance(tree, GraphTensor) else None
 
     def dtype(self, tensor: GraphTensor) -> str:
@@ -111,7 +111,7 @@ class Expansion(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What a layer becomes follows from its inputs: `resolved` is told what is known of each, and their dtypes."""
+    """A replacement that depends on the inputs: `resolved` receives the specs of each, and their dtypes."""
 
     resolved: Callable[[Sequence[Spec | None], Sequence[str]], Piece]
 

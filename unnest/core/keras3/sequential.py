@@ -172,7 +172,7 @@ def _as_functional(graph: Graph, pieces: Sequence[Piece], names: Sequence[str], 
 
 
 def chained(builder: Builder, tensor: GraphTensor, pieces: Sequence[Piece], names: Sequence[str]) -> GraphTensor:
-    """What comes out of a chain that `tensor` goes into."""
+    """Return the output of a chain that `tensor` goes into."""
     for made, called in zip(pieces, names, strict=True):
         given = LayerArguments((tensor,), {}, builder.specs, builder.dtypes)
         new = made.resolved([given.spec(tensor)], [given.dtype(tensor)]) if isinstance(made, Choice) else made

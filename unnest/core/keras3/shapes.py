@@ -1,4 +1,4 @@
-"""What an older model tells of its input's shape beside its layers."""
+"""Input shapes of an older model that are stored beside its layers."""
 
 from __future__ import annotations
 

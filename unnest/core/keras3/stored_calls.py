@@ -1,4 +1,4 @@
-"""What a stored call of before Keras 3 is given, and how Keras 3's classes take it."""
+"""Arguments of a stored call before Keras 3, in the form that Keras 3's classes take."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _by_cell(layer: NewLayer, states: Sequence[Tree], context: Context) -> list[
 
 
 def is_ref(value: Json, graph: Graph) -> bool:
-    """Whether a value is a reference to a tensor of the graph: `["layer", node, tensor]`, keyword arguments behind."""
+    """True if a value is a reference to a tensor of the graph: `["layer", node, tensor]`, keyword arguments behind."""
     return tensor_refs.is_ref(value, graph.layers)
 
 

@@ -183,7 +183,7 @@ def _by_output(value: Json, context: Context) -> Json:
 
 
 def _is_structure(value: JsonObject) -> bool:
-    """Whether it holds losses or metrics by name, and is none itself."""
+    """Return True if it holds losses or metrics by name, and is none itself."""
     return "class_name" not in value
 
 

@@ -1,4 +1,4 @@
-"""What Keras 3 computes with an `.h5` of Keras 2 that was not converted.
+"""Results of Keras 3 with an `.h5` of Keras 2 that was not converted.
 
 Promised only where everything in the file was seen to load: plain layers of one model with the arguments that Keras 3
 takes, and conversions that change no prediction.

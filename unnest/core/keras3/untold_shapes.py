@@ -69,7 +69,7 @@ def _first_fitting(candidates: Sequence[Shape], layers: Sequence[Layer], shares:
 
 
 def _fits(shape: Shape, layers: Sequence[Layer], shares: Shares) -> bool:
-    """Whether each layer's first weight is as long as the features that it reads, which all are known."""
+    """Return True if each layer's first weight is as long as the features that it reads, which all are known."""
     spec: Spec | None = Spec(shape, FLOAT)
     for layer in layers:
         if spec is None:

@@ -1,1 +1,1 @@
-"""What is known of Keras itself: its layers' weights, their order, shapes, and how configs are spelled."""
+"""Facts on Keras itself: its layers' weights, their order, shapes, and the spelling of configs."""

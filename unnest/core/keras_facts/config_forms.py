@@ -92,7 +92,7 @@ class _Zipped(NamedTuple):
                 f"{entry.get('name')!r} is an operation ({kind}) that is none of Keras's own; write .h5",
             )
         if kind != "Sequential" and not layer_record(kind).exported:
-            # Somebody's own class: registered as package>Name, or given to the loader by its name.
+            # A custom class: registered as package>Name, or given to the loader by its name.
             package, _, kind = kind.rpartition(">")
             module, registered = None, f"{package}>{kind}" if package else kind
             if self.release < (3,) and not package:
@@ -157,7 +157,7 @@ def _compile_config(training: JsonObject | None, release: tuple[int, ...]) -> Js
 
 
 def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
-    """An optimizer as `.keras` names it; one of somebody's own by the name that a loader is to find it by.
+    """An optimizer as `.keras` names it; a custom one by the name that a loader is to find it by.
 
     Those of before Keras 2.11 went on as legacy ones, which do not say in their config that they are none;
     their state is not stored.
@@ -178,7 +178,7 @@ def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
 
 
 def _is_legacy(optimizer: JsonObject, release: tuple[int, ...]) -> bool:
-    """Whether an optimizer is of the kind of before Keras 2.11, by its config."""
+    """Return True if an optimizer is of the kind of before Keras 2.11, by its config."""
     config = optimizer["config"]
     assert isinstance(config, Mapping)
     return release < (3,) and config.get("is_legacy_optimizer") is not False

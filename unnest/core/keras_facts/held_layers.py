@@ -1,4 +1,4 @@
-"""Layers within a layer (a wrapped one, cells), as its config tells of them: their weights, and which are frozen.
+"""Layers within a layer (a wrapped one, cells), as its config lists them: their weights, and which are frozen.
 
 Keras's flat lists have the weights of a layer's frozen parts behind all that is trained, path-keyed files have each
 where its layer is. (Source: files of Keras 2.2.4 to 3.15, whose cells and wrapped layers were frozen one by one.)
@@ -34,7 +34,7 @@ class HeldLayer(NamedTuple):
 
 
 def parts_of(entry: JsonObject) -> list[HeldLayer]:
-    """What a layer holds that may have weights, in the order of its config; of a Bidirectional both ways."""
+    """Return the held layers that may have weights, in the order of the config; of a Bidirectional both."""
     return _parts(entry, is_frozen=False)
 
 
@@ -60,14 +60,14 @@ def _held(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
 
 
 def _tells_one_way(entry: JsonObject) -> bool:
-    """Whether a config speaks of one of a Bidirectional's layers, for both."""
+    """Return True if a config speaks of one of a Bidirectional's layers, for both."""
     config = entry.get("config")
     is_bidirectional = today(str(entry.get("class_name"))) == "Bidirectional"
     return is_bidirectional and isinstance(config, Mapping) and config.get("backward_layer") is None
 
 
 def partly_frozen(architecture: Json) -> str | None:
-    """The name of a layer of which a part is frozen and another is not, or may not be; None where there is none.
+    """The name of a layer of which a part is frozen and another is not, or may not be, or None.
 
     A layer that holds a model is none: the model's layers share out its weights, frozen or not.
     """

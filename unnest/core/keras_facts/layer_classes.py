@@ -1,4 +1,4 @@
-"""Whether a class that a file names is one of Keras's, and its name today."""
+"""Classes of Keras among those that a file names, and their names today."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def today(class_name: str) -> str:
 
 
 def is_keras_class(class_name: str, entry: Mapping[str, Json]) -> bool:
-    """Whether a layer's class is one of Keras's own, so that its name says what it does.
+    """Return True if a layer's class is one of Keras's own, so that its name says what it does.
 
     Keras 3 stores the class's module, and both Keras 2 and 3 put a package before the name of whatever is registered by
     somebody else (`package>Name`); elsewhere the name is all there is.
@@ -44,7 +44,7 @@ STANDALONE = (2, 3)
 
 
 def is_namesake(class_name: str, config: Json, release: tuple[int, ...], *, in_tensorflow: bool) -> bool:
-    """Whether a layer of Keras 1 or 2 is somebody's own that is called as a layer of today's Keras is.
+    """Return True for a custom layer of Keras 1 or 2 with the name of a layer of today's Keras.
 
     `release` is the numbers of the writer's version, empty where it is not told.
     """

@@ -1,4 +1,4 @@
-"""Which Keras loads a model, and what whoever loads it has to bring: facts of Keras 3.15 and tf_keras 2.21.
+"""Requirements for loading a model, by Keras version: facts of Keras 3.15 and tf_keras 2.21.
 
 A reason says why tf_keras does not load a file for certain; for Keras 3, `loading_in_keras_3`.
 (Source: every fixture loaded in both; the arguments, by leaving out keys of get_config() until the class took them.)
@@ -34,7 +34,7 @@ PYTHON_OF_TODAY = (2, 5)
 
 
 class Needs(NamedTuple):
-    """What a model's file does not hold, in the order of its layers."""
+    """The code that a model's file does not hold, in the order of its layers."""
 
     classes: tuple[str, ...] = ()
     """Custom classes, by the name that the file calls them."""
@@ -67,7 +67,7 @@ def layer_entries(model: Json) -> Iterator[JsonObject]:
 
 
 def needs(model: Stored) -> Needs:
-    """What has to be given to load the model."""
+    """Return what has to be given to load the model."""
     return remembered(_needs, model)
 
 
@@ -90,7 +90,7 @@ def _needs(model: Stored) -> Needs:
 
 
 def _is_found_by_registration(model: Stored) -> bool:
-    """Whether classes are looked for by the names that they are registered by, which stand beside their own.
+    """Return True if classes are looked for by the names that they are registered by, which stand beside their own.
 
     The loader of `.h5` in Keras 2, whose models are of no module, looks for the class's own, also in nested models,
     whose layers have both. (Source: files of tf_keras 2.21, loaded by it.)
@@ -99,7 +99,7 @@ def _is_found_by_registration(model: Stored) -> bool:
 
 
 def _add_objects(entry: JsonObject, model: Stored, classes: dict[str, None], functions: dict[str, None]) -> None:
-    """What the arguments of a layer of Keras's own hold that is somebody's."""
+    """Add custom classes and functions in the arguments of one of Keras's own layers."""
     config = entry.get("config")
     if not isinstance(config, Mapping) or "layers" in config:
         return
@@ -113,7 +113,7 @@ def _add_objects(entry: JsonObject, model: Stored, classes: dict[str, None], fun
 
 
 def _add_named(entry: JsonObject, classes: dict[str, None], functions: dict[str, None]) -> None:
-    """What the arguments of a custom class name that is no part of Keras either."""
+    """Add classes and functions outside Keras in the arguments of a custom class."""
     config = entry.get("config")
     if not isinstance(config, Mapping):
         return
@@ -139,7 +139,7 @@ def is_of_keras_1(class_name: str) -> bool:
 
 
 def is_own(entry: JsonObject) -> bool:
-    """Whether an entry's class is one of Keras's. Operations of Keras 3 tell by their module."""
+    """Return True if an entry's class is one of Keras's. Operations of Keras 3 tell by their module."""
     kind, module = str(entry["class_name"]), str(entry.get("module") or "")
     record = layer_record(OTHER_NAMES.get(kind, kind))
     if record.exported:
@@ -148,12 +148,12 @@ def is_own(entry: JsonObject) -> bool:
 
 
 def _is_given(entry: JsonObject) -> bool:
-    """Whether a class of Keras 3's is found by its registered name alone."""
+    """Return True if a class of Keras 3's is found by its registered name alone."""
     return "module" in entry and entry["module"] is None and isinstance(entry.get("registered_name"), str)
 
 
 def is_operation(entry: JsonObject) -> bool:
-    """Whether an entry of Keras 3's is an operation, Keras's own or somebody's: only layers can be trained or not."""
+    """True if an entry of Keras 3's is an operation, Keras's own or somebody's: only layers can be trained or not."""
     if operation_module(entry) is not None:
         return True
     config = entry.get("config")
@@ -172,7 +172,7 @@ def _function(entry: JsonObject) -> str | None:
 
 
 def is_by_old_paths(model: Stored, container: str) -> bool:
-    """Whether the weights lie where Keras 2.12 to 2.14 alone look for them."""
+    """Return True if the weights lie where Keras 2.12 to 2.14 alone look for them."""
     first = next((t.ref for g in model.groups for t in g.tensors), "")
     return container in ("keras", "weights_h5") and first.startswith("_layer_checkpoint_dependencies")
 
@@ -254,7 +254,7 @@ def with_surplus_weights(model: Stored) -> str | None:
 
 
 def why_not_tf_keras(model: Stored, container: str) -> str | None:
-    """Why tf_keras does not load it; None where it does."""
+    """Return why tf_keras does not load it; None if it does."""
     if model.is_keras_3:
         return "it is of Keras 3"
     written = model.release
@@ -269,7 +269,7 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
 
 
 def _refused_by_tf_keras(entry: JsonObject) -> str | None:
-    """What of a Keras 2 layer tf_keras does not load as it was.
+    """Return the part of a Keras 2 layer that tf_keras does not load as it was.
 
     (Source: tf_keras 2.21, on files of Keras 2.0.4 and 2.0.9.)
     """

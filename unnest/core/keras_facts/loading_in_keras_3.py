@@ -1,4 +1,4 @@
-"""Why Keras 3 does not load a model's file: facts of Keras 3.15.
+"""Reasons why Keras 3 does not load a model's file: facts of Keras 3.15.
 
 A reason says that it does not load for certain. Where there is none and the file is of an older Keras, that is no
 promise: the loader takes some files of Keras 2, and not all of these compute what they did.
@@ -63,7 +63,7 @@ MISTAKEN = "Attention with the score_mode 'dot', which Keras 3 takes for its fun
 
 
 def _is_mistaken(entry: JsonObject) -> bool:
-    """Whether the .h5 loader of Keras 3 makes a function of a plain text (source: Keras 3.15.1)."""
+    """Return True if the .h5 loader of Keras 3 makes a function of a plain text (source: Keras 3.15.1)."""
     config = entry.get("config")
     return entry["class_name"] == "Attention" and isinstance(config, Mapping) and config.get("score_mode") == "dot"
 

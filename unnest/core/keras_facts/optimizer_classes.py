@@ -26,7 +26,7 @@ HELD = ("inner_optimizer", "learning_rate")
 
 
 def is_keras_optimizer(class_name: str) -> bool:
-    """Whether a class that an .h5 names is one of Keras's."""
+    """Return True if a class that an .h5 names is one of Keras's."""
     return class_name.removeprefix(REGISTERED).lower() in LOWER
 
 
@@ -47,5 +47,5 @@ def given_optimizers(training: JsonObject | None) -> list[str]:
 
 
 def _is_in_keras(entry: JsonObject) -> bool:
-    """Whether the module that a `.keras` notes is one of Keras's; an .h5 notes none."""
+    """Return True if the module that a `.keras` notes is one of Keras's; an .h5 notes none."""
     return str(entry.get("module", "keras")).partition(".")[0] in ("keras", "tf_keras")

@@ -1,4 +1,4 @@
-"""Functions that a config calls by name: which are Keras's, and which somebody's own that whoever loads it must give.
+"""Functions that a config calls by name: which are Keras's, and which are custom, to be given by the loading code.
 
 (Source: keras.activations, .regularizers, .constraints and .initializers of Keras 1.2.2 to 2.3.1, tf_keras 2.21 and
 Keras 3.15.)
@@ -20,12 +20,12 @@ ACTIVATIONS = frozenset({
     "linear", "relu", "sigmoid", "tanh", "softmax", "softplus", "softsign", "elu", "selu", "exponential", "relu6",
     "swish", "silu", "gelu", "leaky_relu", "mish", "log_softmax",
 })  # fmt: skip
-#: Activation -> the Keras that made it its own: a function of that name in an older file is somebody's own.
+#: Activation -> the Keras that made it its own: a function of that name in an older file is a custom one.
 SINCE = {
     "swish": (2, 3), "silu": (2, 12), "gelu": (2, 5), "mish": (2, 13), "leaky_relu": (2, 0), "log_softmax": (2, 16),
     "relu6": (3,),
 }  # fmt: skip
-#: Written by every Keras of after 2017 in somebody's own code for one and the same function.
+#: Written by every Keras of after 2017 in custom code for one and the same function.
 WELL_KNOWN = {"relu6": "min(max(x, 0), 6)", "swish": "x * sigmoid(x)"}
 
 #: Arguments of layers that hold an activation.
@@ -42,7 +42,7 @@ ROLES = ("_initializer", "_regularizer", "_constraint")
 
 
 def is_somebodys(activation: str, release: tuple[int, ...]) -> bool:
-    """Whether an activation in a file of that release is no function of Keras's of then."""
+    """Return True if an activation in a file of that release is no function of Keras's of then."""
     return bool(release) and release[:2] < SINCE.get(activation, (0,))
 
 
@@ -56,7 +56,7 @@ def rules(config: JsonObject) -> Iterator[str]:
 
 
 def is_rule_of_keras(name: str) -> bool:
-    """Whether an initializer, regularizer or constraint of that name is Keras's own."""
+    """Return True if an initializer, regularizer or constraint of that name is Keras's own."""
     return re.sub(r"_|v[12]$", "", name.lower()) in RULES
 
 
@@ -89,12 +89,12 @@ def named_within(config: Json) -> Iterator[tuple[str, bool]]:
 
 
 def _is_known(kind: str) -> bool:
-    """Whether a class of that name is Keras's own, or stands for a value."""
+    """Return True if a class of that name is Keras's own, or stands for a value."""
     return kind == "function" or kind.startswith("__") or today(kind) in LAYERS or is_rule_of_keras(kind)
 
 
 def given_objects(config: Json) -> Iterator[tuple[str, bool]]:
-    """What a config of Keras 3 holds that is not of Keras: the name to give it by, and whether it is a function."""
+    """Yield what is not Keras's in a config of Keras 3: its name, and True for a function."""
     for part in json_tree.objects(config):
         if "registered_name" in part and not _is_kerass(part.get("module", "keras")):
             name = _function(part)

@@ -1,4 +1,4 @@
-"""What a Keras 3 layer makes of a tensor, told from its class and config alone.
+"""The output of a Keras 3 layer, inferred from its class and config alone.
 
 A functional model of Keras 3 notes the shape and dtype of every tensor that a call reads, and the arguments
 that Keras filled in; a Sequential notes neither. Both follow from the layers' `call` and `compute_output_shape`
@@ -26,7 +26,7 @@ TENSOR = "__keras_tensor__"
 
 
 class Spec(NamedTuple):
-    """What is noted of one tensor."""
+    """The stored facts on one tensor."""
 
     shape: Shape
     dtype: str
@@ -52,7 +52,7 @@ def of_input(entry: JsonObject) -> Spec | None:
 
 
 def called(entry: JsonObject, given: Spec) -> Called | None:
-    """What a call of this layer on that tensor stores and yields."""
+    """Return what a call of this layer on that tensor stores and yields."""
     try:
         return Called(_filled_in(entry, given), _output(entry, given))
     except (UnknownShape, ArithmeticError, LookupError):
@@ -68,7 +68,7 @@ def result_of(entry: JsonObject, given: Sequence[Spec]) -> Spec | None:
 
 
 def converts(entry: JsonObject, given: Spec) -> bool:
-    """Whether the layer casts a floating tensor to its own dtype first.
+    """Return True if the layer casts a floating tensor to its own dtype first.
 
     From Keras 3.10 on the call notes the tensor as it was given; before, a cast stands between the two.
     """
@@ -144,7 +144,7 @@ def _is_float(dtype: str) -> bool:
 
 
 def hides_policy(entry: JsonObject) -> bool:
-    """Whether the layer stores the dtype of its (absent) weights in place of the policy that it computes with."""
+    """True if the layer stores the dtype of its (absent) weights in place of the policy that it computes with."""
     return str(entry.get("class_name")).startswith("SpatialDropout")
 
 

@@ -1,4 +1,4 @@
-"""What a layer's config says of its weights, and in which order Keras's own layers make them.
+"""Weights that a layer's config promises, and the order in which Keras's own layers make them.
 
 For files that name weights and nothing else. The order is asked for only where nothing stored tells it.
 (Source: files of Keras 1.2 to 2.3 and tf.keras 1.8 to 2.15.)
@@ -20,7 +20,7 @@ RULES = ("_regularizer", "_constraint")
 
 
 def is_trained_by_name(release: tuple[int, ...]) -> bool:
-    """Whether optimizers of that Keras kept their state by the names of the weights; later ones keep it by layer.
+    """True if optimizers of that Keras kept their state by the names of the weights; later ones keep it by layer.
 
     (Source: Keras 1.2.2 and 2.0.0 to 2.0.6, keras/engine/training.py: compile.)
     """
@@ -28,7 +28,7 @@ def is_trained_by_name(release: tuple[int, ...]) -> bool:
 
 
 class Variable(NamedTuple):
-    """A stored variable. `made` is its place in the order of making, None where nobody tells.
+    """A stored variable. `made` is its place in the order of making, None if unknown.
 
     `read`: whether the graph shows that the towers read it; None where there are none. `tensor` is None where the
     program had a variable that was not saved.
@@ -70,7 +70,7 @@ def parts_of(layer: Layer) -> Iterator[tuple[str, str, JsonObject]]:
 
 
 def stems_of(config: JsonObject) -> list[str]:
-    """What a config speaks of: what it initializes, or, in Keras 1, what it has rules for."""
+    """Return the weights that a config mentions: by initializers, or, in Keras 1, by rules."""
     stems = initialized(config)
     if not stems:
         ruled = [k.removesuffix(r) for k in config for r in RULES if k.endswith(r) and not k.startswith("activity")]
@@ -80,7 +80,7 @@ def stems_of(config: JsonObject) -> list[str]:
 
 
 def promised(class_name: str, config: Json) -> Expected | None:
-    """The weights that a layer's config promises, as if nothing were frozen; None where it tells nothing.
+    """The weights that a layer's config promises, as if nothing were frozen; None if it does not show them.
 
     Bidirectional's config holds one layer, of which it makes two. Keras 1's configs speak of rules, and not of
     BatchNormalization's two statistics (source: Keras 1.2). Discretization's config speaks of no weights: it keeps what
@@ -126,7 +126,7 @@ def stem_of(weight: str, stems: Iterable[str]) -> str | None:
 
 
 def as_made(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
-    """The claims in the order in which Keras's own layer of that class makes its weights; None where nobody knows."""
+    """The claims in the order in which Keras's own layer of that class makes its weights; None if unknown."""
     parts = list(parts_of(layer))
     sets: dict[tuple[tuple[str, ...], int], list[Claim]] = {}
     for claim in claims:

@@ -20,7 +20,7 @@ Shape = tuple[int, ...]
 
 
 def contradiction(layer: Layer, shapes: Sequence[Shape]) -> str | None:
-    """What a layer's config and the shapes of its weights, in Keras's order, say against each other; None for nothing.
+    """Return a contradiction of a layer's config and the shapes of its weights, in Keras's order; or None.
 
     Layers of other classes, and those with weights that these rules do not know (quantised ones), give None.
     """

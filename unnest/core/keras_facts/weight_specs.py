@@ -1,4 +1,4 @@
-"""What a layer's config says of the weights that the layer has, whatever its class is called.
+"""Weights that a layer's config mentions, whatever the name of its class.
 
 Keras writes one initializer into a config for every weight of a built-in layer, and beside
 it a regularizer and a constraint for every weight that is trained; BatchNormalization's
@@ -35,7 +35,7 @@ class Expected(NamedTuple):
 
 
 def expected(config: Json) -> Expected | None:
-    """The weights that a layer's config promises; None where it tells nothing, or not all.
+    """The weights that a layer's config promises; None if it does not show them all.
 
     BatchNormalization with `renorm` has three statistics more (source: TensorFlow 1.15 to 2.15), or four (1.13).
     """
@@ -67,18 +67,18 @@ def switched_off(config: Json) -> frozenset[str]:
 
 
 def initialized(config: JsonObject) -> list[str]:
-    """What a config speaks of initializing: `kernel` of `kernel_initializer`."""
+    """Return the names of the weights with an initializer in a config: `kernel` of `kernel_initializer`."""
     stems = [k.removesuffix("_initializer") for k in config if k.endswith("_initializer")]
     return [s for s in stems if s != "kernel"] if set(PARTS) <= set(stems) else stems
 
 
 def has_initializers(config: Json) -> bool:
-    """Whether a config speaks of how weights begin: whatever has this is no slice and no merge."""
+    """Return True if a config speaks of how weights begin: whatever has this is no slice and no merge."""
     return any(k.endswith(("_initializer", "_init")) or k == "init" for part in _configs(config) for k in part)
 
 
 def must_have(config: Json) -> bool:
-    """Whether a layer with this config cannot be without weights."""
+    """Return True if a layer with this config cannot be without weights."""
     told = expected(config)
     if told is not None:
         return told.total > 0
@@ -88,7 +88,7 @@ def must_have(config: Json) -> bool:
 
 
 def is_quantized(config: Json) -> bool:
-    """Whether one of Keras 3's own layers, or one that it holds, is quantized or has LoRA weights.
+    """Return True if one of Keras 3's own layers, or one that it holds, is quantized or has LoRA weights.
 
     Then `.h5` lists its weights otherwise than `.keras`: a quantized kernel, which is not trained, comes behind the
     bias, and LoRA's are no part of the kernel. (Source: `quantize`, `enable_lora` and `save_own_variables` of Dense,
@@ -111,7 +111,7 @@ def units(config: JsonObject) -> Iterator[int]:
 
 
 def fits(config: JsonObject, shapes: Sequence[tuple[int, ...]]) -> bool:
-    """Whether weights of these shapes may be those of a layer with this config."""
+    """Return True if weights of these shapes may be those of a layer with this config."""
     return not shapes or all(any(d % unit == 0 for s in shapes for d in s) for unit in units(config))
 
 

@@ -57,7 +57,7 @@ RENAMED: Mapping[str, str] = {
 """Class that has another name today -> that name."""
 
 UNKNOWN = KerasLayer("", keras=(), exported=False, mask=MaskUse.UNKNOWN)
-"""The record of a class that is none of Keras's: all its fields say the least."""
+"""The record of a class outside Keras: all its fields say the least."""
 
 
 def layer_record(class_name: str) -> KerasLayer:

@@ -19,7 +19,7 @@ Release: TypeAlias = "tuple[int, ...]"
 
 
 class Parts(Enum):
-    """Where a layer keeps its weights."""
+    """The place where a layer keeps its weights."""
 
     OWN = "in itself"
     CELL = "in a cell that it makes"
@@ -27,7 +27,7 @@ class Parts(Enum):
 
 
 class Rows(Enum):
-    """What a layer does along axis 1 and behind, if the entries of axis 0, the batch, are rows."""
+    """The effect of a layer along axis 1 and behind, if the entries of axis 0, the batch, are rows."""
 
     APART = "works on each row by itself"
     OVER_STEPS = "puts together what lies on axis 1: time steps, pixels, or rows that were turned there"
@@ -35,7 +35,7 @@ class Rows(Enum):
 
 
 class MaskUse(Enum):
-    """What a layer does with the mask of its input."""
+    """The effect of a layer on the mask of its input."""
 
     UNKNOWN = "not known"
     STOPS = "neither reads it nor hands it on"
@@ -62,7 +62,7 @@ class Weight:
 
     @property
     def stem(self) -> str:
-        """What its arguments, and its name in a file, begin with."""
+        """The prefix of its arguments, and of its name in a file."""
         return self.argument or self.name
 
 

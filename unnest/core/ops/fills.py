@@ -340,7 +340,7 @@ _like("K.ones_like tf.ones_like", "OnesLike")
 
 @operation("invert_permutation", "x", Kind.NUMBERS)
 def invert_permutation(x: Value) -> Array:
-    """Where each number of a permutation stands in it."""
+    """Return the position of each number in a permutation."""
     return np.argsort(np.asarray(x))
 
 

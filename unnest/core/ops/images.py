@@ -108,7 +108,7 @@ def _nearest(call: FunctionCall, x: SymbolicTensor, sizes: list[int]) -> Symboli
 
 
 def _sources(before: int, after: int, *, is_aligned: bool = False) -> list[float]:
-    """Where each new row or column comes from among the old ones."""
+    """Return the old index of each new row or column."""
     scale = _of_32_bits((before - 1) / (after - 1) if is_aligned and after > 1 else before / after)
     return [_of_32_bits(k * scale) for k in range(after)]
 
@@ -144,7 +144,7 @@ def _crop(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.image.central_crop", "x|image central_fraction")
 def _central_crop(call: FunctionCall) -> SymbolicTensor:
-    """What is left where equally much is cut off both sides, rounded down."""
+    """Return the rest if equally much is cut off both sides, rounded down."""
     x, fraction = call.tensor("x"), call.number("central_fraction")
     if not 0 < fraction < 1:
         raise NotTranslated("the fraction")

@@ -282,7 +282,7 @@ def slice_updated(x: Array, begin: Value, updates: Array) -> Array:
 
 
 def _over(x: Array, rows: Array) -> Array:
-    """What rows are put over: a copy of a tensor, or of zeros. Raises ByContents for other numbers."""
+    """Return the tensor that rows are put over: a copy, or zeros. Raises ByContents for other numbers."""
     check_copy(x)
     if x.dtype == rows.dtype:
         return x.copy()

@@ -1,4 +1,4 @@
-"""What is no function of TensorFlow's: control flow, and what layers and stored code do to rows."""
+"""Entries that are not TensorFlow functions: control flow, and the effect of layers and code on rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which axes of its tensors a product has, and which it sums over, in letters: a matrix product is `ik`, `kj` to `ij`.
+"""Axes of the tensors of a product, and the sums over them, in letters: a matrix product is `ik`, `kj` to `ij`.
 
 A small letter is an axis of one tensor, or one that is summed over where both tensors have it; a capital is an axis
 along which several products stand side by side.

@@ -1,4 +1,4 @@
-"""What an operation is: one entry gives its names, its arguments in order, its kind, and what it does to arrays.
+"""Registry of operations: an entry has its names, its arguments in order, its kind, and its NumPy function.
 
 A kind says what an operation does to tensors in general: how its result's shape follows, on which rows of a batch each
 of its numbers depends, whether it can cut a batch or join one. An entry says only what its kind does not.
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class Kind(Enum):
-    """What an operation does to the numbers of its tensors."""
+    """The effect of an operation on the numbers of its tensors."""
 
     MAP = "each number by itself; the shape stays"
     ELEMENTWISE = "the numbers in the same place of several tensors, which are broadcast"
@@ -235,7 +235,7 @@ AxesRuleT = TypeVar("AxesRuleT", bound=AxesRule)
 
 
 class Facts(TypedDict, total=False):
-    """What an entry says beside its names, its arguments and its kind: see `Operation`.
+    """Options of an entry beside its names, its arguments and its kind: see `Operation`.
 
     `nodes`: ops of a NodeDef whose inputs are not the arguments in order, with their patterns (`nodes`). `theano`:
     where the functions of Keras's backend among its names compute the same on Theano.

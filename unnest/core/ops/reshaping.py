@@ -95,7 +95,7 @@ def _rows_reshaped(call: FunctionCall, x: SymbolicTensor, sizes: Sequence[int]) 
 
 
 def _rest(x: SymbolicTensor, rows: Size, sizes: Sequence[int | Size]) -> int:
-    """What -1 stands for beside the number of a tensor's own rows: what a row holds, by the sizes that are told."""
+    """Return the size for -1 beside the number of rows: the size of one row, by the sizes that are known."""
     others = prod(size for size in sizes if isinstance(size, int) and size != -1)
     row = _elements_of_row(x)
     if rows.rows is None or rows.rows != x.rows or row is None or others <= 0 or row % others:

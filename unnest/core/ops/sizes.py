@@ -110,7 +110,7 @@ def without_axes(shape: Shape, axes: Sequence[int], *, keepdims: bool = False) -
 
 
 def stacked(shapes: Sequence[Shape]) -> Shape:
-    """Return the shape that tensors of one shape have, as far as any of them tells. Raises UnknownShape."""
+    """Return the shape that tensors of one shape have, as far as any of them shows it. Raises UnknownShape."""
     if len({len(shape) for shape in shapes}) > 1:
         raise UnknownShape
     return tuple(common_size({shape[axis] for shape in shapes}) for axis in range(len(shapes[0])))

@@ -218,7 +218,7 @@ def unstack_nodes(call: FunctionCall) -> Items:
     nodes={"Gather": "x indices", "GatherV2": "x indices axis @batch_dims"},
 )
 def gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> Array:
-    """What is at these places along an axis."""
+    """Return the entries at these places along an axis."""
     where, axis = np.asarray(indices), axis_number(axis)
     if where.dtype.kind not in "iu" or (batch_dims is not None and whole_number(batch_dims)):
         raise UnreadableCall
@@ -269,7 +269,7 @@ def gather_nd(x: Array, indices: Value, batch_dims: Value = 0) -> Array:
 
 @operation("take_along_axis", "x indices|ids axis", Kind.MOVE)
 def along_axis(x: Array, indices: Value, axis: Value = None) -> Array:
-    """What is at these places along an axis, row by row."""
+    """Return the entries at these places along an axis, row by row."""
     where = np.asarray(indices)
     if where.dtype.kind not in "iu" or axis is None:
         raise UnreadableCall
@@ -280,7 +280,7 @@ def along_axis(x: Array, indices: Value, axis: Value = None) -> Array:
 
 @operation("boolean_mask", "x mask axis", Kind.MASK)
 def boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
-    """What is at the places along an axis where the mask is true."""
+    """Return the entries along an axis at which the mask is true."""
     where, axis = np.asarray(mask), axis_number(axis)
     if where.dtype != np.bool_ or where.ndim != 1:
         raise UnreadableCall

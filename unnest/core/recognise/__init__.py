@@ -1,1 +1,1 @@
-"""Which part of a graph is a wrapper: slices, towers and merges around a template model."""
+"""Recognition of wrappers in a graph: slices, towers and merges around a template model."""

@@ -2,7 +2,7 @@
 
 Such a tower does not compute row by row: what it gives for a row depends on which rows it got with it, on its place
 among them, or on their number. So every tensor of a tower is carried out on the rows' numbers (`tower_rows`). Where
-nobody knows what an operation does, nothing proves that the tower computes row by row.
+the effect of an operation is unknown, nothing proves that the tower computes row by row.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UNKNOWN_SIZES = (7, 1)
 
 
 def rows_kept(graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]) -> RowsKept:
-    """What becomes of rows (`entries`, on axis 0, with the shapes that are known beside the graph) up to the ends.
+    """Return the fate of rows (`entries`, on axis 0, with the shapes known beside the graph) up to the ends.
 
     A loss is reduced over the batch, beside what is told of rows: it counts where nothing else is told.
     """
@@ -53,7 +53,7 @@ def _tried(graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shap
 
 
 def _of_trials(trials: Sequence[RowsKept], *, may_fail: bool = True) -> RowsKept:
-    """What trials with several shapes say together; `may_fail`: whether one without an answer says nothing at all."""
+    """Combine trials with several shapes; `may_fail`: one without an answer leaves all without."""
     answers = [trial for trial in trials if trial.mixing is not None or trial.is_told]
     is_mixed = bool(answers) and not any(answer.is_told for answer in answers)
     is_mixed = is_mixed and (may_fail or len(answers) == len(trials))
@@ -62,7 +62,7 @@ def _of_trials(trials: Sequence[RowsKept], *, may_fail: bool = True) -> RowsKept
 
 
 def _is_loss(graph: SearchedGraph, ref: Ref) -> bool:
-    """Whether a tensor is a number, or one in a row of its own."""
+    """Return True if a tensor is a number, or one in a row of its own."""
     return graph.is_number(ref) or (graph.shape(ref) or (None,))[0] == 1
 
 
@@ -75,7 +75,7 @@ def mixing_layer(model: Graph) -> str | None:
 
 
 def _mixing_layer(model: Graph) -> str | None:
-    # A Sequential whose input nobody stored begins with what its first layer gives.
+    # A Sequential without a stored input begins with what its first layer gives.
     entries = dict.fromkeys(model.inputs or [Ref(name, 0, 0) for name in [*model.layers][:1]])
     at = rows_kept(LayerTensors(model), model.outputs, entries).mixing if model.outputs else None
     if at is not None:

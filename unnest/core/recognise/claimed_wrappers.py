@@ -1,4 +1,4 @@
-"""The wrappers of a graph of layers whose slices, or merges, are no operations: stored code, classes of somebody's own.
+"""The wrappers of a graph of layers whose slices, or merges, are no operations: stored code, custom classes.
 
 What such layers are told are claims (`slice_claims`), and what they join is read off their configs and code (`merges`).
 The claimed rows take the place of computed ones in the one equation (`slice_layers`).
@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # bring NumPy, which most graphs do not need
 def around_models(
     graph: Graph, taken: Collection[CallId], vouched: Collection[str]
 ) -> Iterator[LayerWrapper | NearMiss]:
-    """The wrappers around calls of one nested model, but for calls that are taken, and why others are none."""
+    """The wrappers around calls of one nested model, but for calls that are taken, and near misses."""
     candidates: dict[tuple[CallId, ...], list[Merge]] = {}
     missed: dict[tuple[CallId, ...], NearMiss] = {}
     for towers, candidate in merges.of_models(graph):
@@ -78,7 +78,7 @@ def _lone_towers(graph: Graph) -> Iterator[CallId]:
 
 
 def _is_told_all(graph: Graph, ref: Ref) -> bool:
-    """Whether a layer runs a function that may cut, for all that its code shows, and is told part one of one."""
+    """Return True if a layer runs a function that may cut, for all that its code shows, and is told part one of one."""
     layer, call = graph.layers[ref.layer], graph.call(ref.call)
     if not layer_facts.is_function(layer) or (layer_facts.stored_code(layer) and not layer_facts.shows_how(layer)):
         return False
@@ -146,7 +146,7 @@ def _check_outputs(graph: Graph, template: Layer, towers: Sequence[CallId], join
 
 
 def _inputs(graph: Graph, template: Layer, towers: Sequence[CallId]) -> list[Column]:
-    """What the towers are called on, input by input. Raises NotAWrapper where they are called in different ways."""
+    """Return the towers' inputs, input by input. Raises NotAWrapper if they are called in different ways."""
     arguments = [tensor_refs.without_tensors(graph.call(at).arguments, graph.layers) for at in towers]
     if any(other != arguments[0] for other in arguments):  # one of them with `training=True`, say
         raise NotAWrapper(f"the calls of {template.name} differ in more than their tensors")
@@ -245,7 +245,7 @@ def _given(graph: Graph, model: Graph, joined: Sequence[Merge]) -> dict[Ref, Sha
 def _are_shown(
     graph: Graph, joined: Sequence[Merge], towers: int, slices: Cut, given: Mapping[Ref, Shape | None]
 ) -> bool:
-    """Whether no merge of all towers has code that cannot be followed; `given` as `merges.check` has it."""
+    """Return True if no merge of all towers has code that cannot be followed; `given` as `merges.check` has it."""
     return all(
         followed_slices.is_shown(graph.layers[merge.layer], towers, given.get(merge.tensor), dealt_out=slices.dealt_out)
         for merge in joined
@@ -254,7 +254,7 @@ def _are_shown(
 
 
 def _leaves_a_tower_out(graph: Graph, towers: Sequence[CallId], slices: Cut) -> bool:
-    """Whether the template is called on a slice of the same sources that nobody merges."""
+    """Return True if the template is called on a slice of the same sources that no layer merges."""
     calls = graph.layers[towers[0].layer].calls
     return any(
         can_slice(graph, ref.call) and graph.call(ref.call).reads[0] in slices.sources
@@ -265,7 +265,7 @@ def _leaves_a_tower_out(graph: Graph, towers: Sequence[CallId], slices: Cut) -> 
 
 
 def _speaks_for_itself(graph: Graph, towers: Sequence[CallId], slices: Cut, joined: Sequence[Merge]) -> bool:
-    """Whether the slices are enough of a witness where no merge says what it does."""
+    """Return True if the slices are enough of a witness where no merge says what it does."""
     told = any(claim.told in (Told.ROWS, Told.DEALT, Told.LATE) for claim in slices.claims)
     if len(towers) > 1:
         return told or slices.computed is not None or slices.reach is not None
@@ -289,7 +289,7 @@ def _evidence(graph: Graph, slices: Cut, joined: Sequence[Merge]) -> Iterator[st
 
 
 def of_own_layers(graph: Graph) -> Iterator[LayerWrapper | NearMiss]:
-    """Towers of the graph's own layers behind slices that are told their parts, and why others are none."""
+    """Towers of the graph's own layers behind slices that are told their parts, and near misses."""
     from unnest.core.recognise.layer_tensors import LayerTensors
     from unnest.core.recognise.tower_copies import Unlike, walk_back
 
@@ -309,7 +309,7 @@ def of_own_layers(graph: Graph) -> Iterator[LayerWrapper | NearMiss]:
 
 
 def _keep_rows(tensors: LayerTensors, ends: Sequence[Ref], shapes: Mapping[Ref, Shape | None]) -> bool:
-    """Whether all in a tower of the graph's own layers is known to keep every row where it is.
+    """Return True if all in a tower of the graph's own layers is known to keep every row where it is.
 
     `shapes` are those of what it reads. Raises NotAWrapper for one that works along the batch.
     """
@@ -322,7 +322,7 @@ def _keep_rows(tensors: LayerTensors, ends: Sequence[Ref], shapes: Mapping[Ref, 
 
 
 def _told_apart(graph: Graph, column: tuple[Ref, ...]) -> Ref | None:
-    """What slices by stored code, or by a class of somebody's own, are cut from; None where they are all the same."""
+    """Return the sources of slices by stored code or custom classes; None if they are all the same."""
     layers = [graph.layers[ref.layer] for ref in column]
     for ref, layer in zip(column, layers, strict=True):
         is_own = layer_facts.is_function(layer) or not is_keras_class(layer.class_name, layer.stored)
@@ -377,7 +377,7 @@ def _cut_for(
 ) -> Cut:
     """How rows are cut for towers of these calls, each of which ends in the layer `last`.
 
-    Raises NotAWrapper unless slices are told all rows, for towers that nobody else reads.
+    Raises NotAWrapper unless slices are told all rows, for towers that no other layer reads.
     """
     towers, joining = set().union(*calls), {at for merge in joined for at in merge.calls}
     if not all(calls):

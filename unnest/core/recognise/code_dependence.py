@@ -1,4 +1,4 @@
-"""What stored code makes of rows: its trace is a graph of operations, whose row dependence is that of any graph."""
+"""Row dependence of stored code: its trace is a graph of operations, as any other."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _trial(function: Json, values: Mapping[str, Json], shapes: Sequence[Shape], 
 
 
 def _made_by(trace: Trace, shapes: Sequence[Shape], size: int) -> RowsMade:
-    """What one run of the code makes of the rows."""
+    """The row dependence after one run of the code."""
     results = trace.result if isinstance(trace.result, (list, tuple)) else [trace.result]
     tensors = [each for each in results if isinstance(each, Tensor)]
     if not tensors or len(tensors) < len(results):
@@ -68,7 +68,7 @@ def _made_by(trace: Trace, shapes: Sequence[Shape], size: int) -> RowsMade:
 
 
 def _made_of(rows: TowerRows, tensor: Tensor) -> RowsMade:
-    """What one of the results is made of."""
+    """Return the row dependence of one of the results."""
     kept = rows.kept_up_to(tensor.ref)
     if kept.is_told:
         return RowsMade.KEPT

@@ -21,7 +21,7 @@ class CodeRows(NamedTuple):
 
 
 class RowsMade(Enum):
-    """What stored code makes of the rows that it is given, as far as it can be followed."""
+    """The effect of stored code on its rows, as far as it can be followed."""
 
     KEPT = "each of its own, where it was"
     MIXED = "rows that depend on each other"

@@ -35,7 +35,7 @@ class ComputedWrapper(NamedTuple):
 
     `share`: the rows of the first tower where the batch is fixed. `reach`: where bounds are numbers, how many rows the
     towers read of a larger batch. `keeps_rows`: whether all in a tower is known to keep every row where it is.
-    `reader`: why it cannot be cut, if somebody else reads what would go.
+    `reader`: why it cannot be cut, if another layer reads what would go.
     """
 
     copies: Copies
@@ -87,7 +87,7 @@ def find(graph: SearchedGraph) -> tuple[list[ComputedWrapper], list[NearMiss]]:
 
 
 def _row_by_row(graph: SearchedGraph, wrapper: ComputedWrapper) -> ComputedWrapper | NearMiss:
-    """The wrapper, or why its towers are none: a row's result must not depend on which rows are in its part."""
+    """The wrapper, or its near miss: a row's result must not depend on which rows are in its part."""
     entries = {column[0]: graph.rows_of_part(column[0], source) for column, source in wrapper.sources.items()}
     kept = rows_kept(graph, [joined.operands[0] for joined in wrapper.joins], entries)
     if kept.objection is not None:
@@ -96,7 +96,7 @@ def _row_by_row(graph: SearchedGraph, wrapper: ComputedWrapper) -> ComputedWrapp
 
 
 def joined_by(graph: SearchedGraph, ref: Ref) -> list[Ref]:
-    """What the operation behind a tensor puts together, or moves where a join lies behind it; else nothing."""
+    """Return the operands of the join behind a tensor, or of a move with a join behind it; else none."""
     moved_on: list[Ref] = []
     while len(moved_on) < MAX_LEVELS:
         what = graph.of(ref.call)
@@ -118,7 +118,7 @@ def joined_by(graph: SearchedGraph, ref: Ref) -> list[Ref]:
 
 
 def _is_of_rows(graph: SearchedGraph, operands: Sequence[Ref], axis: int | None) -> bool:
-    """Whether an axis is the batch's, or the next one, along which rows may be stacked; the last one is a row's own."""
+    """True if an axis is the batch's, or the next one, along which rows may be stacked; the last one is a row's own."""
     if axis is None or axis >= 0 or not operands:
         return axis in (0, 1)
     rank = graph.rank_of(operands[0])
@@ -126,7 +126,7 @@ def _is_of_rows(graph: SearchedGraph, operands: Sequence[Ref], axis: int | None)
 
 
 def _levels(graph: SearchedGraph, root: Ref) -> Iterator[Joined]:
-    """What a tensor puts together: of what it reads itself, of what these read in turn, and so on.
+    """Yield the operands of a join, expanding nested joins one level at a time.
 
     Some of them may be turned, or cut out of another join, and put in their places again.
     """
@@ -152,7 +152,7 @@ def _moved_alone(graph: SearchedGraph, ref: Ref) -> list[Ref]:
 
 
 def _judged(graph: SearchedGraph, root: Ref, all_sources: Sequence[_Sources]) -> ComputedWrapper | NearMiss | None:
-    """The wrapper that a tensor joins, or why it is none; None where nothing looks like towers."""
+    """The wrapper that a tensor joins, or its near miss; None where nothing looks like towers."""
     miss: NearMiss | None = None
     for sources in all_sources:
         for joined in _levels(graph, root):
@@ -182,7 +182,7 @@ def _judged(graph: SearchedGraph, root: Ref, all_sources: Sequence[_Sources]) ->
 
 
 def _are_split(graph: SearchedGraph, copies: Copies) -> bool:
-    """Whether the towers' parts are those of a split, which leaves no rows over."""
+    """Return True if the towers' parts are those of a split, which leaves no rows over."""
     return any(graph.of(ref.call).name == "split" for column in copies.entries for ref in column)
 
 
@@ -205,7 +205,7 @@ MOST_KEPT = 10_000_000
 
 
 class _Sources:
-    """What columns of tensors are rows of: the nearest tensor that they are cut from, or, if `far`, the furthest."""
+    """Return the source of columns of tensors: the nearest that they are cut from or, if `far`, the furthest."""
 
     def __init__(self, graph: SearchedGraph, *, far: bool) -> None:
         self.graph, self.far = graph, far
@@ -227,7 +227,7 @@ class _Sources:
         return next((source for source in reversed(common) if self._are_parts(column, source)), None)
 
     def _chain(self, ref: Ref) -> list[Ref]:
-        """What a tensor is moved out of, nearest first."""
+        """Yield the tensors that a tensor is moved out of, nearest first."""
         chain: list[Ref] = []
         while len(chain) < MAX_LEVELS * 2 and kind_of(self.graph.of(ref.call)) in SLICES | MOVES:
             moved = self.graph.moved(ref.call)
@@ -279,7 +279,7 @@ def _add(graph: SearchedGraph, wrappers: list[ComputedWrapper], new: ComputedWra
 
 
 def _belong_together(graph: SearchedGraph, old: ComputedWrapper, new: ComputedWrapper) -> bool:
-    """Whether two joins are of the same parts, or of parts of one source that are the same rows."""
+    """Return True if two joins are of the same parts, or of parts of one source that are the same rows."""
     if old.sources.keys() & new.sources.keys():
         return True
     is_of_one_source = not {*old.sources.values()}.isdisjoint(new.sources.values())
@@ -287,7 +287,7 @@ def _belong_together(graph: SearchedGraph, old: ComputedWrapper, new: ComputedWr
 
 
 def _is_cut_alike(graph: SearchedGraph, wrapper: ComputedWrapper) -> bool:
-    """Whether the parts of all sources are the same rows."""
+    """Return True if the parts of all sources are the same rows."""
     taken = RowTrial(graph, wrapper.sources, wrapper.joins).answer()
     return taken.rows is RowOrder.CONSECUTIVE or (wrapper.reach is not None and taken.reach == wrapper.reach)
 

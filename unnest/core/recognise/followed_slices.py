@@ -1,4 +1,4 @@
-"""Whether the code of slices and merges, where it can be followed, does what is claimed for it."""
+"""Check claims of slices and merges against their code, if it can be followed."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def checked(claim: SliceClaim, lane: Sequence[Slice], shape: Shape | None = None
 
 
 def _is_told_nothing(lane: Sequence[Slice]) -> bool:
-    """Whether slices have code, and beside it neither numbers, nor arguments, nor cells that may be functions."""
+    """True if slices have code, and beside it neither numbers, nor arguments, nor cells that may be functions."""
     codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
     if any(code is None or code.captures for code in codes):
         return False
@@ -67,7 +67,7 @@ def _is_told_nothing(lane: Sequence[Slice]) -> bool:
 
 
 def _does_more(layer: Layer) -> str | None:
-    """What code that cannot be followed, a loop say, does besides cutting rows, as far as the names in it tell."""
+    """Return what code that cannot be followed, a loop say, does besides cutting rows, by the names in it."""
     code = layer_facts.stored_code(layer)
     names = () if code is None else sorted(code.names)
     name = next((name for name in names if plain_name(name).startswith(BEYOND_CUTS)), None)
@@ -84,18 +84,18 @@ BEYOND_CUTS = (
 
 
 def _may_be(parts: Sequence[CodeRows], count: int) -> bool:
-    """Whether parts are all rows in order, of which something may be missing along another axis."""
+    """Return True if parts are all rows in order, of which something may be missing along another axis."""
     return any(part.is_partly for part in parts) and _are_whole(parts, count)
 
 
 def are_followed(lane: Sequence[Slice], shape: Shape | None) -> bool:
-    """Whether the code of every slice of a lane can be followed to its end; `shape` is the source's."""
+    """Return True if the code of every slice of a lane can be followed to its end; `shape` is the source's."""
     count = (shape[0] if shape else None) or _rows_tried(len(lane))
     return all(part is not None and not part.is_partly for part in _each(lane, count, shape))
 
 
 def takes_all_rows(cut: Slice) -> bool:
-    """Whether the code of a slice can be followed, and gives every batch back as it is."""
+    """Return True if the code of a slice can be followed, and gives every batch back as it is."""
     for rows in (1, 7, ROWS_A_PART):
         parts = _parts([cut], rows)
         if parts is None or any(part.change or part.is_partly or part.numbers != tuple(range(rows)) for part in parts):
@@ -154,7 +154,7 @@ def _confirmed(
 
 
 def _takes_in_order(lane: Sequence[Slice], count: int, shape: Shape | None) -> bool | None:
-    """Whether slices take so many rows in order, but for a remainder; None where that cannot be followed (a split).
+    """Return True if slices take so many rows in order, but for a remainder; None if that cannot be followed (a split).
 
     (Of an even number `x[-2 * n : -n]` is the first half.)
     """
@@ -163,7 +163,7 @@ def _takes_in_order(lane: Sequence[Slice], count: int, shape: Shape | None) -> b
 
 
 def _are_whole(parts: Sequence[CodeRows], count: int) -> bool:
-    """Whether the parts, one of each slice, are so many rows in order, but for a remainder that no slice takes."""
+    """True if the parts, one of each slice, are so many rows in order, but for a remainder that no slice takes."""
     rows = _numbers(parts, count)
     return rows is not None and rows == list(range(len(rows))) and count - len(rows) < len(parts)
 
@@ -178,7 +178,7 @@ def _numbers(parts: Sequence[CodeRows], count: int) -> list[int] | None:
 
 
 def objection_to_merge(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> str | None:
-    """Why a layer that is stored with its code is no merge of so many towers; None where nothing speaks against it.
+    """Return why a layer with stored code is not a merge of so many towers; None if it may be.
 
     `shape` is that of what a tower gives, `dealt_out`: every tower holds each k-th row. A merge must give all rows back
     in order, and nothing else.
@@ -192,7 +192,7 @@ def objection_to_merge(layer: Layer, towers: int, shape: Shape | None = None, *,
 
 
 def _computes(layer: Layer) -> str | None:
-    """Why code that cannot be followed, a loop say, is no merge: it uses what computes with tensors, or turns them."""
+    """Return why code that cannot be followed is not a merge: it computes with tensors, or turns them."""
     code = layer_facts.stored_code(layer)
     if code is None:
         return None
@@ -222,7 +222,7 @@ OF_PYTHON = frozenset({"sum", "max", "min", "any", "all", "abs"})
 
 
 def is_shown(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> bool:
-    """Whether a layer has no code of its own, or such as can be followed to its end."""
+    """Return True if a layer has no code of its own, or code that can be followed to its end."""
     if layer_facts.stored_code(layer) is None:
         return True
     joined = _joined(layer, towers, shape, dealt_out=dealt_out)
@@ -230,7 +230,7 @@ def is_shown(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out
 
 
 def puts_together(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> bool:
-    """Whether the code of a layer can be followed, and gives the rows of so many towers back in order."""
+    """Return True if the code of a layer can be followed, and gives the rows of so many towers back in order."""
     joined = _joined(layer, towers, shape, dealt_out=dealt_out)
     return joined is not None and not joined.is_partly and _gives_back(joined, towers)
 
@@ -246,7 +246,7 @@ def _gives_back(joined: CodeRows, towers: int) -> bool:
 
 
 def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
-    """What the code of a layer makes of tensors of these shapes; where one is not known, of any number of axes."""
+    """Return the output of a layer's code for tensors of these shapes; any number of axes if unknown."""
     if not layer_facts.is_function(layer):
         return RowsMade.UNKNOWN
     from unnest.core.recognise import code_dependence  # with the tables of nine Pythons
@@ -262,7 +262,7 @@ def _are_all(joined: CodeRows, towers: int) -> bool:
 
 
 def _joined(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> CodeRows | None:
-    """What the code of a layer makes of the rows of so many towers; None where it cannot be followed."""
+    """Return the effect of a layer's code on the rows of so many towers; None if it cannot be followed."""
     numbers, n = np.arange(towers * ROWS_A_TOWER, dtype=np.int32), ROWS_A_TOWER
     parts = [numbers[k::towers] if dealt_out else numbers[n * k : n * (k + 1)] for k in range(towers)]
     results = _followed(layer, parts, shape)
@@ -289,7 +289,7 @@ def _each(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list
 
 
 def _taken(layer: Layer, count: int, shape: Shape | None) -> tuple[CodeRows | None, ...] | None:
-    """What the code of a slice returns for so many rows: a question that the same wrappers of other files ask, too."""
+    """Return the result of a slice's code for so many rows; remembered, as other files have the same wrappers."""
     if count > MAX_ELEMENTS:
         return None
     row = None if shape is None else shape[1:]
@@ -298,7 +298,7 @@ def _taken(layer: Layer, count: int, shape: Shape | None) -> tuple[CodeRows | No
         return follow()
     try:
         code = json.dumps([layer.settings.get(key) for key in ("function", "arguments")])
-    except (RecursionError, TypeError):  # TypeError: somebody's own mapping, in an architecture that a caller gave
+    except (RecursionError, TypeError):  # TypeError: a custom mapping, in an architecture that a caller gave
         return follow()
     return answered((_taken, code, count, row), follow)
 

@@ -62,7 +62,7 @@ class LayerWrapper(NamedTuple):
     called_on: tuple[Ref, ...] = ()
 
     def cut(self, graph: Graph) -> Mapping[Ref, Ref]:
-        """What the first tower reads of each slice -> what was sliced."""
+        """Return for each slice that the first tower reads what was sliced."""
         if self.inline is not None:
             return self.inline.cut
         return dict(zip(graph.call(self.towers[0]).reads, self.called_on or self.sources, strict=True))
@@ -73,7 +73,7 @@ class LayerWrapper(NamedTuple):
         return frozenset({self.towers[0]}) if self.inline is None else self.inline.calls
 
     def results(self, graph: Graph) -> Mapping[Ref, int]:
-        """What the wrapper gives the graph, and which output of the template each tensor is."""
+        """Return the wrapper's results in the graph, and which output of the template each tensor is."""
         if self.merges:
             return {merge.tensor: merge.output for merge in self.merges}
         outputs = read(graph.layers[self.template].stored).outputs
@@ -88,14 +88,14 @@ class LayerWrapper(NamedTuple):
 
 
 class Recognised(NamedTuple):
-    """The wrappers of one graph, in the order of their templates, and why the nearest candidates are none."""
+    """The wrappers of one graph, in the order of their templates, and near misses."""
 
     wrappers: tuple[LayerWrapper, ...] = ()
     near_misses: tuple[NearMiss, ...] = ()
 
 
 class NotAWrapper(Exception):
-    """What a candidate lacks; the message is one sentence."""
+    """A near miss: the condition that a candidate does not meet, in one sentence."""
 
 
 class MixesRows(NotAWrapper):
@@ -103,7 +103,7 @@ class MixesRows(NotAWrapper):
 
 
 def or_why_not(layer: str, judge: Callable[[], LayerWrapper]) -> LayerWrapper | NearMiss:
-    """The wrapper that is judged at this join, or why it is none."""
+    """The wrapper that is judged at this join, or its near miss."""
     try:
         return judge()
     except NotAWrapper as reason:

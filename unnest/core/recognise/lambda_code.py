@@ -14,7 +14,7 @@ from unnest.core.model import Json
 
 
 class CodeFacts(NamedTuple):
-    """What a stored function shows of itself: the names it uses, the numbers in its text, its own parameters.
+    """The visible parts of a stored function: the names it uses, the numbers in its text, its parameters.
 
     `minus_one`: the parameters and captured names that it takes 1 off, and None for anything else that it does so.
     `free`: the names that it captures, in the order of the closure's cells. `is_identity`: nothing happens between its
@@ -114,7 +114,7 @@ LOAD_CONST, LOAD_FAST, LOAD_DEREF, RETURN, WITH_ARGUMENT = 100, 124, 136, 83, 90
 
 
 def _minus_one(code: CodeObject) -> Iterator[str | None]:
-    """What a function subtracts the constant 1 from, as an index that counts from 1 asks for: a name, or None."""
+    """Return the name from which a function subtracts the constant 1, as for an index from 1; or None."""
     captured = (*(name for name in code.cells if name not in code.locals or code.layout != "3.11"), *code.free)
     since_311 = code.layout == "3.11"
     older, before = (0, 0), (0, 0)

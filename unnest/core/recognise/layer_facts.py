@@ -1,4 +1,4 @@
-"""What a single layer says of cutting, joining and passing on rows.
+"""Static facts on one layer: whether it cuts, joins or passes on the batch.
 
 Every answer has a "does not say". The class's name counts for Keras's own classes only (`is_keras_class`): what anybody
 else calls a class says nothing. Of stored code count the names of the functions that it calls and the numbers in it;
@@ -74,18 +74,18 @@ def _says(name: str, words: Iterable[str]) -> bool:
 
 
 def _uses(names: Iterable[str], words: Iterable[str]) -> bool:
-    """Whether one of these words is a part, between underscores, of a name that code uses."""
+    """Return True if one of these words is a part, between underscores, of a name that code uses."""
     wanted = frozenset(words)
     return any(not wanted.isdisjoint(name.lower().split("_")) for name in names)
 
 
 def stored_code(layer: Layer) -> lambda_code.CodeFacts | None:
-    """The facts of a Lambda's code; None where there is none to read."""
+    """The facts of a Lambda's code, or None to read."""
     return lambda_code.code(layer.settings.get("function"))
 
 
 def is_in_training(call: Call) -> bool:
-    """Whether a call says that the layer is to work as in training, whatever the model does."""
+    """Return True if a call says that the layer is to work as in training, whatever the model does."""
     return any(part.get("training") in (True, 1) for part in json_tree.objects(call.stored))
 
 
@@ -94,7 +94,7 @@ OF_EVERY_BATCH = 2
 
 
 def normalizes_by_batch(layer: Layer, call: Call) -> bool | None:
-    """Whether a call of a layer, or of one in it, takes the means of the rows that it is given.
+    """Return True if a call of a layer, or of one in it, takes the means of the rows that it is given.
 
     None where that layer is frozen and called in training: since TensorFlow 2 it works as ever, before it did not.
     """
@@ -117,7 +117,7 @@ def _is_batch_normalization(entry: JsonObject) -> bool:
 
 
 def runs_others_code(layer: Layer) -> bool:
-    """Whether one of Keras's layers runs what is none of Keras's: somebody's own activation, or a layer that it holds.
+    """Return True if one of Keras's layers runs custom code: a custom activation, or a layer that it holds.
 
     A Lambda that it holds gets other rows than the layer does, so that its code tells nothing.
     """
@@ -141,18 +141,18 @@ def _runs_others_code(stored: JsonObject) -> bool:
 
 
 def is_function(layer: Layer) -> bool:
-    """Whether a layer runs a function that somebody wrote (Keras's Lambda)."""
+    """Return True if a layer runs a custom function (Keras's Lambda)."""
     return "function" in layer.settings or "arguments" in layer.settings or layer.class_name == "Lambda"
 
 
 def shows_how(layer: Layer) -> bool:
-    """Whether stored code can be read, and has what it takes to cut rows; a layer class's code is not in the file."""
+    """True if stored code can be read, and has what it takes to cut rows; a layer class's code is not in the file."""
     code = stored_code(layer)
     return code is not None and (_uses(code.names, CUTTING) or _uses(code.names, MEASURING))
 
 
 def keeps_rows(layer: Layer) -> str | None:
-    """Why a layer cannot cut the batch: one of Keras's own that is no slice, or code without the means (a flip)."""
+    """Return why a layer cannot cut the batch: a Keras layer that is not a slice, or code without the means."""
     code = stored_code(layer)
     if code is None:
         keeps = not is_function(layer) and is_keras_class(layer.class_name, layer.stored)
@@ -183,7 +183,7 @@ def numbers(value: Json, place: Path = ()) -> Iterator[tuple[Path, Number]]:
 
 
 def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
-    """Whether a layer lines its inputs up along axis 0; None where it does not say."""
+    """Return True if a layer lines its inputs up along axis 0; None if it does not say."""
     config = layer.settings
     mode = config.get("mode")
     if isinstance(mode, str):  # Keras 1's Merge can do other things too
@@ -228,7 +228,7 @@ JOINING_LAYERS = frozenset({"Concatenate", "Merge", "Lambda"})
 
 
 def may_join(layer: Layer) -> bool:
-    """Whether a layer may put rows together, told at a glance: most graphs hold none that does."""
+    """Return True if a layer may put rows together, at a glance: most graphs hold none that does."""
     if layer.class_name == "Concatenate" and ((axis := _axis(layer.settings)) is None or axis == -1 or axis > 1):
         return False
     joins = layer.class_name in JOINING_LAYERS or layer.class_name == "Add"  # of rows between zeros
@@ -236,12 +236,12 @@ def may_join(layer: Layer) -> bool:
 
 
 def is_weightless(layer: Layer) -> bool:
-    """Whether a layer may be a slice or a merge at all: models, and layers that tell of weights, are none."""
+    """Return True if a layer may be a slice or a merge: not a model, and no weights in its config."""
     return not is_model(layer.stored) and not has_initializers(layer.config)
 
 
 def learns_row_by_row(layer: Layer) -> bool:
-    """Whether a layer has weights, and not only those that normalize: statistics of parts of a batch are a purpose."""
+    """True if a layer has weights, and not only those that normalize: statistics of parts of a batch are a purpose."""
     if is_model(layer.stored):
         return not only_normalizes(layer.stored)
     promises = promised(layer.class_name, layer.config)
@@ -249,7 +249,7 @@ def learns_row_by_row(layer: Layer) -> bool:
 
 
 def only_normalizes(model: JsonObject) -> bool:
-    """Whether all weights of a model, models in it included, are those of batch normalizations, and it has some."""
+    """True if all weights of a model, models in it included, are those of batch normalizations, and it has some."""
     return _whose_weights(model) == "normalizations"
 
 
@@ -257,7 +257,7 @@ WhoseWeights: TypeAlias = Literal["nobody", "normalizations", "others"]
 
 
 def _whose_weights(model: JsonObject) -> WhoseWeights:
-    """What has weights in a model; asked once, however many models it is in."""
+    """Return the layers with weights in a model; computed once, however many models it is in."""
     return remembered(_looked_up, model)
 
 
@@ -276,7 +276,7 @@ def _looked_up(model: JsonObject) -> WhoseWeights:
 
 
 def combines(layer: Layer) -> bool:
-    """Whether a layer says that it adds its inputs up, averages or stacks them."""
+    """Return True if a layer says that it adds its inputs up, averages or stacks them."""
     code = lambda_code.code(layer.settings.get("function", layer.settings.get("mode")))
     if code is None:
         return bool(layer_record(layer.class_name).combines) and is_keras_class(layer.class_name, layer.stored)
@@ -286,13 +286,13 @@ def combines(layer: Layer) -> bool:
 
 
 def averages(layer: Layer) -> bool:
-    """Whether a layer that combines its inputs can be a mean of them, as far as it says."""
+    """Return True if a layer that combines its inputs can be a mean of them, as far as it says."""
     code = lambda_code.code(layer.settings.get("function", layer.settings.get("mode")))
     return layer.class_name == "Average" if code is None else _uses(code.names, AVERAGING)
 
 
 def passes_on(layer: Layer, call: Call) -> bool:
-    """Whether a layer hands its one input on as it is: it is there for its name or device only."""
+    """Return True if a layer hands its one input on as it is: it is there for its name or device only."""
     if len(call.reads) != 1:
         return False
     what = said(layer, call)
@@ -309,12 +309,12 @@ def passes_on(layer: Layer, call: Call) -> bool:
 
 
 def _takes_less(dtype: Json) -> bool:
-    """Whether a layer of this type, or policy, casts what it is given to one that may hold less."""
+    """Return True if a layer of this type, or policy, casts what it is given to one that may hold less."""
     return policy_name(dtype) not in (None, "float32", "float64")
 
 
 def fixes_rows(layer: Layer, call: Call) -> bool:
-    """Whether an operation has a number of rows of its own: of a shape that it makes, `[4, 3]`, or the one it drops."""
+    """True if an operation has a number of rows of its own: of a shape that it makes, `[4, 3]`, or the one it drops."""
     what = said(layer, call)
     if what is not None and what.name == "squeeze":
         axis = argument(what, "axis")
@@ -360,7 +360,7 @@ def template_shapes(model: JsonObject) -> list[Shape | None] | None:
 
 
 def same_rows(source: Shape | None, template: Shape | None) -> bool:
-    """Whether a row of the source is a row for the template, as far as both are known."""
+    """Return True if a row of the source is a row for the template, as far as both are known."""
     if source is None or template is None:
         return True
     return len(source) == len(template) and all(

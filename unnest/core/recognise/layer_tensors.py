@@ -67,15 +67,15 @@ class LayerTensors(SearchedGraph):
         return reads[:1] if at in self._claimed else reads
 
     def is_given(self, ref: Ref) -> bool:
-        """Whether a tensor is an input of the model."""
+        """Return True if a tensor is an input of the model."""
         return is_input(self.graph.layers[ref.layer].stored) or ref in self.graph.inputs
 
     def may_join(self, ref: Ref) -> bool:
-        """Whether a layer may put rows together."""
+        """Return True if a layer may put rows together."""
         return layer_facts.may_join(self.graph.layers[ref.layer])
 
     def says_batch_axis(self, ref: Ref) -> bool:
-        """Whether a layer says that it lines its inputs up along the batch, none of which slices or moves make."""
+        """True if a layer says that it lines its inputs up along the batch, none of which slices or moves make."""
         layer, reads = self.graph.layers[ref.layer], self.reads(ref.call)
         is_of_layers = not any(self.of(read.call).name for read in reads)
         return is_of_layers and layer_facts.joins_on_batch_axis(layer, self.graph.call(ref.call)) is True
@@ -93,11 +93,11 @@ class LayerTensors(SearchedGraph):
 
     @cached_property
     def readers(self) -> Mapping[CallId, set[CallId]]:
-        """Who reads an output of each call, whether anything needs them or not."""
+        """The readers of each call's outputs, whether anything needs them or not."""
         return {at: {user for user, _ in users} for at, users in self.graph.readers.items()}
 
     def parsed(self, at: CallId) -> OpCall:
-        """What a call says; Keras's own layers that put tensors together are the operations that they stand for."""
+        """Return a call as an operation, Keras's own merge layers included."""
         layer, call = self.graph.layers[at.layer], self.graph.call(at)
         if at in self._claimed:
             return OpCall("claimed", [call.reads[0], self._claimed[at]], {})
@@ -110,7 +110,7 @@ class LayerTensors(SearchedGraph):
             return NOTHING
 
     def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
-        """What a call says; what layers of Keras's own, models and stored code do to rows has names of its own."""
+        """Return a call as an operation; layers of Keras's own, models and stored code have names of their own."""
         layer, call = self.graph.layers[at.layer], self.graph.call(at)
         reads = [*call.reads]
         if (is_mixed := layer_facts.normalizes_by_batch(layer, call)) is not False:
@@ -126,7 +126,7 @@ class LayerTensors(SearchedGraph):
         return _of_rows(layer, reads)
 
     def _made_of(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> RowsMade:
-        """What a layer's code makes of what a call gives it: followed once, for whatever output of the model."""
+        """Return the effect of a layer's code on its inputs: followed once, for whatever output of the model."""
         layer, shapes = self.graph.layers[at.layer], tuple(self.shape(ref, known) for ref in self.graph.call(at).reads)
         made = self._made.get((layer.name, shapes))
         if made is None:
@@ -134,7 +134,7 @@ class LayerTensors(SearchedGraph):
         return made
 
     def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
-        """The number of axes of a tensor, as far as the file tells."""
+        """The number of axes of a tensor, as far as the file stores it."""
         shape = self.shape(ref, known)
         return None if shape is None else len(shape)
 
@@ -143,7 +143,7 @@ class LayerTensors(SearchedGraph):
         return Ref(raw[0], raw[1] - self.graph.layers[raw[0]].first, raw[2])
 
     def differ(self, column: Column) -> str | None:
-        """Why calls of layers are not the same computation: other arguments, other weights, other settings."""
+        """Return why calls of layers are not the same computation: other arguments, other weights, other settings."""
         names = [*dict.fromkeys(ref.layer for ref in column)]
         calls = [self.graph.call(ref.call) for ref in column]
         arguments = [tensor_refs.without_tensors(call.arguments, self.graph.layers) for call in calls]
@@ -165,7 +165,7 @@ class LayerTensors(SearchedGraph):
         return super().unread(column)
 
     def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
-        """The shape of a tensor, as far as the file tells, None where it does not.
+        """The shape of a tensor, as far as the file stores it, else None.
 
         Those of all tensors before it are kept, in `known` or here: a model is asked for each of its tensors.
         """
@@ -209,7 +209,7 @@ class LayerTensors(SearchedGraph):
         return self._outputs[model.name, output]
 
     def is_number(self, ref: Ref) -> bool:
-        """Whether a tensor is noted as a single number, or reduced over the batch; nested models are looked into."""
+        """True if a tensor is noted as a single number, or reduced over the batch; nested models are looked into."""
         graph = self
         while is_model((layer := graph.graph.layers[ref.layer]).stored):
             inner = read(layer.stored)
@@ -249,7 +249,7 @@ def _of_keras(layer: Layer, call: Call) -> OpCall:
 
 
 def _of_rows(layer: Layer, reads: list[Ref]) -> OpCall:
-    """What one of Keras's own layers does to rows: most keep them apart."""
+    """Return the effect of one of Keras's own layers on rows: most keep them apart."""
     if layer.settings.get("time_major") is True:
         return OpCall("timemajor", reads, {})
     if not is_keras_class(layer.class_name, layer.stored) or layer_facts.runs_others_code(layer):
@@ -261,7 +261,7 @@ def _of_rows(layer: Layer, reads: list[Ref]) -> OpCall:
 
 
 def _may_have_weights(layer: Layer, graph: Graph) -> bool:
-    """Whether two layers of this kind may hold different weights: all but operations and Keras's own without any."""
+    """True if two layers of this kind may hold different weights: all but operations and Keras's own without any."""
     promises = promised(layer.class_name, layer.config)  # of Keras 1's configs too, some of which hold no initializers
     if not layer_facts.is_weightless(layer) or (promises is not None and promises.total):
         return True
@@ -297,7 +297,7 @@ OF_CODE = {RowsMade.KEPT: "rowwise", RowsMade.MIXED: "mixes", RowsMade.ONE: "mix
 
 
 def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:
-    """What one of Keras's own layers makes of tensors of these shapes."""
+    """Return the output shapes of one of Keras's own layers for tensors of these shapes."""
     shape = shapes[0]
     if shape is None or not is_keras_class(layer.class_name, layer.stored):
         return None

@@ -43,7 +43,7 @@ def averages(
 
 
 class _Marks:
-    """Which towers each tensor depends on, as a set of bits."""
+    """Return the towers that each tensor depends on, as a set of bits."""
 
     def __init__(self, graph: SearchedGraph, parts: Iterable[Column]) -> None:
         self.parts = {ref: 1 << tower for column in parts for tower, ref in enumerate(column)}
@@ -84,7 +84,7 @@ def _numbers(graph: SearchedGraph, tensor: Ref, marks: _Marks) -> tuple[Column, 
 
 
 def _is_mean(graph: SearchedGraph, tensor: Ref, numbers: Column) -> bool:
-    """Whether a tensor is the mean of others, whatever their values."""
+    """Return True if a tensor is the mean of others, whatever their values."""
     for values in np.random.default_rng(len(numbers)).uniform(1.0, 2.0, (2, len(numbers))):
         given: dict[Ref, Array] = {ref: np.asarray(value) for ref, value in zip(numbers, values, strict=True)}
         try:

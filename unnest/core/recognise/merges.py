@@ -1,4 +1,4 @@
-"""Which layers join the outputs of towers, what they join, and along which axis, as far as they say."""
+"""Layers that join the outputs of towers, their operands, and the axis, as far as they show it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def of_tensors(graph: Graph) -> Iterator[tuple[Merge, tuple[Ref, ...]]]:
 
 
 def _joins_no_towers(at: CallId, leaves: Sequence[Ref]) -> str | None:
-    """Why a layer that reads outputs of models alone joins no towers."""
+    """Return why a layer that reads outputs of models alone does not join towers."""
     models = [*dict.fromkeys(ref.layer for ref in leaves)]
     if len(models) > 1:
         return f"{at.layer} joins the outputs of different models: {listed(models)}"
@@ -83,13 +83,13 @@ def is_part_of_a_larger_merge(graph: Graph, at: CallId) -> bool:
 
 
 def joins_batch(graph: Graph, at: CallId) -> bool:
-    """Whether a call says that it lines its inputs up along the batch."""
+    """Return True if a call says that it lines its inputs up along the batch."""
     layer = graph.layers[at.layer]
     return _joins_on_batch_axis(graph, at) is True and layer_facts.is_weightless(layer)
 
 
 def _joins_on_batch_axis(graph: Graph, at: CallId) -> bool | None:
-    """Whether a call lines its inputs up along axis 0; None where it does not say. Code that can be followed says it.
+    """True if a call lines its inputs up along axis 0; None if it does not say. Code that can be followed says it.
 
     Code that takes the rows of its inputs in turn says nothing of it either: it undoes another cut.
     """
@@ -106,7 +106,7 @@ def _joins_on_batch_axis(graph: Graph, at: CallId) -> bool | None:
 
 
 def join(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
-    """What a merge joins, looking through the merges that it joins in turn.
+    """Return the operands of a merge, looking through the merges that it joins in turn.
 
     For a merge that is joined again the first of its leaves stands, which shows that they are joined twice: looking
     through it each time would take twice as long for each such merge in a row.
@@ -136,7 +136,7 @@ def passes_on(graph: Graph, at: CallId) -> bool:
 
 
 def on_batch_axis(graph: Graph, calls: Sequence[CallId]) -> bool | None:
-    """Whether calls that join in turn do so along the batch; None where one does not say."""
+    """Return True if calls that join in turn do so along the batch; None if one does not say."""
     joining = [c for c in calls if c is calls[0] or not passes_on(graph, c)]
     told = [_joins_on_batch_axis(graph, c) for c in joining]
     return False if False in told else None if None in told else True
@@ -181,17 +181,17 @@ def check_code(graph: Graph, merge: Merge, towers: int, shape: Shape | None, *, 
 
 
 def has_code(graph: Graph, merge: Merge) -> bool:
-    """Whether the layer that joins last is stored with its code."""
+    """Return True if the layer that joins last is stored with its code."""
     return layer_facts.stored_code(graph.layers[merge.layer]) is not None
 
 
 def _averages_numbers(graph: Graph, template: Graph, merge: Merge) -> bool:
-    """Whether a merge averages an output that may be a single number, such as a loss."""
+    """Return True if a merge averages an output that may be a single number, such as a loss."""
     return layer_facts.averages(graph.layers[merge.layer]) and _may_be_a_number(template, merge.output)
 
 
 def _may_be_a_number(template: Graph, index: int) -> bool:
-    """Whether an output of a model may be no rows but a single number; a layer of Keras's gives rows."""
+    """Return True if an output of a model may be no rows but a single number; a layer of Keras's gives rows."""
     output = template.outputs[index]
     while is_model(template.layers[output.layer].stored):
         template = read(template.layers[output.layer].stored)

@@ -1,4 +1,4 @@
-"""What the call of an operation says, in every dialect: a function and its arguments.
+"""Calls of operations in every dialect, as a function and its arguments.
 
 TensorFlow 1             an operation of a graph: inputs and attributes
 TensorFlow 2.0-2.3       TensorFlowOpLayer: a NodeDef, constants by input number
@@ -20,7 +20,7 @@ from unnest.core.ops.registry import argument
 
 
 def said(layer: Layer, call: Call) -> OpCall | None:
-    """What an operation layer's call says; None for real layers, stored code, and forms not known."""
+    """Return an operation layer's call; None for real layers, stored code, and unknown forms."""
     config = layer.settings
     if "node_def" in config:
         return _of_node_def(parse_node_def(config["node_def"]), config, call.stored)
@@ -32,7 +32,7 @@ def said(layer: Layer, call: Call) -> OpCall | None:
 
 
 def is_operation(layer: Layer, call: Call) -> bool:
-    """Whether a layer is an operation, readable or not; real layers and stored code are none."""
+    """Return True for an operation, readable or not; False for real layers and stored code."""
     config = layer.settings
     if isinstance(config.get("function"), str) and "arguments" not in config:
         return True

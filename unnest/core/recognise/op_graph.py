@@ -76,7 +76,7 @@ class Broken(Exception):
 
 
 def number(tensor: str) -> int:
-    """Which output of its operation (or of its one list of outputs) a tensor is."""
+    """Return the output index of a tensor at its operation (or in its one list of outputs)."""
     last = tensor.rpartition(":")[2]
     return int(last) if ":" in tensor and last.isdigit() else 0
 
@@ -136,7 +136,7 @@ class GraphView:
             raise Broken(f"{place.tensor} is made by nothing") from e
 
     def resolve(self, place: Place) -> Place:
-        """Where the value is made."""
+        """Return the place where the value is made."""
         *_, last = self.aliases(place)
         return last
 
@@ -160,6 +160,6 @@ class GraphView:
         return None
 
     def inputs(self, place: Place) -> Sequence[Place]:
-        """What the operation at a resolved place reads."""
+        """Return the inputs of the operation at a resolved place."""
         op = self.op(place)
         return [Place(place.frame, t) for t in op.inputs] if op else []

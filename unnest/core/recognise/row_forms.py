@@ -80,7 +80,7 @@ def _beside(places: Sequence[Path], constant: Numbers) -> Iterator[Path]:
 
 
 def _is_told(end: Number, known: LaneFacts) -> bool:
-    """Whether a number is the batch, where that is fixed, or stands in the slices' code."""
+    """Return True if a number is the batch, where that is fixed, or stands in the slices' code."""
     return end == known.rows or (end > 1 and end in known.constants)
 
 

@@ -1,4 +1,4 @@
-"""What the search for wrappers asks of a graph, of layers (`layer_tensors`) or of operations (`serving_tensors`).
+"""Interface of a graph for the search: of layers (`layer_tensors`) or of operations (`serving_tensors`).
 
 One engine finds wrappers in both (`computed_wrappers`).
 """
@@ -48,17 +48,17 @@ class SearchedGraph(TensorGraph):
         return (told[0], *shape[1:]) if shape and told else shape
 
     def unread(self, column: Column) -> str:
-        """Why calls of which some read no tensor are not the same computation."""
+        """Return why calls of which some read no tensor are not the same computation."""
         names = [*dict.fromkeys(ref.layer for ref in column)]
         return f"the towers read different tensors: {', '.join(names[:4])}"
 
     @abstractmethod
     def is_given(self, ref: Ref) -> bool:
-        """Whether a tensor holds rows as the caller gives them."""
+        """Return True if a tensor holds rows as the caller gives them."""
 
     @abstractmethod
     def is_number(self, ref: Ref) -> bool:
-        """Whether a tensor has no rows, a loss say."""
+        """Return True if a tensor has no rows, a loss say."""
 
     @abstractmethod
     def backwards(self) -> Iterator[Ref]:
@@ -66,10 +66,10 @@ class SearchedGraph(TensorGraph):
 
     @abstractmethod
     def may_join(self, ref: Ref) -> bool:
-        """Whether a tensor may put rows of others together, told at a glance."""
+        """Return True if a tensor may put rows of others together, at a glance."""
 
     def says_batch_axis(self, ref: Ref) -> bool:
-        """Whether a tensor is joined of rows for sure: it is worth a word why these are no towers'."""
+        """Return True if a tensor is joined of rows for sure: a near miss is worth reporting."""
         del ref
         return False
 
@@ -124,7 +124,7 @@ class SearchedGraph(TensorGraph):
 
     @cached_property
     def readers(self) -> Mapping[CallId, set[CallId]]:
-        """Who reads an output of each call, of all calls that the graph's outputs need."""
+        """Return the readers of each call's outputs, among calls that the graph's outputs need."""
         ends = {ref.call for ref in self.outputs}
         found: dict[CallId, set[CallId]] = {at: set() for at in ends}
         pending = [*ends]
@@ -141,7 +141,7 @@ class SearchedGraph(TensorGraph):
 
 
 def _flat(value: object) -> Iterator[object]:
-    """What is not made of other values, in lists, slices and objects of any depth, in their order."""
+    """Yield the leaves of nested lists, slices and objects of any depth, in their order."""
     pending = [value]
     while pending:
         part = pending.pop()

@@ -46,7 +46,7 @@ class ServingWrapper:
 
 
 class FirstWrapper(NamedTuple):
-    """The first wrapper, if any, and why the candidates met before are none."""
+    """The first wrapper, if any, and near misses."""
 
     wrapper: ServingWrapper | None
     near_misses: tuple[NearMiss, ...]
@@ -84,7 +84,7 @@ def find(
 
 
 def joined_by_each(view: GraphView, names: Iterable[str]) -> list[list[Place]]:
-    """Where that is made which each of some concatenations of the root graph puts together. Raises Broken.
+    """Return the places of the operands of concatenations in the root graph. Raises Broken.
 
     What is concatenated along another axis than the batch is none.
     """
@@ -139,13 +139,13 @@ class _Named:
         return None if place.frame else place.tensor
 
     def _merged(self, joined: Joined) -> str | None:
-        """What is replaced: of a mean the name that is met first, as it may be one that only passes it on."""
+        """The replaced tensors: of a mean the name that is met first, as it may be one that only passes it on."""
         if joined_by(self.tensors, joined.root):
             return self._maker(joined.root)
         return next(iter(self.names.get(joined.root, ())), None)
 
     def _operands(self, joined: Joined) -> list[str | None]:
-        """What is joined, by the names that are read."""
+        """The joined tensors, by the names that are read."""
         reads = {self.tensors.ref(place): place for at in joined.calls for place in self.tensors.inputs(at)}
         return [self.view.at_root(reads[ref], last=False) if ref in reads else None for ref in joined.operands]
 
@@ -172,7 +172,7 @@ def _backwards(graph: OpGraph) -> Iterator[str]:
 
 
 def follow(tensor: str, replace: Mapping[str, str]) -> str:
-    """What is read in place of a tensor."""
+    """Return the tensor that is read in place of another."""
     for _ in range(len(replace) + 1):
         if tensor not in replace:
             return tensor

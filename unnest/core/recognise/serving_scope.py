@@ -1,4 +1,4 @@
-"""Where a wrapper sits in what is served, and how much its template holds: what a report says of bare operations."""
+"""Scope of a wrapper in a serving graph, and the size of its template, for reports on bare operations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEEDS = ("Placeholder", "ParseExample", "ParseSingleExample")
 SPELLINGS = frozenset({"Cast"})
 #: Operations that stand for a variable.
 VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
-#: Operations that are told a shape.
+#: Operations with a shape among their arguments.
 SHAPED = frozenset({
     "Reshape", "Fill", "BroadcastTo", "TensorListReserve", "TensorListFromTensor", "Conv2DBackpropInput",
     "Conv3DBackpropInputV2",
@@ -55,7 +55,7 @@ def parameters(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWra
 
 
 def objection(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWrapper) -> str | None:
-    """Why towers are no wrapper's: all their weights are vectors, as of layers that scale and shift. Raises Broken.
+    """Return why towers are not a wrapper's: all their weights are vectors, as of scaling layers. Raises Broken.
 
     Statistics of parts of a batch are a purpose of their own (ghost batch normalization).
     """
@@ -82,7 +82,7 @@ def built_for(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWrap
 
 
 def _holds(view: GraphView, place: Place, rows: int) -> bool:
-    """Whether an operation is given this number as that of rows, or begins with a state of so many."""
+    """Return True if an operation is given this number as that of rows, or begins with a state of so many."""
     op = view.op(place)
     if op is None:
         return False
@@ -117,7 +117,7 @@ def _first_size(view: GraphView, place: Place) -> int | None:
 
 
 def _states(view: GraphView, op: Op, reads: Sequence[Place]) -> Iterator[Place]:
-    """What the variables of a loop are at first, but for those that it leaves as they are."""
+    """Return the initial values of a loop's variables, but for those that it leaves as they are."""
     if op.kind == "Merge":
         entering = [place for place in reads if (made := view.op(place)) is not None and made.kind == "Enter"]
         yield from (view.resolve(read) for place in entering for read in view.inputs(place))
@@ -139,7 +139,7 @@ def _rows_of_variable(view: GraphView, place: Place) -> int | None:
 
 
 def tower_0(view: GraphView, towers: ServingWrapper) -> tuple[set[Place], set[Place]]:
-    """Where tower 0 ends, and where it begins; the view is of the main graph. Raises Broken."""
+    """Return where tower 0 ends, and where it begins; the view is of the main graph. Raises Broken."""
     frame = _frame(view, towers.graph)
     ends = {view.resolve(Place(frame, towers.replace[m])) for m in towers.merges}
     return ends, {view.resolve(Place(frame, t)) for t in towers.replace if t not in towers.merges}
@@ -168,7 +168,7 @@ def _frame(view: GraphView, name: str) -> tuple[str, ...]:
 
 
 def _is_fed(view: GraphView, place: Place) -> bool:
-    """Whether a tensor is what the caller gave."""
+    """Return True if a tensor is what the caller gave."""
     op = view.op(place := view.resolve(place))
     while op is not None and op.kind in SPELLINGS:
         op = view.op(place := view.resolve(view.inputs(place)[0]))

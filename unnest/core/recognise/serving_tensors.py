@@ -122,11 +122,11 @@ class ServingTensors(SearchedGraph):
         return self.view.graph(self._frames[at.rank]).ops.get(at.layer)
 
     def place(self, ref: Ref) -> Place:
-        """Where a tensor is made."""
+        """Return the place where a tensor is made."""
         return self._places[ref]
 
     def inputs(self, at: CallId) -> list[Place]:
-        """What a call reads, as its graph spells it."""
+        """Return the inputs of a call, as its graph spells them."""
         op = self.op(at)
         return [] if op is None else [Place(self._frames[at.rank], tensor) for tensor in op.inputs]
 
@@ -140,13 +140,13 @@ class ServingTensors(SearchedGraph):
         return reads
 
     def is_given(self, ref: Ref) -> bool:
-        """Whether a tensor is an argument, or is fed, with a number of rows that is open."""
+        """Return True if a tensor is an argument, or is fed, with a number of rows that is open."""
         op = self.op(ref.call)
         shape = self.view.shape(self._places[ref]) if op is None or op.kind.startswith("Placeholder") else None
         return bool(shape) and shape is not None and shape[0] < 0
 
     def may_join(self, ref: Ref) -> bool:
-        """Whether the operation is one that joins can be made of."""
+        """Return True if the operation is one that joins can be made of."""
         op = self.op(ref.call)
         return op is not None and may_join_rows(op.kind)
 
@@ -165,7 +165,7 @@ class ServingTensors(SearchedGraph):
             pending += op.inputs if op is not None else ()
 
     def parsed(self, at: CallId) -> OpCall:
-        """What an operation says, with the values of small constants in their places."""
+        """Return an operation's call, with the values of small constants in their places."""
         op = self.op(at)
         if op is None:
             known = self.view.root.known.get(at.layer)
@@ -178,7 +178,7 @@ class ServingTensors(SearchedGraph):
         return self._read(at, op)
 
     def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
-        """What an operation of any kind says; a mean within a batch normalization that trains is told from others."""
+        """Return any operation's call; a mean within a batch normalization that trains has a name of its own."""
         del known
         op = self.op(at)
         if op is not None and op.kind == "Mean" and self._is_moment(at):
@@ -186,7 +186,7 @@ class ServingTensors(SearchedGraph):
         return self._read(at, op) if op is not None and op.value is None else self.parsed(at)
 
     def _is_moment(self, at: CallId) -> bool:
-        """Whether a mean, or the variance about it, is computed as `tf.nn.moments` does."""
+        """Return True if a mean, or the variance about it, is computed as `tf.nn.moments` does."""
         of = self.reads(at)[0]
         makes = self.op(of.call)
         squares = [op for op in (self.op(user) for user in self.readers.get(at, ()) if of in self.reads(user)) if op]
@@ -220,11 +220,11 @@ class ServingTensors(SearchedGraph):
         return tuple(None if size < 0 else size for size in shape)
 
     def is_number(self, ref: Ref) -> bool:
-        """Whether nothing stored says that a tensor has axes."""
+        """Return True if nothing stored shows that a tensor has axes."""
         return not self.view.shape(self._places[ref])
 
     def differ(self, column: Column) -> str | None:
-        """Why operations are not the same computation: of another kind, with other constants, other attributes."""
+        """Return why operations are not the same computation: other kinds, other constants, other attributes."""
         first = self.op(column[0].call)
         for ref in column[1:]:
             spend(STEPS_A_PAIR)
@@ -233,14 +233,14 @@ class ServingTensors(SearchedGraph):
         return None
 
     def _are_one_constant(self, one: Ref, other: Ref) -> bool:
-        """Whether two arguments of the root graph are given the same constant: each tower may capture its own."""
+        """True if two arguments of the root graph are given the same constant: each tower may capture its own."""
         known = self.view.root.known
         is_argument = self.op(one.call) is None and self.op(other.call) is None
         return is_argument and one.layer in known and _equal(known[one.layer], known.get(other.layer))
 
 
 def _same(view: GraphView, one: Op | None, other: Op | None) -> bool:
-    """Whether two operations do the same to what they read; variables, tables: two of them are two, however alike."""
+    """True if two operations do the same to what they read; variables, tables: two of them are two, however alike."""
     if one is None or other is None or (not one.inputs and one.kind != "Const"):
         return False
     if one is other:
@@ -266,7 +266,7 @@ def _equal(one: np.ndarray | None, other: np.ndarray | None) -> bool:
 
 
 def _same_functions(view: GraphView, left: str, right: str) -> bool:
-    """Whether two functions (the bodies of a loop, say) are the same computation of their arguments."""
+    """Return True if two functions (the bodies of a loop, say) are the same computation of their arguments."""
     if left == right or not {left, right} <= view.library.keys():
         return left == right
     one, two = (GraphView(view.library[name], view.library) for name in (left, right))

@@ -1,4 +1,4 @@
-"""What slice layers whose code is not run claim to cut: read off the numbers that the file stores for them.
+"""Claims of slice layers, the code of which is not run, read off the numbers that the file stores for them.
 
 A *lane* is what cuts one tensor for one input of the template: a slice per tower, in the towers' order, or one layer
 with an output per tower. A number counts by its role only: an argument of the function, a parameter's default that no
@@ -52,10 +52,10 @@ class Told(Enum):
 
 
 class SliceClaim(NamedTuple):
-    """What a lane claims.
+    """The claim of a lane.
 
     `sentence` is evidence, or the reason why it is none. `edges` are the first rows of every part as fractions of the
-    batch, where they are told.
+    batch, if known.
     """
 
     told: Told
@@ -64,7 +64,7 @@ class SliceClaim(NamedTuple):
 
 
 def claim(lane: Sequence[Slice], rows: int | None = None) -> SliceClaim:
-    """What the slices of one tensor, in the towers' order, claim to cut; `rows` is its batch where that is fixed."""
+    """Return the claim of one tensor's slices, in the towers' order; `rows` is a fixed batch size."""
     for layer, _, _ in lane:
         if reason := layer_facts.keeps_rows(layer):
             return SliceClaim(Told.OTHERWISE, reason)
@@ -90,13 +90,13 @@ def claim(lane: Sequence[Slice], rows: int | None = None) -> SliceClaim:
 
 
 def is_part_one_of_one(layer: Layer) -> bool:
-    """Whether the only numbers in a layer's config are an index 0 and a count of 1."""
+    """Return True if the only numbers in a layer's config are an index 0 and a count of 1."""
     told = [number for _, number in layer_facts.numbers(layer.settings)]
     return sorted(told) == [0, 1] and all(isinstance(number, int) for number in told)
 
 
 def says_nothing(layer: Layer) -> bool:
-    """Whether a config holds nothing but what every layer's may."""
+    """Return True if a config holds nothing but what every layer's may."""
     return not set(layer.settings) - (BASE_KEYS - {"arguments"})
 
 
@@ -149,7 +149,7 @@ def _half_told(
 
 
 def _may_count(lane: Sequence[Slice], reading: Reading, numbers: Sequence[Numbers]) -> bool:
-    """Whether a lone counter may be a tower's number where no code says more: an integer from 0, no seed or scale."""
+    """True if a lone counter may be a tower's number where no code says more: an integer from 0, no seed or scale."""
     firsts = [numbers[0][place] for place in reading.places]
     return told_texts.have_code(lane) or all(isinstance(first, int) and first == 0 for first in firsts)
 
@@ -208,7 +208,7 @@ def _is_same_code(lane: Sequence[Slice]) -> bool:
 
 
 def _code_of(function: Json) -> Json:
-    """What of a stored function is its code, or its name."""
+    """Return the part of a stored function that is its code, or its name."""
     if isinstance(function, Mapping):
         config = function.get("config")
         return config.get("code") if isinstance(config, Mapping) else config
@@ -216,13 +216,13 @@ def _code_of(function: Json) -> Json:
 
 
 def _differs(lane: Sequence[Slice]) -> bool:
-    """Whether arguments that are no numbers (`{half: "first"}`, `{second: true}`) tell the slices apart."""
+    """Return True if arguments that are no numbers (`{half: "first"}`, `{second: true}`) tell the slices apart."""
     arguments = [layer.settings.get("arguments") for layer, _, _ in lane]
     return any(other != arguments[0] for other in arguments)
 
 
 def _tells_nothing(layer: Layer) -> bool:
-    """Whether a function is stored by name alone, or only calls another one of somebody's own."""
+    """Return True if a function is stored by name alone, or only calls another custom one."""
     if layer.settings.get("arguments"):
         return False
     code = layer_facts.stored_code(layer)
@@ -236,7 +236,7 @@ def _is_by_name(function: Json) -> bool:
 
 
 def _is_last_part(cells: Sequence[Number], others: Sequence[Number], known: LaneFacts) -> bool:
-    """Whether cells that all slices share are those of the last part, in one of the three forms.
+    """Return True if cells that all slices share are those of the last part, in one of the three forms.
 
     `others` are numbers stored when each layer was made: the total or the number of parts may be among them, no index.
     """
@@ -260,7 +260,7 @@ def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
 
 
 def agree(claims: Sequence[SliceClaim]) -> bool:
-    """Whether the lanes of several inputs are cut in the same places, finer than any batch that is tried."""
+    """Return True if the lanes of several inputs are cut in the same places, finer than any batch that is tried."""
     edges = [claim.edges for claim in claims if claim.edges]
     return all(_alike(one, other) for one, other in pairwise(edges) if len(one) == len(other))
 
@@ -272,7 +272,7 @@ def _of(place: Path, numbers: Sequence[Numbers], known: LaneFacts) -> str:
 
 
 def _says_nothing(lane: Sequence[Slice]) -> str:
-    """Why a class of somebody's own is no evidence, and what the caller can do."""
+    """Return why a custom class is not evidence, and what the caller can do."""
     layer = lane[0].layer
     return (
         f"nothing stored tells whether {layer.class_name} cuts the batch or changes what is in it; "

@@ -1,6 +1,6 @@
 """The slices of towers in a graph of layers: which layers they are, and which rows of their sources they take.
 
-Operations are computed. Layers of stored code, and classes of somebody's own, claim their rows (`slice_claims`): each
+Operations are computed. Layers of stored code, and custom classes, claim their rows (`slice_claims`): each
 becomes an operation that takes the rows claimed for it, and the engine carries it out like any other. So one equation
 decides, whether rows are computed or claimed: what the merges join must be all rows, each once and in order.
 """
@@ -28,7 +28,7 @@ MAX_STEPS = 8
 
 
 class InputFacts(NamedTuple):
-    """What is known beside the graph: the shape of the template's input, the classes that the caller vouches for."""
+    """Facts beside the graph: the shape of the template's input, the classes that the caller vouches for."""
 
     shape: Shape | None = None
     vouched: frozenset[str] = frozenset()
@@ -73,7 +73,7 @@ class Cut(NamedTuple):
 
     @property
     def sources(self) -> tuple[Ref, ...]:
-        """What is sliced, or read whole, one tensor per input."""
+        """The tensors that are sliced, or read whole, one per input."""
         return tuple(lane.source for lane in self.lanes)
 
     @property
@@ -88,14 +88,14 @@ class Cut(NamedTuple):
 
     @property
     def is_proven(self) -> bool:
-        """Whether it is told, or computed, of every input that the towers read all its rows in order."""
+        """True if it is stored, or computed, of every input that the towers read all its rows in order."""
         if self.claims:
             return all(lane.shown for lane in self.sliced) and all(claim.told is Told.ROWS for claim in self.claims)
         return self.computed is not None
 
     @property
     def is_bound_late(self) -> bool:
-        """Whether all slices store the bounds of the last part."""
+        """Return True if all slices store the bounds of the last part."""
         return any(claim.told is Told.LATE for claim in self.claims)
 
 
@@ -169,7 +169,7 @@ def _hands_on(graph: Graph, at: CallId) -> bool:
 
 
 def _computes(graph: Graph, at: CallId) -> bool:
-    """Whether a call is an operation, and there for more than its name or device."""
+    """Return True if a call is an operation, and there for more than its name or device."""
     return is_operation(graph.layers[at.layer], graph.call(at)) and not passes_on(graph, at)
 
 
@@ -220,7 +220,7 @@ def _lane(graph: Graph, column: Sequence[Ref], known: InputFacts) -> Lane:
 
 
 def _check_they_cut(graph: Graph, at: Sequence[Ref], groups: Sequence[Sequence[Ref]]) -> None:
-    """Raises NotAWrapper where layers of stored code, or of somebody's own, compute a tower's input out of its slice.
+    """Raises NotAWrapper where layers of stored code, or custom ones, compute a tower's input out of its slice.
 
     What reads several tensors combines them; what is applied to every slice by itself cuts none in parts.
     """
@@ -257,7 +257,7 @@ def _check_rows_stay_whole(graph: Graph, groups: Iterable[Sequence[Ref]]) -> Non
 
 
 def _shows_how(graph: Graph, group: Sequence[Ref]) -> bool:
-    """Whether slices of one tensor have code that cuts rows and can be followed to its end, or are a split."""
+    """Return True if slices of one tensor have code that cuts rows and can be followed to its end, or are a split."""
     slices = [Slice(graph.layers[ref.layer], graph.call(ref.call), ref.tensor) for ref in group]
     is_split = len({ref.call for ref in group}) == 1 < len(group)
     if not is_split and not all(layer_facts.shows_how(layer) for layer, _, _ in slices):
@@ -294,7 +294,7 @@ def _of_one_parent(graph: Graph, at: Sequence[Ref]) -> list[list[Ref]]:
 
 
 def _claim(graph: Graph, group: Sequence[Ref], known: InputFacts) -> SliceClaim:
-    """What the slices of one tensor claim. Raises NotAWrapper where that is not its rows in order."""
+    """Return the claim of one tensor's slices. Raises NotAWrapper if it is not the rows in order."""
     slices = [Slice(graph.layers[ref.layer], graph.call(ref.call), ref.tensor) for ref in group]
     source = graph.layers[slices[0].call.reads[0].layer]
     shape = layer_facts.stored_shape(source)
@@ -314,7 +314,7 @@ def _claim(graph: Graph, group: Sequence[Ref], known: InputFacts) -> SliceClaim:
 
 
 def can_slice(graph: Graph, at: CallId) -> bool:
-    """Whether a call may cut rows at all: it reads something, and has no weights."""
+    """Return True if a call may cut rows at all: it reads something, and has no weights."""
     return bool(graph.call(at).reads) and layer_facts.is_weightless(graph.layers[at.layer])
 
 
@@ -334,7 +334,7 @@ def _between(graph: Graph, calls: set[CallId], sources: set[Ref]) -> frozenset[C
 
 
 def _check_readers(graph: Graph, lanes: Iterable[Lane], towers: set[CallId]) -> None:
-    """Raises NotAWrapper where somebody else than the towers reads what the slices cut out."""
+    """Raises NotAWrapper if another layer than the towers reads what the slices cut out."""
     slices = {at for lane in lanes for step in lane.steps for at in step if lane.parts}
     for at in sorted(slices):
         if not only_read_by(graph, [at], towers | slices):
@@ -342,6 +342,6 @@ def _check_readers(graph: Graph, lanes: Iterable[Lane], towers: set[CallId]) -> 
 
 
 def only_read_by(graph: Graph, calls: Iterable[CallId], readers: set[CallId]) -> bool:
-    """Whether nobody else reads the outputs of some calls, which the graph does not give out either."""
+    """Return True if nothing else reads the outputs of some calls, and the graph does not give them out."""
     given_out = {ref.call for ref in graph.outputs}
     return all(at not in given_out and all(user in readers for user, _ in graph.readers.get(at, ())) for at in calls)

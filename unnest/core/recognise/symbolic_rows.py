@@ -1,4 +1,4 @@
-"""Which rows of its sources does every tower read, and which come together? Carried out, batch by batch.
+"""Rows of the sources that every tower reads, and that come together, carried out batch by batch.
 
 Whatever a slice is made of (bounds from shapes, masks, indices, reshapes), what it comes to is a list of rows. So the
 operations between a source and the towers, and those of a join, are carried out on arrays that hold, in place of the
@@ -28,7 +28,7 @@ DIVISIBLE = 2520
 
 
 class RowOrder(Enum):
-    """What the rows that the towers read come to, taken together in the towers' order."""
+    """The order of the rows that the towers read, taken together in the towers' order."""
 
     CONSECUTIVE = "all rows of the source, in order"
     DEALT = "all rows of the source, in another order"
@@ -71,7 +71,7 @@ def beyond(towers: int, longest: int) -> int:
 
 
 class BatchOutcome(Enum):
-    """What came of one batch size."""
+    """The result for one batch size."""
 
     ALL = "every row, in order"
     FIRST = "rows in order from the first on, but not the last ones"
@@ -80,7 +80,7 @@ class BatchOutcome(Enum):
 
 
 def outcome_of(shares: Sequence[Sequence[int]], n: int) -> BatchOutcome:
-    """What the towers' rows are, one tower after the other; no towers stand for none with whole rows."""
+    """Return the towers' rows, one tower after the other; no towers stand for none with whole rows."""
     joined = [row for share in shares for row in share]
     if not shares:
         return BatchOutcome.OTHER
@@ -90,7 +90,7 @@ def outcome_of(shares: Sequence[Sequence[int]], n: int) -> BatchOutcome:
 
 
 def verdict(found: Mapping[int, BatchOutcome], towers: int, *, is_fixed: bool) -> Taken:
-    """What all batch sizes say together."""
+    """Return the common result of all batch sizes."""
     outcomes = set(found.values())
     if BatchOutcome.OTHER in outcomes or {BatchOutcome.DEALT, BatchOutcome.FIRST} <= outcomes:
         return Taken(RowOrder.NOT)
@@ -117,7 +117,7 @@ def longest(graph: SearchedGraph, ends: Sequence[Ref], stops: Sequence[Ref] = ()
 
 
 class RowTrial:
-    """What towers read and joins give, carried out for one batch size after the other."""
+    """The towers' reads and the joins' results, carried out for one batch size after the other."""
 
     def __init__(self, graph: SearchedGraph, sources: Mapping[Column, Ref], joins: Sequence[Joined] = ()) -> None:
         """`sources`: what the towers' parts are rows of. Without a join they are taken one after the other."""
@@ -134,7 +134,7 @@ class RowTrial:
         self._tried_rows: dict[Joined, Sequence[Shape]] = {}
 
     def answer(self, sizes: Sequence[int] = ()) -> Taken:
-        """What comes together, over all batch sizes that can be tried, or some alone."""
+        """Return the rows that come together, over all batch sizes that can be tried, or some alone."""
         outcomes: dict[int, BatchOutcome] = {}
         lengths: dict[BatchOutcome, set[int]] = {}
         is_telling = is_fixed = False
@@ -205,7 +205,7 @@ def taken_of_layers(
     claimed: Mapping[Ref, ClaimedRows] = MappingProxyType({}),
     joins: Sequence[Joined] = (),
 ) -> Taken:
-    """What rows of their sources the towers of a graph of layers read, and the joins, if any, give back.
+    """Return the rows of their sources that the towers of a layer graph read, and that the joins give back.
 
     `expected` are the shapes that the template takes, for sources whose shape the file does not tell. Larger axes show
     every cut through a row, but may not fit a reshape; so only a cut that both show is one. `claimed` are the rows of

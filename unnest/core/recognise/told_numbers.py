@@ -1,4 +1,4 @@
-"""The numbers that a slice layer is told, by their roles.
+"""The numeric arguments of a slice layer, by their roles.
 
 A number counts by its role only: an argument of the function, a parameter's default that no argument replaces, a cell
 of the closure, a key of a class's config, an argument of the call.
@@ -18,7 +18,7 @@ from unnest.core.recognise import layer_facts
 from unnest.core.recognise.layer_facts import Number
 
 Numbers: TypeAlias = Mapping[Path, Number]
-"""What one slice is told."""
+"""The arguments of one slice."""
 
 
 class Slice(NamedTuple):
@@ -42,7 +42,7 @@ AXES = frozenset({"axis", "dim", "axes"})
 
 
 class LaneFacts(NamedTuple):
-    """What is known beside the numbers: how many slices, the batch where fixed, the numbers in the code.
+    """Facts beside the numbers: how many slices, a fixed batch size, the numbers in the code.
 
     `literal`: the code calls nothing, so that bounds are numbers of rows. `from_one`: what the code
     takes 1 off, as it must where an index counts from 1. `captured`: the names of the closure's cells, in order;
@@ -59,7 +59,7 @@ class LaneFacts(NamedTuple):
 
 
 def known_of(lane: Sequence[Slice], rows: int | None) -> LaneFacts:
-    """What is known of slices beside their numbers; `rows` is the batch where that is fixed."""
+    """Return the facts on slices beside their numbers; `rows` is a fixed batch size."""
     return LaneFacts(
         len(lane),
         rows,
@@ -89,13 +89,13 @@ def _one_of(names: set[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _captured(layer: Layer) -> tuple[str, ...]:
-    """What the cells of a closure are called."""
+    """Return the names of the cells of a closure."""
     code = layer_facts.stored_code(layer)
     return () if code is None else code.free
 
 
 def _defaulted(layer: Layer) -> tuple[str, ...]:
-    """What the parameters with a default are called, nothing where the code does not tell."""
+    """Return the names of the parameters with a default, none if the code does not show them."""
     _, defaults, _ = code_objects.parts_of(layer.settings.get("function"))
     code = layer_facts.stored_code(layer)
     if code is None or not defaults or isinstance(defaults, str) or not isinstance(defaults, Sequence):
@@ -104,13 +104,13 @@ def _defaulted(layer: Layer) -> tuple[str, ...]:
 
 
 def _bounds_are_rows(lane: Sequence[Slice]) -> bool:
-    """Whether readable code calls nothing: it then does not know how many rows there are."""
+    """Return True if readable code calls nothing: it then does not know how many rows there are."""
     codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
     return all(code is not None and not code.names for code in codes)
 
 
 def numbers_of(layer: Layer, call: Call) -> dict[Path, Number]:
-    """The numbers that a slice is told, by their roles."""
+    """The numeric arguments of a slice, by their roles."""
     settings = layer.settings
     told: dict[Path, Number] = {}
     if layer_facts.is_function(layer):
@@ -167,7 +167,7 @@ def _mapping(value: Json) -> Mapping[str, Json]:
 
 
 def name_in_code(place: Path, known: LaneFacts) -> str | None:
-    """What the code calls a number: an argument of the layer, a parameter or a cell by its name; None for others."""
+    """Return the code's name of a number: a layer's argument, a parameter or a cell; None for others."""
     if place[0] == "arguments":
         return str(place[-1])
     names = known.captured if place[:2] in CELLS else known.defaulted if place[:2] in DEFAULTS else ()
@@ -176,10 +176,10 @@ def name_in_code(place: Path, known: LaneFacts) -> str | None:
 
 
 def called(place: Path, known: LaneFacts) -> str:
-    """What a sentence calls a number: as the code does, else by the last key that leads to it."""
+    """Return a number's name for a sentence: the code's, else the last key that leads to it."""
     return name_in_code(place, known) or last(place)
 
 
 def last(place: Path) -> str:
-    """What a place is called: the last key that leads to it."""
+    """Return a place's name: the last key that leads to it."""
     return str(next((p for p in reversed(place) if isinstance(p, str)), place[-1]))

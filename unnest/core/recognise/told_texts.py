@@ -1,4 +1,4 @@
-"""What slices are told beside numbers: the names of their arguments, texts and truth values.
+"""Arguments of slices beside numbers: their names, texts and truth values.
 
 Slices of one wrapper are made by one call in a loop. So they are told by the same names, and a text or truth value that
 differs between them (`{reverse: true}`, `{mode: "mirror"}`) is no number of a part: what it does, only code can tell.
@@ -21,7 +21,7 @@ DEVICE = r"(?i)/?(?:[a-z]+:\w+/)*(?:device:)?(?:xla_)?(?:cpu|gpu|tpu)(?::(?:\d+|
 
 
 def objection_to_names(lane: Sequence[Slice]) -> str | None:
-    """Why the names of arguments are none of slices of one wrapper; None where nothing speaks against them."""
+    """Return why the names of arguments are not those of one wrapper's slices; None if they may be."""
     names = [frozenset(_told(layer)) for layer, _, _ in lane]
     for (layer, _, _), given in zip(lane, names, strict=True):
         code = layer_facts.stored_code(layer)
@@ -35,12 +35,12 @@ def objection_to_names(lane: Sequence[Slice]) -> str | None:
 
 
 def have_code(lane: Sequence[Slice]) -> bool:
-    """Whether the code of all slices is in the file, which can have defaults for what some are not told."""
+    """Return True if the code of all slices is in the file, which can have defaults for missing arguments."""
     return all(layer_facts.stored_code(layer) is not None for layer, _, _ in lane)
 
 
 def difference(lane: Sequence[Slice]) -> str | None:
-    """What texts and truth values tell the slices apart; None where they are equal, devices, or count the towers."""
+    """Return texts and truth values that differ between slices; None if equal, devices, or tower counts."""
     told = [dict(_texts(_told(layer))) for layer, _, _ in lane]
     for place in dict.fromkeys(place for leaves in told for place in leaves):
         values = [leaves.get(place) for leaves in told]
@@ -65,7 +65,7 @@ def _texts(value: Json) -> Iterator[tuple[Path, Json]]:
 
 
 def _count_towers(values: Sequence[Json]) -> bool:
-    """Whether texts are equal but for one number that counts them from 0 or 1: "tower_0", "tower_1"."""
+    """Return True if texts are equal but for one number that counts them from 0 or 1: "tower_0", "tower_1"."""
     parts = [re.fullmatch(r"(.*?)(\d+)(\D*)", value) if isinstance(value, str) else None for value in values]
     found = [(part[1], int(part[2]), part[3]) for part in parts if part is not None]
     if len(found) < len(values) or found[0][1] not in (0, 1):

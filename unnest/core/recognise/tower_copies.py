@@ -79,7 +79,7 @@ def walk_back(graph: SearchedGraph, operands: Column, source: Callable[[Column],
 def _differ(
     graph: SearchedGraph, column: Column, made_by: Sequence[CallId], reads: Sequence[Sequence[Ref]]
 ) -> str | None:
-    """Why one step of the towers is not the same computation in all of them; None where it is."""
+    """Return why one step of the towers is not the same computation in all of them; None if it is."""
     names = [*dict.fromkeys(ref.layer for ref in column)]
     if not all(reads) and not all(graph.of(at).name == "constant" for at in made_by):
         return graph.unread(column)
@@ -93,7 +93,7 @@ def _differ(
 
 
 def _reaches_rows(graph: SearchedGraph, tensors: Iterable[Ref], sources: set[Ref]) -> Ref | None:
-    """What some tensors are computed from that is cut, or given by the caller: rows, or their number, for all alike."""
+    """Return the tensors, cut or given by the caller, that some are computed from: rows or their number."""
     pending, met = [*tensors], {*tensors}
     while pending:
         spend()

@@ -137,14 +137,14 @@ PART = "takes a part of its rows"
 
 
 class Change(NamedTuple):
-    """What becomes of one axis after the batch; `first`: how many entries are left, if they are the first ones."""
+    """The fate of one axis after the batch; `first`: how many entries are left, if they are the first ones."""
 
     words: str = ""
     first: int = 0
 
 
 def _changes(tensor: Tensor, sizes: Sequence[int]) -> list[Change] | None:
-    """What becomes of each axis after the batch; None if axes are put together."""
+    """Return the fate of each axis after the batch; None if axes are put together."""
     axes, changes = [*range(1, len(sizes) + 1)], list[Change]()
     if len(tensor.shape) == len(sizes):
         dropped = next((axis for axis in axes if sizes[axis - 1] > 1 and _is_alike(tensor.arrays[axis])), None)
@@ -161,7 +161,7 @@ def _changes(tensor: Tensor, sizes: Sequence[int]) -> list[Change] | None:
 
 
 def _change(entries: Array, size: int, axis: int) -> Change:
-    """What was done to an axis of that size whose entries these are."""
+    """Return the change to an axis of that size, given its entries."""
     order = np.arange(size)
     if np.array_equal(entries, order):
         return Change()

@@ -30,7 +30,7 @@ class WrapperByNames(NamedTuple):
 
     @property
     def has_own_merge_names(self) -> bool:
-        """Whether a merge is called after no layer with weights of the template: a layer of any model may be."""
+        """Return True if a merge is called after no layer with weights of the template: a layer of any model may be."""
         own = _owner_names(self.tensors)
         return any(name not in own and _stem(name) not in own for name in self.merge)
 
@@ -96,7 +96,7 @@ def _stem(name: str) -> str:
 
 
 def is_doubtful(groups: Sequence[Group]) -> bool:
-    """Whether weights that show no wrapper may be a parallel model's all the same: one layer holds those of several."""
+    """True if weights that show no wrapper may be a parallel model's all the same: one layer holds those of several."""
     weighted = [group for group in groups if group.tensors]
     return len(weighted) == 1 and len(owners(weighted[0].tensors)) > 1
 

@@ -1,9 +1,9 @@
-"""Which part of a layer graph is a wrapper: slices, towers and merges around a template model.
+"""Wrappers in a layer graph: slices, towers and merges around a template model.
 
 What a wrapper is
     A *template* (a nested model) is called k times in one graph. Its j-th input is, in
     every tower, a slice of the same tensor, the j-th *source*. Its m-th outputs are joined,
-    in the order of the towers, along the batch axis by one *merge* layer. Nobody else reads
+    in the order of the towers, along the batch axis by one *merge* layer. No other layer reads
     the slices or the towers' outputs. Then template(source) is what the merge gives, row by
     row, and slices, towers and merges can go.
 
@@ -114,7 +114,7 @@ def _is_unknown_code(graph: Graph, at: CallId, vouched: Collection[str]) -> bool
 
 
 def _never_joined(graph: Graph) -> Iterator[NearMiss]:
-    """Why the layer nearest to the outputs that learns, and is called several times, is no template (siamese twins)."""
+    """Return why the last layer with weights that is called several times is not a template (siamese twins)."""
     shared = [layer for layer in graph.layers.values() if len(layer.calls) > 1 and layer_facts.learns_row_by_row(layer)]
     for layer in shared[-1:]:
         calls = f"the {len(layer.calls)} calls of {layer.name}"
@@ -122,7 +122,7 @@ def _never_joined(graph: Graph) -> Iterator[NearMiss]:
 
 
 def _computed(graph: Graph) -> Iterator[LayerWrapper | NearMiss]:
-    """The wrappers whose slices and joins are operations, and why others are none."""
+    """The wrappers whose slices and joins are operations, and near misses."""
     if not any(layer_facts.may_join(layer) for layer in graph.layers.values()):
         return
     from unnest.core.recognise import computed_wrappers, layer_wrappers

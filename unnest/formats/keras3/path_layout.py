@@ -121,7 +121,7 @@ class Layout:
             self.add_object(place, stored_name, tensors[k * count : (k + 1) * count])
 
     def _add_held(self, kind: str, settings: JsonObject, name: str, tensors: Sequence[Tensor], path: str) -> None:
-        """What a wrapping layer holds."""
+        """Add the layer that a wrapping layer holds."""
         inner = settings.get("cell" if kind == "RNN" else "layer")
         if not isinstance(inner, Mapping):
             raise unplaced(name, kind)

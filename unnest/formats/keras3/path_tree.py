@@ -140,14 +140,14 @@ class Tree:
 
     @cached_property
     def counts_shared(self) -> bool:
-        """Whether a layer that another model stores already takes up a number: in Keras 3, 2.12 and 2.13 it does."""
+        """True if a layer that another model stores already takes up a number: in Keras 3, 2.12 and 2.13 it does."""
         if self.keras_version is not None:
             return self.keras_version.startswith(("2.12.", "2.13.", "3."))
         return self.counts_weights_twice or self.stores_layer_names()
 
     @cached_property
     def counts_weights_twice(self) -> bool:
-        """Whether a layer with weights takes up two numbers, as in Keras 2.12 and 2.13.
+        """Return True if a layer with weights takes up two numbers, as in Keras 2.12 and 2.13.
 
         Where no version is stored, it does unless a layer has the number after that of one with weights. A file in
         which no class comes again after such a layer is read alike either way.
@@ -159,7 +159,7 @@ class Tree:
         return not any(self._follows_weights(group) for group in self.groups)
 
     def _follows_weights(self, group: str) -> bool:
-        """Whether this is the group of a layer, and the number before it is that of one with weights."""
+        """Return True if this is the group of a layer, and the number before it is that of one with weights."""
         model, _, name = group.rpartition("/")
         stem, _, number = name.rpartition("_")
         if model.rpartition("/")[2] != DEPENDENCIES or not number.isdecimal():
@@ -178,7 +178,7 @@ class Tree:
         return Tensor(path, node.shape, node.dtype, path, owner, trained)
 
     def left_by_models(self) -> dict[str, list[str]]:
-        """What of models' own is no part of any model taken out of this file: where -> tensors.
+        """Return variables of models that belong to no model taken out of this file: place -> tensors.
 
         That is what nested models were compiled with, and variables of the outermost model itself.
         """
@@ -215,7 +215,7 @@ class Tree:
         return () if is_numbered and not any(g.startswith(start) for g in self.groups) else tuple(paths)
 
     def stores_layer_names(self) -> bool:
-        """Whether layers' names stand beside their weights, as Keras 3 writes them."""
+        """Return True if layers' names stand beside their weights, as Keras 3 writes them."""
         return any(self.name(g.rpartition("/")[0]) for g in self.groups if g.endswith("/vars"))
 
 

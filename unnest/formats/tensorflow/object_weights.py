@@ -78,7 +78,7 @@ class WeightsByLayer:
         return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
 
     def _model_within(self, layer: Layer, node: int) -> tuple[JsonObject, int] | None:
-        """Return the model that a layer is, or the only one that it holds, and its object; None if there is none."""
+        """Return the model that a layer is, or the only one that it holds, and its object, or None."""
         if is_model(layer.stored):
             return layer.stored, node
         held_models = [child for _, child in children(layer.stored)]

@@ -5,7 +5,7 @@
     variables/variables.*  a TensorBundle
     assets/                files that the graph reads; layout C (TF 1.x exports): saved_model.json, the Keras config
 
-In layout A (TF 1.15-2.4) the Keras configs are in the objects of saved_model.pb; without any, only the graph tells
+In layout A (TF 1.15-2.4) the Keras configs are in the objects of saved_model.pb; without any, only the graph shows it
 (layout E). SavedModel to SavedModel is cut among the operations (`prune_graph.py`); the Keras model inside can be
 written to other containers.
 """
@@ -90,7 +90,7 @@ class SavedModelSource(Source):
         if VARIABLES + ".index" in self.files:
             self.bundle = Bundle(os.path.join(path, VARIABLES))
         self._files_of_words: frozenset[str] = frozenset()
-        #: Why nobody can tell whose the weights are: the graph can be cut without.
+        #: Why the owners of the weights are unknown: the graph can be cut without.
         self._conversion_refusal: Refusal | None = None
         try:
             served = next((m for m in model.meta_graphs if "serve" in m.info.tags), model.meta_graphs[0])

@@ -42,7 +42,7 @@ def signature_outputs(meta: Message) -> list[list[str]]:
 
 
 def graphs(meta: Message) -> tuple[list[OpGraph], dict[str, OpGraph]]:
-    """What the signatures reach, the flat graph first, and all functions by name."""
+    """Return the graphs that the signatures reach, the flat graph first, and all functions by name."""
     library = graphdef.library(meta.graph)
     main = graphdef.main_graph(meta.graph, outputs(meta))
     order = _callers_first(main, library)

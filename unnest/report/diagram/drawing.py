@@ -1,4 +1,4 @@
-"""What a diagram shows: boxes and arrows, with the part that each box plays in a wrapper.
+"""Drawing of a model: boxes and arrows, with the part that each box plays in a wrapper.
 
 A figure is one graph of layers. Towers beyond the first few are one box, and so are layers far from any wrapper, so
 that a figure stays readable for any number of both. What a box stands for is in `inside`, for renderers that can open
@@ -202,7 +202,7 @@ def _boxes(graph: Graph, shared: Mapping[CallId, str]) -> tuple[dict[str, list[C
 
 
 def _inside(layer: Layer, vouched: Collection[str], depth: int) -> Figure | None:
-    """What a box opens to: the layers of a nested model, one level a box."""
+    """Return what a box opens to: the layers of a nested model, one level a box."""
     if not is_model(layer.stored) or depth == DEEPEST:
         return None
     graph = read(layer.stored)

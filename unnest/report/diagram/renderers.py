@@ -1,4 +1,4 @@
-"""Which module renders a drawing into which kind of file."""
+"""The module that renders a drawing, for each kind of file."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def _joints(number: int, count: int) -> tuple[str, str]:
 
 
 def _joined(merges: Sequence[Box], reads: dict[str, list[str]], nodes: dict[str, Box]) -> Iterator[Box]:
-    """What the first merge joins, in its order, through the merges that it joins in turn."""
+    """Return the operands of the first merge, in its order, through the merges that it joins in turn."""
     waiting = [merges[0].key] if merges else []
     done: set[str] = set()
     while waiting:

@@ -46,7 +46,7 @@ def made(nested: object, numbers: Numbers, text: str = "") -> Array:
 
 
 def holds_floats(nested: object) -> bool:
-    """Whether there is a float among nested lists of numbers, so that NumPy makes an array of floats."""
+    """Return True if there is a float among nested lists of numbers, so that NumPy makes an array of floats."""
     return any(map(holds_floats, nested)) if isinstance(nested, list) else isinstance(nested, float)
 
 

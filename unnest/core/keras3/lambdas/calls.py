@@ -1,4 +1,4 @@
-"""What stored code names and calls: globals, attributes, and known functions with their arguments."""
+"""Names and calls in stored code: globals, attributes, and known functions with their arguments."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ RANDOM = re.compile(r"(K|tf)\.(random|truncated)_\w+|(tf|keras|np)\.random\.\w+"
 
 
 def named(text: str, dialect: Dialect) -> Value:
-    """What a global stands for.
+    """Return the value of a global.
 
     Raises:
         NotTranslated: For every name but a few: globals are not stored.
@@ -70,7 +70,7 @@ def named(text: str, dialect: Dialect) -> Value:
 
 
 def module(path: str) -> Name:
-    """What `import path` inside of the function gives."""
+    """Return the value of `import path` inside of the function."""
     return Name(_short(path), _short(path))
 
 

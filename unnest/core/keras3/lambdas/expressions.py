@@ -1,4 +1,4 @@
-"""What a function computes, as an expression: tensors become operations of Keras 3, all else is known."""
+"""Computation of a function as an expression: tensors become operations of Keras 3, all else is known."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
 
 
 def _is_list(value: Value) -> bool:
-    """Whether it is a list or tuple for certain: TensorFlow's own shapes and stored lists are added otherwise."""
+    """True if it is a list or tuple for certain: TensorFlow's own shapes and stored lists are added otherwise."""
     return (isinstance(value, Items) and value.kind != "stored") or (
         isinstance(value, Shape) and value.kind in {"list", "tuple"}
     )
@@ -124,7 +124,7 @@ def calculation(class_name: str, *sides: Value) -> SymbolicTensor:
 
 
 def _have_one_shape(sides: Sequence[Value]) -> bool:
-    """Whether all tensors have one shape, which nothing else could widen."""
+    """Return True if all tensors have one shape, which nothing else could widen."""
     shapes = {side.shape if isinstance(side, SymbolicTensor) else () for side in sides if number(side) is None}
     return shapes != {None} and len(shapes) == 1
 
@@ -301,7 +301,7 @@ def unpack(value: Value, count: int) -> list[Value]:
 
 
 def kind(value: Value) -> str:
-    """What a value is, for a reason."""
+    """Describe a value, for a reason."""
     if isinstance(value, Const):
         names = {bool: "a truth value", int: "an integer", float: "a number", str: "text", type(None): "None"}
         return names.get(type(value.value), "`...`")

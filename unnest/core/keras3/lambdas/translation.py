@@ -40,7 +40,7 @@ FED_BY_KERAS = frozenset({"mask", "training"})
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """What a Lambda computes.
+    """The computation of a Lambda.
 
     `outputs` has one operand for each tensor that it gives, `several` whether it gives a list even of one;
     `expression` is Python for people, `taken` what bare names were taken for, `pythons` those under which the bytes
@@ -56,7 +56,7 @@ class Translation:
 
 @dataclass(frozen=True, slots=True)
 class Untranslatable:
-    """Why not, and what could be read: names and constants of the code, the expression as far as it got."""
+    """The reason for no translation, and what could be read: names, constants, the expression so far."""
 
     reason: str
     names: tuple[str, ...] = ()
@@ -217,7 +217,7 @@ def _dialect(called: LambdaCall) -> Dialect:
 def _agreed(
     candidates: Sequence[tuple[CodeObject, Python]], stored: _StoredFunction, called: LambdaCall
 ) -> Translation | Untranslatable:
-    """What all Pythons that may have written the code say; one that does not understand it silences the others."""
+    """Return the answer of all Pythons that may have written the code; one without an answer overrules the rest."""
     agreed: Translation | None = None
     for code, python in candidates:
         try:

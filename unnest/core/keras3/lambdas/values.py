@@ -1,4 +1,4 @@
-"""What the machine computes with: tensors that are not there, and Python values that are."""
+"""Values of the machine: symbolic tensors, and plain Python values."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ Value: TypeAlias = SymbolicTensor | Const | Items | Array | SliceOf | Name | Met
 
 @dataclass(slots=True)
 class Dialect:
-    """Whose functions the code called.
+    """The libraries whose functions the code called.
 
     `tensorflow` is its first number where the file tells, `release` the numbers of Keras's version, `data_format` the
     order of axes where the model's layers tell; `taken` fills with what bare names were taken for.
@@ -228,7 +228,7 @@ def items(kind: Literal["list", "tuple", "stored"], values: Sequence[Value]) -> 
 
 
 def bounded(text: str) -> str:
-    """The text, unless nobody would read it.
+    """The text, unless it is never read.
 
     Raises:
         NotTranslated: Where it is too long.
@@ -288,7 +288,7 @@ def number(value: Value) -> int | float | None:
 
 
 def plain(value: float) -> bool:
-    """Whether a tensor of 32 bits holds it."""
+    """Return True if a tensor of 32 bits holds it."""
     return abs(value) <= (2**63 - 1 if isinstance(value, int) else MAX_FLOAT)
 
 

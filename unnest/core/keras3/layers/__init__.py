@@ -14,7 +14,7 @@ Rule: TypeAlias = Callable[[str, Config, str, Weights, Context], Piece]
 
 
 def piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
-    """What a layer entry becomes. Raises CannotConvert."""
+    """Return the replacement of a layer entry. Raises CannotConvert."""
     from unnest.core.keras3.layers.dispatch import converted_layer  # its rules call this for the layers in a layer
 
     return converted_layer(entry, name, weights, context)

@@ -21,7 +21,7 @@ HARD_SIGMOID_FACTOR = 1.2
 
 
 def activation(value: Json, name: str, kind: str, context: Context) -> str | JsonObject:
-    """An activation by its name of today, a layer that stands for one, or a function of somebody's own by name."""
+    """An activation by its name of today, a layer that stands for one, or a custom function by name."""
     if value is None:
         return "linear"
     word, config = named(value)
@@ -40,7 +40,7 @@ def activation(value: Json, name: str, kind: str, context: Context) -> str | Jso
 
 
 def is_layer(found: str | JsonObject) -> TypeGuard[JsonObject]:
-    """Whether an activation is a layer of its own: neither a name nor somebody's function."""
+    """Return True if an activation is a layer of its own: neither a name nor a custom function."""
     return not isinstance(found, str) and found.get("class_name") != "function"
 
 

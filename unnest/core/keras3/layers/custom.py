@@ -16,7 +16,7 @@ from unnest.findings import Code
 
 
 def is_somebodys_class(kind: str, entry: JsonObject, config: Config, context: Context) -> bool:
-    """Whether a class that is called as one of Keras's is somebody's own."""
+    """Return True for a custom class with the name of a Keras class."""
     if is_namesake(kind, config, context.release, in_tensorflow=context.is_tf):
         return True
     return isinstance(entry.get("module"), str) and not is_keras_class(kind, entry)
@@ -33,7 +33,7 @@ def without_rule(kind: str, config: Config, name: str, weights: Weights, context
 
 
 def kept(kind: str, config: Config, name: str, weights: Weights, context: Context) -> NewLayer:
-    """A layer of somebody's own class: carried as it is."""
+    """A layer of a custom class: carried as it is."""
     bare = kind.rpartition(">")[2]
     context.custom[bare] = f"layer {name!r}"
     base = {k: v for k, v in config.items() if k not in ("batch_input_shape", "input_shape", "input_dtype")}

@@ -1,4 +1,4 @@
-"""Which rule serves which class of layer."""
+"""Table of the rule for each class of layer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from unnest.core.model import JsonObject, Tensor
 
 
 def converted_layer(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
-    """What a layer entry becomes. Raises CannotConvert."""
+    """Return the replacement of a layer entry. Raises CannotConvert."""
     config = entry.get("config")
     try:
         made = _piece(entry, name, weights, context)

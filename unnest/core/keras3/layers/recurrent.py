@@ -53,7 +53,7 @@ def recurrent_layer(kind: str, config: Config, name: str, weights: Weights, cont
 
 
 def _may_not_zero(context: Context) -> bool:
-    """Whether LSTM and GRU may have left masked steps as they were, whatever `zero_output_for_mask` said.
+    """Return True if LSTM and GRU may have left masked steps as they were, whatever `zero_output_for_mask` said.
 
     (Source: TensorFlow 2.0, keras/layers/recurrent_v2.py: standard_lstm and standard_gru are not told of it; those of
     TensorFlow 1.13 and 1.15, and of 2.2 on, heed it.)

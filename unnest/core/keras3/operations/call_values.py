@@ -1,4 +1,4 @@
-"""What a stored call of an operation is given, as the reader of stored code has values."""
+"""Arguments of a stored call of an operation, as the reader of stored code has values."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ class CallValues:
 
 
 def holds_tensors(value: Value) -> bool:
-    """Whether it is a list of tensors, as functions that give several have it."""
+    """Return True if it is a list of tensors, as functions that give several have it."""
     return isinstance(value, Items) and any(isinstance(each, SymbolicTensor) for each in value.items)

@@ -34,7 +34,7 @@ def function_called(function: str, args: Sequence[Tree], kwargs: Mapping[str, Tr
 def operation(
     name: str, args: Sequence[Value], kwargs: Mapping[str, Value], tensorflow: Literal["1", "2"] = "2"
 ) -> Value:
-    """What a TensorFlow function computes. Raises NotTranslated."""
+    """Translate a TensorFlow function. Raises NotTranslated."""
     dialect = Dialect("tensorflow", tensorflow)
     name = ALIASES.get(name, name).removeprefix("compat.v1.")
     if name.startswith("__operators__."):

@@ -53,7 +53,7 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
 
 
 def _operands(value: Value, call: LayerArguments) -> list[Operand]:
-    """What the result is computed by; of a shape or a number, what stands for it. Raises NotTranslated."""
+    """Return the operations of the result; of a shape or a number, its replacement. Raises NotTranslated."""
     if isinstance(value, Items) and holds_tensors(value):
         return [_operand(each) for each in value.items]
     if isinstance(value, Shape | Size | Const | Items):
