@@ -155,7 +155,7 @@ def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFor
     named = options.output or (source.path if options.in_place and not source.reformed else "")
     asked_for = options.to or outputs.asked_for(named, source.path, is_hdf5=source.container in HDF5)
     if source.written_as is not None and options.to is None and (options.output or options.into) is not None:
-        asked_for = _asked_of_unwritten(source, options, asked_for)
+        asked_for = _target_of_unwritten(source, options, asked_for)
     if options.in_place and options.keras == "3" and asked_for == "h5" and not plan.stored.is_keras_3:
         why = "--in-place keeps the container, and --keras 3 writes .keras, .weights.h5 or .json, not .h5; use -o"
         raise Refused("cannot-convert", f"{source.path}: {why}")
@@ -163,7 +163,7 @@ def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFor
     return _format_chooser(options.keras or ("3" if is_new_keras else "original"))(source, plan, asked_for)
 
 
-def _asked_of_unwritten(source: Source, options: FixOptions, named: Target | None) -> Target | None:
+def _target_of_unwritten(source: Source, options: FixOptions, named: Target | None) -> Target | None:
     """Return the target container for a source in a container that is never written.
 
     Raises:

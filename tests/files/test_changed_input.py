@@ -51,13 +51,13 @@ def test_in_place(change: Callable[[Path], None], links: bool, tmp_path: Path, m
     if not links:
         monkeypatch.setattr(os_calls, "_renameat2", lambda: None)
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    made = atomic._made  # noqa: SLF001 - between reading back and replacing
+    made = atomic._fill_and_check  # noqa: SLF001 - between reading back and replacing
 
     def meanwhile(path_of_new: str, fill: atomic.Fill, check: atomic.Fill) -> None:
         made(path_of_new, fill, check)
         change(path)
 
-    monkeypatch.setattr(atomic, "_made", meanwhile)
+    monkeypatch.setattr(atomic, "_fill_and_check", meanwhile)
     result = unnest.fix(path, in_place=True)
     assert result.error is not None
     assert (result.action, result.error.code) == ("refused", "changed")

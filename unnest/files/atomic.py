@@ -44,7 +44,7 @@ def publish(target: str, fill: Fill, check: Fill, *, force: bool = False, modes:
     """
     with _workspace(target) as (work, held):
         with held.released():
-            _made(work.new_path, partial(_with_modes, work, modes, fill), check)
+            _fill_and_check(work.new_path, partial(_with_modes, work, modes, fill), check)
             if os.path.isfile(target) and same(work.new_path, target):
                 return "same"
         if force:
@@ -62,7 +62,7 @@ def publish_folder(
         target = work.target
         with held.released():
             os.mkdir(work.new_path)
-            _made(work.new_path, partial(_with_modes, work, modes, fill), check)
+            _fill_and_check(work.new_path, partial(_with_modes, work, modes, fill), check)
             if os_calls.is_folder(target) and same_tree(work.new_path, target):
                 return "same"
         if force:
@@ -91,7 +91,7 @@ def publish_parts(
         with held.released():
             for path, name in sources:
                 fill = partial(_with_modes, work, modes, partial(copy, path))
-                _made(work.part(name), fill, partial(same_bytes, path))
+                _fill_and_check(work.part(name), fill, partial(same_bytes, path))
             places = [os.path.join(work.folder, name) for name in names]
             if all(os.path.isfile(p) and same(work.part(n), p) for n, p in zip(names, places, strict=True)):
                 return "same"
@@ -146,7 +146,7 @@ def replace(target: str, backup: str, fill: Fill, check: Fill, read: Fingerprint
         read = read or Fingerprint.of(target)
         try:
             with held.released():
-                _made(work.new_path, fill, check)
+                _fill_and_check(work.new_path, fill, check)
             if read is None or not read.is_of(target):
                 raise changed(target)
             old_status = read.status
@@ -279,7 +279,7 @@ def _with_target_name(message: str, work: Workspace | None) -> str:
     return message if work is None or not work.path else message.replace(work.new_path, work.target)
 
 
-def _made(path: str, fill: Fill, check: Fill) -> None:
+def _fill_and_check(path: str, fill: Fill, check: Fill) -> None:
     """Fill a file, sync it while it is filled, and read it back; syncing takes about as long as copying."""
     with Syncing(path) as syncing:
         fill(path)

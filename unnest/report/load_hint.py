@@ -207,7 +207,7 @@ def load_line(model: Stored, path: str, container: str = "", taker: str = TEMPLA
     module, notes = _module(model, container)
     notes += renamed
     wanted = needs(model)
-    given = [*_given(wanted)]
+    given = [*_custom_objects_keyword(wanted)]
     if wanted.classes or wanted.functions:
         notes.append("the names in custom_objects are your code's")
     if model.contents == "architecture":
@@ -254,7 +254,7 @@ def _called(module: str) -> str:
     return module.rsplit(maxsplit=1)[-1]
 
 
-def _given(wanted: Needs) -> list[str]:
+def _custom_objects_keyword(wanted: Needs) -> list[str]:
     """The keyword that brings classes and functions; a registered one goes by its registered name."""
     names = [*wanted.classes, *wanted.functions]
     if not names:

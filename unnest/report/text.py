@@ -289,7 +289,7 @@ def _what_was_done(result: Result) -> Iterator[str]:
     elif result.output != result.path:
         facts.append(f"from {result.path}")
     if result.kept is not None:
-        facts.append(f"kept: {_kept(result)}")
+        facts.append(f"kept: {_kept_text(result)}")
     if facts:
         yield "; ".join(facts)
     if result.backup is not None:
@@ -348,7 +348,7 @@ def _conversions(result: Result, *, verbose: bool) -> Iterator[str]:
         yield f"rule {change.rule}: {change.what} ({_few(change.layers, everything=verbose)})"
 
 
-def _kept(result: Result) -> str:
+def _kept_text(result: Result) -> str:
     kept = result.kept
     assert kept is not None
     facts = []

@@ -68,9 +68,9 @@ class TowerRows:
                 self._make(here, what, reads)
             except RowsMixed:
                 return RowsKept(here.call, is_told=False)
-        return self._told_of(end)
+        return self._rows_kept(end)
 
-    def _told_of(self, end: Ref) -> RowsKept:
+    def _rows_kept(self, end: Ref) -> RowsKept:
         """Return True if rows stand where they did."""
         tensor = self.known.tensors[end]
         if not isinstance(tensor, np.ndarray) or not tensor.ndim or not np.any(tensor["element"] != NO_ROW):

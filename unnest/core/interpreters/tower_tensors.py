@@ -51,7 +51,7 @@ class TowerTensors:
         self.guesses_ranks = False
         #: Shapes by tensor, those of the entries first; the others are added as they are worked out.
         self.shapes: dict[Ref, Shape | None] = {ref: shape for ref, shape in entries.items() if shape is not None}
-        self.rows = batch_size([self._told_rows(ref) for ref in entries])
+        self.rows = batch_size([self._row_count(ref) for ref in entries])
         self.constants = Values(graph, self.rows, 0, {})
         self.tensors: dict[Ref, Tensor] = {}
         #: Those with sizes that are made up.
@@ -66,7 +66,7 @@ class TowerTensors:
         for ref in entries:
             self.tensors[ref] = each_its_own((self.rows, *self.sizes(ref)[1:]))
 
-    def _told_rows(self, ref: Ref) -> int | None:
+    def _row_count(self, ref: Ref) -> int | None:
         """How many rows a tensor has, if known."""
         shape = None if self.graph.rank_of(ref, self.shapes) is None else self.graph.shape(ref, self.shapes)
         return shape[0] if shape else None

@@ -101,7 +101,9 @@ class Masks:
             raise _cannot_be_given(layer, kind)
         if may_read:
             self.context.note("carried-mask", layer.name)
-            return _with_tensors(args, kwargs, lambda tensor: self._carried(tensor, layer.name, call.dtype(tensor)))
+            return _with_tensors(
+                args, kwargs, lambda tensor: self._with_old_mask(tensor, layer.name, call.dtype(tensor))
+            )
         return args, kwargs
 
     def _as_argument(self, kind: str, layer: NewLayer, masks: Sequence[Mask]) -> Tree:
@@ -136,7 +138,7 @@ class Masks:
         """The same tensor, by an operation behind which there is no mask."""
         return _without_mask(tensor) if tensor in self.of else tensor
 
-    def _carried(self, tensor: GraphTensor, reader: str, dtype: str) -> Tree:
+    def _with_old_mask(self, tensor: GraphTensor, reader: str, dtype: str) -> Tree:
         """The same tensor with the mask that it had, by a layer that does nothing but hand on the one it is given.
 
         (Source: Keras 3.12 to 3.15, layer.py: a mask that is given as an argument becomes the output's.)
@@ -157,12 +159,12 @@ class Masks:
     ) -> None:
         """Return the mask of an old layer's output; `today`: True if its replacement hands a mask on as it does."""
         outputs = [t for t in made if isinstance(t, GraphTensor)]
-        mask = self._made(kind, config, call.tensors)
+        mask = self._output_mask(kind, config, call.tensors)
         if mask is not None and outputs:
             sources = mask.sources or frozenset({outputs[0]})
             self.of[outputs[0]] = mask._replace(sources=sources, today=mask.today and today)
 
-    def _made(self, kind: str, config: JsonObject, tensors: Sequence[GraphTensor]) -> Mask | None:
+    def _output_mask(self, kind: str, config: JsonObject, tensors: Sequence[GraphTensor]) -> Mask | None:
         """The mask of a layer's first output; `tensors` are what it read."""
         computed = _computed(kind, config, tensors[0]) if tensors else None
         if computed is not None or not tensors:
@@ -197,7 +199,7 @@ class Masks:
         if mask.tree is None:
             raise refused(output.layer, kind, "hands on a mask that Keras 3 would compute otherwise")
         self.context.note("carried-mask", output.layer)
-        return self._carried(output, output.layer, dtype)
+        return self._with_old_mask(output, output.layer, dtype)
 
     def note_ends(self, outputs: Sequence[GraphTensor]) -> None:
         """The outputs whose loss sees a mask that counts otherwise today."""

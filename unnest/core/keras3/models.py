@@ -152,7 +152,7 @@ class _Functional:
         made = self.pieces[layer.name]
         if isinstance(made, NewLayer) and made.class_name == "InputLayer":
             return [self.builder.input(made)]
-        given = self._given(call, layer)
+        given = self._call_arguments(call, layer)
         if isinstance(made, Choice):
             once = len(layer.calls) == 1
             made = made.resolved(
@@ -199,7 +199,7 @@ class _Functional:
         states = (replace(new, tensor=place) for place in (1, 2))  # of an LSTM; the others have one
         return [self.builder.place(first, name), *states]
 
-    def _given(self, call: Call, layer: Layer) -> LayerArguments:
+    def _call_arguments(self, call: Call, layer: Layer) -> LayerArguments:
         """A stored call's arguments, its tensors those of the new graph."""
         args, kwargs = parsed(call.arguments, self.graph, layer)
 

@@ -41,7 +41,7 @@ def sequential(graph: Graph, shares: Shares, context: Context) -> NewLayer:
     if graph.outputs:
         last = graph.outputs[0].layer
         context.output_names[last] = names[last]
-    first = _input_of(graph, names, context) or _told_by_weights(graph, shares, names, context)
+    first = _input_of(graph, names, context) or _input_from_weights(graph, shares, names, context)
     if first is not None:
         pieces.insert(0, first)
     pieces = _resolved(pieces)
@@ -97,7 +97,7 @@ def _input_of(graph: Graph, names: Mapping[str, str], context: Context) -> NewLa
     return NewLayer(name, "InputLayer", {"batch_shape": shape, "dtype": dtype, "sparse": False, "name": name})
 
 
-def _told_by_weights(graph: Graph, shares: Shares, names: Mapping[str, str], context: Context) -> NewLayer | None:
+def _input_from_weights(graph: Graph, shares: Shares, names: Mapping[str, str], context: Context) -> NewLayer | None:
     """The input layer of a Sequential that says nothing of its shape, where its weights do."""
     layers = [*graph.layers.values()]
     if context.is_nested or not layers or is_input(layers[0].stored) or build_shape(graph.model) is not None:

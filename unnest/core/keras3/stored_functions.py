@@ -28,7 +28,7 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
         )  # fmt: skip
         read = translate(config, called)
         if isinstance(read, Untranslatable):
-            return _kept(kind, config, name, read, context)
+            return _keep_function(kind, config, name, read, context)
         return _translated(read, name, context)
 
     return Choice(resolved)
@@ -46,7 +46,7 @@ def _translated(read: Translation, name: str, context: Context) -> Expansion:
     return Expansion(outputs)
 
 
-def _kept(kind: str, config: Mapping[str, Json], name: str, why: Untranslatable, context: Context) -> NewLayer:
+def _keep_function(kind: str, config: Mapping[str, Json], name: str, why: Untranslatable, context: Context) -> NewLayer:
     """The layer with its function by name, which the loader must be given."""
     stored, module = config.get("function"), config.get("module")
     if isinstance(stored, Mapping) and stored.get("class_name") == "function":

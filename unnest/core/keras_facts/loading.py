@@ -263,7 +263,7 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
     if is_by_old_paths(model, container):
         return f"weights where only Keras {model.keras_version} looks for them"
     if needs(model).stored_code and written < PYTHON_OF_TODAY:
-        return f"its Lambda code was compiled by another Python{_named(pythons(model))}"
+        return f"its Lambda code was compiled by another Python{_version_list(pythons(model))}"
     entries = (_refused_by_tf_keras(entry) for entry in layer_entries(model.architecture))
     return next((reason for reason in entries if reason is not None), None)
 
@@ -309,6 +309,6 @@ def pythons(model: Stored) -> tuple[str, ...]:
     return tuple(common or ())
 
 
-def _named(versions: Sequence[str]) -> str:
+def _version_list(versions: Sequence[str]) -> str:
     """The versions for a sentence."""
     return f", {' or '.join(versions)}" if versions else ""

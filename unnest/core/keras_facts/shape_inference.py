@@ -62,7 +62,7 @@ def called(entry: JsonObject, given: Spec) -> Called | None:
 def result_of(entry: JsonObject, given: Sequence[Spec]) -> Spec | None:
     """The tensor that a call of this layer on those tensors yields."""
     try:
-        return _joined(entry, given)
+        return _merge_output(entry, given)
     except (UnknownShape, ArithmeticError, LookupError):
         return None
 
@@ -195,7 +195,7 @@ def _of_functional(config: JsonObject, given: Spec) -> Spec:
     calls = last.get("inbound_nodes")
     if not isinstance(calls, Sequence) or len(calls) != 1:
         raise UnknownShape
-    return _joined(last, list(noted(calls[0])))
+    return _merge_output(last, list(noted(calls[0])))
 
 
 def _only(ends: Json) -> str:
@@ -206,7 +206,7 @@ def _only(ends: Json) -> str:
     return end[0]
 
 
-def _joined(entry: JsonObject, given: Sequence[Spec]) -> Spec:
+def _merge_output(entry: JsonObject, given: Sequence[Spec]) -> Spec:
     """The output of a layer that may read several tensors."""
     config, shapes = settings(entry), [spec.shape for spec in given]
     name = str(entry.get("class_name"))

@@ -30,22 +30,22 @@ def result_of(call: OpCall, lookup: Callable[[Ref], Array]) -> Array | list[Arra
     operation = OPERATIONS.get(call.name)
     if operation is None or operation.compute is None:
         raise UnreadableCall
-    args = [_looked_up(value, lookup) for value in call.args]
-    bound = operation.bind(args, {key: _looked_up(value, lookup) for key, value in call.kwargs.items()})
+    args = [_argument_values(value, lookup) for value in call.args]
+    bound = operation.bind(args, {key: _argument_values(value, lookup) for key, value in call.kwargs.items()})
     for parameter, value in bound.items():
         if parameter not in CONTENTS and any(a.dtype == ELEMENT for a in arrays_in(value)):
             raise ByContents
     return operation.compute(**bound)
 
 
-def _looked_up(value: Value, lookup: Callable[[Ref], Array]) -> Value:
+def _argument_values(value: Value, lookup: Callable[[Ref], Array]) -> Value:
     """An argument with arrays for tensors, and whole numbers in slices."""
     if isinstance(value, Ref):
         return lookup(value)
     if isinstance(value, list):
-        return [_looked_up(part, lookup) for part in value]
+        return [_argument_values(part, lookup) for part in value]
     if isinstance(value, slice):
-        bounds = (_looked_up(bound, lookup) for bound in (value.start, value.stop, value.step))
+        bounds = (_argument_values(bound, lookup) for bound in (value.start, value.stop, value.step))
         return slice(*(None if bound is None else whole_number(bound) for bound in bounds))
     return value
 

@@ -229,17 +229,17 @@ def gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> 
 @keras3("K.gather", "x|reference indices")
 def backend_gather_nodes(call: FunctionCall) -> SymbolicTensor:
     """Along the first axis."""
-    return _taken(call, 0)
+    return _take(call, 0)
 
 
 @keras3("tf.gather", "x|params indices * axis=null validate_indices=null batch_dims=0")
 def gather_nodes(call: FunctionCall) -> SymbolicTensor:
     """Along one axis, the first where none is named."""
     call.only(batch_dims=0, validate_indices=None)
-    return _taken(call, 0 if call.axis() is None else call.integer("axis"))
+    return _take(call, 0 if call.axis() is None else call.integer("axis"))
 
 
-def _taken(call: FunctionCall, axis: int) -> SymbolicTensor:
+def _take(call: FunctionCall, axis: int) -> SymbolicTensor:
     """Entries by a tensor of whole numbers, by one number, or by a constant list of them."""
     x = call.tensor("x")
     if call.is_tensor("indices") and call.tensor("indices").dtype in {"int32", "int64"}:

@@ -114,9 +114,9 @@ def _around_a_model(
     joined = sorted(_each_with_its_output(graph, model, joined), key=lambda each: each.output)
     _check_outputs(graph, template, towers, joined)
     columns = _inputs(graph, template, towers)
-    slices, called_on = _cut_apart(graph, template, towers, columns, joined, vouched)
+    slices, called_on = _slices_of_inputs(graph, template, towers, columns, joined, vouched)
     _check_slices(graph, template, towers, slices, joined)
-    given = _given(graph, model, joined)
+    given = _merge_input_shapes(graph, model, joined)
     merges.check(graph, model, towers, joined, given, dealt_out=slices.dealt_out)
     is_told = all(each.on_batch_axis for each in joined) and _are_shown(graph, joined, len(towers), slices, given)
     if not any(each.on_batch_axis for each in joined) and not _speaks_for_itself(graph, towers, slices, joined):
@@ -156,7 +156,7 @@ def _inputs(graph: Graph, template: Layer, towers: Sequence[CallId]) -> list[Col
     return [*zip(*inputs, strict=True)]
 
 
-def _cut_apart(
+def _slices_of_inputs(
     graph: Graph,
     template: Layer,
     towers: Sequence[CallId],
@@ -234,7 +234,7 @@ def _takes_rows(graph: Graph, source: Ref, shape: Shape | None) -> bool:
     return layer_facts.same_rows(layer_facts.stored_shape(graph.layers[source.layer]), shape)
 
 
-def _given(graph: Graph, model: Graph, joined: Sequence[Merge]) -> dict[Ref, Shape | None]:
+def _merge_input_shapes(graph: Graph, model: Graph, joined: Sequence[Merge]) -> dict[Ref, Shape | None]:
     """The shapes of what the calls of a model give to merges that are stored with their code, by the joined tensor."""
     from unnest.core.recognise.layer_tensors import LayerTensors
 
@@ -297,7 +297,7 @@ def of_own_layers(graph: Graph) -> Iterator[LayerWrapper | NearMiss]:
     tensors = LayerTensors(graph)
     for merge, operands in merges.of_tensors(graph):
         try:
-            copies = walk_back(tensors, operands, partial(_told_apart, graph))
+            copies = walk_back(tensors, operands, partial(_differing_sources, graph))
         except Unlike:
             continue
         if copies.entries:
@@ -321,7 +321,7 @@ def _keep_rows(tensors: LayerTensors, ends: Sequence[Ref], shapes: Mapping[Ref, 
     return kept.is_told
 
 
-def _told_apart(graph: Graph, column: tuple[Ref, ...]) -> Ref | None:
+def _differing_sources(graph: Graph, column: tuple[Ref, ...]) -> Ref | None:
     """Return the sources of slices by stored code or custom classes; None if they are all the same."""
     layers = [graph.layers[ref.layer] for ref in column]
     for ref, layer in zip(column, layers, strict=True):
@@ -341,7 +341,7 @@ def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> 
     calls = [set().union(*(copy.calls[k] for copy in copies)) for k in range(len(columns[0]))]
     ends = [merges.join(graph, merge.calls[0])[0] for merge in joined]
     last = ends[0][0].layer
-    slices = _cut_for(graph, joined, columns, calls, last)
+    slices = _batch_split(graph, joined, columns, calls, last)
     source_of = {column[0]: lane.source for column, lane in zip(columns, slices.lanes, strict=True)}
     check_own_layers(graph, calls[0], last)
     tensors = LayerTensors(graph)
@@ -372,7 +372,7 @@ def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> 
     )
 
 
-def _cut_for(
+def _batch_split(
     graph: Graph, joined: Sequence[Merge], columns: Sequence[Column], calls: Sequence[set[CallId]], last: str
 ) -> Cut:
     """How rows are cut for towers of these calls, each of which ends in the layer `last`.

@@ -43,13 +43,13 @@ def _trial(function: Json, values: Mapping[str, Json], shapes: Sequence[Shape], 
         return [Input(order, tuple(size if known is None else known for known in shape[1:])) for shape in shapes]
 
     try:
-        made = follow(function, values, inputs, [0], lambda trace: _made_by(trace, shapes, size))
+        made = follow(function, values, inputs, [0], lambda trace: _run(trace, shapes, size))
     except OtherSizes:
         return RowsMade.UNKNOWN
     return made or RowsMade.UNKNOWN
 
 
-def _made_by(trace: Trace, shapes: Sequence[Shape], size: int) -> RowsMade:
+def _run(trace: Trace, shapes: Sequence[Shape], size: int) -> RowsMade:
     """The row dependence after one run of the code."""
     results = trace.result if isinstance(trace.result, (list, tuple)) else [trace.result]
     tensors = [each for each in results if isinstance(each, Tensor)]
@@ -57,7 +57,7 @@ def _made_by(trace: Trace, shapes: Sequence[Shape], size: int) -> RowsMade:
         return RowsMade.UNKNOWN
     graph = TracedTensors(trace, shapes)
     rows = TowerRows(graph, {tensor.ref: shape for tensor, shape in zip(trace.given, shapes, strict=True)}, 0, size)
-    made = [_made_of(rows, tensor) for tensor in tensors]
+    made = [_result_rows(rows, tensor) for tensor in tensors]
     if {*made} == {RowsMade.ONE}:
         return RowsMade.ONE
     if {*made} & {RowsMade.ONE, RowsMade.MIXED}:
@@ -67,7 +67,7 @@ def _made_by(trace: Trace, shapes: Sequence[Shape], size: int) -> RowsMade:
     return RowsMade.OTHERS if RowsMade.OTHERS in made else RowsMade.UNKNOWN
 
 
-def _made_of(rows: TowerRows, tensor: Tensor) -> RowsMade:
+def _result_rows(rows: TowerRows, tensor: Tensor) -> RowsMade:
     """Return the row dependence of one of the results."""
     kept = rows.kept_up_to(tensor.ref)
     if kept.is_told:

@@ -69,7 +69,7 @@ def find(graph: SearchedGraph) -> tuple[list[ComputedWrapper], list[NearMiss]]:
     for root in dict.fromkeys(ref for ref in graph.backwards() if graph.may_join(ref)):
         if root.call in used or not joined_by(graph, root):
             continue
-        judged = _judged(graph, root, all_sources)
+        judged = _judge(graph, root, all_sources)
         if isinstance(judged, NearMiss):
             search.near_misses.append(judged)
         elif judged is not None:
@@ -151,7 +151,7 @@ def _moved_alone(graph: SearchedGraph, ref: Ref) -> list[Ref]:
     return moved if len(moved) == 1 else []
 
 
-def _judged(graph: SearchedGraph, root: Ref, all_sources: Sequence[_Sources]) -> ComputedWrapper | NearMiss | None:
+def _judge(graph: SearchedGraph, root: Ref, all_sources: Sequence[_Sources]) -> ComputedWrapper | NearMiss | None:
     """The wrapper that a tensor joins, or its near miss; None where nothing looks like towers."""
     miss: NearMiss | None = None
     for sources in all_sources:

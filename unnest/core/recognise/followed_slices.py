@@ -183,7 +183,7 @@ def objection_to_merge(layer: Layer, towers: int, shape: Shape | None = None, *,
     `shape` is that of what a tower gives, `dealt_out`: every tower holds each k-th row. A merge must give all rows back
     in order, and nothing else.
     """
-    joined = _joined(layer, towers, shape, dealt_out=dealt_out)
+    joined = _merge_result(layer, towers, shape, dealt_out=dealt_out)
     if joined is None:
         return _computes(layer)
     if joined.change:
@@ -225,19 +225,19 @@ def is_shown(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out
     """Return True if a layer has no code of its own, or code that can be followed to its end."""
     if layer_facts.stored_code(layer) is None:
         return True
-    joined = _joined(layer, towers, shape, dealt_out=dealt_out)
+    joined = _merge_result(layer, towers, shape, dealt_out=dealt_out)
     return joined is not None and not joined.is_partly
 
 
 def puts_together(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> bool:
     """Return True if the code of a layer can be followed, and gives the rows of so many towers back in order."""
-    joined = _joined(layer, towers, shape, dealt_out=dealt_out)
+    joined = _merge_result(layer, towers, shape, dealt_out=dealt_out)
     return joined is not None and not joined.is_partly and _gives_back(joined, towers)
 
 
 def may_put_together(layer: Layer, towers: int) -> bool:
     """The same of towers of any shape, whose rows it may leave whole, end to end or dealt out."""
-    ways = (_joined(layer, towers, dealt_out=dealt_out) for dealt_out in (False, True))
+    ways = (_merge_result(layer, towers, dealt_out=dealt_out) for dealt_out in (False, True))
     return any(joined is not None and _gives_back(joined, towers) for joined in ways)
 
 
@@ -261,11 +261,11 @@ def _are_all(joined: CodeRows, towers: int) -> bool:
     return joined.numbers == tuple(range(towers * ROWS_A_TOWER))
 
 
-def _joined(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> CodeRows | None:
+def _merge_result(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> CodeRows | None:
     """Return the effect of a layer's code on the rows of so many towers; None if it cannot be followed."""
     numbers, n = np.arange(towers * ROWS_A_TOWER, dtype=np.int32), ROWS_A_TOWER
     parts = [numbers[k::towers] if dealt_out else numbers[n * k : n * (k + 1)] for k in range(towers)]
-    results = _followed(layer, parts, shape)
+    results = _result_rows(layer, parts, shape)
     return results[0] if results is not None and len(results) == 1 else None
 
 
@@ -280,7 +280,7 @@ def _each(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list
     parts: list[CodeRows | None] = []
     taken = 0
     for layer, _, output in lane:
-        results = _taken(layer, count, shape) or ()
+        results = _slice_result(layer, count, shape) or ()
         part = results[output] if output < len(results) else None
         parts.append(part)
         taken += len(part.numbers) if part is not None else 0
@@ -288,19 +288,19 @@ def _each(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list
     return parts
 
 
-def _taken(layer: Layer, count: int, shape: Shape | None) -> tuple[CodeRows | None, ...] | None:
+def _slice_result(layer: Layer, count: int, shape: Shape | None) -> tuple[CodeRows | None, ...] | None:
     """Return the result of a slice's code for so many rows; remembered, as other files have the same wrappers."""
     if count > MAX_ELEMENTS:
         return None
     row = None if shape is None else shape[1:]
-    follow = partial(_followed, layer, [_numbered(count)], None if row is None else (None, *row))
+    follow = partial(_result_rows, layer, [_numbered(count)], None if row is None else (None, *row))
     if count > MOST_ROWS:
         return follow()
     try:
         code = json.dumps([layer.settings.get(key) for key in ("function", "arguments")])
     except (RecursionError, TypeError):  # TypeError: a custom mapping, in an architecture that a caller gave
         return follow()
-    return answered((_taken, code, count, row), follow)
+    return answered((_slice_result, code, count, row), follow)
 
 
 @lru_cache(maxsize=16)
@@ -313,7 +313,7 @@ RANKS = (2, 4, 3, 5)
 """Of the tensor, tried in turn: a file does not always say how many axes a Lambda is given."""
 
 
-def _followed(layer: Layer, rows: Sequence[Array], shape: Shape | None) -> tuple[CodeRows | None, ...] | None:
+def _result_rows(layer: Layer, rows: Sequence[Array], shape: Shape | None) -> tuple[CodeRows | None, ...] | None:
     """The rows in each result of a layer's code, of tensors with these rows; None where it cannot be followed."""
     if not layer_facts.is_function(layer):
         return None

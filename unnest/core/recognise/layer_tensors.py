@@ -121,11 +121,11 @@ class LayerTensors(SearchedGraph):
         if what.name or not reads or is_operation(layer, call):
             return what
         if layer_facts.is_function(layer) and layer.settings.get("time_major") is not True:
-            made = self._made_of(at, known)
+            made = self._code_result(at, known)
             return OpCall(OF_CODE[made], reads, {}) if made in OF_CODE else NOTHING
         return _of_rows(layer, reads)
 
-    def _made_of(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> RowsMade:
+    def _code_result(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> RowsMade:
         """Return the effect of a layer's code on its inputs: followed once, for whatever output of the model."""
         layer, shapes = self.graph.layers[at.layer], tuple(self.shape(ref, known) for ref in self.graph.call(at).reads)
         made = self._made.get((layer.name, shapes))
@@ -177,7 +177,7 @@ class LayerTensors(SearchedGraph):
             reads = self.reads(here.call)
             if here in shapes:
                 pending.pop()
-            elif (shape := self._told_shape(here)) is not None or not reads:
+            elif (shape := self._stored_shape(here)) is not None or not reads:
                 shapes[here] = shape
             elif missing := [read for read in reads if read not in shapes]:
                 pending += missing
@@ -189,7 +189,7 @@ class LayerTensors(SearchedGraph):
         shape = shapes[ref]
         return self.supposed.get(ref) if shape is None else shape
 
-    def _told_shape(self, ref: Ref) -> Shape | None:
+    def _stored_shape(self, ref: Ref) -> Shape | None:
         layer = self.graph.layers[ref.layer]
         if ref in self.graph.noted_shapes:
             return self.graph.noted_shapes[ref]
@@ -223,7 +223,7 @@ class LayerTensors(SearchedGraph):
             ref = graph.reads(ref.call)[0]
             what = graph.of(ref.call)
         if not what.name and layer_facts.is_function(graph.graph.layers[ref.layer]):
-            return graph._made_of(ref.call) is RowsMade.ONE
+            return graph._code_result(ref.call) is RowsMade.ONE
         if what.name not in AVERAGED:
             return False
         axes = argument(what, "axis")

@@ -77,7 +77,7 @@ def claim(lane: Sequence[Slice], rows: int | None = None) -> SliceClaim:
     numbers = [{p: v for p, v in n.items() if p[-1] not in AXES} for n in numbers]
     if objection := told_texts.objection_to_names(lane):
         return SliceClaim(Told.OTHERWISE, objection)
-    judged = _judged(lane, numbers, known_of(lane, rows))
+    judged = _judge(lane, numbers, known_of(lane, rows))
     difference = told_texts.difference(lane)
     is_by_numbers = any(other != numbers[0] for other in numbers) and judged.told in {
         Told.ROWS,
@@ -117,7 +117,7 @@ def _split(lane: Sequence[Slice]) -> SliceClaim:
     return SliceClaim(Told.PARTLY) if layer_facts.is_function(layer) else SliceClaim(Told.OPAQUE, _says_nothing(lane))
 
 
-def _judged(lane: Sequence[Slice], numbers: Sequence[Numbers], known: LaneFacts) -> SliceClaim:
+def _judge(lane: Sequence[Slice], numbers: Sequence[Numbers], known: LaneFacts) -> SliceClaim:
     every = {place for n in numbers for place in n}
     constant = {p: v for p, v in numbers[0].items() if all(n.get(p) == v for n in numbers)}
     varying = every - constant.keys() if known.slices > 1 else every
@@ -126,7 +126,7 @@ def _judged(lane: Sequence[Slice], numbers: Sequence[Numbers], known: LaneFacts)
     readings = [*counted(numbers, constant, known), *shared_out(numbers, constant, known), *bounded(numbers, known)]
     complete = [r for r in readings if r.is_complete]
     if complete:
-        return _told(complete, numbers, varying, known)
+        return _explaining_numbers(complete, numbers, varying, known)
     if readings:
         return _half_told(lane, readings[0], every, numbers, known)
     return _unread(lane, numbers, varying, constant, known)
@@ -154,7 +154,9 @@ def _may_count(lane: Sequence[Slice], reading: Reading, numbers: Sequence[Number
     return told_texts.have_code(lane) or all(isinstance(first, int) and first == 0 for first in firsts)
 
 
-def _told(complete: Sequence[Reading], numbers: Sequence[Numbers], varying: set[Path], known: LaneFacts) -> SliceClaim:
+def _explaining_numbers(
+    complete: Sequence[Reading], numbers: Sequence[Numbers], varying: set[Path], known: LaneFacts
+) -> SliceClaim:
     """Numbers in a form that tells all rows; none may be left that varies in another way."""
     first = complete[0]
     indices = [reading for reading in complete if reading.is_index]

@@ -22,7 +22,7 @@ DEVICE = r"(?i)/?(?:[a-z]+:\w+/)*(?:device:)?(?:xla_)?(?:cpu|gpu|tpu)(?::(?:\d+|
 
 def objection_to_names(lane: Sequence[Slice]) -> str | None:
     """Return why the names of arguments are not those of one wrapper's slices; None if they may be."""
-    names = [frozenset(_told(layer)) for layer, _, _ in lane]
+    names = [frozenset(_own_arguments(layer)) for layer, _, _ in lane]
     for (layer, _, _), given in zip(lane, names, strict=True):
         code = layer_facts.stored_code(layer)
         refused = set() if code is None or code.accepts is None else given - code.accepts
@@ -41,17 +41,17 @@ def have_code(lane: Sequence[Slice]) -> bool:
 
 def difference(lane: Sequence[Slice]) -> str | None:
     """Return texts and truth values that differ between slices; None if equal, devices, or tower counts."""
-    told = [dict(_texts(_told(layer))) for layer, _, _ in lane]
+    told = [dict(_texts(_own_arguments(layer))) for layer, _, _ in lane]
     for place in dict.fromkeys(place for leaves in told for place in leaves):
         values = [leaves.get(place) for leaves in told]
         if any(type(value) is not type(values[0]) or value != values[0] for value in values) and not (
             all(isinstance(value, str) and re.fullmatch(DEVICE, value) for value in values) or _count_towers(values)
         ):
-            return f"{last(place)} is {', '.join(_shown(value) for value in values)} from slice to slice"
+            return f"{last(place)} is {', '.join(_argument_text(value) for value in values)} from slice to slice"
     return None
 
 
-def _told(layer: Layer) -> Mapping[str, Json]:
+def _own_arguments(layer: Layer) -> Mapping[str, Json]:
     """The arguments of a function; what a class's config holds beside every layer's keys."""
     if layer_facts.is_function(layer):
         arguments = layer.settings.get("arguments")
@@ -74,5 +74,5 @@ def _count_towers(values: Sequence[Json]) -> bool:
     return found == [(before, first + index, behind) for index in range(len(found))]
 
 
-def _shown(value: Json) -> str:
+def _argument_text(value: Json) -> str:
     return "none" if value is None else str(value)

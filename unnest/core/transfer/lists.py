@@ -260,11 +260,11 @@ def _renamed(leaf: Leaf, name: str, *, is_frozen: bool, is_keras_1: bool) -> Jso
 
 
 def _without_names(config: JsonObject) -> JsonObject:
-    return {key: _held(value) if isinstance(value, dict) and "class_name" in value else value
+    return {key: _bare_entry(value) if isinstance(value, dict) and "class_name" in value else value
             for key, value in config.items()}  # fmt: skip
 
 
-def _held(entry: JsonObject) -> JsonObject:
+def _bare_entry(entry: JsonObject) -> JsonObject:
     config = entry.get("config")
     if not isinstance(config, dict) or "layers" in config:
         return entry

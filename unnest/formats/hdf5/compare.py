@@ -172,7 +172,7 @@ def _slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
         dataset.read(h5s.ALL, h5s.ALL, value)
         yield value.tobytes()
         return
-    axis, step = _cut(shape, dtype.itemsize, chunk)
+    axis, step = _slab_axis_and_step(shape, dtype.itemsize, chunk)
     space = dataset.get_space()
     for leading in np.ndindex(shape[:axis]):
         for start in range(0, shape[axis], step):
@@ -185,7 +185,7 @@ def _slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
             yield value.tobytes()
 
 
-def _cut(shape: tuple[int, ...], itemsize: int, chunk: tuple[int, ...] | None) -> tuple[int, int]:
+def _slab_axis_and_step(shape: tuple[int, ...], itemsize: int, chunk: tuple[int, ...] | None) -> tuple[int, int]:
     """Return (axis, step): a slab is `step` indices of `axis`, one index of each axis before it, all behind it.
 
     Slabs hold whole chunks where those fit, so that each chunk is decoded once.

@@ -42,10 +42,10 @@ def give(file: IO[bytes], rooms: list[Room]) -> None:
     The bytes themselves are not touched. Raises ValueError where a header is not that of a dataset without room.
     """
     for room in rooms:
-        _put(file, _place_of_address(file, room), room.offset)
+        _write_address(file, _place_of_address(file, room), room.offset)
     if _read(file, 0, len(SUPERBLOCK)) != SUPERBLOCK:
         raise ValueError("HDF5 wrote a superblock of another version")
-    _put(file, END_OF_FILE, max(room.offset + room.size for room in rooms))
+    _write_address(file, END_OF_FILE, max(room.offset + room.size for room in rooms))
 
 
 def _place_of_address(file: IO[bytes], room: Room) -> int:
@@ -61,7 +61,7 @@ def _place_of_address(file: IO[bytes], room: Room) -> int:
     raise ValueError("HDF5 gave a dataset another layout than was asked for")
 
 
-def _put(file: IO[bytes], offset: int, address: int) -> None:
+def _write_address(file: IO[bytes], offset: int, address: int) -> None:
     file.seek(offset)
     write_all(file, ADDRESS.pack(address))
 

@@ -177,7 +177,7 @@ class _Reader:
             backend=self._version("backend", top, layers),
             is_ours=architecture is None and MARK in top,
         )
-        return stored, self._left_behind({"": top, self.root: layers})
+        return stored, self._not_carried({"": top, self.root: layers})
 
     def _place(self, path: str) -> str:
         return f"{self.hdf5.path}: /{short(path)}"
@@ -248,7 +248,7 @@ class _Reader:
             )
         return Unreadable("not-keras", f"{path}: is an HDF5 file, but neither a Keras model nor Keras weights")
 
-    def _left_behind(self, attributes: Mapping[str, h5_attributes.Attributes]) -> tuple[Finding, ...]:
+    def _not_carried(self, attributes: Mapping[str, h5_attributes.Attributes]) -> tuple[Finding, ...]:
         """Report everything in the file that belongs to no model, and so will not be in the output."""
         not_carried = [p for p in self.hdf5.datasets if p not in self.tensor_paths] + self.hdf5.others
         for path, of_group in attributes.items():

@@ -49,7 +49,7 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
     if plan.complete is not None and plan.complete.is_keras_3 and to in (None, "keras", "weights"):
         return target_format(source, plan, to or "keras")
     complete, adapted = with_adapted_state(source, _complete(source, plan))
-    to = _asked_for(source, to, has_weights=complete.contents != "architecture")
+    to = _choose_container(source, to, has_weights=complete.contents != "architecture")
     converted = _converted(source, complete)
     assert converted.model is not None
     target = _as_contents(converted.model, to)
@@ -76,7 +76,7 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
     )
 
 
-def _asked_for(source: Source, to: Target | None, *, has_weights: bool) -> Target:
+def _choose_container(source: Source, to: Target | None, *, has_weights: bool) -> Target:
     """Return the container to write: `to`, or the default for such a model.
 
     Raises:

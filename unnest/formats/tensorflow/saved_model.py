@@ -206,7 +206,7 @@ class SavedModelSource(Source):
         if self.stored.architecture is not None:
             keras_plan = plan(self.stored, choices=choices)._replace(conversion_refusal=self._conversion_refusal)
             if keras_plan.verdict == "parallel":
-                return self._held_against_operations(keras_plan, clean, left_out)
+                return self._compare_with_operations(keras_plan, clean, left_out)
             clean = clean._replace(near_misses=keras_plan.near_misses)
             if any(isinstance(miss, MixedRows) for miss in clean.near_misses):
                 return clean
@@ -242,7 +242,7 @@ class SavedModelSource(Source):
         architecture = self.stored.architecture
         return architecture is not None and is_model(architecture) and shows_row_cuts(read(architecture))
 
-    def _held_against_operations(self, keras_plan: Plan, clean: Plan, left_out: tuple[Finding, ...]) -> Plan:
+    def _compare_with_operations(self, keras_plan: Plan, clean: Plan, left_out: tuple[Finding, ...]) -> Plan:
         """The plan of the Keras graph; what layers' code leaves open, the operations may tell, either way.
 
         Of towers of the model's own layers they prove it only where it is known of all operations what they do to rows.

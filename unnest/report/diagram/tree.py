@@ -41,7 +41,7 @@ def _wrapper(figure: Figure, towers: Sequence[Box], width: int) -> Iterator[Line
         reads.setdefault(end, []).append(start)
     read = {start for start, end in figure.edges if nodes[end].role == "merge"}
     merges = [n for n in figure.nodes if n.role == "merge" and n.key not in read]
-    ordered = [*_joined(merges, reads, nodes)] or [*towers]
+    ordered = [*_operands(merges, reads, nodes)] or [*towers]
     lanes = [(_slices(t, reads, nodes), t) for t in ordered]
     sources = [nodes[key].name for key in _sources(ordered, reads, nodes)]
     columns = [
@@ -79,7 +79,7 @@ def _joints(number: int, count: int) -> tuple[str, str]:
     return ("└", "┘") if number == count - 1 else ("├", "┤")
 
 
-def _joined(merges: Sequence[Box], reads: dict[str, list[str]], nodes: dict[str, Box]) -> Iterator[Box]:
+def _operands(merges: Sequence[Box], reads: dict[str, list[str]], nodes: dict[str, Box]) -> Iterator[Box]:
     """Return the operands of the first merge, in its order, through the merges that it joins in turn."""
     waiting = [merges[0].key] if merges else []
     done: set[str] = set()

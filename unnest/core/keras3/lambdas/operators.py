@@ -61,7 +61,7 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
         whole = symbol != written and isinstance(left.value, int) and isinstance(right.value, int)
         return _folded("//" if whole else written, left, right)
     if written == "+" and _is_list(left) and _is_list(right):
-        return _joined(left, right)
+        return _concatenate(left, right)
     if not isinstance(left, SymbolicTensor) and not isinstance(right, SymbolicTensor):
         if isinstance(left, Array) or isinstance(right, Array):
             constants = arrays.arithmetic(symbol, left, right)
@@ -79,7 +79,7 @@ def _is_list(value: Value) -> bool:
     )
 
 
-def _joined(left: Value, right: Value) -> Items:
+def _concatenate(left: Value, right: Value) -> Items:
     """`left + right` of two lists, or of two tuples."""
     first, second = listed(left), listed(right)
     if first.kind != second.kind:
