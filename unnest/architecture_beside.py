@@ -73,7 +73,7 @@ def _stem(path: str) -> str:
 def _fits(source: Source, candidate: str, choices: Choices) -> bool:
     """Return True if each weight has its place in this architecture by names and shapes, not by order alone."""
     try:
-        plan = examine.planned(source, read_architecture(candidate), choices)
+        plan = examine.plan_source(source, read_architecture(candidate), choices)
     except UnnestError:
         return False
     is_complete = plan.refusal is None and plan.complete is not None and plan.conversion_refusal is None

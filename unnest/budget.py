@@ -1,9 +1,10 @@
 """The budget of one file: work in steps, and memory in bytes, in proportion to its size.
 
 A file from a stranger may ask for anything: a few bytes that stand for a billion operations, a header that claims
-gigabytes. So code that reads, decodes or walks a file announces its cost, with `spend` for work and `hold` for memory,
-before it starts; beyond the file's budget that raises `OverBudget`. The budget is opened once per file, by `limited`,
-and lives in a context variable, so that the pure core need not pass it around. Without one nothing is limited.
+gigabytes. So code that reads, decodes or walks a file announces its cost, with `charge_steps` for work and
+`charge_memory` for memory, before it starts; beyond the file's budget that raises `OverBudget`. The budget is opened
+once per file, by `limited`, and lives in a context variable, so that the pure core need not pass it around. Without one
+nothing is limited.
 
 A step is one or two microseconds of Python on today's machines; C code handles `BYTES_A_STEP` bytes in one. Of 1,307
 genuine files (below 1 MB) none takes more than 112,000 steps and 7 MB.
@@ -79,9 +80,9 @@ class Budget:
     path: str
     steps: int
     memory: int
-    #: What was worked out of parts of the file, with these parts, by their identity; see `remembered`.
+    #: What was worked out of parts of the file, with these parts, by their identity; see `memoize`.
     known: dict[tuple[object, ...], tuple[object, object]] = field(default_factory=dict)
-    #: What follows from a question alone, whichever file asks it; see `answered`.
+    #: What follows from a question alone, whichever file asks it; see `memoize_across_files`.
     answers: Answers = field(default_factory=Answers)
     #: The least memory that was left at any moment since `measured` began.
     least: int = field(init=False)
@@ -131,7 +132,7 @@ def limited_apart(budget: Budget) -> Iterator[Budget]:
         yield budget
 
 
-def spend(steps: int = 1) -> None:
+def charge_steps(steps: int = 1) -> None:
     """Take `steps` of work. Raises OverBudget, now and on every later call, once they are used up."""
     budget = _current.get()
     if budget is not None:
@@ -142,10 +143,10 @@ def spend(steps: int = 1) -> None:
 
 def spend_bytes(count: int) -> None:
     """The work of inflating, copying or comparing `count` bytes. Raises OverBudget."""
-    spend(1 + count // BYTES_A_STEP)
+    charge_steps(1 + count // BYTES_A_STEP)
 
 
-def hold(count: int) -> None:
+def charge_memory(count: int) -> None:
     """Take `count` bytes of memory for good: what is read stays while the file is open. Raises OverBudget."""
     budget = _current.get()
     if budget is not None:
@@ -155,7 +156,7 @@ def hold(count: int) -> None:
             raise budget.refuse("memory")
 
 
-def fits(count: int) -> None:
+def check_memory(count: int) -> None:
     """Raises OverBudget where `count` bytes, held for a moment, are more than is left."""
     budget = _current.get()
     if budget is not None:
@@ -203,7 +204,7 @@ def spent_again(cost: Cost) -> bool:
     return True
 
 
-def remembered(work_out: Callable[..., Result], *values: object) -> Result:
+def memoize(work_out: Callable[..., Result], *values: object) -> Result:
     """Return the result of `work_out`, a module's function, on immutable values, computed once a file.
 
     The last REMEMBERED results are kept, by the identity of the values, which is cheaper than comparing them.
@@ -221,7 +222,7 @@ def remembered(work_out: Callable[..., Result], *values: object) -> Result:
     return cast(Result, known[1])
 
 
-def answered(question: Hashable, work_out: Callable[[], Result]) -> Result:
+def memoize_across_files(question: Hashable, work_out: Callable[[], Result]) -> Result:
     """Return the result of `work_out`, which must follow from the question alone, and must be immutable.
 
     It is computed once for all files with budgets that share their `answers`, and charged each time.
@@ -239,4 +240,4 @@ def answered(question: Hashable, work_out: Callable[[], Result]) -> Result:
 
 def check() -> None:
     """Raises OverBudget where the budget was used up, whoever may have caught the first word of it."""
-    spend(0)
+    charge_steps(0)

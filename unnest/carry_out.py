@@ -34,7 +34,7 @@ def _check_refusal(source: Source, plan: Plan, options: FixOptions) -> None:
         raise Refused("needs-architecture", f"{source.path}: {why}")
 
 
-def carried_out(
+def apply_plan(
     result: Result,
     source: Source,
     plan: Plan,
@@ -336,7 +336,7 @@ def _check_clean(path: str, plan: Plan, architecture: JsonObject | None, choices
     """
     try:
         with open_container(path).open(path) as written:
-            verdict = examine.planned(written, architecture, choices).verdict
+            verdict = examine.plan_source(written, architecture, choices).verdict
             exchanged = exchanged_end(plan.stored.architecture, written.stored.architecture)
     except OverBudget:  # the input's budget, of which reading back takes its part
         raise

@@ -45,13 +45,13 @@ def opened(path: str) -> Source:
         return open_container(path).open(path)
 
 
-def looked_at(path: str) -> Source:
+def open_to_inspect(path: str) -> Source:
     """Open the model to be inspected, not copied."""
     with reading(path):
         return look(path)
 
 
-def planned(source: Source, architecture: JsonObject | None, choices: Choices) -> Plan:
+def plan_source(source: Source, architecture: JsonObject | None, choices: Choices) -> Plan:
     """Return the plan for a source.
 
     Raises:
@@ -68,7 +68,7 @@ def planned(source: Source, architecture: JsonObject | None, choices: Choices) -
     return made
 
 
-def described(report: R, source: Source, made: Plan) -> R:
+def describe(report: R, source: Source, made: Plan) -> R:
     """Return the report with the results of reading and planning."""
     stored = made.stored
     return replace(
@@ -252,7 +252,7 @@ def loading_facts(model: Stored, path: str, container: str, taker: str) -> dict[
     }
 
 
-def foreseen(made: Plan) -> str | None:
+def describe_fix(made: Plan) -> str | None:
     """Return what fix would do to a parallel model, in one sentence; None for a clean one."""
     if made.verdict == "clean":
         return None

@@ -100,12 +100,12 @@ def inspect_with(
         budget = budget_of(report.path, trust=trust)
         if known is not None:
             budget.answers = known.answers
-        with limited(budget), reading(report.path), examine.looked_at(report.path) as source:
+        with limited(budget), reading(report.path), examine.open_to_inspect(report.path) as source:
             if known is not None and architecture is None and not (parts.advice or parts.view):
                 return known.report(
                     source, choices, partial(_report_without_architecture, report, source, choices, parts), parts
                 )
-            plan = examine.planned(source, architecture, choices)
+            plan = examine.plan_source(source, architecture, choices)
             options = FixOptions(architecture=architecture, slice_layers=choices.slice_layers, trust=trust, parts=parts)
             report = _report_with(report, source, plan, options)
             if parts.advice:
@@ -143,12 +143,12 @@ def _report_without_architecture(report: Report, source: Source, choices: Choice
 
     """
     options = FixOptions(slice_layers=choices.slice_layers, parts=parts)
-    return _report_with(report, source, examine.planned(source, None, choices), options)
+    return _report_with(report, source, examine.plan_source(source, None, choices), options)
 
 
 def _report_with(report: Report, source: Source, plan: Plan, options: FixOptions) -> Report:
-    described = examine.described(report, source, plan)
-    described = replace(described, near_misses=plan.near_misses, fix_would=examine.foreseen(plan))
+    described = examine.describe(report, source, plan)
+    described = replace(described, near_misses=plan.near_misses, fix_would=examine.describe_fix(plan))
     return examine.illustrated(described, source, plan, options)
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from unnest import examine, logs, outputs
 from unnest.budget import limited
 from unnest.caller_code import target_model_of
-from unnest.carry_out import carried_out, output_of
+from unnest.carry_out import apply_plan, output_of
 from unnest.core.model import Choices
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, workspace
@@ -126,10 +126,12 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
             examine.opened(path) as source,
         ):
             with reading(path):
-                plan = examine.planned(source, options.architecture, Choices(options.keep_nested, options.slice_layers))
-                result = examine.illustrated(examine.described(result, source, plan), source, plan, options)
+                plan = examine.plan_source(
+                    source, options.architecture, Choices(options.keep_nested, options.slice_layers)
+                )
+                result = examine.illustrated(examine.describe(result, source, plan), source, plan, options)
             with writing(options.near(path)):
-                carried = carried_out(result, source, plan, options, meter, fingerprint)
+                carried = apply_plan(result, source, plan, options, meter, fingerprint)
         if options.verify and not options.dry_run and carried.output is not None:
             from unnest.verify import verified
 
@@ -161,7 +163,7 @@ def output_path(path: str, options: FixOptions) -> str | None:
     """The path that `fix` would write; None where it would write nothing, or cannot."""
     try:
         with limited(budget_of(path, trust=options.trust)), reading(path), examine.opened(path) as source:
-            plan = examine.planned(source, options.architecture, Choices(options.keep_nested, options.slice_layers))
+            plan = examine.plan_source(source, options.architecture, Choices(options.keep_nested, options.slice_layers))
             return output_of(source, plan, options)
     except UnnestError:
         return None

@@ -33,7 +33,7 @@ PARALLEL_KERAS = FIXTURES / "keras_zip/tfkeras/keras_zip-carried-named-adam/para
 def test_inspect_is_part_of_it(change: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the container's own comparison says."""
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    known = examine.planned
+    known = examine.plan_source
 
     def told(source: H5Source, *args: object, **options: bool) -> object:
         plan = known(source, *args, **options)  # type: ignore[arg-type]
@@ -43,7 +43,7 @@ def test_inspect_is_part_of_it(change: str, code: str, tmp_path: Path, monkeypat
             raise Unreadable("not-a-graph", f"{source.path}: the stored architecture does not add up")
         return plan._replace(verdict="parallel")
 
-    monkeypatch.setattr(examine, "planned", told)
+    monkeypatch.setattr(examine, "plan_source", told)
     result = unnest.fix(path)
     assert result.error is not None
     assert (result.action, result.error.code) == ("failed", code)

@@ -13,13 +13,13 @@ from unnest.budget import (
     Answers,
     Budget,
     OverBudget,
-    answered,
+    charge_memory,
+    charge_steps,
     check,
-    fits,
-    hold,
+    check_memory,
     limited,
-    remembered,
-    spend,
+    memoize,
+    memoize_across_files,
     spend_bytes,
 )
 
@@ -35,33 +35,33 @@ def test_grows_with_the_file() -> None:
 
 def test_nothing_is_limited_outside() -> None:
     """The core alone has no file, and no budget."""
-    spend(1 << 60)
-    hold(1 << 60)
-    fits(1 << 60)
+    charge_steps(1 << 60)
+    charge_memory(1 << 60)
+    check_memory(1 << 60)
     check()
 
 
 def test_the_last_step() -> None:
     """As many as there are, and not one more."""
     with limited(Budget("m.h5", 3, 10)):
-        spend(3)
+        charge_steps(3)
         check()
         with pytest.raises(OverBudget, match=r"^m\.h5: asks for more work .* --trust$"):
-            spend()
+            charge_steps()
         with pytest.raises(OverBudget):
             check()
 
 
 def test_memory_for_good_and_for_a_moment() -> None:
-    """`fits` takes nothing, `hold` does."""
+    """`check_memory` takes nothing, `charge_memory` does."""
     with limited(Budget("m.h5", 3, 10)):
-        fits(10)
-        hold(6)
-        fits(4)
+        check_memory(10)
+        charge_memory(6)
+        check_memory(4)
         with pytest.raises(OverBudget, match="more memory"):
-            fits(5)
+            check_memory(5)
         with pytest.raises(OverBudget, match="more memory"):
-            hold(5)
+            charge_memory(5)
 
 
 def test_bytes_are_work() -> None:
@@ -77,9 +77,9 @@ def test_one_file_in_another() -> None:
     """The output that is read back spends from what is open; afterwards nothing is."""
     with limited(Budget("outer", 5, 5)) as outer:
         with limited(Budget("inner", 1, 1)):
-            spend()
+            charge_steps()
         assert outer.steps == 5
-    spend(100)
+    charge_steps(100)
 
 
 def _sum(one: list[int], two: list[int]) -> list[int]:
@@ -94,13 +94,13 @@ def test_what_is_remembered() -> None:
     """While one file is worked on: by what is worked out, and by the very values, not by those that equal them."""
     one, equal, two = [1, 2], [1, 2], [3, 4]
     with limited(Budget("m.h5", 3, 10)):
-        answer = remembered(_sum, one, two)
-        assert remembered(_sum, one, two) is answer
-        assert remembered(_sum, equal, two) is not answer
-        assert remembered(_sum, two, one) == [3, 4, 1, 2]
-        assert remembered(_product, one, two) == [3, 8]
+        answer = memoize(_sum, one, two)
+        assert memoize(_sum, one, two) is answer
+        assert memoize(_sum, equal, two) is not answer
+        assert memoize(_sum, two, one) == [3, 4, 1, 2]
+        assert memoize(_product, one, two) == [3, 8]
     with limited(Budget("n.h5", 3, 10)):
-        assert remembered(_sum, one, two) is not answer
+        assert memoize(_sum, one, two) is not answer
 
 
 def test_what_is_answered() -> None:
@@ -109,36 +109,36 @@ def test_what_is_answered() -> None:
     numbers = itertools.count(1)
 
     def work_out() -> int:
-        spend(2)
+        charge_steps(2)
         return next(numbers)
 
     budgets = [Budget(path, 3, 10, answers=answers) for path in ("a.h5", "b.h5", "c.h5")]
     for budget in budgets[:2]:
         with limited(budget):
-            assert answered("q", work_out) == 1
+            assert memoize_across_files("q", work_out) == 1
         assert budget.steps == 1
     with limited(budgets[1]), pytest.raises(OverBudget):
-        answered("q", work_out)
+        memoize_across_files("q", work_out)
     with limited(budgets[2]):
-        assert answered("r", work_out) == 2
+        assert memoize_across_files("r", work_out) == 2
     with limited(Budget("alone.h5", 3, 10)):
-        assert answered("q", work_out) == 3
-    assert answered("q", work_out) == 4
+        assert memoize_across_files("q", work_out) == 3
+    assert memoize_across_files("q", work_out) == 4
 
 
 def test_an_answer_that_failed_is_none() -> None:
     with limited(Budget("a.h5", 3, 10)):
         for _ in range(2):
             with pytest.raises(ZeroDivisionError):
-                answered("q", lambda: 1 // 0)
-        assert answered("q", lambda: 1) == 1
+                memoize_across_files("q", lambda: 1 // 0)
+        assert memoize_across_files("q", lambda: 1) == 1
 
 
 def test_the_answers_that_were_asked_for_last_are_kept() -> None:
     with limited(Budget("a.h5", 3, 10)):
         for n in range(SHARED):
-            answered(n, lambda: "before")
-        answered(0, lambda: "never")
-        answered("one more", lambda: "before")
-        assert answered(0, lambda: "again") == "before"
-        assert answered(1, lambda: "again") == "again"
+            memoize_across_files(n, lambda: "before")
+        memoize_across_files(0, lambda: "never")
+        memoize_across_files("one more", lambda: "before")
+        assert memoize_across_files(0, lambda: "again") == "before"
+        assert memoize_across_files(1, lambda: "again") == "again"

@@ -17,7 +17,17 @@ import unnest
 from tests import makeh5
 from tests.corpus.unpacked import FIXTURES
 from unnest import examine, inspection
-from unnest.budget import Budget, Cost, OverBudget, fits, hold, limited, measured, spend, spent_again
+from unnest.budget import (
+    Budget,
+    Cost,
+    OverBudget,
+    charge_memory,
+    charge_steps,
+    check_memory,
+    limited,
+    measured,
+    spent_again,
+)
 from unnest.core.model import Choices, Json
 from unnest.core.recognise import traced_rows
 from unnest.inspection import inspect_with
@@ -39,13 +49,13 @@ def look(path: Path, known: KnownModels | None, *classes: str, trust: bool = Fal
 def worked_out(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths of the models that were planned."""
     paths: list[str] = []
-    planned = examine.planned
+    planned = examine.plan_source
 
     def counted(source: object, *args: object) -> object:
         paths.append(source.path)  # type: ignore[attr-defined] # of any Source
         return planned(source, *args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(examine, "planned", counted)
+    monkeypatch.setattr(examine, "plan_source", counted)
     return paths
 
 
@@ -238,9 +248,9 @@ def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, work
 
 def work() -> str:
     """Some steps, memory for good, and more for a moment."""
-    spend(5)
-    hold(10)
-    fits(30)
+    charge_steps(5)
+    charge_memory(10)
+    check_memory(30)
     return "done"
 
 

@@ -241,9 +241,9 @@ def look(path: str) -> Source:
 
     """
     if _by_first_bytes(path) == "h5" and map_of(path) is None:
-        from unnest.formats.hdf5.legacy_source import looked_at
+        from unnest.formats.hdf5.legacy_source import open_fast
 
-        source = looked_at(path)
+        source = open_fast(path)
         if source is not None:
             return source
     return open_container(path).open(path)

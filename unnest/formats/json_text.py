@@ -8,7 +8,7 @@ import stat
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
-from unnest.budget import hold
+from unnest.budget import charge_memory
 from unnest.core.model import Json, JsonObject
 from unnest.errors import Unreadable
 
@@ -31,7 +31,7 @@ def read_bytes(path: str, most: int, what: str) -> bytes:
 def parse(text: str, place: str) -> Json:
     """Any JSON value. Raises Unreadable where it is no JSON, or nests past what Python can hold."""
     # What Python makes of it: an object, a list, a value and its place in either.
-    hold(len(text) + 184 * text.count("{") + 64 * text.count("[") + 64 * text.count(","))
+    charge_memory(len(text) + 184 * text.count("{") + 64 * text.count("[") + 64 * text.count(","))
     try:
         value: Json = json.loads(text)
     except RecursionError:

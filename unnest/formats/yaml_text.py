@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from unnest.budget import hold, spend
+from unnest.budget import charge_memory, charge_steps
 from unnest.core.model import Json
 from unnest.errors import Unreadable
 
@@ -175,8 +175,8 @@ def _check_size(text: str, loader: type[Any], place: str) -> None:
     sizes: dict[str, int] = {}
     written = total = 0
     for event in yaml.parse(text, Loader=loader):
-        spend(STEPS_AN_EVENT)
-        hold(BYTES_AN_EVENT)
+        charge_steps(STEPS_AN_EVENT)
+        charge_memory(BYTES_AN_EVENT)
         anchor, size = getattr(event, "anchor", None), 0
         if isinstance(event, yaml.events.CollectionStartEvent):
             open_nodes.append((anchor, 1))

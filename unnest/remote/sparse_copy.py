@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.errors import Unreadable
 from unnest.files.file_window import Readable
 from unnest.formats.detect import HDF5_MAGIC, ZIP_MAGIC
@@ -40,7 +40,7 @@ class Copy(Readable):
             stop = block
             while stop < last and not self._has_block[stop] and (stop - block) * BLOCK < PIECE:
                 stop += 1
-            spend(stop - block)
+            charge_steps(stop - block)
             self._file.seek(block * BLOCK)
             self._file.write(self._read(block * BLOCK, min(stop * BLOCK, self.size)))
             self._has_block[block:stop] = b"\1" * (stop - block)
@@ -119,7 +119,7 @@ def _in_hdf5(window: _Part, size: int, name: str) -> list[tuple[int, int]]:
                 ranges.append((dataset.get_offset(), dataset.get_offset() + node.stored))
             elif node.layout == h5d.CHUNKED:
                 for number in range(dataset.get_num_chunks()):
-                    spend()
+                    charge_steps()
                     chunk = dataset.get_chunk_info(number)
                     ranges.append((chunk.byte_offset, chunk.byte_offset + chunk.size))
     return ranges

@@ -9,7 +9,7 @@ from unnest.core.assign.loading_order import is_state_of_fewer, misplaced, store
 from unnest.core.keras_facts import loading, loading_in_keras_3
 from unnest.core.keras_facts.adapted import untold
 from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs
-from unnest.core.keras_facts.optimizer_classes import given_optimizers
+from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.stored_code import lambdas
 
@@ -274,7 +274,7 @@ def _untrained(model: Stored, path: str) -> bool:
 
 def _own_names(training: JsonObject | None) -> list[str]:
     """The losses, metrics and optimizers that are none of Keras's own: a loader is to be given them."""
-    names = given_optimizers(training)
+    names = custom_optimizers(training)
     pending: list[Json] = [(training or {}).get(key) for key in ("loss", "metrics", "weighted_metrics")]
     while pending:
         part = pending.pop()

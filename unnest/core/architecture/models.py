@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.budget import remembered, spend
+from unnest.budget import charge_steps, memoize
 from unnest.core import json_tree
 from unnest.core.architecture import named_inputs, tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer, Ref
@@ -70,7 +70,7 @@ def read(model: JsonObject) -> Graph:
 
     Raises NotAGraph where names repeat, or a reference leads nowhere or in a circle.
     """
-    return remembered(_read, model)
+    return memoize(_read, model)
 
 
 def _read(model: JsonObject) -> Graph:
@@ -78,7 +78,7 @@ def _read(model: JsonObject) -> Graph:
     if entries is None:
         raise NotAGraph(f"{str(model.get('class_name'))!r} holds no list of layers")
     objects = [e for e in entries if isinstance(e, Mapping)]
-    spend(STEPS_A_LAYER * len(objects))
+    charge_steps(STEPS_A_LAYER * len(objects))
     config = model["config"]
     if isinstance(config, Mapping) and "output_layers" in config:
         return _read_functional(model, config, objects)
@@ -200,7 +200,7 @@ def _calls_by_layer(entry_by_name: Mapping[str, JsonObject]) -> dict[str, Sequen
     if without_config is not None:
         raise NotAGraph(f"{without_config!r} has no config")
     stored_calls = {name: _stored_calls(entry) for name, entry in entry_by_name.items()}
-    spend(STEPS_A_LAYER * sum(map(len, stored_calls.values())))
+    charge_steps(STEPS_A_LAYER * sum(map(len, stored_calls.values())))
     for name, calls in stored_calls.items():
         if any(tensor_refs.counts_below_zero(node, entry_by_name) for node in calls):
             raise NotAGraph(f"{name!r} reads an output with a number below zero")

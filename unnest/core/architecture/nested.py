@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.models import is_model, read
 from unnest.core.model import JsonObject, Tensor
@@ -49,7 +49,7 @@ def leaves(
     graph = read(model)
     for name in order(graph):
         layer = graph.layers[name]
-        spend()
+        charge_steps()
         inner = inner_model(layer)
         if inner is None:
             yield Leaf((*path, layer.name), layer)

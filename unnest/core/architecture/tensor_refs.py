@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject
 
@@ -102,9 +102,9 @@ def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRe
     if node is None or isinstance(node, (str, int, float)):  # most are, and asking an abstract class takes its time
         return node
     if isinstance(node, Mapping):
-        spend(STEPS_A_PART)
+        charge_steps(STEPS_A_PART)
         return _rewrite_mapping(node, layers, change)
-    spend(STEPS_A_PART)
+    charge_steps(STEPS_A_PART)
     if _is_ref(node, layers):
         name, number, tensor = change((str(node[0]), _int(node[1]), _int(node[2])))
         return [name, number, tensor, *(rewrite(rest, layers, change) for rest in node[3:])]

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from unnest.budget import remembered
+from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.graph import Graph, Layer
@@ -42,7 +42,7 @@ class Claimant(NamedTuple):
     @classmethod
     def of(cls, layer: Layer, borne: str) -> Claimant:
         """Build from a layer; `borne`: the name in its weights if its config has none (empty: none either)."""
-        return remembered(_claimant, layer, borne)
+        return memoize(_claimant, layer, borne)
 
     def with_one_run(self, total: int | None = None) -> Claimant:
         """The same layer in a list that does not set apart what is trained; `total`: other than its config promises."""

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from unnest.budget import remembered
+from unnest.budget import memoize
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph
 from unnest.core.architecture.nested import LeafPath
@@ -31,7 +31,7 @@ def split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
 
     Raises Ambiguous where more than one reading, or none, is left.
     """
-    return remembered(_split, tensors, graph)
+    return memoize(_split, tensors, graph)
 
 
 def _split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:

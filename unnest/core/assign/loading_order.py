@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
-from unnest.budget import remembered
+from unnest.budget import memoize
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested import leaves
@@ -33,7 +33,7 @@ def misplaced(stored: Stored) -> str | None:
     """
     if stored.architecture is None or not is_model(stored.architecture):
         return None
-    return remembered(_first, stored.architecture, stored.groups)
+    return memoize(_first, stored.architecture, stored.groups)
 
 
 def _first(model: JsonObject, groups: Sequence[Group]) -> str | None:
@@ -61,7 +61,7 @@ def stored_once(stored: Stored) -> str | None:
     """
     if stored.contents != "model" or stored.architecture is None or not is_model(stored.architecture):
         return None
-    return remembered(_first_stored_once, stored.architecture, stored.groups)
+    return memoize(_first_stored_once, stored.architecture, stored.groups)
 
 
 def _first_stored_once(model: JsonObject, groups: Sequence[Group]) -> str | None:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Literal, TypeAlias
 
-from unnest.budget import remembered
+from unnest.budget import memoize
 from unnest.core.model import Json
 
 CodeLayout: TypeAlias = Literal["2", "3", "3.8", "3.10", "3.11"]
@@ -94,7 +94,7 @@ def read(text: str) -> list[CodeObject]:
 
     More than one only where the bytes make sense in several layouts; none where they are no code object.
     """
-    return remembered(_read, text)
+    return memoize(_read, text)
 
 
 def parts_of(function: Json) -> tuple[str | None, Json, Json]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeAlias
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.interpretation import BEYOND_EXPRESSIONS, NotFollowed, Value
 
@@ -58,7 +58,7 @@ class RunCost:
 
 def spend_on(count: int) -> None:
     """So many bytes of code are carried out once more, which the file's budget is asked for: few may stand for many."""
-    spend(count // 2)
+    charge_steps(count // 2)
 
 
 class Internal:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.model import Shape
 from unnest.core.ops.apply import apply, is_known
@@ -76,7 +76,7 @@ class TensorGraph(ABC):
     def of(self, at: CallId) -> OpCall:
         """The operation behind a call, `NOTHING` where there is none that is known."""
         if at not in self._said:
-            spend(STEPS_A_CALL)
+            charge_steps(STEPS_A_CALL)
             what = self.parsed(at)
             self._said[at] = what if is_known(what) else NOTHING
         return self._said[at]
@@ -129,7 +129,7 @@ class Values:
         self._work += work
         if self._work > MAX_WORK:
             raise UnreadableCall
-        spend(STEPS_A_CALL + work // 1000)
+        charge_steps(STEPS_A_CALL + work // 1000)
         for tensor, array in enumerate(results):
             self._tensors[Ref(at.layer, at.rank, tensor)] = array
 

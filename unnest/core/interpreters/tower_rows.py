@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.row_counts import Counts
 from unnest.core.interpreters.row_dependence import NO_ROW, RowsMixed, combined, each_its_own
@@ -51,7 +51,7 @@ class TowerRows:
         entered: set[Ref] = set()
         pending = [end]
         while pending:
-            spend()
+            charge_steps()
             here = pending[-1]
             if here in self.known.tensors:
                 pending.pop()

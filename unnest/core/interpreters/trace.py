@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.architecture.graph import Ref
 from unnest.core.byte_code.inner import TooMuch
 from unnest.core.byte_code.interpretation import NotFollowed
@@ -236,7 +236,7 @@ class Trace:
         self.work += count
         if self.work > MAX_WORK:
             raise TooMuch("more work than layers do")
-        spend(STEPS_AN_OPERATION + count // ELEMENTS_A_STEP)
+        charge_steps(STEPS_AN_OPERATION + count // ELEMENTS_A_STEP)
 
     def _add(self, step: Step, *results: tuple[Array, ...]) -> list[Tensor]:
         made = [Tensor(Ref("", len(self.steps), number), arrays) for number, arrays in enumerate(results)]

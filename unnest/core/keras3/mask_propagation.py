@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from unnest.budget import remembered, spend
+from unnest.budget import charge_steps, memoize
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId
 from unnest.core.keras3.call_order import in_order
@@ -55,12 +55,12 @@ def all_pass(model: JsonObject, context: Context) -> bool:
 
 def makes_mask(entry: JsonObject, context: Context) -> bool:
     """Return True if a model in a model gives its first output a mask that a layer in it makes."""
-    return is_model(entry) and remembered(_model_makes_mask, entry, context)
+    return is_model(entry) and memoize(_model_makes_mask, entry, context)
 
 
 def _model_makes_mask(model: JsonObject, context: Context) -> bool:
     graph = read(model)
-    spend(len(graph.layers))
+    charge_steps(len(graph.layers))
     if graph.sequential:
         is_masked = False
         for layer in graph.layers.values():

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.budget import remembered
+from unnest.budget import memoize
 from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.models import MODEL_CLASSES
 from unnest.core.architecture.nested import leaves
@@ -21,7 +21,7 @@ from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.held_layers import wrapped
 from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake
 from unnest.core.keras_facts.operation_modules import operation_module
-from unnest.core.keras_facts.own_functions import activations, given_objects, named_within, rules
+from unnest.core.keras_facts.own_functions import activations, custom_objects, custom_objects_within, rules
 from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record
 from unnest.core.model import Json, JsonObject, Stored
@@ -68,7 +68,7 @@ def layer_entries(model: Json) -> Iterator[JsonObject]:
 
 def needs(model: Stored) -> Needs:
     """Return what has to be given to load the model."""
-    return remembered(_needs, model)
+    return memoize(_needs, model)
 
 
 def _needs(model: Stored) -> Needs:
@@ -104,7 +104,7 @@ def _add_objects(entry: JsonObject, model: Stored, classes: dict[str, None], fun
     if not isinstance(config, Mapping) or "layers" in config:
         return
     if model.is_keras_3:
-        for name, is_function in given_objects({k: v for k, v in config.items() if k not in HELD}):
+        for name, is_function in custom_objects({k: v for k, v in config.items() if k not in HELD}):
             (functions if is_function else classes)[name] = None
     else:
         functions |= dict.fromkeys(activations(config, model.release))
@@ -118,7 +118,7 @@ def _add_named(entry: JsonObject, classes: dict[str, None], functions: dict[str,
     if not isinstance(config, Mapping):
         return
     arguments = {k: v for k, v in config.items() if k not in ("layers", *HELD)}
-    for name, is_function in (*given_objects(arguments), *named_within(arguments)):
+    for name, is_function in (*custom_objects(arguments), *custom_objects_within(arguments)):
         (functions if is_function else classes)[name] = None
 
 

@@ -72,7 +72,7 @@ def activations(config: JsonObject, release: tuple[int, ...]) -> Iterator[str]:
             yield word
 
 
-def named_within(config: Json) -> Iterator[tuple[str, bool]]:
+def custom_objects_within(config: Json) -> Iterator[tuple[str, bool]]:
     """Custom objects in the config of a custom class: the name to give each by, and whether it is a function.
 
     The class hands them to Keras, which looks for them in the loader's `custom_objects`. What it calls its activation
@@ -93,7 +93,7 @@ def _is_known(kind: str) -> bool:
     return kind == "function" or kind.startswith("__") or today(kind) in LAYERS or is_rule_of_keras(kind)
 
 
-def given_objects(config: Json) -> Iterator[tuple[str, bool]]:
+def custom_objects(config: Json) -> Iterator[tuple[str, bool]]:
     """Yield what is not Keras's in a config of Keras 3: its name, and True for a function."""
     for part in json_tree.objects(config):
         if "registered_name" in part and not _is_kerass(part.get("module", "keras")):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unnest.budget import remembered
+from unnest.budget import memoize
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Ref
 from unnest.core.interpreters.tower_rows import RowsKept, TowerRows
@@ -71,7 +71,7 @@ def mixing_layer(model: Graph) -> str | None:
 
     Asked once, however many models it is in.
     """
-    return remembered(_mixing_layer, model)
+    return memoize(_mixing_layer, model)
 
 
 def _mixing_layer(model: Graph) -> str | None:

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from unnest.budget import answered, fits
+from unnest.budget import check_memory, memoize_across_files
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import JsonObject, Shape
 from unnest.core.ops.call import plain_name
@@ -284,7 +284,7 @@ def _each(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list
         part = results[output] if output < len(results) else None
         parts.append(part)
         taken += len(part.numbers) if part is not None else 0
-        fits(BYTES_A_NUMBER * taken)
+        check_memory(BYTES_A_NUMBER * taken)
     return parts
 
 
@@ -300,7 +300,7 @@ def _slice_result(layer: Layer, count: int, shape: Shape | None) -> tuple[CodeRo
         code = json.dumps([layer.settings.get(key) for key in ("function", "arguments")])
     except (RecursionError, TypeError):  # TypeError: a custom mapping, in an architecture that a caller gave
         return follow()
-    return answered((_slice_result, code, count, row), follow)
+    return memoize_across_files((_slice_result, code, count, row), follow)
 
 
 @lru_cache(maxsize=16)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from unnest.budget import remembered
+from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Layer
@@ -24,7 +24,7 @@ from unnest.core.layers.shape_rules import policy_name
 from unnest.core.model import Json, JsonObject, Shape
 from unnest.core.ops.registry import argument
 from unnest.core.recognise import lambda_code
-from unnest.core.recognise.op_calls import said, shape_of
+from unnest.core.recognise.op_calls import parse_op_call, shape_of
 
 Number: TypeAlias = int | float
 JOINING = ("concat",)
@@ -121,7 +121,7 @@ def runs_others_code(layer: Layer) -> bool:
 
     A Lambda that it holds gets other rows than the layer does, so that its code tells nothing.
     """
-    return remembered(_runs_others_code, layer.stored)
+    return memoize(_runs_others_code, layer.stored)
 
 
 def _runs_others_code(stored: JsonObject) -> bool:
@@ -190,7 +190,7 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
         return mode == "concat" and config.get("concat_axis") == 0
     if "concat_axis" in config:
         return _code_joins(mode, [])
-    what = said(layer, call)
+    what = parse_op_call(layer, call)
     if what is not None:
         if not _says(what.name, (*JOINING, *STACKING_ROWS)):
             return False
@@ -258,7 +258,7 @@ WhoseWeights: TypeAlias = Literal["nobody", "normalizations", "others"]
 
 def _whose_weights(model: JsonObject) -> WhoseWeights:
     """Return the layers with weights in a model; computed once, however many models it is in."""
-    return remembered(_looked_up, model)
+    return memoize(_looked_up, model)
 
 
 def _looked_up(model: JsonObject) -> WhoseWeights:
@@ -295,7 +295,7 @@ def passes_on(layer: Layer, call: Call) -> bool:
     """Return True if a layer hands its one input on as it is: it is there for its name or device only."""
     if len(call.reads) != 1:
         return False
-    what = said(layer, call)
+    what = parse_op_call(layer, call)
     if what is not None:
         return _says(what.name, PASSING)
     if layer.settings.get("activation") == "linear":
@@ -315,7 +315,7 @@ def _takes_less(dtype: Json) -> bool:
 
 def fixes_rows(layer: Layer, call: Call) -> bool:
     """True if an operation has a number of rows of its own: of a shape that it makes, `[4, 3]`, or the one it drops."""
-    what = said(layer, call)
+    what = parse_op_call(layer, call)
     if what is not None and what.name == "squeeze":
         axis = argument(what, "axis")
         return axis == 0 or (isinstance(axis, list) and any(str(each) == "0" for each in axis))

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.frontends.node_def import parse_node_def
@@ -29,7 +29,7 @@ from unnest.core.recognise import followed_slices, layer_facts
 from unnest.core.recognise.code_rows import RowsMade
 from unnest.core.recognise.op_calls import (
     is_operation,
-    said,
+    parse_op_call,
     shape_of,
     with_refs,
 )
@@ -87,7 +87,7 @@ class LayerTensors(SearchedGraph):
         for ref in pending:
             if ref.call not in met:
                 met.add(ref.call)
-                spend()
+                charge_steps()
                 yield Ref(ref.layer, ref.rank, 0)
                 pending += self.reads(ref.call)
 
@@ -103,7 +103,7 @@ class LayerTensors(SearchedGraph):
             return OpCall("claimed", [call.reads[0], self._claimed[at]], {})
         if is_model(layer.stored) or not call.reads:
             return NOTHING
-        what = said(layer, call)
+        what = parse_op_call(layer, call)
         try:
             return _of_keras(layer, call) if what is None else with_refs(what, self.graph.layers, self._ref)
         except UnreadableCall:
@@ -159,7 +159,7 @@ class LayerTensors(SearchedGraph):
     def unread(self, column: Column) -> str:
         """Also where Keras stored an operation's first argument alone, which is no tensor (`einsum`, up to 2.15)."""
         calls = [(self.graph.layers[ref.layer], self.graph.call(ref.call)) for ref in column]
-        untold = [layer.name for layer, call in calls if not call.reads and said(layer, call) is not None]
+        untold = [layer.name for layer, call in calls if not call.reads and parse_op_call(layer, call) is not None]
         if len(untold) == len(column):
             return f"the file does not tell which tensors {', '.join(untold[:4])} are called on"
         return super().unread(column)
@@ -172,7 +172,7 @@ class LayerTensors(SearchedGraph):
         shapes = self._shapes if known is None else known
         pending = [ref]
         while pending:
-            spend()
+            charge_steps()
             here = pending[-1]
             reads = self.reads(here.call)
             if here in shapes:
@@ -183,7 +183,7 @@ class LayerTensors(SearchedGraph):
                 pending += missing
             else:
                 layer, after = self.graph.layers[here.layer], [shapes[read] for read in reads]
-                is_of_keras = said(layer, self.graph.call(here.call)) is None
+                is_of_keras = parse_op_call(layer, self.graph.call(here.call)) is None
                 of_reads = dict(zip(reads, after, strict=True))
                 shapes[here] = _after(layer, after) if is_of_keras else call_shape(self.parsed(here.call), of_reads)
         shape = shapes[ref]

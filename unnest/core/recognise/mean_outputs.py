@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column, Values
 from unnest.core.ops.elements import NOT_COMPUTED, Array
@@ -51,7 +51,7 @@ class _Marks:
         users = [(user, ref) for ref in self.parts for user in graph.readers.get(ref.call, ())]
         pending = [(user, self.parts[ref]) for user, ref in users if ref in graph.reads(user)]
         while pending:
-            spend()
+            charge_steps()
             at, mark = pending.pop()
             before = self.calls.get(at, 0)
             if before | mark != before:
@@ -69,7 +69,7 @@ def _numbers(graph: SearchedGraph, tensor: Ref, marks: _Marks) -> tuple[Column, 
     calls: set[CallId] = set()
     pending, met = [tensor], {tensor}
     while pending:
-        spend()
+        charge_steps()
         here = pending.pop()
         mark = marks.of(here)
         if mark and mark & (mark - 1) == 0:

@@ -19,7 +19,7 @@ from unnest.core.ops.call import OpCall, UnreadableCall, Value, plain_name
 from unnest.core.ops.registry import argument
 
 
-def said(layer: Layer, call: Call) -> OpCall | None:
+def parse_op_call(layer: Layer, call: Call) -> OpCall | None:
     """Return an operation layer's call; None for real layers, stored code, and unknown forms."""
     config = layer.settings
     if "node_def" in config:

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 
 #: None where nothing is known; -1 for one unknown dimension.
 StoredShape: TypeAlias = "tuple[int, ...] | None"
@@ -109,7 +109,7 @@ class GraphView:
     def aliases(self, place: Place) -> Iterator[Place]:
         """The same value, step by step nearer to the operation that makes it; ends there."""
         for _ in range(10_000):
-            spend(2)
+            charge_steps(2)
             yield place
             graph, op = self.graph(place.frame), self.op(place)
             if op is None:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column, TensorGraph
 from unnest.core.model import Shape
@@ -93,7 +93,7 @@ class SearchedGraph(TensorGraph):
         met = {*stops}
         pending = [*ends]
         while pending:
-            spend()
+            charge_steps()
             ref = pending.pop()
             if ref in met or self.is_given(ref):
                 continue
@@ -112,7 +112,7 @@ class SearchedGraph(TensorGraph):
             here = pending[-1]
             reads = () if self.is_given(here) else self.reads(here.call)
             if here not in entered and here not in self._largest:
-                spend()
+                charge_steps()
                 entered.add(here)
                 pending += [read for read in reads if read not in self._largest]
                 continue
@@ -129,7 +129,7 @@ class SearchedGraph(TensorGraph):
         found: dict[CallId, set[CallId]] = {at: set() for at in ends}
         pending = [*ends]
         while pending:
-            spend()
+            charge_steps()
             at = pending.pop()
             for made in {ref.call for ref in self.reads(at)}:
                 if made in found:

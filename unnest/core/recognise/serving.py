@@ -83,7 +83,7 @@ def find(
     return FirstWrapper(None, tuple(near.values()))
 
 
-def joined_by_each(view: GraphView, names: Iterable[str]) -> list[list[Place]]:
+def concatenated_places(view: GraphView, names: Iterable[str]) -> list[list[Place]]:
     """Return the places of the operands of concatenations in the root graph. Raises Broken.
 
     What is concatenated along another axis than the batch is none.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.model import Scope
 from unnest.core.recognise.op_graph import CALLS, Broken, Function, GraphView, Op, OpGraph, Place
 from unnest.core.recognise.serving import ServingWrapper
@@ -181,7 +181,7 @@ def _behind(view: GraphView, ends: set[Place], stops: set[Place] | None = None) 
     pending = list(ends)
     while pending:
         place = pending.pop()
-        spend(3)
+        charge_steps(3)
         yield place
         if stops and place in stops:
             continue

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.frontends.node_def import may_join_rows, node_call, node_operation
 from unnest.core.interpreters.tensor_graph import NOTHING, Column
@@ -158,7 +158,7 @@ class ServingTensors(SearchedGraph):
             if tensor in met:
                 continue
             met.add(tensor)
-            spend()
+            charge_steps()
             op = self.view.root.producer(tensor)
             if op is not None and (op.kind in CALLS or may_join_rows(op.kind)):
                 yield self.ref(Place((), tensor))
@@ -227,7 +227,7 @@ class ServingTensors(SearchedGraph):
         """Return why operations are not the same computation: other kinds, other constants, other attributes."""
         first = self.op(column[0].call)
         for ref in column[1:]:
-            spend(STEPS_A_PAIR)
+            charge_steps(STEPS_A_PAIR)
             if not _same(self.view, first, self.op(ref.call)) and not self._are_one_constant(column[0], ref):
                 return f"{column[0].layer} and {ref.layer} compute different things"
         return None
@@ -275,7 +275,7 @@ def _same_functions(view: GraphView, left: str, right: str) -> bool:
     met: dict[Place, Place] = {}
     pending = [(Place((), a), Place((), b)) for a, b in zip(one.root.rets, two.root.rets, strict=True)]
     while pending:
-        spend(STEPS_A_PAIR)
+        charge_steps(STEPS_A_PAIR)
         a, b = (graph.resolve(place) for graph, place in zip((one, two), pending.pop(), strict=True))
         if a in met:
             if met[a] != b:

@@ -34,8 +34,8 @@ from unnest.core.recognise.told_numbers import (
     Numbers,
     Slice,
     called,
-    known_of,
     numbers_of,
+    slice_facts,
 )
 
 
@@ -77,7 +77,7 @@ def claim(lane: Sequence[Slice], rows: int | None = None) -> SliceClaim:
     numbers = [{p: v for p, v in n.items() if p[-1] not in AXES} for n in numbers]
     if objection := told_texts.objection_to_names(lane):
         return SliceClaim(Told.OTHERWISE, objection)
-    judged = _judge(lane, numbers, known_of(lane, rows))
+    judged = _judge(lane, numbers, slice_facts(lane, rows))
     difference = told_texts.difference(lane)
     is_by_numbers = any(other != numbers[0] for other in numbers) and judged.told in {
         Told.ROWS,

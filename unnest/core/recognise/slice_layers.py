@@ -120,12 +120,12 @@ def put_together(graph: Graph, cut: Cut, shapes: Sequence[Shape | None], merges:
 
     `shapes` are those that the template takes, one per input. Raises NotAWrapper where that is not all rows in order.
     """
-    from unnest.core.recognise.symbolic_rows import Joined, RowOrder, taken_of_layers
+    from unnest.core.recognise.symbolic_rows import Joined, RowOrder, rows_of_layers
 
     joins = [Joined(m.tensor, tuple(join(graph, m.calls[0])[0]), frozenset(m.calls)) for m in merges if m.on_batch_axis]
     parts = {lane.parts: lane.source for lane in cut.sliced}
     expected = {lane.source: shape or (None, None) for lane, shape in zip(cut.lanes, shapes, strict=True)}
-    taken = taken_of_layers(graph, parts, expected, dict(_claimed(graph, cut, merges)), joins)
+    taken = rows_of_layers(graph, parts, expected, dict(_claimed(graph, cut, merges)), joins)
     operations = [lane.source.layer for lane in cut.sliced if any(_computes(graph, at) for at in lane.calls)]
     source = next(iter(operations), None)
     if taken.rows is RowOrder.NOT or not slice_claims.agree(cut.claims):

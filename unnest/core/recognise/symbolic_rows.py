@@ -198,7 +198,7 @@ class RowTrial:
         return answers[0] if all(answer == answers[0] for answer in answers) else None
 
 
-def taken_of_layers(
+def rows_of_layers(
     graph: Graph,
     sources: Mapping[Column, Ref],
     expected: Mapping[Ref, Shape],

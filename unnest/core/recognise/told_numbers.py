@@ -58,7 +58,7 @@ class LaneFacts(NamedTuple):
     defaulted: tuple[str, ...] = ()
 
 
-def known_of(lane: Sequence[Slice], rows: int | None) -> LaneFacts:
+def slice_facts(lane: Sequence[Slice], rows: int | None) -> LaneFacts:
     """Return the facts on slices beside their numbers; `rows` is a fixed batch size."""
     return LaneFacts(
         len(lane),

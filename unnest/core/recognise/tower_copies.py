@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.recognise.searched_graph import SearchedGraph
@@ -49,7 +49,7 @@ def walk_back(graph: SearchedGraph, operands: Column, source: Callable[[Column],
     met: dict[Ref, Column] = {}
     pending = [operands]
     while pending:
-        spend(STEPS_A_COLUMN)
+        charge_steps(STEPS_A_COLUMN)
         column = pending.pop()
         first = column[0]
         if len(set(column)) == 1:
@@ -96,7 +96,7 @@ def _reaches_rows(graph: SearchedGraph, tensors: Iterable[Ref], sources: set[Ref
     """Return the tensors, cut or given by the caller, that some are computed from: rows or their number."""
     pending, met = [*tensors], {*tensors}
     while pending:
-        spend()
+        charge_steps()
         ref = pending.pop()
         if graph.is_given(ref) or ref in sources:
             return ref

@@ -31,7 +31,7 @@ from unnest.core.model import NearMiss
 from unnest.core.ops.registry import operation_of
 from unnest.core.recognise import claimed_wrappers, layer_facts
 from unnest.core.recognise.found import LayerWrapper, Recognised, or_why_not
-from unnest.core.recognise.op_calls import is_operation, said
+from unnest.core.recognise.op_calls import is_operation, parse_op_call
 
 
 def find(graph: Graph, vouched: Collection[str] = ()) -> list[LayerWrapper]:
@@ -83,7 +83,7 @@ def _can_be_read(layer: Layer) -> bool:
 
 def _is_registered(layer: Layer, call: Call) -> bool:
     """Return True if the call of an operation can be read, tensors included, and the registry knows the operation."""
-    what = said(layer, call)
+    what = parse_op_call(layer, call)
     return what is not None and operation_of(what) is not None and bool(call.reads)
 
 

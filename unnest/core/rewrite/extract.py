@@ -291,7 +291,7 @@ def _noting_template_output(graph: Graph, wrapper: LayerWrapper, inner: Graph) -
         return lambda stored: stored
     from unnest.core.rewrite import keras3_tensor_specs
 
-    return functools.partial(keras3_tensor_specs.noting, graph, wrapper, keras3_tensor_specs.made_by(inner))
+    return functools.partial(keras3_tensor_specs.noting, graph, wrapper, keras3_tensor_specs.output_spec(inner))
 
 
 def _notes_tensors(template: Layer) -> bool:

@@ -20,7 +20,7 @@ def cannot_note(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> str | None
     without_policy = [name for name, layer in inner.layers.items() if shape_inference.hides_policy(layer.stored)]
     if _casts(inner) and without_policy:
         return f"{without_policy[0]} does not store in which dtype it computes"
-    output = made_by(inner)
+    output = output_spec(inner)
     for merge in wrapper.merges:
         tower_specs = set(shape_inference.noted([graph.call(call).stored for call in merge.calls]))
         if output is None or {(spec.shape[1:], spec.dtype) for spec in tower_specs} != {
@@ -42,7 +42,7 @@ def _casts(graph: Graph) -> bool:
     )
 
 
-def made_by(inner: Graph) -> shape_inference.Spec | None:
+def output_spec(inner: Graph) -> shape_inference.Spec | None:
     """Return shape and dtype of the output of a chain of layers; None if its last layer does not show them."""
     last = list(inner.layers.values())[-1]
     input_spec = next(shape_inference.noted(last.calls[0].stored), None)

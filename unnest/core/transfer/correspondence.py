@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.architecture import children
 from unnest.core.architecture.graph import Graph, keras_order
 from unnest.core.architecture.nested import Leaf, LeafPath, leaves
@@ -87,7 +87,7 @@ class _Walk:
             pair = pending.pop()
             if pair in seen:
                 continue
-            spend()
+            charge_steps()
             seen.add(pair)
             old, new = pair
             walk.compare(old, new)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.architecture.nested import Leaf, LeafPath
@@ -70,7 +70,7 @@ def _written_out(graph: Graph, inputs: Sequence[Value], path: LeafPath) -> list[
         ref.call: [value] for ref, value in zip(graph.inputs, inputs, strict=False)
     }
     for call_id in _in_order(graph):
-        spend(STEPS_A_CALL)
+        charge_steps(STEPS_A_CALL)
         layer, call = graph.layers[call_id.layer], graph.call(call_id)
         if call_id in values:
             continue

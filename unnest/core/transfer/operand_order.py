@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.transfer.expressions import Node, Value
 
 #: Merge layers that compute the same whatever the order of their inputs.
@@ -45,7 +45,7 @@ class OperandOrder:
                 continue
             pending.pop()
             if node not in self._digests:
-                spend()
+                charge_steps()
                 operands = [hash((self._digests[each.node], each.tensor)) for each in node.inputs]
                 in_order = sorted(operands) if node.kind in COMMUTATIVE else operands
                 self._digests[node] = hash((node.kind, str(node.argument), *in_order))

@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 from h5py import h5d, h5i, h5s
 
-from unnest.budget import fits, spend_bytes
+from unnest.budget import check_memory, spend_bytes
 from unnest.core.model import Tensor
 from unnest.errors import Unreadable
 from unnest.files.reflinks import Range, are_shared, whole_blocks
@@ -166,7 +166,7 @@ def _slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
     chunk = created.get_chunk() if created.get_layout() == h5d.CHUNKED else None
     if chunk is not None:
         # HDF5 holds a whole chunk, as it is stored and as it is unpacked.
-        fits(2 * dtype.itemsize * math.prod(chunk))
+        check_memory(2 * dtype.itemsize * math.prod(chunk))
     if not shape:
         value = np.empty((), dtype)
         dataset.read(h5s.ALL, h5s.ALL, value)

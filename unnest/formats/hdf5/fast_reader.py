@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unnest.budget import fits, hold, spend
+from unnest.budget import charge_memory, charge_steps, check_memory
 from unnest.formats.hdf5.attributes import BYTES_TEXT, STR_TEXT
 from unnest.formats.hdf5.heap_check import Heaps
 from unnest.formats.hdf5.index import (
@@ -136,7 +136,7 @@ class PlainAttribute(NamedTuple):
 
         """
         count = math.prod(shape)
-        fits(count * max(dtype.itemsize, REFERENCE))
+        check_memory(count * max(dtype.itemsize, REFERENCE))
         if dtype.kind != "O":
             return np.frombuffer(self.data, dtype, count).reshape(shape)
         values = np.empty(count, dtype)
@@ -231,7 +231,7 @@ class PlainFile:
     def attributes(self, path: str) -> dict[str, PlainAttribute]:
         """The attributes of a group."""
         attributes = self._attributes[path]
-        spend(len(attributes) * (1 + len(attributes) // WALKED_IN_A_STEP))
+        charge_steps(len(attributes) * (1 + len(attributes) // WALKED_IN_A_STEP))
         return attributes
 
     def texts(self, references: bytes, count: int) -> list[bytes]:
@@ -260,8 +260,8 @@ class PlainFile:
             prefix, depth, table = pending.pop()
             for name, address, cached_table in self._links(*table):
                 path = prefix + text_of(name)
-                spend(STEPS_A_LINK)
-                hold(BYTES_A_LINK + len(path))
+                charge_steps(STEPS_A_LINK)
+                charge_memory(BYTES_A_LINK + len(path))
                 require(address not in addresses)
                 addresses.add(address)
                 messages = self._messages(address)

@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from h5py import h5a, h5d, h5f, h5fd, h5g, h5l, h5o, h5p, h5s, h5t
 
-from unnest.budget import fits, hold, spend
+from unnest.budget import charge_memory, charge_steps, check_memory
 from unnest.errors import Unreadable
 from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
@@ -81,7 +81,7 @@ class GuardedAttribute(NamedTuple):
 
         """
         count = math.prod(shape)
-        fits(count * max(dtype.itemsize, REFERENCE))
+        check_memory(count * max(dtype.itemsize, REFERENCE))
         if dtype.kind == "O" and count:
             self.hdf5.check_references(self, dtype, count)
         value = np.empty(shape, dtype=dtype)
@@ -162,8 +162,8 @@ class GuardedFile:
             prefix, depth, group = pending.pop()
             for name, kind, address in _links(group):
                 path = prefix + text_of(name)
-                spend(STEPS_A_LINK)
-                hold(BYTES_A_LINK + len(path))
+                charge_steps(STEPS_A_LINK)
+                charge_memory(BYTES_A_LINK + len(path))
                 if kind != h5l.TYPE_HARD:
                     raise self._refuse("link", "a soft or external link", path)
                 if address in addresses:
@@ -247,7 +247,7 @@ class GuardedFile:
         if count > MAX_ATTRIBUTES:
             raise self._refuse("too-many-attributes", f"{count} attributes", path)
         for index in range(count):
-            spend(1 + count // WALKED_IN_A_STEP)
+            charge_steps(1 + count // WALKED_IN_A_STEP)
             attribute = h5a.open(opened, index=index)
             yield GuardedAttribute(self, path, text_of(attribute.name), attribute)
 

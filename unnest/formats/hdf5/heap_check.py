@@ -16,7 +16,7 @@ import struct
 from collections.abc import Callable, Iterator
 from struct import unpack_from
 
-from unnest.budget import fits, hold, spend
+from unnest.budget import charge_memory, charge_steps, check_memory
 from unnest.formats.hdf5.index import REFERENCE
 
 #: (offset from the start of the HDF5 file, count) -> the bytes there, fewer at the end.
@@ -62,7 +62,7 @@ class Heaps:
         """The same for the references themselves. Raises struct.error or IndexError, too."""
         total = 0
         for k in range(count):
-            spend()
+            charge_steps()
             length, address, index = unpack_from("<IQI", references, k * REFERENCE)
             if address == 0:  # what is no text at all; an empty one with an address is looked up all the same
                 continue
@@ -70,8 +70,8 @@ class Heaps:
             if length > stored:
                 raise Unsafe("refers to what the file does not hold")
             total += OBJECT + 2 * stored
-        fits(total)
-        hold(total)
+        check_memory(total)
+        charge_memory(total)
 
     def text(self, address: int, index: int) -> bytes:
         """An object that has been checked."""
@@ -103,12 +103,12 @@ class Heaps:
         (total,) = unpack_from("<Q", start, 8)
         if total > self.size - address:
             raise Unsafe("refers to a heap that is cut short")
-        hold(total)
+        charge_memory(total)
         data = self.read(address, total)
         contents: dict[int, tuple[int, int]] = {}
         offset = 16
         while offset + 16 <= len(data):
-            spend()
+            charge_steps()
             index, _, _, size = unpack_from("<HHIQ", data, offset)
             # What is free has the number 0, and a size that counts its head; the library goes on behind it.
             step = size if index == 0 else OBJECT_HEAD + (size + 7) // 8 * 8
@@ -147,7 +147,7 @@ def _messages(read: Read, first: tuple[int, int], size: int, *, extra: int, mode
         data = read(offset, length)
         position = 0
         while position + head_size <= len(data):
-            spend()
+            charge_steps()
             if modern:
                 kind, count, flags = unpack_from("<BHB", data, position)
             else:

@@ -109,7 +109,7 @@ class H5Source(Source):
             self._guarded.close()
 
 
-def looked_at(path: str) -> H5Source | None:
+def open_fast(path: str) -> H5Source | None:
     """Open the HDF5 file `path` with the fast reader; None if only HDF5's library can read it.
 
     Tensors cannot be read through it: use `H5Container.open` to copy them.

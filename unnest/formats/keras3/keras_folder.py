@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from unnest.budget import hold
+from unnest.budget import charge_memory
 from unnest.errors import Unreadable
 from unnest.formats.base import BLOCK
 from unnest.formats.hdf5.guarded_file import GuardedFile
@@ -68,7 +68,7 @@ class KerasFolderSource(KerasModelSource):
             folders.sort()
             for name in sorted(names):
                 count += 1
-                hold(BYTES_A_FILE)
+                charge_memory(BYTES_A_FILE)
                 path = os.path.join(parent, name)
                 if count > MOST_FILES or not os.path.isfile(path):
                     raise Unreadable("not-a-file", f"{path}: is no regular file, or one of too many; remove it")

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import IO, Any, ClassVar
 
-from unnest.budget import hold, spend, spend_bytes
+from unnest.budget import charge_memory, charge_steps, spend_bytes
 from unnest.core.model import JsonObject, Move, Output, Rearranged, Stored
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
@@ -130,7 +130,7 @@ class KerasSource(KerasModelSource):
         info = self.archive.getinfo(member)
         if info.file_size > MAX_JSON:
             raise Unreadable("too-large", f"{path}: {member} claims {info.file_size} bytes, which no model's has")
-        hold(info.file_size)
+        charge_memory(info.file_size)
         try:
             return b"".join(self.member(member)).decode("utf-8")
         except UnicodeDecodeError as e:
@@ -228,8 +228,8 @@ def _check_directory(archive: zipfile.ZipFile, path: str, size: int) -> None:
     names: set[str] = set()
     end = unpacked = 0
     for info in sorted(archive.infolist(), key=lambda i: i.header_offset):
-        spend(STEPS_A_MEMBER)
-        hold(BYTES_A_MEMBER + len(info.filename))
+        charge_steps(STEPS_A_MEMBER)
+        charge_memory(BYTES_A_MEMBER + len(info.filename))
         reason = _forbidden(info)
         if info.filename in names:
             reason = "is there twice"

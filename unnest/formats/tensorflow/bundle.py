@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from unnest.budget import fits, hold, spend
+from unnest.budget import charge_memory, charge_steps, check_memory
 from unnest.errors import Unreadable
 from unnest.files.os_calls import pread
 from unnest.formats.tensorflow import protos
@@ -122,7 +122,7 @@ class Bundle:
     def _entry(self, key: bytes, value: bytes, raw: dict[bytes, bytes]) -> BundleEntry:
         name = key.decode("utf-8", "surrogateescape")
         where = f"{self.index}: {name!r}"
-        spend(ENTRY_STEPS)
+        charge_steps(ENTRY_STEPS)
         proto = protos.parse("BundleEntry", value, where)
         if proto.dtype != STRING and proto.dtype not in DTYPES:
             raise Unreadable(
@@ -138,7 +138,7 @@ class Bundle:
             return BundleEntry(name, dtype, shape, (self._piece(where, proto, dtype, tuple((0, d) for d in shape)),))
         pieces = []
         for part in proto.slices:
-            spend(ENTRY_STEPS)
+            charge_steps(ENTRY_STEPS)
             stored_extents = [(int(e.start), int(e.length) if e.WhichOneof("has_length") else -1) for e in part.extent]
             stored = raw.get(slice_key(name, stored_extents))
             if stored is None or len(stored_extents) != len(shape):
@@ -238,7 +238,7 @@ def _tiles(entry: BundleEntry) -> bool:
     """Return True if the slices cover the tensor exactly once: none overlap, and together they have its size."""
     total = 0
     for piece in entry.pieces:
-        spend(len(entry.shape))
+        charge_steps(len(entry.shape))
         count = 1
         for (start, length), size in zip(piece.extents, entry.shape, strict=True):
             if start < 0 or length < 0 or start + length > size:
@@ -257,7 +257,7 @@ def _overlap(entry: BundleEntry) -> bool:
         extents_along = [p.extents[cut_axes[0]] for p in entry.pieces]
         return any(start + length > after for (start, length), (after, _) in itertools.pairwise(extents_along))
     for k, piece in enumerate(entry.pieces):
-        spend(k * len(entry.shape))
+        charge_steps(k * len(entry.shape))
         for other in entry.pieces[:k]:
             pairs = zip(piece.extents, other.extents, strict=True)
             if all(a < b + n and b < a + m for (a, m), (b, n) in pairs):
@@ -274,7 +274,7 @@ def _interleave(entry: BundleEntry, parts: list[bytes]) -> Iterator[bytes]:
     import numpy as np
 
     size = itemsize(entry.dtype)
-    fits(2 * entry.size * size)
+    check_memory(2 * entry.size * size)
     full_tensor = np.zeros((*entry.shape, size), np.uint8)
     for piece, data in zip(entry.pieces, parts, strict=True):
         region = tuple(slice(s, s + n) for s, n in piece.extents)
@@ -333,5 +333,5 @@ def read_plain(path: str, limit: int) -> bytes:
     with os.fdopen(descriptor, "rb") as f:
         if os.fstat(descriptor).st_size > limit:
             raise Unreadable("too-large", f"{path}: larger than {limit >> 20} MB, which no such file is")
-        hold(os.fstat(descriptor).st_size)
+        charge_memory(os.fstat(descriptor).st_size)
         return f.read()

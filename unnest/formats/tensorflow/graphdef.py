@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from unnest.budget import hold, spend
+from unnest.budget import charge_memory, charge_steps
 from unnest.core.recognise.op_graph import Function, Op, OpGraph, StoredShape
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import protos
@@ -68,8 +68,8 @@ def tensor(name: str) -> str:
 
 def op(node: protos.Message, *, inside: bool = False) -> Op:
     """Return one operation."""
-    spend(OP_STEPS + len(node.input) + len(node.attr))
-    hold(OP_BYTES)
+    charge_steps(OP_STEPS + len(node.input) + len(node.attr))
+    charge_memory(OP_BYTES)
     data = tuple(i if inside else tensor(i) for i in node.input if not i.startswith("^"))
     attrs = {k: attribute(v) for k, v in node.attr.items() if k not in ("value", "_output_shapes", "_class")}
     shapes: tuple[StoredShape, ...] = ()
@@ -115,8 +115,8 @@ def constant(array: protos.Message) -> np.ndarray:
     if not dtype_name.startswith(("<", "|")) or count > MAX_UNPACKED:
         return np.array(protos.dump(array))
     dtype = np.dtype(dtype_name)
-    hold(count * dtype.itemsize)
-    spend(count // 10)
+    charge_memory(count * dtype.itemsize)
+    charge_steps(count // 10)
     if array.content:
         if len(array.content) != count * dtype.itemsize:
             return np.array(array.content)

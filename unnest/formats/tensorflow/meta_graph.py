@@ -126,7 +126,7 @@ class Program:
         view = GraphView(self.graph, graphdef.library(self.message.graph))
         try:
             concatenations = [f"{op.name}:0" for op in self.graph.ops.values() if op.kind in CONCATENATIONS]
-            joined = serving.joined_by_each(view, concatenations)
+            joined = serving.concatenated_places(view, concatenations)
             variable_sets = [
                 [_flat_names(serving_scope.variables(view, {place})) for place in places]
                 for places in joined[:MAX_JOINS]

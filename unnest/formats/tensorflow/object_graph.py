@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple, TypeAlias
 
-from unnest.budget import hold, spend
+from unnest.budget import charge_memory, charge_steps
 from unnest.core.model import Tensor
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import protos
@@ -66,8 +66,8 @@ class ObjectGraph:
         self.nodes = protos.parse("ObjectGraph", bundle.strings(KEY)[0], self.where).nodes
         if not self.nodes:
             raise Unreadable("damaged-index", f"{self.where}: holds no objects; copy the files again")
-        spend(STEPS_AN_OBJECT * len(self.nodes) + sum(len(n.children) for n in self.nodes))
-        hold(BYTES_AN_OBJECT * len(self.nodes))
+        charge_steps(STEPS_AN_OBJECT * len(self.nodes) + sum(len(n.children) for n in self.nodes))
+        charge_memory(BYTES_AN_OBJECT * len(self.nodes))
         self._children = [{c.local_name: self._number(c) for c in n.children} for n in self.nodes]
         if generators := self._generators():
             self._children = [{k: n for k, n in each.items() if n not in generators} for each in self._children]
@@ -91,7 +91,7 @@ class ObjectGraph:
     def step(self) -> None:
         """One more object was looked at. Raises Unreadable where there are more than any model's graph leads to."""
         self._steps += 1
-        spend(STEPS_A_VISIT)
+        charge_steps(STEPS_A_VISIT)
         if self._steps > MAX_STEPS + MAX_STEPS_EACH * len(self.nodes):
             raise Unreadable("absurd-size", f"{self.where}: its objects lead to each other without end; no model's do")
 

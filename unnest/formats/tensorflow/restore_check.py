@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from unnest.budget import spend
+from unnest.budget import charge_steps
 from unnest.core.reach import reached
 from unnest.core.recognise.serving_scope import VARIABLES
 from unnest.errors import Unreadable
@@ -83,7 +83,7 @@ def _bodies(meta: Message) -> Iterator[_Body]:
         return
 
     def reads(name: str) -> list[str]:
-        spend(1 + len(nodes[name].input))
+        charge_steps(1 + len(nodes[name].input))
         return [i for i in map(_producer, nodes[name].input) if i in nodes]
 
     functions = {f.signature.name: f for f in meta.graph.library.function}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from unnest.budget import hold, spend
+from unnest.budget import charge_memory, charge_steps
 from unnest.errors import Unreadable
 
 #: What an entry costs, beside its bytes.
@@ -128,8 +128,8 @@ def _pairs(block: bytes) -> Iterator[tuple[bytes, bytes]]:
         shared, fresh, length = cursor.varint(), cursor.varint(), cursor.varint()
         if shared > len(key):
             raise IndexError
-        spend(ENTRY_STEPS)
-        hold(ENTRY_BYTES + shared + fresh + length)
+        charge_steps(ENTRY_STEPS)
+        charge_memory(ENTRY_BYTES + shared + fresh + length)
         key = key[:shared] + cursor.take(fresh)
         yield key, cursor.take(length)
 
@@ -140,10 +140,10 @@ def unsnap(data: bytes) -> bytes:
     length = cursor.varint()
     if length > MAX_EXPANSION * len(data):
         raise IndexError
-    hold(length)
+    charge_memory(length)
     out = bytearray()
     while cursor.offset < len(data):
-        spend(2)
+        charge_steps(2)
         tag = cursor.take(1)[0]
         if tag & 3 == 0:
             count = tag >> 2

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from unnest.budget import hold, spend
+from unnest.budget import charge_memory, charge_steps
 from unnest.core.keras_facts.adapted import missing_words, vocabulary, with_words
 from unnest.core.model import Json, JsonObject
 from unnest.formats.json_text import parse_object
@@ -187,14 +187,14 @@ class Tables:
             return _texts(bundle.strings(key))
         if entry.dtype not in ("<i8", "<i4") or len(entry.shape) != 1:
             return None
-        hold(BYTES_A_WORD * entry.shape[0])
+        charge_memory(BYTES_A_WORD * entry.shape[0])
         return [int(v) for v in np.frombuffer(b"".join(bundle.blocks(entry)), entry.dtype)]
 
 
 def _texts(words: Sequence[bytes]) -> list[str] | None:
     """Return words as texts; None if one is not UTF-8, which JSON cannot hold."""
-    spend(len(words))
-    hold(sum(map(len, words)) + BYTES_A_WORD * len(words))
+    charge_steps(len(words))
+    charge_memory(sum(map(len, words)) + BYTES_A_WORD * len(words))
     try:
         return [word.decode() for word in words]
     except UnicodeDecodeError:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.budget import hold
+from unnest.budget import charge_memory
 from unnest.core.model import Json, JsonObject
 from unnest.errors import Unreadable
 from unnest.files.atomic import changed
@@ -114,7 +114,7 @@ def read_manifest(path: str, value: Json) -> Manifest:
         weights, files = group.get("weights"), group.get("paths")
         if not isinstance(weights, list) or not isinstance(files, list):
             raise _damaged(path, f"group {number + 1} lists no paths or no weights")
-        hold(BYTES_AN_ENTRY * (len(weights) + len(files)))
+        charge_memory(BYTES_AN_ENTRY * (len(weights) + len(files)))
         shards = tuple(_shard(path, file) for file in files)
         for shard in shards:
             if shard.path in paths:

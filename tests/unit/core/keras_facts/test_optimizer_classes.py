@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts.optimizer_classes import given_optimizers
+from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 
 
 @pytest.mark.parametrize(
@@ -27,5 +27,5 @@ from unnest.core.keras_facts.optimizer_classes import given_optimizers
     ],
 )
 def test_optimizers_that_a_loader_is_to_be_given(optimizer: Any, names: list[str]) -> None:
-    assert given_optimizers({"optimizer": optimizer}) == given_optimizers({"optimizer_config": optimizer}) == names
-    assert given_optimizers(None) == []
+    assert custom_optimizers({"optimizer": optimizer}) == custom_optimizers({"optimizer_config": optimizer}) == names
+    assert custom_optimizers(None) == []

@@ -81,4 +81,4 @@ OWN_FUNCTION = {"module": "builtins", "class_name": "function", "config": "my_re
     ],
 )  # fmt: skip
 def test_objects_that_a_loader_is_given(config: Any, found: list[tuple[str, bool]]) -> None:
-    assert list(own_functions.given_objects(config)) == found
+    assert list(own_functions.custom_objects(config)) == found

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.core.recognise.one_layer import called, code_lambda, op_function, op_keras_3, op_node
 from unnest.core.architecture.graph import Call, Layer, Ref
 from unnest.core.model import Json, JsonObject
-from unnest.core.recognise.op_calls import said, with_refs
+from unnest.core.recognise.op_calls import parse_op_call, with_refs
 
 X = ["x", 0, 0]
 TENSOR = {"class_name": "__keras_tensor__", "config": {"shape": [None], "keras_history": X}}
@@ -23,7 +23,7 @@ TENSOR = {"class_name": "__keras_tensor__", "config": {"shape": [None], "keras_h
     ids=["a tensor", "a constant", "a list of tensors"],
 )
 def test_a_function_of_tensorflow(stored: Json, args: list[Json]) -> None:
-    what = said(*called("TFOpLambda", stored, function="compat.v1.floor_div", trainable=True))
+    what = parse_op_call(*called("TFOpLambda", stored, function="compat.v1.floor_div", trainable=True))
     assert what is not None
     assert (what.name, what.args, what.kwargs) == ("floordiv", args, {"axis": 0})
 
@@ -54,14 +54,14 @@ def int_attribute(number: int) -> Json:
     ],
 )
 def test_a_node_of_tensorflow(layer: tuple[Layer, Call], name: str, args: list[Json], kwargs: JsonObject) -> None:
-    what = said(*layer)
+    what = parse_op_call(*layer)
     assert what is not None
     assert (what.name, what.args, what.kwargs) == (name, args, kwargs)
 
 
 def test_a_control_input_is_no_argument() -> None:
     node = {"op": "Neg", "input": ["i0", "^after"], "attr": {}}
-    what = said(*called("TensorFlowOpLayer", node_def=node, constants=None, trainable=True))
+    what = parse_op_call(*called("TensorFlowOpLayer", node_def=node, constants=None, trainable=True))
     assert what is not None
     assert what.args == [X]
 
@@ -76,7 +76,7 @@ def test_a_control_input_is_no_argument() -> None:
 )
 def test_an_operation_of_keras_3(layer: tuple[Layer, Call], name: str, args: list[Json]) -> None:
     """Two of its classes have other arguments than TensorFlow's functions of that name."""
-    what = said(*layer)
+    what = parse_op_call(*layer)
     assert what is not None
     assert (what.name, what.args, what.kwargs) == (name, args, {"name": "l", "axis": 0})
 
@@ -95,11 +95,11 @@ def test_an_operation_of_keras_3(layer: tuple[Layer, Call], name: str, args: lis
     ids=["a layer", "code", "a name", "half a reference", "no reference", "no node", "no arguments"],
 )
 def test_other_forms_say_nothing(layer: tuple[Layer, Call]) -> None:
-    assert said(*layer) is None
+    assert parse_op_call(*layer) is None
 
 
 def test_the_arguments_of_a_function_go_by_name() -> None:
-    what = said(*op_function("split", num_or_size_splits=2, axis=0))
+    what = parse_op_call(*op_function("split", num_or_size_splits=2, axis=0))
     assert what is not None
     assert (what.args, what.kwargs) == ([[X]], {"num_or_size_splits": 2, "axis": 0})
 
@@ -107,6 +107,8 @@ def test_the_arguments_of_a_function_go_by_name() -> None:
 @pytest.mark.parametrize("kind", ["__numpy__", "__tensor__"])
 def test_a_constant_of_keras_3(kind: str) -> None:
     """An array, or a backend's tensor: its numbers are stored alike."""
-    what = said(*op_keras_3("Take", {"class_name": kind, "config": {"value": [4, 5], "dtype": "int32"}}, axis=0))
+    what = parse_op_call(
+        *op_keras_3("Take", {"class_name": kind, "config": {"value": [4, 5], "dtype": "int32"}}, axis=0)
+    )
     assert what is not None
     assert with_refs(what, ["x"], lambda raw: Ref(*raw)).args[1] == [4, 5]

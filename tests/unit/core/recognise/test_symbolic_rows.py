@@ -150,7 +150,7 @@ def answer(writer: Writer, inputs: Sequence[Tensor]) -> RowOrder:
 def taken(graph: Graph, *inputs: Sequence[Tensor], shape: Shape = (None, None)) -> Taken:
     """What the towers read of the one input."""
     x = Ref("x", 0, 0)
-    return symbolic_rows.taken_of_layers(graph, {tuple(Ref(*t) for t in i): x for i in inputs}, {x: shape})
+    return symbolic_rows.rows_of_layers(graph, {tuple(Ref(*t) for t in i): x for i in inputs}, {x: shape})
 
 
 def part(tensor: Tensor, number: int) -> Tensor:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.recognise.one_layer import called, code_lambda, lane
 from unnest.core.recognise import told_numbers
-from unnest.core.recognise.told_numbers import known_of, last, numbers_of
+from unnest.core.recognise.told_numbers import last, numbers_of, slice_facts
 
 
 def part(x: Any, i: int, parts: int = 2) -> Any:
@@ -38,19 +38,19 @@ def test_an_argument_of_the_call_counts_as_config() -> None:
 
 
 def test_what_is_known_beside_the_numbers() -> None:
-    known = known_of(lane(code_lambda(part, i=1), code_lambda(part, i=2)), rows=8)
+    known = slice_facts(lane(code_lambda(part, i=1), code_lambda(part, i=2)), rows=8)
     assert (known.slices, known.rows, known.literal, known.from_one) == (2, 8, True, frozenset({"i"}))
     assert 7 in known.constants
-    without_code = known_of(lane(called("Rows", i=1)), rows=None)
+    without_code = slice_facts(lane(called("Rows", i=1)), rows=None)
     assert (without_code.literal, without_code.from_one) == (False, None)
 
 
 def test_a_number_is_called_as_the_code_calls_it() -> None:
     """A default by its parameter, as long as all slices agree; the last key tells the rest."""
     slices = lane(*(code_lambda(part, i=i) for i in (1, 2)))
-    known = known_of(slices, rows=None)
+    known = slice_facts(slices, rows=None)
     assert [told_numbers.called(place, known) for place in numbers_of(*slices[0][:2])] == ["parts", "i"]
-    other = known_of(lane(code_lambda(part), code_lambda(lambda x, i, n=2: x[i:n])), rows=None)
+    other = slice_facts(lane(code_lambda(part), code_lambda(lambda x, i, n=2: x[i:n])), rows=None)
     assert told_numbers.called(("function", 1, 0), other) == "function"
     assert told_numbers.called(("function", 1, 0, 3), known) == "function"
     assert told_numbers.called(("function", 1, 7), known) == "function"

@@ -11,7 +11,7 @@ from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.recognise.found import LayerWrapper, Merge
 from unnest.core.rewrite import keras3_tensor_specs
-from unnest.core.rewrite.keras3_tensor_specs import cannot_note, made_by, noting
+from unnest.core.rewrite.keras3_tensor_specs import cannot_note, noting, output_spec
 
 Entry = dict[str, Any]
 
@@ -53,9 +53,9 @@ FOUND = LayerWrapper("t", (), (), frozenset(), (Merge(0, (CallId("m", 0),), on_b
 
 
 def test_what_a_chain_makes_follows_from_its_last_layer() -> None:
-    assert made_by(inner()) == Spec((None, 3), "float32")
-    assert made_by(inner("float16")) == Spec((None, 3), "float16")
-    assert made_by(inner(kind="Mine")) is None
+    assert output_spec(inner()) == Spec((None, 3), "float32")
+    assert output_spec(inner("float16")) == Spec((None, 3), "float16")
+    assert output_spec(inner(kind="Mine")) is None
 
 
 def test_what_the_towers_made_is_what_the_layers_promise() -> None:

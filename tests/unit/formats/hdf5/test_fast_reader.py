@@ -193,13 +193,13 @@ def test_a_text_shorter_than_its_object_is_left_to_the_library(length: int, tmp_
     version = PlainFile(str(path)).attributes("")["keras_version"]
     with pytest.raises(NotPlain):
         version.value(version.dtype, version.shape)
-    assert legacy_source.looked_at(str(path)) is None
+    assert legacy_source.open_fast(str(path)) is None
 
 
 def test_a_text_with_an_end_in_it_is_left_to_the_library(tmp_path: Path) -> None:
     path = tmp_path / "m.h5"
     path.write_bytes(texts_file(path).replace(b"2.2.4\0", b"2.\0.4\0"))
-    assert legacy_source.looked_at(str(path)) is None
+    assert legacy_source.open_fast(str(path)) is None
 
 
 def test_a_tensor_that_is_the_superblock_is_left_to_the_library(tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_what_an_attempt_cost_is_given_back(tmp_path: Path) -> None:
     path = tmp_path / "m.h5"
     path.write_bytes(texts_file(path).replace(b"2.2.4\0", b"2.\0.4\0"))
     with limited(Budget("m.h5", 10_000, 1 << 20)) as budget:
-        assert legacy_source.looked_at(str(path)) is None
+        assert legacy_source.open_fast(str(path)) is None
         assert (budget.steps, budget.memory) == (10_000, 1 << 20)
 
 
@@ -286,7 +286,7 @@ def test_a_look_takes_the_short_way_and_a_copy_does_not(tmp_path: Path, monkeypa
 
 def test_the_tensors_of_what_was_looked_at_can_be_had(tmp_path: Path) -> None:
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    source = legacy_source.looked_at(str(path))
+    source = legacy_source.open_fast(str(path))
     assert source is not None
     with source, H5Container().open(str(path)) as opened:
         tensor = source.tensors[0]

@@ -9,7 +9,7 @@ from unnest.core.keras3 import config_values
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake
-from unnest.core.keras_facts.own_functions import named_within
+from unnest.core.keras_facts.own_functions import custom_objects_within
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import JsonObject
 from unnest.findings import Code
@@ -39,7 +39,7 @@ def kept(kind: str, config: Config, name: str, weights: Weights, context: Contex
     base = {k: v for k, v in config.items() if k not in ("batch_input_shape", "input_shape", "input_dtype")}
     if isinstance(base.get("dtype"), Mapping):
         base["dtype"] = config_values.dtype(base["dtype"], name, context) or "float32"
-    for named, _ in named_within(base):
+    for named, _ in custom_objects_within(base):
         context.custom.setdefault(config_values.without_package(named), f"in the config of {name!r}")
     pairs = _pairs(weights)
     if pairs:
