@@ -126,7 +126,7 @@ def test_nothing_gets_out(error: Exception, bad: Path, monkeypatch: pytest.Monke
     steps: list[tuple[ModuleType, str, list[Callable[[Path], Report]]]] = [
         (examine, "look", [unnest.inspect]),
         (examine, "open_container", [unnest.fix]),
-        (examine, "planned", [unnest.inspect, unnest.fix]),
+        (examine, "plan_source", [unnest.inspect, unnest.fix]),
         (carry_out, "target_format", [unnest.fix]),
     ]
     for module, name, calls in steps:

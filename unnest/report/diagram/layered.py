@@ -50,10 +50,10 @@ def place(
     return PlacedFigure({key: at[key] for key in widths}, routes, width, (len(rows) - 1) * ROW + BOX)
 
 
-def _rows_of(keys: Sequence[str], edges: Iterable[tuple[str, str]], groups: Iterable[Sequence[str]]) -> dict[str, int]:
+def _rows_of(keys: Sequence[str], edges: Iterable[tuple[str, str]], groups: Sequence[Sequence[str]]) -> dict[str, int]:
     """Row by key: one below the lowest that it reads, a group's below all that it reads.
 
-    An input sits right above whom it feeds.
+    An input sits right above the box that it feeds, unless it belongs to a group.
     """
     reads: dict[str, list[str]] = {key: [] for key in keys}
     feeds: dict[str, list[str]] = {key: [] for key in keys}
@@ -67,8 +67,9 @@ def _rows_of(keys: Sequence[str], edges: Iterable[tuple[str, str]], groups: Iter
         rows.update(dict.fromkeys(group, max(rows[key] for key in group)))
         for key in keys:
             rows[key] = max([rows[key], *(rows[r] + 1 for r in reads[key])])
+    grouped = {key for group in groups for key in group}
     for key in keys:
-        if not reads[key] and feeds[key]:
+        if not reads[key] and feeds[key] and key not in grouped:
             rows[key] = min(rows[f] for f in feeds[key]) - 1
     return rows
 
