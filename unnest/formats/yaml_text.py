@@ -25,6 +25,8 @@ from unnest.errors import Unreadable
 
 #: Values inside values. The deepest known architecture has some 60.
 MAX_DEPTH = 400
+#: The scanner of libyaml has a limit of 1,000 of its own, which it may meet before it gives any event. (Source: 0.2.6.)
+DEPTH_OF_LIBYAML = "exceeded maximum nesting depth"
 LONGEST_NUMBER = 64
 #: Values that a text may unfold to: so many, and so many for each that is written. A long text counts as several.
 MAX_UNFOLDED, MAX_PER_VALUE, CHARACTERS = 100_000, 10, 64
@@ -145,6 +147,10 @@ def _unpacked(arguments: Any) -> float | None:  # noqa: ANN401 - any YAML value
     return number
 
 
+def _too_large(place: str) -> Unreadable:
+    return Unreadable("yaml-too-large", f"{place} nests or repeats far more than a model does; do not trust this file")
+
+
 def parse(text: str, place: str) -> Json:
     """A YAML document as a JSON value. Raises Unreadable if it is not YAML, or names an object to be built."""
     loader = _loader()
@@ -161,6 +167,8 @@ def parse(text: str, place: str) -> Json:
         ) from None
     except yaml.YAMLError as e:
         reason = " ".join(str(getattr(e, "problem", None) or e).split())
+        if reason == DEPTH_OF_LIBYAML:
+            raise _too_large(place) from None
         raise Unreadable("bad-yaml", f"{place} is not YAML ({reason}); the file is damaged") from None
     except (ValueError, KeyError, TypeError):  # `!!int x`, `!!bool x`, bytes where a model has none
         raise Unreadable(
@@ -198,6 +206,4 @@ def _check_size(text: str, loader: type[Any], place: str) -> None:
                 open_nodes[-1] = name, size_so_far + size
             total = max(total, size, open_nodes[-1][1] if open_nodes else 0)
         if len(open_nodes) > MAX_DEPTH or total > MAX_UNFOLDED + MAX_PER_VALUE * written:
-            raise Unreadable(
-                "yaml-too-large", f"{place} nests or repeats far more than a model does; do not trust this file"
-            )
+            raise _too_large(place)
