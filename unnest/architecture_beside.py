@@ -24,8 +24,8 @@ MOST_FILES, MOST_BYTES = 12, 16 << 20
 def find(path: str, choices: Choices, *, trust: bool = False) -> str | None:
     """Return the one file beside `path` with an architecture that fits the weights in it by their names.
 
-    Of several that fit, the one with the name of the weights. None if there is none, or several, or if `path` does not
-    hold weights alone.
+    If several fit, it is the one with the same name as the weights. None if no file fits, if several fit under other
+    names, or if `path` does not hold weights alone.
     """
     candidates = [*_candidates(path)]
     if not candidates:

@@ -129,7 +129,7 @@ def _run(args: Sequence[str], folder: Path, fault: Fault, *, plain: bool) -> int
     __main__._leave = sys.exit  # type: ignore[assignment]  # noqa: SLF001 - pytest's own ends are not this process's
     if plain:
         os.link = _impossible
-        os_calls._renameat2 = lambda: None  # type: ignore[assignment]  # noqa: SLF001
+        os_calls._renameat2 = lambda: None  # type: ignore[assignment]  # noqa: SLF001 - the system call is what is replaced
     code = None
     signal.setitimer(signal.ITIMER_PROF, HANGS)
     fault.arm()
@@ -152,10 +152,10 @@ def _watch(disk: Disk) -> None:
     _watch_os(disk)
     _watch_files(disk)
     _watch_hdf5(disk)
-    rename = os_calls._renameat2()  # noqa: SLF001
+    rename = os_calls._renameat2()  # noqa: SLF001 - the system call is what is replaced
     if rename is not None:
         counted = _counted(disk, "renameat2", rename)
-        os_calls._renameat2 = lambda: counted  # type: ignore[assignment]  # noqa: SLF001
+        os_calls._renameat2 = lambda: counted  # type: ignore[assignment]  # noqa: SLF001 - the system call is what is replaced
 
 
 def _counted(disk: Disk, name: str, call: Callable[..., Any]) -> Callable[..., Any]:

@@ -93,7 +93,7 @@ def _exchanges(folder: Path) -> bool:
     (folder / "a").touch()
     (folder / "b").touch()
     try:
-        return bool(os_calls._renamed(str(folder / "a"), str(folder / "b"), os_calls.EXCHANGE))  # noqa: SLF001
+        return bool(os_calls._renamed(str(folder / "a"), str(folder / "b"), os_calls.EXCHANGE))  # noqa: SLF001 - asks the system
     finally:
         (folder / "a").unlink()
         (folder / "b").unlink()

@@ -22,7 +22,7 @@ from unnest.core.ops.registry import Kind, Operation, argument
 
 
 class RowStep(NamedTuple):
-    """One operation on tensors whose rows are known: its place, its call, and what is known of each tensor it reads."""
+    """One operation on tensors with known rows: its place in the graph, its call, and the facts on its inputs."""
 
     here: Ref
     call: OpCall
@@ -108,7 +108,7 @@ def _numbers(tensors: TowerTensors, value: Value) -> Value:
 
 
 def by_mask(tensors: TowerTensors, step: RowStep) -> Tensor:
-    """Some of the rows, nothing tells which."""
+    """Return a dependence on unknown rows."""
     return elsewhere(tensors, tensors.first(step.call).shape)
 
 

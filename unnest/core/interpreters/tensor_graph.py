@@ -25,7 +25,7 @@ Column: TypeAlias = "tuple[Ref, ...]"
 """One tensor of every tower, in the towers' order."""
 
 NOTHING = OpCall("", (), {})
-"""What a call says that is no operation."""
+"""The call in place of one that is not an operation."""
 
 MAX_CALLS = 2000
 """Operations that one tensor may take; real ones take a few per tower."""
@@ -34,11 +34,11 @@ MAX_WORK = 30_000_000
 """Elements that all tensors of one trial may have: some tenths of a second."""
 
 STEPS_A_CALL = 20
-"""What parsing one call costs."""
+"""Steps for parsing one call."""
 
 
 class TensorGraph(ABC):
-    """One graph: which call makes each tensor, of which others, and what is known of it."""
+    """A graph of tensors: for each the call that makes it, the inputs of that call, and the known facts on it."""
 
     def __init__(self) -> None:
         self._said: dict[CallId, OpCall] = {}

@@ -107,8 +107,9 @@ def _summaries(model: Stored, name: str) -> Iterator[Tensor]:
     for group in model.groups:
         for tensor in group.tensors:
             layer = tensor.owner[-1] if tensor.owner else group.name
-            if layer == name and tensor.dtype == "<f4" and tensor.shape in {(2, n) for n in tensor.shape[1:2]}:
-                yield from (tensor,) if 0 < tensor.shape[1] <= MOST else ()
+            is_summary = tensor.dtype == "<f4" and tensor.shape[:-1] == (2,) and 0 < tensor.shape[-1] <= MOST
+            if layer == name and is_summary:
+                yield tensor
 
 
 def _config(entry: JsonObject) -> JsonObject:
