@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.frontends.python_values import MAX_ENTRIES, Once, Value
 
-if TYPE_CHECKING:
-    from unnest.core.frontends.traced_code import Tracer
+
+class Evaluator(Protocol):
+    """Python's rules for values of the trace. Methods raise NotFollowed."""
+
+    def number(self, value: Value) -> float:
+        """A Python number."""
+
+    def whole(self, value: Value) -> int:
+        """A whole Python number."""
+
+    def iterator(self, value: Value) -> Iterator[Value]:
+        """The entries of a list or tuple, or of an iterator."""
+
+    def slice_of(self, ends: Sequence[Value]) -> Value:
+        """`slice(*ends)`."""
+
+    def binary(self, symbol: str, left: Value, right: Value) -> Value:
+        """`left symbol right`."""
 
 
-def _range(tracer: Tracer, *bounds: Value) -> tuple[int, ...]:
-    numbers = range(*map(tracer.whole, bounds))
+def _range(evaluator: Evaluator, *bounds: Value) -> tuple[int, ...]:
+    numbers = range(*map(evaluator.whole, bounds))
     if len(numbers) > MAX_ENTRIES:
         raise NotFollowed("a long range")
     return tuple(numbers)
@@ -22,40 +38,42 @@ def _range(tracer: Tracer, *bounds: Value) -> tuple[int, ...]:
 
 def _least_or_most(choose: Callable[..., Any]) -> Callable[..., Value]:
     """`min` or `max`, of numbers, or of those in one list."""
-    return lambda tracer, *values: choose(map(tracer.number, values if len(values) > 1 else tracer.iterator(*values)))
+    return lambda evaluator, *values: choose(
+        map(evaluator.number, values if len(values) > 1 else evaluator.iterator(*values))
+    )
 
 
-def _reversed(_: Tracer, values: Value) -> Once:
+def _reversed(_: Evaluator, values: Value) -> Once:
     if not isinstance(values, (list, tuple)):
         raise NotFollowed("no list")
     return Once(reversed(values))
 
 
-def _length(_: Tracer, values: Value) -> int:
+def _length(_: Evaluator, values: Value) -> int:
     if not isinstance(values, (list, tuple)):
         raise NotFollowed("no list")
     return len(values)
 
 
 BUILTINS: Mapping[str, Callable[..., Value]] = {
-    "int": lambda tracer, value: int(tracer.number(value)),
-    "float": lambda tracer, value: float(tracer.number(value)),
+    "int": lambda evaluator, value: int(evaluator.number(value)),
+    "float": lambda evaluator, value: float(evaluator.number(value)),
     "len": _length,
     "min": _least_or_most(min),
     "max": _least_or_most(max),
-    "slice": lambda tracer, *ends: tracer.slice_of(ends),
+    "slice": lambda evaluator, *ends: evaluator.slice_of(ends),
     "range": _range,
     "xrange": _range,
-    "list": lambda tracer, values=(): list(tracer.iterator(values)),
-    "tuple": lambda tracer, values=(): tuple(tracer.iterator(values)),
-    "enumerate": lambda tracer, values, start=0: Once(enumerate(tracer.iterator(values), tracer.whole(start))),
-    "zip": lambda tracer, *values: Once(zip(*map(tracer.iterator, values), strict=False)),
+    "list": lambda evaluator, values=(): list(evaluator.iterator(values)),
+    "tuple": lambda evaluator, values=(): tuple(evaluator.iterator(values)),
+    "enumerate": lambda evaluator, values, start=0: Once(enumerate(evaluator.iterator(values), evaluator.whole(start))),
+    "zip": lambda evaluator, *values: Once(zip(*map(evaluator.iterator, values), strict=False)),
     "reversed": _reversed,
-    "sorted": lambda tracer, values, reverse=False: sorted(
-        map(tracer.number, tracer.iterator(values)), reverse=bool(tracer.number(reverse))
+    "sorted": lambda evaluator, values, reverse=False: sorted(
+        map(evaluator.number, evaluator.iterator(values)), reverse=bool(evaluator.number(reverse))
     ),
-    "sum": lambda tracer, values, start=0: reduce(
-        lambda total, value: tracer.binary("+", total, value), tracer.iterator(values), start
+    "sum": lambda evaluator, values, start=0: reduce(
+        lambda total, value: evaluator.binary("+", total, value), evaluator.iterator(values), start
     ),
 }
-"""Python's functions that are followed, each given the tracer first."""
+"""Python's functions that are followed, each given an `Evaluator` first."""
