@@ -95,7 +95,7 @@ def inspect_with(
     known: KnownModels | None = None,
 ) -> Report:
     """`inspect` of a path on this machine; `known` are models that need not be worked out again."""
-    report = Report(path=path, verdict="unreadable")
+    report = Report(path=path, verdict="unreadable", inspector=inspect)
     try:
         budget = budget_of(report.path, trust=trust)
         if known is not None:
@@ -160,7 +160,7 @@ def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: b
         with transfer.copied(url, with_tensors=False, trust=trust) as path:
             return renamed(inspect_copy(path), path, shown(url))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
-        return with_error(Report(path=shown(url), verdict="unreadable"), e)
+        return with_error(Report(path=shown(url), verdict="unreadable", inspector=inspect), e)
 
 
 def budget_of(path: str, *, trust: bool) -> Budget:

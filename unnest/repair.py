@@ -21,7 +21,7 @@ from unnest.files import atomic, workspace
 from unnest.files.temporary_file import spool_in
 from unnest.formats.base import Target
 from unnest.formats.error_translation import reading, writing
-from unnest.inspection import budget_of, with_error
+from unnest.inspection import budget_of, inspect, with_error
 from unnest.options import (
     Architecture,
     Dialect,
@@ -107,7 +107,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
 
 def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Result:
     """`fix`, with its options as one value."""
-    result = Result(path=path, verdict="unreadable", action="failed")
+    result = Result(path=path, verdict="unreadable", action="failed", inspector=inspect)
     check_usage(path, options)
     if is_remote(path) or is_remote(options.near(path)):
         return _fix_remote(path, options, meter)
@@ -173,7 +173,7 @@ def _fix_remote(path: str, options: FixOptions, meter: Meter | None) -> Result:
     """Fix a copy of a remote file, and send the output to its place."""
     from unnest.remote import transfer
 
-    result = Result(path=shown(path), verdict="unreadable", action="failed")
+    result = Result(path=shown(path), verdict="unreadable", action="failed", inspector=inspect)
     try:
         return transfer.fix(path, options, lambda at, wanted: fix_with(at, wanted, meter))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback

@@ -1,9 +1,10 @@
-"""Markup for pages and pictures: text made harmless for XML, and a page that loads nothing from anywhere."""
+"""Markup for pages, notebooks and pictures: text made harmless for XML, and a page that loads nothing from anywhere."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from html import escape
 
 from unnest.report.escape import plain
@@ -38,6 +39,20 @@ def page(title: str, body: str, style: str, *scripts: str, head: str = "") -> st
 </body>
 </html>
 """
+
+
+def notebook_fragment(
+    path: str, title: str, message: str = "", *, picture: str = "", code: Mapping[str, str | None] | None = None
+) -> str:
+    """Return a report as a notebook shows it, without a page around it; lines of `code` have a label each.
+
+    All but `picture`, which is markup, is escaped.
+    """
+    parts = [f"<p><b>{text(path)}</b>: {text(title)}</p>"]
+    if message:
+        parts.append(f"<p>{text(message)}</p>")
+    lines = [f"<p>{label}: <code>{text(line)}</code></p>" for label, line in (code or {}).items() if line]
+    return "".join([*parts, picture, *lines])
 
 
 def _hash(source: str) -> str:

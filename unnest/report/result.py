@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from unnest.core.keras3.context import Conversion
 from unnest.core.keras_facts.loading import Needs
@@ -15,7 +16,6 @@ from unnest.findings import Finding
 if TYPE_CHECKING:
     from unnest.report.diagram.drawing import Drawing
     from unnest.report.model_view import ModelView
-    from unnest.report.notebook import Picture
 
 Action: TypeAlias = Literal["fixed", "converted", "unchanged", "would-fix", "would-convert", "refused", "failed"]
 
@@ -65,6 +65,22 @@ class AsKeras3(NamedTuple):
     compile_false: bool = False
 
 
+class Picture(str):
+    """A drawing as text: SVG, HTML or Mermaid. A notebook shows SVG and HTML as what they are."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str | None:
+        return str(self) if self.lstrip().startswith("<") else None
+
+
+class Inspector(Protocol):
+    """A function that reports what is in a file, with a drawing if `draw` is set."""
+
+    def __call__(self, path: str, /, *, draw: bool = ...) -> Report:
+        """Return the report; a bad file is a report with an `error`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """One model: what it is, and whether it is a parallel one."""
@@ -109,6 +125,8 @@ class Report:
     """The picture of it, where it was asked for; no part of the JSON report."""
     view: ModelView | None = None
     """The graph, layers and weights for a page of one model, if asked for; no part of the JSON report."""
+    inspector: Inspector | None = field(default=None, repr=False, compare=False)
+    """The function that reads the file anew, for `diagram`; no part of the JSON report."""
 
     def raise_for_error(self) -> None:
         """Raise what the file's error is, if it has one.
@@ -130,23 +148,36 @@ class Report:
 
         """
         from unnest.report.diagram.renderers import RENDERERS
-        from unnest.report.notebook import Picture
 
         drawing = self.drawing
-        if drawing is None:
-            import unnest
-
-            report = unnest.inspect(getattr(self, "backup", None) or self.path, draw=True)
+        if drawing is None and self.inspector is not None:
+            report = self.inspector(getattr(self, "backup", None) or self.path, draw=True)
             report.raise_for_error()
             drawing = report.drawing
         if drawing is None:
+            self.raise_for_error()
             raise ValueError(f"{self.path}: stores no graph of layers that can be drawn")
         return Picture(RENDERERS[f".{form}"](drawing, self.path))
 
     def _repr_html_(self) -> str:
-        from unnest.report.notebook import as_html
+        from unnest.report.markup import notebook_fragment
 
-        return as_html(self, getattr(self, "action", None), getattr(self, "output", None))
+        action, output = getattr(self, "action", None), getattr(self, "output", None)
+        title = f"{action or self.verdict}{_wrapper_in_words(self.wrappers)}"
+        if self.error is not None:
+            return notebook_fragment(self.path, title, self.error.message)
+        picture = ""
+        with suppress(ValueError, OSError):  # the file is gone, or has no graph
+            picture = self.diagram()
+        step = self.load if self.verdict == "clean" or output is not None else f"unnest.fix({self.path!r})"
+        return notebook_fragment(self.path, title, picture=picture, code={"output": output, "next": step})
+
+
+def _wrapper_in_words(wrappers: tuple[Wrapper, ...]) -> str:
+    if not wrappers:
+        return ""
+    towers = "" if wrappers[0].towers is None else f" in {wrappers[0].towers} towers"
+    return f", {wrappers[0].template}{towers}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
