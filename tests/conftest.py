@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from tests import makeh5, parts
+from tests import judged, makeh5, parts
 from tests.corpus import store
 
 # How long an example takes says how busy the machine is, not whether the code is right. HYPOTHESIS_PROFILE=thorough
@@ -50,6 +50,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.skip(reason="slow: asked for with -m slow"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show with a failed test what the engine said of the models in it (`tests/judged.py`)."""
+    report = yield
+    if report.failed and call.excinfo is not None:
+        report.sections += [(f"the engine, {place}", said) for place, said in judged.in_traceback(call.excinfo)]
+    return report
 
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -20,6 +20,7 @@ import pytest
 import unnest
 from tests import makeh5
 from tests.conftest import Cli
+from tests.judged import check_verdict
 from unnest.batch.fixing import Fixing, fix_all
 from unnest.batch.inspecting import Inspecting
 from unnest.batch.walk import Task
@@ -234,7 +235,7 @@ def test_an_interrupt_ends_all(delay: float, number: signal.Signals, tmp_path: P
     left = {p.name for p in tmp_path.iterdir()}
     assert {n for n in left if n.startswith(".")} == set()
     for name in sorted(left - {f"{n}.h5" for n in "abcdef"}):
-        assert unnest.inspect(tmp_path / name).verdict == "clean"
+        check_verdict(unnest.inspect(tmp_path / name), "clean")
 
 
 class InterruptedInACallback:
@@ -354,7 +355,7 @@ def test_inspect_begins_with_processes_where_they_are_worth_it(seconds: float, c
 @pytest.mark.parametrize("kind", [os.fsencode, Path, str])
 def test_paths_of_every_kind(kind: Callable[[str], Any], zoo: Path) -> None:
     """As the functions of `os` take them."""
-    assert unnest.inspect(kind(str(zoo / "a.h5"))).verdict == "parallel"
+    check_verdict(unnest.inspect(kind(str(zoo / "a.h5"))), "parallel")
     done = unnest.fix(kind(str(zoo / "a.h5")), kind(str(zoo / "out.h5")))
     assert (done.error, done.output) == (None, str(zoo / "out.h5"))
 

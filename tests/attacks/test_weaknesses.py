@@ -11,6 +11,7 @@ import pytest
 import unnest
 from tests.attacks import weaknesses
 from tests.attacks.weaknesses import CONTAINERS, ELSEWHERE, PLANTED, STORES, TRAP
+from tests.judged import check_verdict
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_what_loading_would_run_is_told_and_not_run(weakness: str, container: st
         assert result.action in ("fixed", "refused")
         assert tells(result, words)
         if result.output is not None:
-            assert unnest.inspect(result.output).verdict == "clean"
+            check_verdict(unnest.inspect(result.output), "clean")
         check(place)
 
 

@@ -16,6 +16,7 @@ import unnest
 from tests.corpus.case import Case, Facts, cases, contents
 from tests.corpus.compare import tensor_bytes, tensors_missing
 from tests.corpus.unpacked import SPELLINGS
+from tests.judged import only_wrapper
 
 HERE = Path(__file__).parent
 CANNOT = json.loads((HERE / "generators/spellings/cannot.json").read_text())
@@ -75,7 +76,7 @@ def outcome(case: Case, scratch: Path) -> Facts:
     (source,) = (p for p in case.sources if p.name != "weights.h5")
     output = scratch / f"out-{case.name}{source.suffix}"
     made = unnest.fix(source, output)
-    (wrapper,) = made.wrappers
+    wrapper = only_wrapper(made)
     base = next(path for name in ("base.npz", "base.h5") if (path := case.folder / name).exists())
     return {
         "towers": wrapper.towers,

@@ -15,6 +15,7 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
+from tests.judged import check_verdict
 from tests.makebundle import altered
 
 #: What is called a layer's last statistic, in names and in paths.
@@ -168,7 +169,7 @@ def test_layers_of_a_parallel_model_that_are_not_listed(
 def test_layer_of_a_clean_model_that_is_not_listed(suffix: str, options: dict[str, Any], tmp_path: Path) -> None:
     """The weights of one layer, which other containers have to hold."""
     path = Path(shutil.copy(FIXTURES / "tf215/deviceslice-named-x1-sgdm-head/base.h5", tmp_path / "m.h5"))
-    assert unnest.inspect(path).verdict == "clean"
+    check_verdict(unnest.inspect(path), "clean")
     with h5py.File(path) as file:
         group = file["model_weights"]
         layer = next(name for name in group.attrs["layer_names"] if len(group[name].attrs["weight_names"]))
@@ -193,6 +194,6 @@ def test_weights_of_a_template_that_lost_its_layers(tmp_path: Path) -> None:
             del file[f"layers/{template}/layers/{name}/vars"]
         del file[f"layers/{template}/vars"]
         file[f"layers/{template}/vars"] = np.zeros(3, np.float32)
-    assert unnest.inspect(str(path)).verdict == "clean"
+    check_verdict(unnest.inspect(str(path)), "clean")
     result = unnest.fix(str(path), str(tmp_path / "out.weights.h5"))
     assert (result.action, result.error) == ("unchanged", None)

@@ -10,6 +10,7 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
+from tests.judged import check_verdict
 from unnest.formats.base import MARK, MARKED
 
 KEYED = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam"
@@ -45,15 +46,15 @@ def test_with_the_architecture_they_do(tmp_path: Path) -> None:
     path = shutil.copy(KEYED / "parallel.weights.h5", tmp_path / "m.weights.h5")
     done = unnest.fix(path, in_place=True, architecture=KEYED / "model.json")
     assert (done.error, done.action) == (None, "fixed")
-    assert unnest.inspect(path).verdict == "clean"
+    check_verdict(unnest.inspect(path), "clean")
 
 
 def test_what_unnest_wrote_is_never_parallel(weights: Path) -> None:
     """The same names, and the mark of our own at the root."""
-    assert unnest.inspect(weights).verdict == "parallel"
+    check_verdict(unnest.inspect(weights), "parallel")
     with h5py.File(weights, "r+") as file:
         file.attrs[MARK] = MARKED
-    assert unnest.inspect(weights).verdict == "clean"
+    check_verdict(unnest.inspect(weights), "clean")
     assert unnest.fix(weights).action == "unchanged"
 
 
@@ -127,7 +128,7 @@ def test_keras_3s_own_weights_may_be_asked_for_as_keras_3s(tmp_path: Path) -> No
     source, architecture = KEYED / "parallel.weights.h5", KEYED / "model.json"
     done = unnest.fix(source, tmp_path / "m.keras", architecture=architecture, keras="3")
     assert (done.error, done.action) == (None, "fixed")
-    assert unnest.inspect(tmp_path / "m.keras").verdict == "clean"
+    check_verdict(unnest.inspect(tmp_path / "m.keras"), "clean")
 
 
 def test_an_architecture_of_other_layers_is_told_by_the_first_that_differs(tmp_path: Path) -> None:

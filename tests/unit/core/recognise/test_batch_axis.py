@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.judged import only_wrapper
 from tests.property.opgraphs import Writer as OpWriter
 from tests.property.opgraphs import cut
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
@@ -345,7 +346,7 @@ def test_layers_of_keras_that_work_along_an_axis(class_name: str, config: dict[s
 def test_towers_with_an_operation_that_is_not_known_are_likely() -> None:
     for step, confidence in ((UNKNOWN, "likely"), (ROW_BY_ROW["scaled"], "proven")):
         w = Writer()
-        (found,) = recognise(w.graph(w.join([step(w, end) for end in w.dense(*w.split())]))).wrappers
+        found = only_wrapper(recognise(w.graph(w.join([step(w, end) for end in w.dense(*w.split())]))))
         assert found.confidence == confidence
 
 
@@ -399,7 +400,7 @@ IN_EVERY_PLACE: dict[str, Step] = {
 def test_rows_of_several_computations_are_not_proven(name: str) -> None:
     """What becomes of a row there depends on its place in its tower, even if it stays there."""
     w, step = Writer(), {**BY_PLACE, **IN_EVERY_PLACE}[name]
-    (found,) = recognise(w.graph(w.join([step(w, end) for end in w.dense(*w.split())]))).wrappers
+    found = only_wrapper(recognise(w.graph(w.join([step(w, end) for end in w.dense(*w.split())]))))
     assert found.confidence == ("likely" if name in BY_PLACE else "proven")
 
 
@@ -417,7 +418,7 @@ KNOWN = [
 @pytest.mark.parametrize("name", KNOWN)
 def test_towers_all_of_whose_operations_are_known_are_proven(name: str) -> None:
     w = Writer()
-    (found,) = recognise(w.graph(w.join([ROW_BY_ROW[name](w, end) for end in w.dense(*w.split())]))).wrappers
+    found = only_wrapper(recognise(w.graph(w.join([ROW_BY_ROW[name](w, end) for end in w.dense(*w.split())]))))
     assert found.confidence == "proven"
 
 
@@ -456,7 +457,7 @@ def test_bounds_that_two_batches_do_not_tell_prove_nothing(name: str) -> None:
 def test_rows_up_to_a_number_are_not_all_of_a_larger_tower(key: Json, confidence: str) -> None:
     w = Writer()
     ends = [w.call("__operators__.getitem", end, slice_spec=key) for end in w.dense(*w.split())]
-    (found,) = recognise(w.graph(w.join(ends))).wrappers
+    found = only_wrapper(recognise(w.graph(w.join(ends))))
     assert found.confidence == confidence
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.judged import check_verdict, only_wrapper
 from tests.unit.core.build import DENSE, functional, layer, nested, source
 from tests.unit.core.recognise import towers as stored
 from tests.unit.core.recognise.near import OUTER, Entry, reasons
@@ -19,7 +20,7 @@ from unnest.core.recognise.wrappers import recognise
 
 
 def test_slices_towers_and_a_merge_are_a_wrapper() -> None:
-    (found,) = wrappers.find(read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER)))
+    found = only_wrapper(wrappers.recognise(read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER))))
     assert (found.template, found.towers) == ("t", (CallId("t", 0), CallId("t", 1)))
     assert (found.sources, found.slices) == ((Ref("x", 0, 0),), frozenset({CallId("s", 0)}))
     assert [(m.output, m.layer, m.on_batch_axis) for m in found.merges] == [(0, "m", True)]
@@ -45,7 +46,7 @@ def test_every_tower_is_merged() -> None:
     towers = nested(TEMPLATE, [("s", 0, 0)], [("s", 0, 1)], [("s", 0, 2)])
     assert list(reasons(source(), third, towers, MERGE)) == ["m"]
     whole = concatenate("m", ("t", 1, 0), ("t", 2, 0), ("t", 3, 0))
-    (found,) = wrappers.find(read(functional(source(), third, towers, whole, **OUTER)))
+    found = only_wrapper(wrappers.recognise(read(functional(source(), third, towers, whole, **OUTER))))
     assert len(found.towers) == 3
 
 
@@ -56,14 +57,14 @@ def test_towers_are_called_alike() -> None:
         "m": "the calls of t differ in more than their tensors"
     }
     towers["inbound_nodes"][0][0][3] = {"training": True}
-    assert wrappers.find(read(functional(source(), split("s", "x"), towers, MERGE, **OUTER)))
+    check_verdict(wrappers.recognise(read(functional(source(), split("s", "x"), towers, MERGE, **OUTER))), "parallel")
 
 
 def test_no_tower_is_left_out_of_the_merge() -> None:
     """Nor where every tower has a slice of its own, which nobody else reads."""
     entries = [stored.config(f"s{i}", {}) for i in range(3)]
     model = stored.model([entries])
-    assert len(recognise(read(model), {"Rows"}).wrappers) == 1
+    only_wrapper(recognise(read(model), {"Rows"}))
     joined = model["config"]["layers"][-1]["inbound_nodes"][0]
     del joined[2]
     result = recognise(read(model), {"Rows"})
@@ -106,7 +107,7 @@ def test_outputs_that_are_one_tensor(listed: list[str], joins: list[str], output
         assert result.wrappers == ()
         assert result.near_misses[0].reason == "one output of net is joined more than once"
         return
-    (wrapper,) = result.wrappers
+    wrapper = only_wrapper(result)
     assert {m.layer: m.output for m in wrapper.merges} == dict(zip(["merge", "again"], outputs, strict=True))
 
 
@@ -156,7 +157,7 @@ def by_code(slices: Sequence[Code], merge: Code, *, is_own: bool) -> list[Entry]
 @pytest.mark.parametrize("is_own", [True, False])
 @pytest.mark.parametrize(("slices", "merge"), [(EVERY_OTHER, in_turn), (HALVES, end_to_end)])
 def test_code_that_stacks_the_towers_rows(slices: Sequence[Code], merge: Code, is_own: bool) -> None:
-    (found,) = wrappers.find(read(functional(*by_code(slices, merge, is_own=is_own), **OUTER)))
+    found = only_wrapper(wrappers.recognise(read(functional(*by_code(slices, merge, is_own=is_own), **OUTER))))
     assert (len(found.towers), found.merges[0].layer) == (2, "m")
 
 

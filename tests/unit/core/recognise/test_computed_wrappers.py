@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.judged import check_verdict, only_wrapper
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer, X
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.recognise import computed_wrappers
@@ -184,7 +185,7 @@ def test_one_definition(spelling: Spelling, towers: int) -> None:
     """However rows are cut and joined: the first tower reads the source, and gives what is merged."""
     writer = Writer()
     root = spelling(writer)
-    (found,) = recognise(writer.graph(root)).wrappers
+    found = only_wrapper(recognise(writer.graph(root)))
     assert found.inline is not None
     assert (len(found.towers), found.template, found.confidence) == (towers, "dense", "proven")
     assert found.inline.calls == {CallId("dense", 0)}
@@ -204,10 +205,10 @@ def test_an_axis_from_behind_may_be_the_batch(axis: int, joins: bool) -> None:
 def test_a_batch_of_fixed_size() -> None:
     """Rows scattered over a tensor of twelve rows need a batch of twelve."""
     writer = Writer(rows=12)
-    (found,) = recognise(writer.graph(_scattered(writer))).wrappers
+    found = only_wrapper(recognise(writer.graph(_scattered(writer))))
     assert found.sources == (Ref("x", 0, 0),)
     writer = Writer(rows=14)
-    assert not recognise(writer.graph(_scattered(writer))).wrappers
+    check_verdict(recognise(writer.graph(_scattered(writer))), "clean")
 
 
 def _swapped(w: Writer) -> Tensor:
@@ -321,7 +322,7 @@ def test_casts_of_every_tower_are_its_own(is_before: bool) -> None:
         ends = _nested(w, *(_cast(w, part, "int32") for part in w.split()))
     else:
         ends = [_cast(w, part, "int32") for part in _nested(w, *w.split())]
-    (found,) = recognise(w.graph(w.join(ends))).wrappers
+    found = only_wrapper(recognise(w.graph(w.join(ends))))
     assert found.inline is not None
     assert {call.layer for call in found.inline.calls} == {
         "model",
@@ -360,7 +361,7 @@ def test_a_join_of_some_towers_that_is_read() -> None:
     a, b, c = writer.dense(*writer.split(3))
     some = writer.call("concat", [b, c], axis=0)
     joined = writer.call("concat", [a, some], axis=0)
-    assert len(recognise(writer.graph(joined)).wrappers) == 1
+    only_wrapper(recognise(writer.graph(joined)))
     seen = recognise(writer.graph(joined, writer.call("nn.relu", some, name=None)))
     assert seen.wrappers == ()
     assert f"{some[0]}, a join of some towers, is read by others too" in [miss.reason for miss in seen.near_misses]
@@ -385,7 +386,7 @@ def test_copies_of_what_has_no_weights() -> None:
     writer = Writer()
     parts = [writer.call("nn.relu", part, name=None) for part in writer.dense(*writer.split())]
     parts = [writer.layer("Dropout", f"drop_{i}", {"rate": 0.5}, [part])[0] for i, part in enumerate(parts)]
-    (found,) = recognise(writer.graph(writer.join(parts))).wrappers
+    found = only_wrapper(recognise(writer.graph(writer.join(parts))))
     assert {at.layer for at in found.first} == {"dense", "op_3", "drop_0"}
 
 
@@ -417,7 +418,7 @@ def test_means_of_rows_are_no_losses() -> None:
     """The towers' rows, averaged beside the rows: that is another output, for which the towers are needed."""
     writer = Writer()
     rows = writer.dense(*writer.split())
-    assert not recognise(writer.graph(writer.join(rows), _sum_divided(writer, rows))).wrappers
+    check_verdict(recognise(writer.graph(writer.join(rows), _sum_divided(writer, rows))), "clean")
 
 
 @pytest.mark.parametrize(("rows", "wrappers"), [(4, 0), (-1, 1)])
@@ -466,5 +467,5 @@ def test_what_is_computed_before_the_cut_has_rows(before: Callable[[Writer], Ten
     source = before(w)
     half = w.bound(1, 2)
     parts = w.split(of=source) if by_split else [w.rows(stop=half, of=source), w.rows(start=half, of=source)]
-    (found,) = recognise(w.graph(w.join(w.dense(*parts)))).wrappers
+    found = only_wrapper(recognise(w.graph(w.join(w.dense(*parts)))))
     assert [ref.layer for ref in found.sources] == [source[0]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.judged import only_wrapper
 from tests.unit.core.build import functional, source
 from tests.unit.core.recognise.near import OUTER
 from tests.unit.core.rewrite.wrapping import MERGE, TOWERS, split
@@ -17,7 +18,7 @@ from unnest.core.recognise.found import LayerWrapper, Merge, NotAWrapper, cut_by
 def test_what_the_first_tower_reads_and_gives() -> None:
     """Around a model: its first call's tensors, whatever the order of the layers."""
     graph = read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER))
-    (found,) = wrappers.find(graph)
+    found = only_wrapper(wrappers.recognise(graph))
     assert found.cut(graph) == {Ref("s", 0, 0): Ref("x", 0, 0)}
     assert found.ends == {Ref("m", 0, 0): Ref("t", 0, 0)}
     assert found.first == frozenset({CallId("t", 0)})
@@ -30,7 +31,7 @@ def test_a_judgement_is_a_wrapper_or_the_reason() -> None:
         raise NotAWrapper("two towers read the same tensor")
 
     assert or_why_not("m", none) == NearMiss("m", "two towers read the same tensor")
-    (found,) = wrappers.find(graph)
+    found = only_wrapper(wrappers.recognise(graph))
     assert or_why_not("m", lambda: found) is found
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.judged import check_verdict, only_wrapper
 from tests.unit.core.build import functional, nested, source
 from tests.unit.core.recognise.near import OUTER, Entry, reasons
 from tests.unit.core.recognise.one_layer import function
@@ -59,10 +60,10 @@ def test_merges_in_pairs_are_one() -> None:
     pairs = [concatenate("a", ("t", 1, 0), ("t", 2, 0)), concatenate("b", ("t", 3, 0), ("t", 4, 0))]
     layers = [source(), fourth, towers, *pairs]
     whole = functional(*layers, concatenate("m", ("a", 0, 0), ("b", 0, 0)), **OUTER)
-    (found,) = wrappers.find(read(whole))
+    found = only_wrapper(wrappers.recognise(read(whole)))
     assert [merge.calls for merge in found.merges] == [(CallId("m", 0), CallId("a", 0), CallId("b", 0))]
     crossed = functional(*layers, concatenate("m", ("b", 0, 0), ("a", 0, 0)), **OUTER)
-    assert wrappers.find(read(crossed)) == []
+    check_verdict(wrappers.recognise(read(crossed)), "clean")
 
 
 tf: Any = None  # what the code names; it is read, not called
@@ -74,5 +75,5 @@ def test_what_joins_a_tensor_with_itself_is_no_part_of_the_merge(code: Callable[
     whole = model([[arguments(f"s{k}", {"i": k, "parts": 2}) for k in range(2)]])
     whole["config"]["layers"].append({**after, "inbound_nodes": [[["merge", 0, 0, {}]]]})
     whole["config"]["output_layers"] = [["after", 0, 0]]
-    (found,) = wrappers.find(read(whole))
+    found = only_wrapper(wrappers.recognise(read(whole)))
     assert [merge.calls for merge in found.merges] == [(CallId("merge", 0),)]

@@ -9,9 +9,11 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from tests.judged import check_verdict
 from tests.unit.core.recognise.towers import STORED, Entry, model
 from unnest.core.architecture import read
 from unnest.core.recognise import wrappers
+from unnest.core.recognise.found import Recognised
 
 Told: TypeAlias = "dict[str, Any]"
 Rows: TypeAlias = Callable[[Told, int], Sequence[int]]
@@ -86,10 +88,10 @@ def mutants(told: Sequence[Told]) -> Iterator[list[Told]]:
                 yield [{**one, key: other} for one in told]
 
 
-def is_wrapper(store: Callable[[str, Mapping[str, Any]], Entry], *told: Sequence[Told]) -> bool:
-    """Whether a wrapper is seen around these slices, a lane for each input."""
+def seen(store: Callable[[str, Mapping[str, Any]], Entry], *told: Sequence[Told]) -> Recognised:
+    """Return what is recognised around these slices, a lane for each input."""
     lanes = [[store(f"s{j}_{i}", one) for i, one in enumerate(lane)] for j, lane in enumerate(told)]
-    return bool(wrappers.find(read(model(lanes))))
+    return wrappers.recognise(read(model(lanes)))
 
 
 @pytest.mark.parametrize("stored", STORED)
@@ -100,11 +102,11 @@ def test_what_does_not_give_the_batch_back_is_no_wrapper(
     """The slices as they are make one; no mutant does that computes something else."""
     store = STORED[stored]
     assert gives_back(rows, told), (k, form)
-    assert is_wrapper(store, told)
+    check_verdict(seen(store, told), "parallel")
     late = "cells" in stored  # equal cells may have been bound late
     wrong = [m for m in mutants(told) if not gives_back(rows, m) and not (late and all(one == m[0] for one in m))]
     assert wrong
-    assert [m for m in wrong if is_wrapper(store, m)] == []
+    assert [m for m in wrong if seen(store, m).wrappers] == []
 
 
 @pytest.mark.parametrize("stored", STORED)
@@ -112,16 +114,16 @@ def test_what_does_not_give_the_batch_back_is_no_wrapper(
 def test_one_input_of_two_is_enough(stored: str, k: int, form: str, rows: Rows, told: list[Told]) -> None:
     """Towers that pair the rows of one input with others of the second: cross-wired, or cut in other places."""
     store = STORED[stored]
-    assert is_wrapper(store, told, told), (k, form)
+    check_verdict(seen(store, told, told), "parallel")
     crossed = [*told[1:], told[0]]
-    assert not gives_back(rows, crossed)
-    assert not is_wrapper(store, told, crossed)
-    assert not is_wrapper(store, crossed, told)
+    assert not gives_back(rows, crossed), (k, form)
+    check_verdict(seen(store, told, crossed), "clean")
+    check_verdict(seen(store, crossed, told), "clean")
 
 
 def test_inputs_cut_in_different_places() -> None:
     """Each of them gives its own batch back; the pairs are wrong."""
     one = [{"share": 3, "total": 5, "start": 0}, {"share": 2, "total": 5, "start": 3}]
     other = [{"share": 2, "total": 5, "start": 0}, {"share": 3, "total": 5, "start": 2}]
-    assert is_wrapper(STORED["config"], other, other)
-    assert not is_wrapper(STORED["config"], one, other)
+    check_verdict(seen(STORED["config"], other, other), "parallel")
+    check_verdict(seen(STORED["config"], one, other), "clean")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.judged import check_verdict, only_wrapper
 from tests.unit.core.build import functional, nested, source
 from tests.unit.core.recognise.near import Entry
 from tests.unit.core.recognise.one_layer import function
@@ -35,7 +36,7 @@ SLICE = lambda x, idx, parts: x[tf.shape(x)[0] // parts * idx : tf.shape(x)[0] /
 
 def test_one_tower_that_takes_all_rows_is_a_wrapper() -> None:
     graph = read(behind(SLICE, idx=0, parts=1))
-    (found,) = recognise(graph).wrappers
+    found = only_wrapper(recognise(graph))
     assert (found.template, found.sources, found.merges, found.confidence) == ("t", (Ref("x", 0, 0),), (), "proven")
     assert found.results(graph) == {Ref("t", 0, 0): 0}
     assert found.evidence == (
@@ -48,7 +49,7 @@ def test_one_tower_that_takes_all_rows_is_a_wrapper() -> None:
 
 def test_what_is_left_is_the_template() -> None:
     made = plan(Stored(contents="model", architecture=behind(SLICE, idx=0, parts=1)))
-    (wrapper,) = made.wrappers
+    wrapper = only_wrapper(made)
     assert (wrapper.scope, wrapper.towers, wrapper.merge) == ("whole", 1, ())
     assert made.result is not None
     assert [*read(made.result.architecture or {}).layers] == [*read(TEMPLATE).layers]
@@ -101,4 +102,4 @@ def test_code_that_cannot_be_followed_is_not_the_whole_batch() -> None:
     """It may cut rows, and nothing tells that it takes them all."""
     entry = arguments("s0", {})
     entry["config"]["function"] = function(lambda x: helper(x)[:3])
-    assert recognise(read(model([[entry]]))).wrappers == ()
+    check_verdict(recognise(read(model([[entry]]))), "clean")

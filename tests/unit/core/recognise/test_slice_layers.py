@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.corpus.unpacked import FIXTURES
+from tests.judged import check_verdict, only_wrapper
 from tests.unit.core.build import functional, layer, nested, source
 from tests.unit.core.recognise import towers as stored
 from tests.unit.core.recognise.near import OUTER, Entry, reasons
@@ -67,7 +68,7 @@ def around(*between: Entry) -> Recognised:
 
 
 def test_what_is_computed_of_each_slice_stays_with_its_tower() -> None:
-    (wrapper,) = around(own_code("p", "a"), own_code("q", "b")).wrappers
+    wrapper = only_wrapper(around(own_code("p", "a"), own_code("q", "b")))
     assert wrapper.inline is not None
     assert {at.layer for at in wrapper.inline.calls} == {"p", "t"}
 
@@ -129,7 +130,9 @@ def test_code_says_more_than_its_author_promised() -> None:
     code = function(lambda x, i, parts: x[len(x) // parts * i : len(x) // parts * (i + 1)])
     told = {"output_shape": [3], "function": code}
     cutting = [{**half, "config": {**half["config"], **told}} for half in halves("a", "b")]
-    assert recognise(read(functional(source(), *cutting, nested(TEMPLATE, ["a"], ["b"]), MERGE, **OUTER))).wrappers
+    check_verdict(
+        recognise(read(functional(source(), *cutting, nested(TEMPLATE, ["a"], ["b"]), MERGE, **OUTER))), "parallel"
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,7 +173,7 @@ class TestSomebodysOwnSlices:
         return recognise(read(stored.model([entries], batch=batch)))
 
     def test_numbers_that_come_to_the_batch(self) -> None:
-        (found,) = self.lane({"i": 0, "parts": 2}, {"i": 1, "parts": 2}).wrappers
+        found = only_wrapper(self.lane({"i": 0, "parts": 2}, {"i": 1, "parts": 2}))
         assert found.confidence == "likely"
 
     @pytest.mark.parametrize("kind", ["Rows", "SliceBatch", "GpuSlice"])
@@ -182,10 +185,10 @@ class TestSomebodysOwnSlices:
 
     def test_unless_the_caller_vouches_for_it(self) -> None:
         model = read(stored.model([[stored.config(f"s{i}", {}) for i in range(2)]]))
-        (found,) = recognise(model, {"Rows"}).wrappers
+        found = only_wrapper(recognise(model, {"Rows"}))
         assert found.confidence == "likely"
         assert "the caller vouches that Rows cuts the batch in order" in found.evidence
-        assert recognise(model, {"Other"}).wrappers == ()
+        check_verdict(recognise(model, {"Other"}), "clean")
 
     def test_the_inputs_are_cut_in_the_same_places(self) -> None:
         one = [{"lo": 0.0, "hi": 0.5}, {"lo": 0.5, "hi": 1.0}]
@@ -195,13 +198,13 @@ class TestSomebodysOwnSlices:
             entries = [[stored.config(f"s{j}{i}", t) for i, t in enumerate(lane)] for j, lane in enumerate(told)]
             return recognise(read(stored.model(entries)))
 
-        assert len(lanes(one, one).wrappers) == 1
+        only_wrapper(lanes(one, one))
         (miss,) = lanes(one, other).near_misses
         assert miss.reason == "the inputs of net are cut in different places"
 
     def test_slices_that_are_bound_late_are_named(self) -> None:
         entries = [stored.cells(f"s{i}", {"i": 1, "parts": 2}) for i in range(2)]
-        (found,) = recognise(read(stored.model([entries]))).wrappers
+        found = only_wrapper(recognise(read(stored.model([entries]))))
         assert found.bound_late == ("s0", "s1")
 
 
@@ -216,7 +219,7 @@ def test_claims_and_operations_are_carried_out_together() -> None:
         return [source(), *layers, *quarters, nested(TEMPLATE, *([part] for part in parts)), joined]
 
     in_order = [("q0", 0, 0), ("q0", 0, 1), ("q1", 0, 0), ("q1", 0, 1)]
-    (found,) = wrappers.find(read(functional(*towers(*in_order), **OUTER)))
+    found = only_wrapper(wrappers.recognise(read(functional(*towers(*in_order), **OUTER))))
     assert (len(found.towers), found.confidence) == (4, "likely")
     crossed = [("q0", 0, 1), ("q0", 0, 0), ("q1", 0, 0), ("q1", 0, 1)]
     reason = "the rows are dealt out one by one, and m joins them end to end"

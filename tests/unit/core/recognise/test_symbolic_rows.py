@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.judged import check_verdict, only_wrapper
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Ref
 from unnest.core.recognise import symbolic_rows, wrappers
@@ -387,7 +388,7 @@ def test_rows_dealt_out_one_by_one(make: Callable[[], tuple[Writer, list[Tensor]
     """All rows, but only a merge that deals them back restores their order."""
     assert answer(*make()) is RowOrder.DEALT
     writer, inputs = make()
-    assert not wrappers.find(graph_of(writer, inputs))
+    check_verdict(wrappers.recognise(graph_of(writer, inputs)), "clean")
 
 
 def _channels() -> tuple[Writer, list[Tensor]]:
@@ -449,14 +450,14 @@ def test_what_is_not_the_rows_of_the_batch(make: Callable[[], tuple[Writer, list
 def test_no_wrapper_without_rows(make: Callable[[], tuple[Writer, list[Tensor]]]) -> None:
     """Nothing that stands between can make them rows."""
     writer, inputs = make()
-    assert not wrappers.find(graph_of(writer, inputs))
+    check_verdict(wrappers.recognise(graph_of(writer, inputs)), "clean")
 
 
 @pytest.mark.parametrize("make", [_rows_and_channels, _scaled, _flipped])
 def test_what_every_tower_does_alike_belongs_to_it(make: Callable[[], tuple[Writer, list[Tensor]]]) -> None:
     """Channels taken, numbers scaled, pictures flipped in every tower in the same way: a part of what is computed."""
     writer, inputs = make()
-    (found,) = wrappers.find(graph_of(writer, inputs))
+    found = only_wrapper(wrappers.recognise(graph_of(writer, inputs)))
     assert found.inline is not None
     assert {at.layer for at in found.inline.calls} > {"net"}
     assert found.sources == (Ref("x", 0, 0),)
@@ -506,15 +507,15 @@ def test_one_tower_that_is_passed_on_is_a_wrapper() -> None:
     identity = {"name": "merge", "trainable": True, "function": "identity"}
     passed_on = {"class_name": "TFOpLambda", "name": "merge", "config": identity}
     w.layers[-1] = {**passed_on, "inbound_nodes": [["net", 1, 0, {}]]}
-    (found,) = wrappers.find(read(model))
+    found = only_wrapper(wrappers.recognise(read(model)))
     assert len(found.towers) == 1
     w.layers[-3]["inbound_nodes"] = [[*X, {"slice_spec": {"start": 1, "stop": None, "step": None}}]]
-    assert not wrappers.find(read(model))
+    check_verdict(wrappers.recognise(read(model)), "clean")
 
 
 def test_what_is_computed_is_evidence() -> None:
     """The report says how it is known."""
     writer, inputs = by_functions([1, 1, 1])
-    (found,) = wrappers.find(graph_of(writer, inputs))
+    found = only_wrapper(wrappers.recognise(graph_of(writer, inputs)))
     assert found.confidence == "proven"
     assert any("all rows in order" in sentence for sentence in found.evidence)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.judged import check_verdict, only_wrapper
 from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source
 from tests.unit.core.recognise.inline import Writer
 from tests.unit.core.recognise.towers import STORED, Entry, model
@@ -45,7 +46,7 @@ def test_a_chain_has_no_room_for_towers() -> None:
 def test_two_towers() -> None:
     """Template, towers, sources, merge; a plain candidate leaves no near miss."""
     found = seen(model([lane("arguments", *INDEX)]))
-    (wrapper,) = found.wrappers
+    wrapper = only_wrapper(found)
     assert (wrapper.template, len(wrapper.towers), wrapper.sources[0].layer) == ("net", 2, "x0")
     assert [m.layer for m in wrapper.merges] == ["merge"]
     assert found.near_misses == ()
@@ -135,18 +136,18 @@ def test_near_misses(entry: Entry, reason: str) -> None:
 def test_the_caller_vouches_for_a_class() -> None:
     """Then it is likely, and the evidence says whose word it is; numbers that say otherwise still count."""
     opaque = model([lane("config", {}, {})])
-    (wrapper,) = seen(opaque, "Rows").wrappers
+    wrapper = only_wrapper(seen(opaque, "Rows"))
     assert wrapper.confidence == "likely"
     assert "the caller vouches that Rows cuts the batch in order" in wrapper.evidence
-    assert seen(opaque, "Columns").wrappers == ()
-    assert seen(model([lane("config", INDEX[1], INDEX[0])]), "Rows").wrappers == ()
+    check_verdict(seen(opaque, "Columns"), "clean")
+    check_verdict(seen(model([lane("config", INDEX[1], INDEX[0])]), "Rows"), "clean")
 
 
 def test_cells_bound_late() -> None:
     """Equal cells that are the last part's are likely, and named; any other equal cells are one part twice."""
-    (wrapper,) = seen(model([lane("cells", INDEX[1], INDEX[1])])).wrappers
+    wrapper = only_wrapper(seen(model([lane("cells", INDEX[1], INDEX[1])])))
     assert (wrapper.confidence, wrapper.bound_late) == ("likely", ("s0", "s1"))
-    assert seen(model([lane("cells", INDEX[0], INDEX[0])])).wrappers == ()
+    check_verdict(seen(model([lane("cells", INDEX[0], INDEX[0])])), "clean")
     bounds = {"start": 4, "stop": 8}
     assert seen(model([lane("cells", bounds, bounds)])).wrappers[0].bound_late == ("s0", "s1")
 
@@ -179,7 +180,7 @@ def _shared_layers(told: Sequence[Mapping[str, int]], *, learns: bool = True) ->
 def test_towers_of_the_models_own_layers_behind_told_slices() -> None:
     """The first tower's calls, what they read in place of the slice, what stands for the merged tensor."""
     graph = _shared_layers([{"i": 0, "parts": 2}, {"i": 1, "parts": 2}]).graph(["joined", 0, 0])
-    (found,) = wrappers.find(graph)
+    found = only_wrapper(wrappers.recognise(graph))
     assert found.inline is not None
     assert (found.template, found.sources, found.confidence) == ("dense", (Ref("x", 0, 0),), "likely")
     assert found.first == {CallId("dense", 0)}

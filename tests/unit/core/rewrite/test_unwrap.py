@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.judged import only_wrapper
 from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source, tensors
 from tests.unit.core.recognise.towers import arguments
 from tests.unit.core.recognise.towers import model as parallel
@@ -47,7 +48,7 @@ def test_a_model_without_wrappers_is_left() -> None:
 def test_whole() -> None:
     template = dense_template("t")
     unwrapped = unwrap.unwrap_all(level(wrapped(template, "outer")), keep_nested=False)
-    (wrapper,) = unwrapped.wrappers
+    wrapper = only_wrapper(unwrapped)
     assert (wrapper.name, wrapper.template, wrapper.towers, wrapper.scope, wrapper.merge, wrapper.depth) == (
         "outer", "t", 2, "whole", ("m",), 0,
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.judged import only_wrapper
 from tests.unit.core.build import functional, layer, nested, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
@@ -43,5 +44,5 @@ EMBEDDED = functional(
 def found(model: dict[str, Any]) -> tuple[Graph, LayerWrapper]:
     """The graph and the one wrapper in it."""
     graph = read(model)
-    (wrapper,) = wrappers.find(graph)
+    wrapper = only_wrapper(wrappers.recognise(graph))
     return graph, wrapper
