@@ -38,13 +38,13 @@ RARE = (
 
 
 def of_typer() -> set[str]:
-    """Which of these modules the installed typer loads for any command; 0.29 reads options by pydantic."""
+    """Which of these modules the installed typer loads for any command, before it converts a value."""
     code = """
-import typer
+import typer, typer.main
 app = typer.Typer()
 @app.command()
 def main(number: int = 1) -> None: ...
-app([], standalone_mode=False)
+typer.main.get_command(app)
 """
     return loaded(code, *HEAVY, *RARE)
 
@@ -70,7 +70,10 @@ assert plan(Stored("weights")).verdict == "clean"
 
 @pytest.mark.parametrize(("args", "library"), [(["inspect"], set()), (["fix", "-n"], {"h5py"})])
 def test_a_run_loads_what_it_needs(bad: Path, args: list[str], library: set[str]) -> None:
-    """Not the pretty printer, not the validator, nothing of Keras, nor what some containers need; a look not h5py."""
+    """Not the pretty printer, not the validator, nothing of Keras, nor what some containers need; a look not h5py.
+
+    The validator is pydantic, by which typer converts values from 0.29 on.
+    """
     code = f"""
 sys.argv = ["unnest", *{args!r}, {str(bad)!r}]
 from unnest.__main__ import main

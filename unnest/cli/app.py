@@ -9,18 +9,23 @@ from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from unnest.cli import balance, fix, inspect
 from unnest.cli.exit_codes import DONE, TROUBLE
 from unnest.cli.reports import tell_what_to_paste
 from unnest.cli.streams import LAST_COMPLAINT, StdoutError, complain, flush, say, silence
+from unnest.cli.typed_values import TypedValues
 from unnest.errors import UsageError
 from unnest.signals import INTERRUPTED
 
 
-class _Commands(TyperGroup):
+class _Command(TypedValues, TyperCommand):
+    """One command."""
+
+
+class _Commands(TypedValues, TyperGroup):
     """The commands, which know a path where a command is due."""
 
     def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - as the parser has it
@@ -74,7 +79,7 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(options)
     for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
-        app.command()(COMMANDS[name])
+        app.command(cls=_Command)(COMMANDS[name])
     return app
 
 

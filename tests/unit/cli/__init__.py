@@ -1,0 +1,1 @@
+"""Of `unnest/cli`: what a command line says, and what is printed."""
