@@ -73,7 +73,7 @@ class Cost(NamedTuple):
     needed: int
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Budget:
     """The rest of one file's allowance: `steps` of work, `memory` in bytes."""
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from unnest import outputs
 from unnest.core.model import JsonObject
-from unnest.core.transfer.leaves import TargetModel
 from unnest.errors import Unreadable, UsageError
-from unnest.files.overwrite_checks import Inputs
 from unnest.formats.base import Target
+
+if TYPE_CHECKING:
+    from unnest.core.transfer.leaves import TargetModel
+    from unnest.files.overwrite_checks import Inputs
 
 #: The dialect to write: the file's own, or Keras 3's.
 Dialect: TypeAlias = Literal["original", "3"]
@@ -189,6 +191,8 @@ CALLED = {
 
 def architecture_inputs(architecture: Architecture) -> tuple[Inputs, ...]:
     """The file that --architecture names, if it is one."""
+    from unnest.files.overwrite_checks import Inputs
+
     return (Inputs.of([os.fspath(architecture)]),) if isinstance(architecture, (str, os.PathLike)) else ()
 
 

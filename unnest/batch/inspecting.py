@@ -34,7 +34,7 @@ def inspect_all(  # noqa: PLR0913 - one argument per option of the command line
     return each(tasks_in(paths, FixOptions()), work, engine, watch)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inspecting(ModelWork[Report]):
     """`inspect` for one path after the other."""
 

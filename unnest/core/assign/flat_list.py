@@ -20,7 +20,6 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph
 from unnest.core.architecture.nested import LeafPath
 from unnest.core.assign.claimants import Claimant, name_claims, names_of_nameless
-from unnest.core.assign.readings import Rules, Search
 from unnest.core.assign.shares import Ambiguous, Share
 from unnest.core.assign.stored_once import at_every_place, count_stored_once
 from unnest.core.model import Group, JsonObject, Tensor
@@ -86,6 +85,8 @@ def _only_reading(
         Ambiguous: several readings are left, or one in which a layer has too few weights.
 
     """
+    from unnest.core.assign.readings import Rules, Search
+
     by_name = name_claims(tensors, layers)
     nameless: list[frozenset[int] | None] = [None] * len(tensors)
     shares = _anchored(tensors, layers, by_name, border)

@@ -48,7 +48,7 @@ def _unwound(way: _Way) -> list[Counts]:
     return counts[::-1]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Search:
     """All readings that order, names and promises leave under some rules.
 

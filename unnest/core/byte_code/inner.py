@@ -25,7 +25,7 @@ class TooMuch(NotFollowed):
     """More work than anyone's function."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class RunCost:
     """The cost of a run so far: instructions, the sizes of values, and the number of functions that are running."""
 

@@ -35,7 +35,7 @@ SIZE = "Shape"
 """The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Entry:
     """A layer or operation, the calls of it, and what each reads."""
 
@@ -45,7 +45,7 @@ class _Entry:
     reads: list[tuple[GraphTensor, ...]] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Builder:
     """Places expressions in a graph; names are given once and never twice."""
 

@@ -30,7 +30,7 @@ class Conversion(NamedTuple):
     """The change, in words."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Context:
     """One conversion: the writer as the file tells it, and the rules that were applied so far.
 

@@ -58,7 +58,7 @@ class Mask(NamedTuple):
     sure: bool = True
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Masks:
     """The masks of one graph's tensors, in the order in which its calls are placed."""
 

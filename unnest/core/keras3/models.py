@@ -62,7 +62,7 @@ def converted(graph: Graph, shares: Shares, context: Context) -> NewLayer:
     return _Functional(graph, shares, context).model()
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Functional:
     """One functional model on its way."""
 

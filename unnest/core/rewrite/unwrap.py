@@ -73,7 +73,7 @@ class _WholeWrapper(NamedTuple):
     outputs: list[int]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Place:
     """A model on its way: what is left of it, how deep that lies, and whether in another model.
 

@@ -23,7 +23,6 @@ from unnest.formats.conversion_losses import left_of_checkpoint, left_of_layers,
 from unnest.formats.convert import TargetFormat, planned_model, target_format
 from unnest.formats.keras3.adapted_layers import with_adapted_state
 from unnest.formats.keras3.path_layout import lay_out
-from unnest.formats.keras3.path_order import in_order
 
 #: --to, and the container that holds a model of Keras 3 under it.
 CONTAINERS: dict[Target, ContainerName] = {"keras": "keras", "weights": "weights_h5", "json": "json"}
@@ -104,6 +103,8 @@ def _complete(source: Source, plan: Plan) -> Stored:
     check_readable(source, plan, model)
     check_weights(source, model, is_moved=True)
     if isinstance(plan.output, Rearranged) and is_model(model.architecture):  # `convert` refuses others
+        from unnest.formats.keras3.path_order import in_order
+
         with naming_file(source):
             return in_order(model, in_lists=False)
     return model

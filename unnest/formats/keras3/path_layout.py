@@ -32,7 +32,7 @@ BY_CODE = (
 )
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Layout:
     """A path-keyed file: by path, its groups, each with the name that Keras 3 stores there, and its tensors."""
 
