@@ -70,7 +70,7 @@ def _tell(line: str) -> None:
     except (io.UnsupportedOperation, MemoryError):  # what is left of it where memory ran out while it was set up
         os.write(2, line.encode())
     except OSError:
-        pass  # nobody listens
+        pass  # the reader has closed the pipe
 
 
 def _leave(code: int) -> NoReturn:

@@ -202,7 +202,7 @@ def as_keras_3(
     except Refused as e:
         if e.code != "needs-architecture":  # which is asked for by the command
             return AsKeras3(e.message.removeprefix(f"{source.path}: "))
-    except Exception as e:  # noqa: BLE001 - nobody asked for it yet: what was asked for is done, and stays so
+    except Exception as e:  # noqa: BLE001 - optional: the requested work is done, and its result stands
         raise_callers_own(e)
         return None
     given = [f"--slice-layer={name}" for name in sorted(options.slice_layers)]

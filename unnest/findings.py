@@ -26,7 +26,7 @@ class Code(Enum):
     NAMED_BY_COUNT = (
         "warning",
         "the weights do not say what {layers} are called: the names are what Keras calls the first ones in a process",
-        "load in the order of layers, or call them so in your code; --architecture MODEL.json tells the names",
+        "load in the order of layers, or call them so in your code; --architecture MODEL.json gives the names",
     )
     NEEDS_ARCHITECTURE = (
         "warning",
@@ -276,7 +276,7 @@ class Code(Enum):
     )
     ASSUMED_DATA_FORMAT = (
         "warning",
-        "{what}: Keras 1 stores no dim_ordering for these, and no other layer tells; channels_last (tf) was taken",
+        "{what}: Keras 1 stores no dim_ordering for these, and no other layer shows it; channels_last (tf) was taken",
         "where the model was of Theano's order (th), what was written computes something else: compare its predictions",
     )
     ADDED_LOSS = (

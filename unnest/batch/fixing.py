@@ -135,7 +135,7 @@ def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
 def _check_folder(output: str) -> None:
     """Raise UsageError where -o, of several inputs, is no folder: one that is not there yet has no model's suffix."""
     if os.path.lexists(output) and not os.path.isdir(output):
-        raise UsageError("usage", f"{output}: for several inputs -o names a folder, and this is none")
+        raise UsageError("usage", f"{output}: for several inputs -o names a folder, and this is a file")
     if outputs.named_by(output) is not None and not os.path.isdir(output):
         why = "for several inputs -o names a folder, and this is a file's name"
         raise UsageError("usage", f"{output}: {why}; for a folder of that name end it in a slash")

@@ -139,7 +139,7 @@ class _Pool(Generic[T, R]):
             assert process is not None
             try:
                 process.connection.send(task[1])
-            except OSError:  # it has died, and had nothing to do; what it may have had, its pipe tells
+            except OSError:  # it has died without work; work that it had is seen from its pipe
                 if process.tasks:
                     process.tasks.append(task)
                     return

@@ -60,7 +60,7 @@ ReportPage = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report; only errors, and the exit code.")]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="The picture, the evidence, all findings, and why look-alikes are none.")
+    bool, typer.Option("--verbose", "-v", help="The picture, the evidence, all findings, and the near misses.")
 ]
 
 

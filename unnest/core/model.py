@@ -273,5 +273,5 @@ class Plan(NamedTuple):
 
     @property
     def result(self) -> Stored | None:
-        """The model without its wrappers; None if there are none, or if it is refused."""
+        """Return the model without its wrappers; None without a wrapper, or if the fix is refused."""
         return None if self.output is None or self.verdict == "clean" else self.output.model

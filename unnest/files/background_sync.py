@@ -85,7 +85,7 @@ def _files(path: str) -> list[str]:
 
 
 def _sync_newest(path: str) -> None:
-    """Sync a file that is being written, or the newest file in a folder; do nothing while there is none.
+    """Sync a file that is being written, or the newest file in a folder; do nothing while there is no file.
 
     Syncing all files of the folder would be slow: each sync also flushes the disk's cache, however little is new.
     """

@@ -34,7 +34,7 @@ class Range(NamedTuple):
 
 
 def whole_blocks(offset: int, size: int) -> tuple[int, int]:
-    """Return the byte offsets at which a range's whole blocks begin and end; two equal ones if there are none."""
+    """Return the byte offsets at which a range's whole blocks begin and end; two equal ones without a whole block."""
     start, end = -(-offset // BLOCK) * BLOCK, (offset + size) // BLOCK * BLOCK
     return (start, end) if start < end else (offset, offset)
 

@@ -42,7 +42,7 @@ TEMPORARY = re.compile(r"\.unnest(-[0-9a-f]+)?-tmp$")
 SEVERAL = 8
 
 #: Bytes that are put by while an output is made, and let go of before its folder is removed: to list a folder takes
-#: 32 KiB, and where memory ran out there is none.
+#: 32 KiB, and where memory ran out a buffer is missing.
 RESERVE = 1 << 18
 
 #: The longest file name that common file systems take.

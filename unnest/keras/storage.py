@@ -198,7 +198,7 @@ def of(path: str) -> Store:
 
 
 def fingerprint(store: Store, path: str) -> tuple[int, int] | None:
-    """Return size and checksum of blocks spread over the weights saved under this name; None if there are none.
+    """Return size and checksum of blocks spread over the weights saved under this name; None if no file has it.
 
     A step of training changes nearly every byte of the weights, so blocks distinguish one checkpoint from the next.
     """

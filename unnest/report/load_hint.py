@@ -80,7 +80,7 @@ def _is_not_loaded(model: Stored, container: str) -> bool:
 
 
 def other_name(model: Stored, path: str, container: str) -> str | None:
-    """How the file's name has to end for today's Keras, which tells files by their names; None where it does.
+    """How the file's name has to end for today's Keras, which goes by names; None if it does.
 
     (Source: load_model and load_weights of Keras 3.15 and tf_keras 2.19.)
     """
@@ -176,7 +176,7 @@ ENDINGS = (".weights.h5", ".h5", ".hdf5", ".keras")
 
 
 def ending_of(path: str) -> str:
-    """The one of ENDINGS that a path has, else an empty text: two of the same are told the same, but for the path."""
+    """The one of ENDINGS that a path has, else an empty text: equal endings have equal load lines, but for the path."""
     return next((ending for ending in ENDINGS if path.endswith(ending)), "")
 
 
@@ -273,7 +273,7 @@ def _untrained(model: Stored, path: str) -> bool:
 
 
 def _own_names(training: JsonObject | None) -> list[str]:
-    """The losses, metrics and optimizers that are none of Keras's own: a loader is to be given them."""
+    """Custom losses, metrics and optimizers: a loader needs them in `custom_objects`."""
     names = custom_optimizers(training)
     pending: list[Json] = [(training or {}).get(key) for key in ("loss", "metrics", "weighted_metrics")]
     while pending:

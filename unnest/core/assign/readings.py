@@ -167,7 +167,7 @@ class Search:
 
 
 def _scope(tensor: Tensor) -> str:
-    """Return the part of a weight's name before its own name; empty if there is none."""
+    """Return the part of a weight's name before its own name; empty without a slash."""
     return tensor.name.rpartition("/")[0]
 
 

@@ -57,7 +57,7 @@ class CheckpointVariables:
                 tensors_by_path[path] = ()
                 continue
             if layer.name in repeated and (expected(layer.config) or has_initializers(layer.config)):
-                why = f"several layers are called {layer.name!r}, and names are all that tells whose a variable is"
+                why = f"several layers are called {layer.name!r}, and only names say which layer a variable belongs to"
                 raise self._refusal("weights-ambiguous", f"{why}; load the checkpoint and save the model as .h5")
             tensors_by_path[path] = self._layer_tensors(layer, claims.get(layer.name, {}))
             if not tensors_by_path[path]:
@@ -225,7 +225,7 @@ class CheckpointVariables:
             raise self._refusal(
                 "weights-ambiguous",
                 f"which weights of {layer.name!r} are trained is not stored, and only the code of "
-                f"{layer.class_name} tells their order; save the model as .h5",
+                f"{layer.class_name} gives their order; save the model as .h5",
             )
 
     def _refusal(self, code: str, why: str) -> Refused:

@@ -74,7 +74,7 @@ class TensorGraph(ABC):
         """Return why calls that read as many tensors are not the same computation on them; None if they are."""
 
     def of(self, at: CallId) -> OpCall:
-        """The operation behind a call, `NOTHING` where there is none that is known."""
+        """Return the operation behind a call; `NOTHING` if it is unknown."""
         if at not in self._said:
             charge_steps(STEPS_A_CALL)
             what = self.parsed(at)

@@ -60,7 +60,7 @@ class TowerTensors:
         self.taken: set[Ref] = set()
         #: Those that the batch that is tried shows, and that may be others in another one, or in other places.
         self.of_one_batch: set[Ref] = set()
-        #: The first tensor that is computed as each is, perhaps of other rows: of its own where there is none before.
+        #: The first tensor that is computed as each is, perhaps of other rows: itself if no earlier one is.
         self.firsts: dict[Ref, Ref] = {ref: ref for ref in entries}
         self._computed: dict[tuple[str, int, tuple[Ref, ...]], list[Ref]] = {}
         for ref in entries:
@@ -157,5 +157,5 @@ class TowerTensors:
         return whole_numbers(self.number(value) if isinstance(value, Ref) else value)
 
     def whole_number(self, value: Value) -> int:
-        """One of them; 0 where there is none."""
+        """Return one of them; 0 without any."""
         return 0 if value is None else self.numbers(value)[0]

@@ -192,7 +192,7 @@ class Trace:
             raise OtherSizes(tuple(sizes))
 
     def _applied(self, step: Step, *, axes: int, is_plain: bool) -> Any:  # noqa: ANN401 - as `apply`
-        """Apply an operation to arrays, once for each axis of the inputs that its elements are told by."""
+        """Apply an operation to arrays, once for each axis of the inputs that identifies its elements."""
         listed = (ref for value in arguments(step.call) if isinstance(value, list) for ref in refs_in(value))
         check_size(sum(prod(self.tensors[ref].shape) for ref in listed))  # what stands in lists is copied
         by_axis: list[list[Array]] = []

@@ -41,7 +41,7 @@ IDLE: dict[str, Test] = {
     "batch_input_shape": _any, "input_shape": _any, "input_dtype": _any, "batch_size": _any, "input_length": _any,
     # How something is computed, not what.
     "implementation": _any, "fused": _any, "rng_type": _any, "synchronized": _any, "jit_compile": _any,
-    # What the layer was built on, which it is told again.
+    # The shape on which the layer was built, which its build gets again.
     "query_shape": _any, "key_shape": _any, "value_shape": _any,
     "autocast": _on, "dynamic": _off, "stateful": _off, "_keras_api_names": _any,
     "_keras_api_names_v1": _any, "time_major": _off, "groups": _is(1), "noise_shape": _is(None),

@@ -32,10 +32,10 @@ class Conversion(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Context:
-    """One conversion: the writer as the file tells it, and the rules that were applied so far.
+    """One conversion: the writer that the file names, and the rules that were applied so far.
 
-    `release` is the numbers of `keras_version`, empty where none is stored. `is_tf` tells tf.keras from Keras of its
-    own where the version says so; from Keras 2.5 on there is one.
+    `release` is the numbers of `keras_version`, empty if the file stores none. `is_tf`: tf.keras, not Keras of its own,
+    where the version shows it; from Keras 2.5 on there is only one.
     """
 
     release: tuple[int, ...] = ()

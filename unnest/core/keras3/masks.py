@@ -47,7 +47,7 @@ from unnest.core.model import JsonObject
 class Mask(NamedTuple):
     """The mask that a tensor had. `tree` computes it, None where that is not known or there was none.
 
-    `sources` tells it from others: the tensors that it is computed from, with the value that is masked where that is
+    `sources` identifies it: the tensors that it is computed from, with the value that is masked where that is
     not 0. `today`: whether Keras 3 has the same one on that tensor. `sure`: whether there was one at all; a layer of
     a custom layer may have dropped it.
     """

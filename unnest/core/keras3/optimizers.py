@@ -102,7 +102,7 @@ def optimizer(given: Json, context: Context) -> KnownOptimizer:
     if kind in NOT_CONVERTED:
         raise NoCounterpart(f"the optimizer {kind!r}, and its state, are not converted")
     if kind not in CLASSES:
-        raise NoCounterpart(f"the optimizer {kind!r} is none of Keras 3's")
+        raise NoCounterpart(f"Keras 3 has no optimizer {kind!r}")
     says_modern = "jit_compile" in config and config.get("is_legacy_optimizer") is not True
     modern = says_modern or (isinstance(given, str) and context.release >= (2, 11))
     new, decay = _arguments(kind, config, context, modern=modern)
@@ -116,7 +116,7 @@ def optimizer(given: Json, context: Context) -> KnownOptimizer:
     elif isinstance(rate, Mapping):
         schedule, settings = named(rate)
         if schedule not in SCHEDULES:
-            raise NoCounterpart(f"the learning rate's schedule {schedule!r} is none of Keras 3's")
+            raise NoCounterpart(f"Keras 3 has no learning rate schedule {schedule!r}")
         new["learning_rate"] = built_in(
             "keras.optimizers.schedules", schedule, {k: v for k, v in settings.items() if k != "name" or v is not None}
         )
@@ -267,7 +267,7 @@ def _parted(old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tenso
 
 
 def _trained_count(old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tensor]) -> int | None:
-    """Of how many of the `leaves`, but not of all, a state is by its shapes; None where it is none of that class.
+    """Of how many of the `leaves`, but not of all, a state is by its shapes; None if it is no state of that class.
 
     Keras of its own does not store that a model within was frozen, and no Keras which weights a custom layer does not
     train. (Source: files of Keras 2.2.4.)

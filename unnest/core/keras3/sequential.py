@@ -131,7 +131,7 @@ def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:
         return (None, "float32") if not isinstance(inner, Mapping) or kind != "Bidirectional" else _first_shape(inner)
     dtype = config_values.dtype(config.get("dtype", config.get("input_dtype")), kind, Context()) or "float32"
     if kind == "Embedding":
-        dtype = "float32"  # as Keras 3 has a Sequential's input whose dtype nobody tells; ids are cast to int
+        dtype = "float32"  # as Keras 3 has a Sequential's input without a stored dtype; ids are cast to int
     return (list(shape), dtype.removeprefix("mixed_")) if isinstance(shape, Sequence) else (None, dtype)
 
 

@@ -183,7 +183,7 @@ def _by_output(value: Json, context: Context) -> Json:
 
 
 def _is_structure(value: JsonObject) -> bool:
-    """Return True if it holds losses or metrics by name, and is none itself."""
+    """Return True for a mapping of losses or metrics by name, which is not one itself."""
     return "class_name" not in value
 
 
@@ -215,12 +215,9 @@ def _loss(value: Json, context: Context) -> Json:
         kept = {k: v for k, v in config.items() if k in (*LOSS_CLASSES[kind], "name")}
         if reduction in REDUCTIONS and not set(config) - {*kept, "reduction", "fn", "dtype"}:
             return built_in("keras.losses", kind, {**kept, "reduction": REDUCTIONS[reduction]})
-    what = (
-        f"the loss {kind!r} is none"
-        if kind.strip("_<>") not in ("", "lambda")
-        else "a loss without a name (a lambda) is none"
-    )
-    raise NoCounterpart(f"{what} of Keras 3's")
+    if kind.strip("_<>") in ("", "lambda"):
+        raise NoCounterpart("the loss is a function without a name (a lambda)")
+    raise NoCounterpart(f"Keras 3 has no loss {kind!r}")
 
 
 def _check_same(loss: str, context: Context) -> None:
@@ -263,5 +260,5 @@ def _metric(value: Json, context: Context) -> Json:
     kept_config = {k: v for k, v in config.items() if k in METRIC_ARGUMENTS}
     if kind in METRIC_OBJECTS and set(config) <= {*kept_config, "fn", "dynamic", "trainable"}:
         return built_in("keras.metrics", kind, kept_config)
-    context.findings.append(Code.COMPILE_PART(what=f"the metric {kind!r}", why="it is none of Keras 3's"))
+    context.findings.append(Code.COMPILE_PART(what=f"the metric {kind!r}", why="Keras 3 does not have it"))
     return None

@@ -89,7 +89,7 @@ class _Zipped(NamedTuple):
         ):
             raise Refused(
                 "cannot-convert",
-                f"{entry.get('name')!r} is an operation ({kind}) that is none of Keras's own; write .h5",
+                f"{entry.get('name')!r} is an operation ({kind}) that is not Keras's own; write .h5",
             )
         if kind != "Sequential" and not layer_record(kind).exported:
             # A custom class: registered as package>Name, or given to the loader by its name.
@@ -159,7 +159,7 @@ def _compile_config(training: JsonObject | None, release: tuple[int, ...]) -> Js
 def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
     """An optimizer as `.keras` names it; a custom one by the name that a loader is to find it by.
 
-    Those of before Keras 2.11 went on as legacy ones, which do not say in their config that they are none;
+    Those of before Keras 2.11 went on as legacy ones, and their config does not say so;
     their state is not stored.
     """
     if not isinstance(given, Mapping) or not isinstance(given.get("config"), Mapping):

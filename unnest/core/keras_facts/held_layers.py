@@ -69,7 +69,7 @@ def _tells_one_way(entry: JsonObject) -> bool:
 def partly_frozen(architecture: Json) -> str | None:
     """The name of a layer of which a part is frozen and another is not, or may not be, or None.
 
-    A layer that holds a model is none: the model's layers share out its weights, frozen or not.
+    A layer that holds a model is not one of them: its weights belong to the model's layers, frozen or not.
     """
     for entry in json_tree.objects(architecture):
         config = entry.get("config")

@@ -29,7 +29,7 @@ def is_keras_class(class_name: str, entry: Mapping[str, Json]) -> bool:
     """Return True if a layer's class is one of Keras's own, so that its name says what it does.
 
     Keras 3 stores the class's module, and both Keras 2 and 3 put a package before the name of whatever is registered by
-    somebody else (`package>Name`); elsewhere the name is all there is.
+    another package (`package>Name`); elsewhere the name is all there is.
     """
     module = entry.get("module")
     if isinstance(module, str) and module.partition(".")[0] not in KERAS_MODULES:

@@ -153,7 +153,7 @@ def _is_given(entry: JsonObject) -> bool:
 
 
 def is_operation(entry: JsonObject) -> bool:
-    """True if an entry of Keras 3's is an operation, Keras's own or somebody's: only layers can be trained or not."""
+    """True if an entry of Keras 3 is an operation, Keras's own or custom: only layers can be trained or not."""
     if operation_module(entry) is not None:
         return True
     config = entry.get("config")

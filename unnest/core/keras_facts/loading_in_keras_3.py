@@ -1,6 +1,6 @@
 """Reasons why Keras 3 does not load a model's file: facts of Keras 3.15.
 
-A reason says that it does not load for certain. Where there is none and the file is of an older Keras, that is no
+A reason says that it does not load for certain. Without a reason, and for a file of an older Keras, that is no
 promise: the loader takes some files of Keras 2, and not all of these compute what they did.
 (Source: 8,000 models of eleven stacks, most of a single layer, loaded by Keras 3.15; `tests/layer_cases.py`.)
 """

@@ -12,7 +12,7 @@ from unnest.core.ops.keras3_modules import MODULES, ROOT
 def operation_module(entry: JsonObject) -> str | None:
     """The module of one of Keras 3's own operations, stored or known by its class; None for a layer, or another's.
 
-    Of an entry without one, as `.h5` has it, the config tells: only a layer's says whether it is trained, or, of
+    Of an entry without one, as `.h5` has it, the config decides: only a layer's says whether it is trained, or, of
     SpatialDropout and Discretization, in which type it computes.
     """
     stored = entry.get("module")

@@ -31,7 +31,7 @@ def is_keras_optimizer(class_name: str) -> bool:
 
 
 def custom_optimizers(training: JsonObject | None) -> list[str]:
-    """The optimizer, the one in it and its schedule, as far as somebody else's: the names that loaders look for."""
+    """Custom classes among the optimizer, the one in it and its schedule: the names that loaders look for."""
     names: list[str] = []
     pending: list[Json] = [(training or {}).get(key) for key in NOT_BY_OUTPUT]
     while pending:

@@ -113,7 +113,7 @@ def _filled_in(entry: JsonObject, given: Spec) -> JsonObject:
     if given.dtype == _takes(entry, given):
         return filled
     if filled and not _is_float(given.dtype):
-        raise UnknownShape  # no cast tells which Keras it was
+        raise UnknownShape  # no cast shows which Keras it was
     return {}
 
 

@@ -1,6 +1,6 @@
 """Weights that a layer's config promises, and the order in which Keras's own layers make them.
 
-For files that name weights and nothing else. The order is asked for only where nothing stored tells it.
+For files that name weights and nothing else. The order is needed only where the file does not store it.
 (Source: files of Keras 1.2 to 2.3 and tf.keras 1.8 to 2.15.)
 """
 
@@ -30,7 +30,7 @@ def is_trained_by_name(release: tuple[int, ...]) -> bool:
 class Variable(NamedTuple):
     """A stored variable. `made` is its place in the order of making, None if unknown.
 
-    `read`: whether the graph shows that the towers read it; None where there are none. `tensor` is None where the
+    `read`: whether the graph shows that the towers read it; None without towers. `tensor` is None where the
     program had a variable that was not saved.
     """
 

@@ -3,7 +3,7 @@
 Keras writes one initializer into a config for every weight of a built-in layer, and beside
 it a regularizer and a constraint for every weight that is trained; BatchNormalization's
 moving statistics have an initializer alone (a layer that knows no rules at all trains
-everything). Read that way a config tells how many weights to expect without a list of
+everything). Read that way a config gives the number of weights to expect without a list of
 classes or of weight names (source: the get_config of Keras 1 to 3).
 """
 

@@ -231,7 +231,7 @@ def where(mask: Value, chosen: Value = None, other: Value = None) -> Array:
 
 @shape_rule("where")
 def where_shape(mask: Value, chosen: Value = None, other: Value = None) -> Shape:
-    """All three together; how many places a mask has, no shape tells."""
+    """Select elements, or return their places with one argument: their number depends on the mask's contents."""
     if chosen is None or other is None:
         raise UnknownShape
     return broadcast([shape_of(mask), shape_of(chosen), shape_of(other)])

@@ -231,7 +231,7 @@ MAX_CONSTANT = 10_000
 def cast_to_floatx_nodes(call: FunctionCall) -> ConstantArray:
     """A NumPy array, whatever went in."""
     if not call.is_numpy_array("x"):
-        raise NotTranslated("what is none of NumPy's arrays for certain")
+        raise NotTranslated("what may not be an array of NumPy's")
     return call.array("x", "float32")
 
 

@@ -53,7 +53,7 @@ def reshape(x: Value, shape: Value) -> Array:
 
 
 def _reshaped(x: Array, shape: Sequence[int]) -> Array:
-    """A view of the same numbers, or a copy where that is none: of an array whose memory is not in order."""
+    """Return a view of the same numbers, or a copy if the array's memory is not in order."""
     check_copy(x)
     return np.reshape(x, shape)
 

@@ -72,7 +72,7 @@ _pooling("tf.nn.avg_pool2d tf.nn.avg_pool", "AveragePooling2D")
     'x pool_size strides=null padding|border_mode="valid" data_format|dim_ordering=null pool_mode="max"',
 )
 def _pool2d(call: FunctionCall) -> SymbolicTensor:
-    """By windows that move by one where no strides are told."""
+    """Return windows that move by one without `strides`."""
     kind = {"max": "MaxPooling2D", "avg": "AveragePooling2D"}.get(call.text("pool_mode"))
     padding = call.text("padding")
     if kind is None or padding not in {"same", "valid"} or not call.is_channels_last("data_format"):

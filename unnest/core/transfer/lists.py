@@ -212,9 +212,7 @@ def _check_told(weights: Weights, by_order: Sequence[str]) -> None:
     count = Counter(shapes[name] for name in by_order)
     doubt = next((name for name in by_order if count[shapes[name]] > 1), None)
     if doubt is not None:
-        raise Ambiguous(
-            f"no name tells which weights are those of {doubt!r}, and several of its shapes are in the file"
-        )
+        raise Ambiguous(f"no name says which weights are those of {doubt!r}, and the file has several of its shapes")
 
 
 def _frozen(

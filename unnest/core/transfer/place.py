@@ -207,7 +207,7 @@ def _shapes_text(shapes: Sequence[Shape]) -> str:
 
 
 def _state(model: Stored, target: TargetModel, found: Correspondence) -> tuple[tuple[Tensor, ...] | None, str | None]:
-    """Return the optimizer's state for the target, and why there is none; no reason if it is not wanted."""
+    """Return the optimizer's state for the target, or the reason for its absence; no reason if it is not wanted."""
     if target.optimizer is None or not model.optimizer:
         return None, None
     assert model.architecture is not None

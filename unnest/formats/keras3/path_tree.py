@@ -198,7 +198,7 @@ class Tree:
         return h5_attributes.text(self.hdf5.attributes(vars_), "name", self.hdf5.path) if vars_ in self.groups else None
 
     def optimizer(self) -> tuple[Tensor, ...] | None:
-        """The optimizer's variables in order; None where there are none, or their numbers do not tell all places."""
+        """The optimizer's variables in order; None if it has none, or if their numbers do not give all places."""
         if self.optimizer_group not in self.groups or self.unnumbered_optimizer:
             return None
         return tuple(self.tensor(p) for p in self.under(self.optimizer_group))

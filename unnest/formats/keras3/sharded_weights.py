@@ -60,7 +60,7 @@ class ShardedTree:
             raise Unreadable("missing-weight", f"{self.path}: {what}; {MIXED}")
         stored = sum(self.files[name].datasets[path].stored for path, name in self._places.items())
         if (told := self._map.total_size) > stored:
-            what = f"tells {told:.0f} bytes of weights, and its files hold {stored}"
+            what = f"announces {told:.0f} bytes of weights, and its files hold {stored}"
             raise Unreadable("missing-weight", f"{self.path}: {what}; {MIXED}")
 
     def attributes(self, path: str) -> Attributes:

@@ -292,7 +292,7 @@ def _weights_in(tree: Tree) -> Stored:
     """Return the weights alone, in one group, since paths do not show which layers own them.
 
     Raises:
-        Unreadable: there are none.
+        Unreadable: the group has no dataset.
 
     """
     every = tuple(tree.tensor(p) for p in tree.under(tree.attribute))

@@ -34,7 +34,7 @@ class ServedWrapper(NamedTuple):
 
 
 class ServedWrappers(NamedTuple):
-    """All wrappers of a MetaGraph, outermost first; if there are none, the near misses."""
+    """All wrappers of a MetaGraph, outermost first; without a wrapper, the near misses."""
 
     wrappers: Sequence[ServedWrapper]
     near_misses: tuple[NearMiss, ...] = ()

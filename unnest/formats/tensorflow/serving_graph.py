@@ -17,7 +17,7 @@ Message: TypeAlias = Any
 
 
 def choose(model: Message, path: str) -> Message:
-    """The MetaGraph that serves. Raises Unreadable where there is none."""
+    """Return the MetaGraph that serves. Raises Unreadable if no MetaGraph serves."""
     candidates = [m for m in model.meta_graphs if "serve" in m.info.tags] or list(model.meta_graphs)
     usable = [m for m in candidates if outputs(m)]
     if not usable:

@@ -180,7 +180,7 @@ def _drawn_as_one(
 def _boxes(graph: Graph, shared: Mapping[CallId, str]) -> tuple[dict[str, list[CallId]], tuple[tuple[str, str], ...]]:
     """The calls of every box, each box after those that it reads, and the arrows between boxes.
 
-    Boxes that would read one another in a circle are none: their calls have a box each.
+    Calls that would read one another in a circle are not merged into a box: each has its own.
     """
     boxes: dict[str, list[CallId]] = {}
     edges: dict[tuple[str, str], None] = {}
@@ -318,7 +318,7 @@ def _folded(
 
 
 def _schema(wrappers: Sequence[Wrapper]) -> Figure:
-    """Wrappers as they are told where no graph of layers is stored, the inner ones inside of the outer ones' towers."""
+    """Wrappers as the report lists them where no layer graph is stored, inner ones inside the outer ones' towers."""
     inside: Figure | None = None
     for wrapper in reversed(wrappers):
         shown = wrapper.towers or TOWERS_AHEAD

@@ -25,7 +25,7 @@ def render(drawing: Drawing, title: str) -> str:
     figures = [*drawing.before, *([drawing.after] if drawing.after else [])]
     for number, figure in enumerate(figures):
         lines += _subgraph(figure, number)
-    # Drawn by nobody, and what puts the figures side by side in their order.
+    # An invisible link, which puts the figures side by side in their order.
     lines += [f"    f{number} ~~~ f{number + 1}" for number in range(len(figures) - 1)]
     return "\n".join([*lines, CLASSES, ""])
 

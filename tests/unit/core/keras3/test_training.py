@@ -77,12 +77,12 @@ def test_rules_for_an_optimizer_that_stays_out_are_not_told() -> None:
 @pytest.mark.parametrize(
     ("optimizer", "loss", "why"),
     [
-        ("Yogi", "mse", "the optimizer 'Yogi' is none of Keras 3's"),
+        ("Yogi", "mse", "Keras 3 has no optimizer 'Yogi'"),
         ("LossScaleOptimizerV3", "mse", "the optimizer 'LossScaleOptimizerV3', and its state, are not converted"),
         ("Custom>Adafactor", "mse", "the optimizer 'Adafactor', and its state, are not converted"),
-        ("SGD", "dice", "the loss 'dice' is none of Keras 3's"),
-        ("SGD", "<lambda>", "a loss without a name (a lambda) is none of Keras 3's"),
-        ("SGD", "__lambda__", "a loss without a name (a lambda) is none of Keras 3's"),
+        ("SGD", "dice", "Keras 3 has no loss 'dice'"),
+        ("SGD", "<lambda>", "the loss is a function without a name (a lambda)"),
+        ("SGD", "__lambda__", "the loss is a function without a name (a lambda)"),
     ],
 )
 def test_why_the_settings_stay_out(optimizer: str, loss: str, why: str) -> None:

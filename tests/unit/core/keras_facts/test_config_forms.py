@@ -70,7 +70,7 @@ def test_operations_of_a_model_that_a_layer_holds() -> None:
 def test_an_operation_of_somebodys_own_is_refused() -> None:
     """Its module is nowhere."""
     own = functional(NET["config"]["layers"][0], layer("y", ["x", "x"], kind="Mine"))
-    with pytest.raises(Refused, match=r"'y' is an operation \(Mine\) that is none of Keras's own"):
+    with pytest.raises(Refused, match=r"'y' is an operation \(Mine\) that is not Keras's own"):
         as_zipped(stored(architecture=own))
 
 

@@ -114,7 +114,7 @@ def test_a_shard_that_the_map_forgot(folder: Path) -> None:
     seen = unnest.inspect(folder / MAP)
     assert seen.error is not None
     assert seen.error.code == "missing-weight"
-    assert "tells 660 bytes of weights, and its files hold" in seen.error.message
+    assert "announces 660 bytes of weights, and its files hold" in seen.error.message
 
 
 def test_a_map_without_an_end(tmp_path: Path) -> None:

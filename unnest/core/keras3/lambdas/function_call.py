@@ -230,7 +230,7 @@ class FunctionCall:
         return _holds_floats(self[name])
 
     def numpy_dtype(self, name: str) -> Numbers | None:
-        """A dtype of floats that NumPy is told, None where it is not."""
+        """Return the float dtype that the call names; None if it names none of them."""
         value = self[name]
         spelt = value.path if isinstance(value, Name) else value.value if isinstance(value, Const) else ""
         if not (spelt is None or spelt in FLOATS):

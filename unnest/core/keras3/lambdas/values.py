@@ -180,8 +180,8 @@ Value: TypeAlias = SymbolicTensor | Const | Items | Array | SliceOf | Name | Met
 class Dialect:
     """The libraries whose functions the code called.
 
-    `tensorflow` is its first number where the file tells, `release` the numbers of Keras's version, `data_format` the
-    order of axes where the model's layers tell; `taken` fills with what bare names were taken for.
+    `tensorflow` is its first number if the file stores it, `release` the numbers of Keras's version, `data_format` the
+    order of axes if the model's layers show it; `taken` fills with what bare names were taken for.
     """
 
     backend: str | None = None
@@ -293,7 +293,7 @@ def plain(value: float) -> bool:
 
 
 def array(value: Value) -> Json | None:
-    """The nested list of a constant array, None where it is none: ragged, empty, or not of numbers."""
+    """Return a constant array as a nested list; None if it is ragged, empty, or not of numbers."""
     if isinstance(value, Array):
         return value.value
     if not isinstance(value, Items):

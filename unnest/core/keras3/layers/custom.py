@@ -1,4 +1,4 @@
-"""Classes that no rule knows: of Keras's own, which are refused, and somebody's, which stay as they are."""
+"""Classes without a rule: Keras's own are refused, custom ones stay as they are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def is_somebodys_class(kind: str, entry: JsonObject, config: Config, context: Co
 
 
 def without_rule(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
-    """A layer that Keras 3 has not: of Keras's own, which is refused, or of somebody's."""
+    """Carry a layer of a custom class; refuse one of Keras's own that Keras 3 lacks."""
     record = layer_record(kind)
     if record.gone:
         raise refused(name, kind, record.gone)
@@ -33,7 +33,7 @@ def without_rule(kind: str, config: Config, name: str, weights: Weights, context
 
 
 def kept(kind: str, config: Config, name: str, weights: Weights, context: Context) -> NewLayer:
-    """A layer of a custom class: carried as it is."""
+    """Return a layer of a custom class as it is."""
     bare = kind.rpartition(">")[2]
     context.custom[bare] = f"layer {name!r}"
     base = {k: v for k, v in config.items() if k not in ("batch_input_shape", "input_shape", "input_dtype")}
