@@ -22,7 +22,7 @@ from unnest.batch.inspecting import inspect_all
 from unnest.batch.walk import is_walked
 from unnest.options import FixOptions
 from unnest.remote.store import RemoteStore
-from unnest.remote.urls import is_remote, redacted, renamed, shown
+from unnest.remote.urls import is_remote, redacted, renamed, safe_url
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -262,7 +262,7 @@ def _datasets(group: h5py.Group) -> list[str]:
 )
 def test_shown(url: str, expected: str) -> None:
     """What is shown of a URL, and of one in a sentence."""
-    assert shown(url) == expected
+    assert safe_url(url) == expected
     if is_remote(url):
         assert redacted(f"see {url} there") == f"see {expected} there"
 

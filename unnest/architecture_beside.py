@@ -14,7 +14,7 @@ from unnest.formats.architecture_json import read_architecture
 from unnest.formats.base import Source
 from unnest.formats.detect import checkpoint_prefix, stored_size
 from unnest.formats.error_translation import reading
-from unnest.options import FixOptions, architecture_inputs, given_architecture
+from unnest.options import FixOptions, architecture_argument, architecture_inputs
 
 SUFFIXES = (".json", ".yaml", ".yml")
 #: Files of these suffixes that are tried in a folder, and bytes of each.
@@ -50,7 +50,7 @@ def pair(path: str, options: FixOptions) -> FixOptions:
     if beside is None:
         return options
     inputs = (*options.inputs, *architecture_inputs(beside))
-    return options._replace(architecture=given_architecture(beside), inputs=inputs)
+    return options._replace(architecture=architecture_argument(beside), inputs=inputs)
 
 
 def _candidates(path: str) -> Iterator[str]:

@@ -153,7 +153,7 @@ def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFor
 
         return like_target_format(source, plan, options.like)
     named = options.output or (source.path if options.in_place and not source.reformed else "")
-    asked_for = options.to or outputs.asked_for(named, source.path, is_hdf5=source.container in HDF5)
+    asked_for = options.to or outputs.requested_container(named, source.path, is_hdf5=source.container in HDF5)
     if source.written_as is not None and options.to is None and (options.output or options.into) is not None:
         asked_for = _target_of_unwritten(source, options, asked_for)
     if options.in_place and options.keras == "3" and asked_for == "h5" and not plan.stored.is_keras_3:

@@ -21,8 +21,8 @@ from unnest.formats.base import Source
 from unnest.formats.detect import container_of, stored_size
 from unnest.formats.error_translation import no_memory, out_of_memory, raise_callers_own, reading
 from unnest.known_models import KnownModels
-from unnest.options import FACTS, TEXT, Architecture, FixOptions, ReportParts, given_architecture
-from unnest.remote.urls import given_path, is_remote, renamed, shown
+from unnest.options import FACTS, TEXT, Architecture, FixOptions, ReportParts, architecture_argument
+from unnest.remote.urls import is_remote, path_text, renamed, safe_url
 from unnest.report.result import Problem, Report
 
 R = TypeVar("R", bound=Report)
@@ -58,7 +58,7 @@ def inspect(
     """
     choices = Choices(slice_layers=frozenset(slice_layers))
     parts = TEXT if draw else FACTS
-    report = inspect_anywhere(given_path(path), given_architecture(architecture), choices, trust=trust, parts=parts)
+    report = inspect_anywhere(path_text(path), architecture_argument(architecture), choices, trust=trust, parts=parts)
     logs.info("inspect %s: %s", report.path, report.verdict)
     return report
 
@@ -158,9 +158,9 @@ def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: b
 
     try:
         with transfer.copied(url, with_tensors=False, trust=trust) as path:
-            return renamed(inspect_copy(path), path, shown(url))
+            return renamed(inspect_copy(path), path, safe_url(url))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
-        return with_error(Report(path=shown(url), verdict="unreadable", inspector=inspect), e)
+        return with_error(Report(path=safe_url(url), verdict="unreadable", inspector=inspect), e)
 
 
 def budget_of(path: str, *, trust: bool) -> Budget:

@@ -12,8 +12,8 @@ from unnest.batch.fixing import fix_all
 from unnest.batch.inspecting import inspect_all
 from unnest.batch.work import Engine
 from unnest.caller_code import target_model_of
-from unnest.options import FACTS, TEXT, Architecture, Dialect, FixOptions, architecture_inputs, given_architecture
-from unnest.remote.urls import given_path
+from unnest.options import FACTS, TEXT, Architecture, Dialect, FixOptions, architecture_argument, architecture_inputs
+from unnest.remote.urls import path_text
 from unnest.report.result import Report, Result
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def inspect_many(
         UsageError: `architecture` names no architecture, or no process can be started.
 
     """
-    architecture_json, classes = given_architecture(architecture), frozenset(slice_layers)
+    architecture_json, classes = architecture_argument(architecture), frozenset(slice_layers)
     reports = inspect_all(
         _listed(paths), architecture_json, classes, trust=trust, parts=TEXT if draw else FACTS, engine=Engine(jobs)
     )
@@ -78,13 +78,13 @@ def fix_many(  # noqa: PLR0913 - one argument per option of the command line
 
     """
     options = FixOptions(
-        None if output is None else given_path(output),
+        None if output is None else path_text(output),
         in_place,
         backup,
         force,
         dry_run,
         to,
-        given_architecture(architecture),
+        architecture_argument(architecture),
         keep_nested,
         frozenset(slice_layers),
         architecture_inputs(architecture),
@@ -107,5 +107,5 @@ def _logged(reports: Generator[R, None, None], what: str) -> Generator[R, None, 
 def _listed(paths: Path | Iterable[Path]) -> list[str]:
     """The paths as text; one path is a list of one."""
     if isinstance(paths, (str, bytes, os.PathLike)):
-        return [given_path(paths)]
-    return [given_path(path) for path in paths]
+        return [path_text(paths)]
+    return [path_text(path) for path in paths]

@@ -157,7 +157,7 @@ def _check_choice(option: str, value: object, choices: tuple[str | None, ...]) -
         raise UsageError("usage", f"{option}={value!r}: choose one of {', '.join(map(repr, choices))}")
 
 
-def given_architecture(architecture: Architecture) -> JsonObject | None:
+def architecture_argument(architecture: Architecture) -> JsonObject | None:
     """Read the JSON that --architecture names.
 
     Raises:

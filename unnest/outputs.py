@@ -32,7 +32,7 @@ CAN_BE_WRITTEN = ".keras, .h5 (.hdf5), .weights.h5 or .json; a SavedModel is a f
 _OWN_OUTPUT = re.compile(re.escape(MARK) + r"(\.weights\.h5|\.[^.]+)?$", re.IGNORECASE)
 
 
-def named_by(path: str) -> Target | None:
+def container_of_suffix(path: str) -> Target | None:
     """Return the container that a path's suffix names, if any."""
     return next((names for suffix, names, _ in NAMED if path.lower().endswith(suffix)), None)
 
@@ -42,10 +42,10 @@ def foreign_suffix(path: str) -> str | None:
     return next((suffix for suffix in FOREIGN if path.lower().endswith(suffix)), None)
 
 
-def asked_for(place: str, source: str, *, is_hdf5: bool) -> Target | None:
+def requested_container(place: str, source: str, *, is_hdf5: bool) -> Target | None:
     """Return the container that an output's suffix names; HDF5 called `.keras` (Keras 2.2 wrote it) stays HDF5."""
-    named = named_by(place)
-    return None if named == "keras" and is_hdf5 and named_by(source) == "keras" else named
+    named = container_of_suffix(place)
+    return None if named == "keras" and is_hdf5 and container_of_suffix(source) == "keras" else named
 
 
 def agrees(path: str, to: Target) -> bool:

@@ -27,11 +27,11 @@ from unnest.options import (
     Dialect,
     FixOptions,
     Meter,
+    architecture_argument,
     architecture_inputs,
     check_usage,
-    given_architecture,
 )
-from unnest.remote.urls import given_path, is_remote, shown
+from unnest.remote.urls import is_remote, path_text, safe_url
 from unnest.report.result import Result
 
 
@@ -84,13 +84,13 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
 
     """
     options = FixOptions(
-        None if output is None else given_path(output),
+        None if output is None else path_text(output),
         in_place,
         backup,
         force,
         dry_run,
         to,
-        given_architecture(architecture),
+        architecture_argument(architecture),
         keep_nested,
         frozenset(slice_layers),
         architecture_inputs(architecture),
@@ -100,7 +100,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
         like=target_model_of(like),
         stub=None if stub is None else os.fspath(stub),
     )
-    result = fix_with(given_path(path), options, meter)
+    result = fix_with(path_text(path), options, meter)
     logs.info("fix %s: %s, output %s", result.path, result.action, result.output)
     return result
 
@@ -173,7 +173,7 @@ def _fix_remote(path: str, options: FixOptions, meter: Meter | None) -> Result:
     """Fix a copy of a remote file, and send the output to its place."""
     from unnest.remote import transfer
 
-    result = Result(path=shown(path), verdict="unreadable", action="failed", inspector=inspect)
+    result = Result(path=safe_url(path), verdict="unreadable", action="failed", inspector=inspect)
     try:
         return transfer.fix(path, options, lambda at, wanted: fix_with(at, wanted, meter))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback

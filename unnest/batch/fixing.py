@@ -16,7 +16,7 @@ from unnest.files import workspace
 from unnest.files.overwrite_checks import Inputs, models_around
 from unnest.inspection import inspect
 from unnest.options import FixOptions, Meter, check_name, check_usage
-from unnest.remote.urls import is_remote, shown
+from unnest.remote.urls import is_remote, safe_url
 from unnest.repair import fix_with
 from unnest.report.result import Problem, Result
 
@@ -75,7 +75,7 @@ class Fixing(ModelWork[Result]):
         """A file that was not fixed."""
         if problem.code == OUTPUT_TWICE:
             return self._refused(task, problem)
-        return Result(path=shown(task.path), verdict="unreadable", action="failed", error=problem)
+        return Result(path=safe_url(task.path), verdict="unreadable", action="failed", error=problem)
 
     def _refused(self, task: Task, problem: Problem) -> Result:
         """A file that is not even tried, with what is in it."""
@@ -136,7 +136,7 @@ def _check_folder(output: str) -> None:
     """Raise UsageError where -o, of several inputs, is no folder: one that is not there yet has no model's suffix."""
     if os.path.lexists(output) and not os.path.isdir(output):
         raise UsageError("usage", f"{output}: for several inputs -o names a folder, and this is a file")
-    if outputs.named_by(output) is not None and not os.path.isdir(output):
+    if outputs.container_of_suffix(output) is not None and not os.path.isdir(output):
         why = "for several inputs -o names a folder, and this is a file's name"
         raise UsageError("usage", f"{output}: {why}; for a folder of that name end it in a slash")
 
@@ -147,5 +147,5 @@ def _check_each_once(paths: Sequence[str]) -> None:
     for path in paths:
         place = path if is_remote(path) else os.path.realpath(path)
         if place in given:
-            raise UsageError("usage", f"{shown(path)}: is the same file as {shown(given[place])}; name it once")
+            raise UsageError("usage", f"{safe_url(path)}: is the same file as {safe_url(given[place])}; name it once")
         given[place] = path

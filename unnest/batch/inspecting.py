@@ -12,7 +12,7 @@ from unnest.core.model import Choices, JsonObject
 from unnest.inspection import inspect_anywhere
 from unnest.known_models import KnownModels
 from unnest.options import FACTS, FixOptions, Meter, ReportParts
-from unnest.remote.urls import shown
+from unnest.remote.urls import safe_url
 from unnest.report.result import Problem, Report
 
 #: Answers for models that this process has already seen; only batches keep them.
@@ -54,4 +54,4 @@ class Inspecting(ModelWork[Report]):
 
     def failed(self, task: Task, problem: Problem) -> Report:
         """Return the report on a file that could not be read."""
-        return Report(path=shown(task.path), verdict="unreadable", error=problem)
+        return Report(path=safe_url(task.path), verdict="unreadable", error=problem)

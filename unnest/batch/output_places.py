@@ -10,7 +10,7 @@ from unnest.batch.walk import Task
 from unnest.files.interrupts import Held
 from unnest.formats.detect import may_be_model
 from unnest.options import FixOptions
-from unnest.remote.urls import is_remote, shown
+from unnest.remote.urls import is_remote, safe_url
 from unnest.repair import output_path
 from unnest.report.result import Problem
 
@@ -80,6 +80,6 @@ class OutputPlaces:
 
 def place_in(folder: str, task: Task) -> str:
     """Under its own name, and below the folder as it was below the one that was walked."""
-    path = shown(task.path)
-    name = os.path.relpath(path, shown(task.folder)) if task.folder else os.path.basename(path.rstrip("/\\"))
+    path = safe_url(task.path)
+    name = os.path.relpath(path, safe_url(task.folder)) if task.folder else os.path.basename(path.rstrip("/\\"))
     return os.path.join(folder, name)

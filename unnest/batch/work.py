@@ -18,7 +18,7 @@ from unnest import outputs
 from unnest.batch.walk import Task
 from unnest.formats.detect import may_be_model
 from unnest.options import Meter
-from unnest.remote.urls import is_remote, renamed, shown
+from unnest.remote.urls import is_remote, renamed, safe_url
 from unnest.report.result import Problem, Report
 
 R = TypeVar("R", bound=Report)
@@ -33,7 +33,7 @@ class Watch(Protocol):
     def meter(self, path: str) -> Meter | None:
         """Return a function that receives the bytes moved and the bytes in all for a file; None to receive nothing."""
 
-    def looked_at(self, path: str) -> None:
+    def count_file(self, path: str) -> None:
         """Count a path that has been worked on, model or not; called in the order of the walk."""
 
 
@@ -44,7 +44,7 @@ class Unwatched:
         """Return None: no progress is shown."""
         return None
 
-    def looked_at(self, path: str) -> None:
+    def count_file(self, path: str) -> None:
         """Do nothing."""
 
 
@@ -94,7 +94,7 @@ class ModelWork(Generic[R]):
 
     def lost(self, task: Task, why: str) -> R | None:
         """The entry for a path over which a process died."""
-        what = f"{shown(task.path)}: the process that worked on it {why}; look at it alone, and do not trust it"
+        what = f"{safe_url(task.path)}: the process that worked on it {why}; look at it alone, and do not trust it"
         return self.failed(task, Problem("process-lost", what))
 
     #: How many files a worker of a cluster is given at once.
@@ -159,7 +159,7 @@ def each(tasks: Iterator[Task], work: ModelWork[R], engine: Engine, watch: Watch
                     yield work.failed(task, Problem("no-model", _without_model(task.path)))
                 nothing = True
                 continue
-            watch.looked_at(task.path)
+            watch.count_file(task.path)
             if entry is not None:
                 nothing = nothing and task.folder is None
                 yield entry
@@ -171,7 +171,7 @@ def _without_model(folder: str) -> str:
 
     others = "" if is_remote(folder) else foreign_in(folder)
     said = f" ({others})" if others else ""
-    return f"{shown(folder)}: no model in this folder{said}; pass a model file or a folder that holds some"
+    return f"{safe_url(folder)}: no model in this folder{said}; pass a model file or a folder that holds some"
 
 
 def _over_cluster(

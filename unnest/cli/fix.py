@@ -102,7 +102,7 @@ def fix(
     from unnest.batch.fixing import fix_all
     from unnest.batch.walk import is_walked
     from unnest.caller_code import target_model_of
-    from unnest.options import PAGE, ROW, FixOptions, architecture_inputs, given_architecture
+    from unnest.options import PAGE, ROW, FixOptions, architecture_argument, architecture_inputs
 
     if to is not None and to not in parameters.TARGETS:
         raise UsageError("usage", f"--to {to}: choose one of {', '.join(parameters.TARGETS)}")
@@ -115,7 +115,7 @@ def fix(
         force,
         dry_run,
         cast("Target | None", to),
-        given_architecture(architecture),
+        architecture_argument(architecture),
         keep_nested,
         frozenset(slice_layer or ()),
         architecture_inputs(architecture),

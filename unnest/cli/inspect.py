@@ -45,7 +45,7 @@ def inspect(
     keep_libraries_light()
     from unnest.batch.inspecting import inspect_all
     from unnest.batch.walk import is_walked
-    from unnest.options import FACTS, PAGE, ROW, given_architecture
+    from unnest.options import FACTS, PAGE, ROW, architecture_argument
 
     form = form_of(as_json=as_json, json_lines=json_lines)
     one = len(paths) == 1 and not is_walked(paths[0])
@@ -58,7 +58,7 @@ def inspect(
     parts = PAGE if report is not None and one else ROW if report is not None else FACTS
     if diagram is not None or (one and form == "text" and not quiet):
         parts = parts._replace(drawing=parts.drawing or verbose or diagram is not None, advice=True)
-    known = given_architecture(architecture)
+    known = architecture_argument(architecture)
     progress = ProgressBar(quiet=quiet)
     reports = inspect_all(
         paths,

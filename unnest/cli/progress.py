@@ -47,7 +47,7 @@ class ProgressBar:
 
         return step
 
-    def looked_at(self, path: str) -> None:  # noqa: ARG002 - their number is enough
+    def count_file(self, path: str) -> None:  # noqa: ARG002 - their number is enough
         """Count files, if they are not listed on the same terminal."""
         self._files += 1
         if self._counts and self._files % FILES == 0:

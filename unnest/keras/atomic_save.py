@@ -80,7 +80,7 @@ def _upload(local: Path, name: str, store: storage.Store, folder: str) -> None:
     files = [path for part in _parts(local, name) for path in [local / part, *sorted((local / part).rglob("*"))]]
     files = sorted((path for path in files if path.is_file()), key=lambda path: path.name == "saved_model.pb")
     for path in files:
-        store.put(str(path), folder + path.relative_to(local).as_posix())
+        store.upload(str(path), folder + path.relative_to(local).as_posix())
 
 
 def _parts(folder: Path, name: str) -> list[str]:

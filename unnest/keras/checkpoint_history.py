@@ -102,7 +102,7 @@ class Record:
             local = os.path.join(folder, "record")
             with open(local, "w", encoding="utf-8") as file:
                 json.dump([asdict(entry) for entry in entries], file)
-            self._store.put(local, self.path)
+            self._store.upload(local, self.path)
 
 
 def surplus(entries: list[Entry], last: int | None, best: int | None, *, lower_is_better: bool) -> list[Entry]:

@@ -43,7 +43,7 @@ class Store(Protocol):
     def names(self, folder: str) -> list[str]:
         """Return the names in a folder; an empty list if there is no folder."""
 
-    def put(self, local: str, path: str) -> None:
+    def upload(self, local: str, path: str) -> None:
         """Copy a local file there. Readers see it complete or, as far as the store allows, not at all."""
 
     def remove(self, path: str) -> None:
@@ -77,7 +77,7 @@ class GFile:
         entries = self._files.listdir(folder or ".") if self._files.isdir(folder or ".") else []
         return sorted(name.rstrip("/") for name in entries)
 
-    def put(self, local: str, path: str) -> None:
+    def upload(self, local: str, path: str) -> None:
         """Copy a local file there."""
         self._files.makedirs(path.rpartition("/")[0] or ".")
         try:
@@ -116,7 +116,7 @@ class Local:
         """The names in a folder."""
         return sorted(os.listdir(folder or ".")) if os.path.isdir(folder or ".") else []
 
-    def put(self, local: str, path: str) -> None:
+    def upload(self, local: str, path: str) -> None:
         """Copy a local file there."""
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         try:
@@ -159,7 +159,7 @@ class FSSpec:
         entries = self._files.ls(inner, detail=False) if self._files.isdir(inner) else []
         return sorted(name.rstrip("/").rpartition("/")[2] for name in entries)
 
-    def put(self, local: str, path: str) -> None:
+    def upload(self, local: str, path: str) -> None:
         """Copy a local file there."""
         inner = self._inner(path)
         self._files.makedirs(inner.rpartition("/")[0], exist_ok=True)

@@ -12,7 +12,7 @@ from unnest.errors import Failed, Refused, UnnestError, Unreadable, UsageError
 from unnest.files import atomic
 from unnest.files.temporary_file import full
 from unnest.formats.detect import CHECKPOINT_PART, SAVED_MODEL_MARKS, holds_model
-from unnest.remote.urls import shown
+from unnest.remote.urls import safe_url
 
 #: Fields that differ between two states of an object, by the drivers' names.
 MARKS = (
@@ -33,9 +33,9 @@ class RemoteStore:
     def __init__(self, url: str) -> None:
         from urllib.parse import urlsplit
 
-        self.shown, self._url = shown(url), url.rstrip("/")
+        self.safe_url, self._url = safe_url(url), url.rstrip("/")
         if "::" in url:
-            raise UsageError("usage", f"{self.shown}: chained URLs are not taken; name the object itself")
+            raise UsageError("usage", f"{self.safe_url}: chained URLs are not taken; name the object itself")
         try:
             from fsspec.core import url_to_fs
 
@@ -44,7 +44,7 @@ class RemoteStore:
         except ImportError as e:
             scheme = urlsplit(url).scheme
             driver = f" {DRIVERS[scheme]}" if scheme in DRIVERS else ""
-            message = f"{self.shown}: needs fsspec, and its driver of {scheme}: pip install fsspec{driver}"
+            message = f"{self.safe_url}: needs fsspec, and its driver of {scheme}: pip install fsspec{driver}"
             raise UsageError("usage", f"{message} ({e.name or 'fsspec'})") from e
         self.path = self.path.rstrip("/")
         self.name = os.path.basename(urlsplit(url).path.rstrip("/"))
@@ -60,13 +60,15 @@ class RemoteStore:
         except (UnnestError, ImportError):
             raise
         except FileNotFoundError as e:
-            raise Unreadable("not-found", f"{self.shown}: no such object") from e
+            raise Unreadable("not-found", f"{self.safe_url}: no such object") from e
         except PermissionError as e:
-            raise Unreadable("cannot-open", f"{self.shown}: the store does not let us; check your credentials") from e
+            raise Unreadable(
+                "cannot-open", f"{self.safe_url}: the store does not let us; check your credentials"
+            ) from e
         except Exception as e:
             if isinstance(e, OSError) and e.errno in FULL:
                 raise full(e) from e
-            what = f"{self.shown}: the store cannot be reached, or does not answer as it should ({type(e).__name__})"
+            what = f"{self.safe_url}: the store cannot be reached, or does not answer as it should ({type(e).__name__})"
             raise Failed("read", f"{what}; try again") from e
 
     def touches(self, other: RemoteStore) -> bool:
@@ -95,7 +97,7 @@ class RemoteStore:
         infos = self.system.find(self.path, detail=True)
         names = {name[len(self.path) + 1 :]: info for name, info in infos.items() if name.startswith(self.path + "/")}
         if not holds_model(names):
-            raise Unreadable("no-model", f"{self.shown}: is no model's folder; name the files in it one by one")
+            raise Unreadable("no-model", f"{self.safe_url}: is no model's folder; name the files in it one by one")
         return {name: self._size_noted(name, info) for name, info in names.items()}
 
     def walk(self) -> Iterator[tuple[str, dict[str, str], Collection[str]]]:
@@ -105,7 +107,7 @@ class RemoteStore:
         """
         with self.errors():
             if self.system.isfile(self.path):
-                raise Unreadable("no-model", f"{self.shown}: is no folder; leave out the slash at its end")
+                raise Unreadable("no-model", f"{self.safe_url}: is no folder; leave out the slash at its end")
             pending = [self.path]
             while pending:
                 path = pending.pop()
@@ -136,7 +138,7 @@ class RemoteStore:
             self._marks["changed"] = True
         size = info["size"]
         if not isinstance(size, int):
-            raise Unreadable("cannot-read", f"{self.shown}: the server does not send its size; download it first")
+            raise Unreadable("cannot-read", f"{self.safe_url}: the server does not send its size; download it first")
         return size
 
     def changed(self) -> bool:
@@ -150,19 +152,19 @@ class RemoteStore:
         if len(data) > end - start:  # the server sends no ranges
             data = data[start:end]
         if len(data) != end - start:
-            raise atomic.changed(self.shown)
+            raise atomic.changed(self.safe_url)
         return data
 
     def download(self, name: str, local: str, size: int) -> None:
         """A whole object as a new file, in one stream."""
         self.system.get_file(below(self.path, name), local)
         if os.path.getsize(local) != size:
-            raise atomic.changed(self.shown)
+            raise atomic.changed(self.safe_url)
 
     def send(self, local: str) -> None:
         """A file, or a folder's files, the deciding one last; what was sent goes again where not all could be."""
         if not os.path.exists(local):
-            raise Refused("cannot-write", f"{self.shown}: a checkpoint is several files; write them to this machine")
+            raise Refused("cannot-write", f"{self.safe_url}: a checkpoint is several files; write them to this machine")
         names = [""]
         if os.path.isdir(local):
             names = [os.path.relpath(os.path.join(root, n), local) for root, _, files in os.walk(local) for n in files]
@@ -179,14 +181,14 @@ class RemoteStore:
                     self.system.rm_file(path)
             if isinstance(e, (UnnestError, KeyboardInterrupt)):
                 raise
-            what = f"{self.shown}: cannot be written there ({type(e).__name__})"
+            what = f"{self.safe_url}: cannot be written there ({type(e).__name__})"
             raise Failed("write", f"{what}; check your credentials, or write elsewhere with -o") from e
 
     def _send(self, local: str, path: str) -> None:
         self.system.put_file(local, path)
         self.system.invalidate_cache()
         if self.system.info(path)["size"] != os.path.getsize(local):
-            raise Failed("read-back", f"{self.shown}: the store has another size than was sent; try again")
+            raise Failed("read-back", f"{self.safe_url}: the store has another size than was sent; try again")
 
 
 def below(path: str, name: str) -> str:

@@ -24,7 +24,7 @@ from unnest.formats.keras3.weight_map import map_of
 from unnest.formats.tfjs.detection import is_model_json
 from unnest.remote.sparse_copy import Copy, tensor_ranges
 from unnest.remote.store import RemoteStore, below
-from unnest.remote.urls import default_output, is_remote, is_repository, renamed, shown
+from unnest.remote.urls import default_output, is_remote, is_repository, renamed, safe_url
 
 if TYPE_CHECKING:
     from unnest.options import FixOptions
@@ -59,11 +59,11 @@ def copied(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator[str
         if not with_tensors:
             _copy_texts(local_root, objects, store)
         if store.objects() != objects or store.changed():
-            raise atomic.changed(store.shown)
+            raise atomic.changed(store.safe_url)
         is_map = map_of(local_root) is not None
         if is_map or (os.path.isfile(local_root) and is_model_json(local_root)):
             kind = "the map of sharded weights" if is_map else "a TensorFlow.js model of several files"
-            what = f"{store.shown}: {kind}, which can only be read from this machine"
+            what = f"{store.safe_url}: {kind}, which can only be read from this machine"
             raise Unreadable("not-supported-yet", f"{what}; download it with all its files")
         yield local_root
 
@@ -75,11 +75,11 @@ def _copy_without_tensors(store: RemoteStore, name: str, size: int, local_path: 
             file.truncate(size)
             return
         copy = Copy(file, size, functools.partial(store.read, name))
-        with limited(Budget.of(store.shown, size, trust=trust)):
-            tensors = tensor_ranges(copy, local_path, store.shown)
+        with limited(Budget.of(store.safe_url, size, trust=trust)):
+            tensors = tensor_ranges(copy, local_path, store.safe_url)
             others = copy.size_without(tensors)
             if others > MOST and not trust:
-                message = f"{store.shown}: {others >> 20} MiB beside its tensors; download it, or pass --trust"
+                message = f"{store.safe_url}: {others >> 20} MiB beside its tensors; download it, or pass --trust"
                 raise Unreadable("over-budget", message)
             copy.complete(tensors)
 
@@ -92,18 +92,18 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
     import tempfile
 
     if options.in_place:
-        raise Refused("cannot-write", f"{shown(url)}: --in-place is for files of this machine; use -o")
+        raise Refused("cannot-write", f"{safe_url(url)}: --in-place is for files of this machine; use -o")
     source = copied(url, with_tensors=True) if is_remote(url) else contextlib.nullcontext(url)
     with source as path, tempfile.TemporaryDirectory(prefix="unnest-") as folder:
         output, into = options.output, options.into
         if into is not None:
             options = options._replace(into=os.path.join(folder, os.path.basename(into)))
         if not is_remote(output or into or url):
-            return renamed(run(path, options._replace(into=into)), path, shown(url))
+            return renamed(run(path, options._replace(into=into)), path, safe_url(url))
         if output is None:
             probe = run(path, options._replace(dry_run=True))
             if probe.output is None or probe.error is not None:
-                return renamed(probe, path, shown(url))
+                return renamed(probe, path, safe_url(url))
             output = default_output(into or url, os.path.basename(probe.output))
         if is_repository(output):
             named = f"{output}/{os.path.basename(path)}"
@@ -121,7 +121,7 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
         is_new = result.error is None and result.output is not None and not (existed and result.action == "unchanged")
         if is_new and not options.dry_run:
             store.send(local_output)
-        return renamed(renamed(result, local_output, store.shown), path, shown(url))
+        return renamed(renamed(result, local_output, store.safe_url), path, safe_url(url))
 
 
 def _check_inputs(store: RemoteStore, urls: Sequence[str], *, force: bool) -> None:
@@ -129,7 +129,10 @@ def _check_inputs(store: RemoteStore, urls: Sequence[str], *, force: bool) -> No
     for url in urls:
         if (force or not url.endswith("/")) and store.touches(RemoteStore(url)):
             what = "a folder of inputs; write elsewhere, or without --force" if url.endswith("/") else "an input"
-            raise Refused("in-the-way", f"{store.shown}: is, or lies in or around, {shown(url)}, which is {what}")
+            raise Refused(
+                "in-the-way",
+                f"{store.safe_url}: is, or lies in or around, {safe_url(url)}, which is {what}",
+            )
 
 
 def _copy_texts(local_root: str, objects: dict[str, int], store: RemoteStore) -> None:

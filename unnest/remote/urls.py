@@ -35,7 +35,7 @@ def searched(path: str) -> str:
     return f"{path}/" if is_repository(path) else path
 
 
-def given_path(path: str | bytes | os.PathLike[str]) -> str:
+def path_text(path: str | bytes | os.PathLike[str]) -> str:
     """Return a path as the caller spelled it; the local path of a `file://` URL.
 
     Raises:
@@ -53,7 +53,7 @@ def is_remote(path: str) -> bool:
     return URL.match(path) is not None
 
 
-def shown(url: str) -> str:
+def safe_url(url: str) -> str:
     """Return the URL without its secrets: user and password, and the query (signatures). A path stays as it is."""
     if not is_remote(url):
         return url

@@ -112,7 +112,7 @@ def _written_by(report: Report) -> str:
 def _body(report: Report) -> Iterator[str]:
     """Return the verdict, what needs attention, where it loads and the next command: five lines at most."""
     if report.wrappers:
-        yield f"{found(report)}{_likely(report)}"
+        yield f"{wrapper_summary(report)}{_likely(report)}"
     yield from _attention(report)
     yield from _loading(report)
 
@@ -148,7 +148,7 @@ def _findings(report: Report) -> Iterator[str]:
         yield f"  {finding.hint}"
 
 
-def found(report: Report) -> str:
+def wrapper_summary(report: Report) -> str:
     """The wrappers of a parallel model in one sentence, by the model of the user that they call."""
     of_graph = [w for w in report.wrappers if report.template is not None and report.template.class_name is None]
     if report.container == "saved_model" and of_graph:
@@ -241,7 +241,7 @@ def _result(result: Result, look: Look, paint: Mapping[str, str]) -> Iterator[st
     state = _done(result)
     done = f"{paint.get(state, '')}{state}{paint.get('end', '')}"
     if result.output is None:
-        yield f"{done}: {plain(result.path)}: {_left_alone(result)}; nothing written"
+        yield f"{done}: {plain(result.path)}: {_clean_text(result)}; nothing written"
     else:
         yield f"{done}: {plain(result.output)}"
     lines = [*_what_was_done(result)]
@@ -265,7 +265,7 @@ def _done(result: Result) -> str:
     return "copied" if is_copy else result.action
 
 
-def _left_alone(result: Result) -> str:
+def _clean_text(result: Result) -> str:
     if result.contents == "weights" and any(f.code == NEEDS_ARCHITECTURE for f in result.findings):
         return "weights that do not tell whether the model is parallel"
     return {"weights": "weights of a single-device model", "architecture": "a single-device architecture"}.get(
@@ -289,7 +289,7 @@ def _what_was_done(result: Result) -> Iterator[str]:
     elif result.output != result.path:
         facts.append(f"from {result.path}")
     if result.kept is not None:
-        facts.append(f"kept: {_kept_text(result)}")
+        facts.append(f"kept: {_contents_text(result)}")
     if facts:
         yield "; ".join(facts)
     if result.backup is not None:
@@ -348,7 +348,7 @@ def _conversions(result: Result, *, verbose: bool) -> Iterator[str]:
         yield f"rule {change.rule}: {change.what} ({_few(change.layers, everything=verbose)})"
 
 
-def _kept_text(result: Result) -> str:
+def _contents_text(result: Result) -> str:
     kept = result.kept
     assert kept is not None
     facts = []

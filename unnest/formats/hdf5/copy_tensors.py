@@ -141,7 +141,7 @@ class Transfer:
         self.links = h5p.create(h5p.LINK_CREATE)
         self.links.set_create_intermediate_group(True)
 
-    def put(self, group: h5py.Group, name: str, tensor: Tensor) -> None:
+    def write_dataset(self, group: h5py.Group, name: str, tensor: Tensor) -> None:
         """Write the tensor as a dataset of the group; slashes in the name make groups."""
         hdf5 = self.source.hdf5_of(tensor)
         stored = None if hdf5 is None else _large(hdf5, tensor)

@@ -117,4 +117,4 @@ class _Writer:
     def _tensors(self, group: h5py.Group, tensors: tuple[Tensor, ...], style: h5_attributes.Style) -> None:
         h5_attributes.write_names(group, "weight_names", [t.name for t in tensors], style)
         for tensor in tensors:
-            self.transfer.put(group, tensor.name, tensor)
+            self.transfer.write_dataset(group, tensor.name, tensor)

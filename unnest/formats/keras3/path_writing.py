@@ -85,7 +85,7 @@ def _rearrange(file: h5py.File, output: Rearranged, source: PathKeyedSource, tra
             if output.stores_layer_names:
                 h5_attributes.write_text(group, "name", move.new_layer, h5_attributes.STR_TEXT)
     for new in sorted(tensors):
-        transfer.put(file, new, tree.tensor(tensors[new]))
+        transfer.write_dataset(file, new, tree.tensor(tensors[new]))
 
 
 def _write_anew(file: h5py.File, model: Stored, transfer: Transfer) -> None:
@@ -96,7 +96,7 @@ def _write_anew(file: h5py.File, model: Stored, transfer: Transfer) -> None:
         if name is not None:
             h5_attributes.write_text(group, "name", name, h5_attributes.STR_TEXT)
     for path in sorted(layout.tensors):
-        transfer.put(file, path, layout.tensors[path])
+        transfer.write_dataset(file, path, layout.tensors[path])
 
 
 def compare(hdf5: GuardedFile, output: Output, source: Source, path: str, progress: OnBytes) -> None:

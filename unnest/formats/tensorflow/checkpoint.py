@@ -141,7 +141,9 @@ class CheckpointSource(Source):
         except Ambiguous as doubt:
             why = "give it the name that it had, or pass the architecture of the model that was saved"
             raise Refused("other-model", f"{doubt}; {why}") from doubt
-        variables = CheckpointVariables(self.path, self._variables, list(self.program.made) if self.program else ())
+        variables = CheckpointVariables(
+            self.path, self._variables, list(self.program.creation_ranks) if self.program else ()
+        )
         groups = variables.groups(chain)
         state = self._state(optimizer_state(self._variables, groups))
         return place_leaves({path_by_name[group.name]: group.tensors for group in groups}, target, {}, state=state)
@@ -221,7 +223,9 @@ class CheckpointSource(Source):
             backend=backend if isinstance(backend, str) else None,
         )
         if self.objects is None:
-            names = CheckpointVariables(self.path, self._variables, list(self.program.made) if self.program else ())
+            names = CheckpointVariables(
+                self.path, self._variables, list(self.program.creation_ranks) if self.program else ()
+            )
             groups = names.groups(architecture)
             return _PlacedWeights(
                 stored._replace(groups=groups), names=names, not_carried=tuple(v.name for v in names.not_placed)
@@ -273,7 +277,7 @@ class CheckpointSource(Source):
         return Variable(
             name,
             tensor,
-            self.program.made.get(name),
+            self.program.creation_ranks.get(name),
             name in self.program.trained,
             None if read_by_tower is None else name in read_by_tower,
         )

@@ -58,7 +58,7 @@ class Program:
         return OpGraph("", ops_by_name, (), tuple(f"{n}:0" for n in ops_by_name if f"{n}:0" not in read_by))
 
     @cached_property
-    def made(self) -> dict[str, int]:
+    def creation_ranks(self) -> dict[str, int]:
         """The variables, each with its position in the order in which they were made."""
         listed = self._collected("variables") or [
             n for n, op in self.graph.ops.items() if op.kind in serving_scope.VARIABLES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unnest.report.diagram.drawing import Drawing, Figure
-from unnest.report.diagram.svg import told
+from unnest.report.diagram.svg import caption
 from unnest.report.escape import plain
 
 CLASSES = """\
@@ -35,7 +35,7 @@ def _subgraph(figure: Figure, number: int) -> Iterator[str]:
     yield f'    subgraph f{number}["{_label(figure.title)}"]'
     yield "        direction TB"
     for node in figure.nodes:
-        yield f'        {names[node.key]}["{_label(node.name)}<br>{_label(told(node))}"]:::{node.role}'
+        yield f'        {names[node.key]}["{_label(node.name)}<br>{_label(caption(node))}"]:::{node.role}'
     for start, end in figure.edges:
         yield f"        {names[start]} --> {names[end]}"
     yield "    end"

@@ -122,10 +122,10 @@ def _wide(figure: Figure, layout: PlacedFigure) -> float:
 
 def box_width(node: Box) -> float:
     """Pixels of a box, which is as wide as its text."""
-    return max(len(short(node.name)) * LETTER, len(short(told(node))) * SMALL_LETTER) + PADDING
+    return max(len(short(node.name)) * LETTER, len(short(caption(node))) * SMALL_LETTER) + PADDING
 
 
-def told(node: Box) -> str:
+def caption(node: Box) -> str:
     """The second line of a box: what it is, and what it stands for."""
     if node.role == "more":
         return "each as the others, not drawn"
@@ -154,12 +154,12 @@ def _drawn(figure: Figure, layout: PlacedFigure, link: Link) -> Iterator[str]:
 def _box(node: Box, middle: tuple[float, float], target: str | None) -> str:
     x, y = middle
     width = box_width(node)
-    whole = f"{node.name} ({told(node)})"
+    whole = f"{node.name} ({caption(node)})"
     box = (
         f'<g class="n {node.role}"><title>{text(whole)}</title>'
         f'<rect x="{x - width / 2:.1f}" y="{y - BOX / 2:.1f}" width="{width:.1f}" height="{BOX:.0f}" rx="7"/>'
         f'<text x="{x:.1f}" y="{y - 4:.1f}">{text(short(node.name))}</text>'
-        f'<text class="k" x="{x:.1f}" y="{y + 13:.1f}">{text(short(told(node)))}</text></g>'
+        f'<text class="k" x="{x:.1f}" y="{y + 13:.1f}">{text(short(caption(node)))}</text></g>'
     )
     return box if target is None else f'<a href="#{target}">{box}</a>'
 

@@ -16,7 +16,7 @@ from unnest.report.histogram import Histogram
 from unnest.report.model_view import LayerFacts, LayerPath, ModelView, Side, Totals, dtype_name, shape_text
 from unnest.report.next_steps import fix_command, keras_3_command, whole_model_command
 from unnest.report.page.pictures import Pictures
-from unnest.report.page.texts import cut, cut_all
+from unnest.report.page.texts import shorten, shorten_all
 from unnest.report.result import Report, Result
 
 #: Boxes of all pictures of a page of many models, and letters of all settings of a page of one.
@@ -55,7 +55,7 @@ def _rows(reports: Sequence[Report], defaults: Mapping[str, Any], pictures: Pict
     drawn: dict[Drawing, list[int] | None] = {}
     left, rows = BOXES, []
     for report in sorted(reports, key=lambda report: [*lines.KINDS].index(lines.STATES[lines.done(report)])):
-        entry = {key: cut_all(value) for key, value in json_report.entry(report).items() if value != defaults[key]}
+        entry = {key: shorten_all(value) for key, value in json_report.entry(report).items() if value != defaults[key]}
         row: dict[str, Any] = {"entry": entry, "state": lines.done(report), "steps": _steps(report)}
         drawing = report.drawing
         if drawing is not None and pictures is not None:
@@ -75,7 +75,7 @@ def _steps(report: Report) -> list[list[str]]:
         ("Make a whole model of these weights", whole_model_command(report)),
         ("Write a file that Keras 3 loads", keras_3_command(report)),
     ]
-    return [[what, cut(command, 1_000)] for what, command in steps if command is not None]
+    return [[what, shorten(command, 1_000)] for what, command in steps if command is not None]
 
 
 def _model(view: ModelView, pictures: Pictures) -> dict[str, Any]:
@@ -108,7 +108,9 @@ class _Facts:
         numbers = {path: self._number_of(layer) for path, layer in side.layers.items()}
         pictures.places.clear()
         figure = None if side.figure is None else pictures.add(side.figure, numbers)
-        layers = [[[cut(name) for name in path], number, *_place(path, pictures)] for path, number in numbers.items()]
+        layers = [
+            [[shorten(name) for name in path], number, *_place(path, pictures)] for path, number in numbers.items()
+        ]
         return {"totals": _totals(side.totals), "figure": figure, "layers": layers}
 
     def _number_of(self, layer: LayerFacts) -> int:
@@ -117,7 +119,7 @@ class _Facts:
         if self._letters > SETTINGS_LETTERS and settings:
             settings, self.settings_left_out = [], self.settings_left_out + 1
         facts = {
-            "class": cut(layer.class_name),
+            "class": shorten(layer.class_name),
             "settings": settings,
             "output": None if layer.output is None else shape_text(layer.output),
             "weights": [self._weight(tensor) for tensor in layer.weights],
@@ -134,7 +136,7 @@ class _Facts:
         if tensor not in self._weight_numbers:
             self._weight_numbers[tensor] = len(self.weights)
             found = None if tensor.recipe is not None else self._histograms.get(tensor.ref)
-            row = [cut(tensor.name), shape_text(tensor.shape), dtype_name(tensor.dtype), tensor.size, tensor.nbytes]
+            row = [shorten(tensor.name), shape_text(tensor.shape), dtype_name(tensor.dtype), tensor.size, tensor.nbytes]
             self.weights.append([*row, None if found is None else found._asdict()])
         return self._weight_numbers[tensor]
 
@@ -144,4 +146,4 @@ def _place(path: LayerPath, pictures: Pictures) -> Iterable[int]:
 
 
 def _totals(totals: Totals) -> dict[str, Any]:
-    return {**totals._asdict(), "inputs": [*map(cut, totals.inputs)], "outputs": [*map(cut, totals.outputs)]}
+    return {**totals._asdict(), "inputs": [*map(shorten, totals.inputs)], "outputs": [*map(shorten, totals.outputs)]}

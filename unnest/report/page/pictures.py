@@ -16,7 +16,7 @@ from unnest.report.diagram.drawing import ROWS, TEMPLATE, Box, Figure
 from unnest.report.diagram.layered import BOX
 from unnest.report.escape import plain
 from unnest.report.model_view import LayerPath
-from unnest.report.page.texts import cut
+from unnest.report.page.texts import shorten
 
 #: Space around the frame of towers that share weights.
 FRAME = 14
@@ -67,14 +67,14 @@ class Pictures:
                 self.places.setdefault((*path, box.name), Place(at, number))
             inside = -1 if box.inside is None else self._number_of(box.inside)
             boxes.append([
-                svg.short(plain(box.name)), svg.short(plain(svg.told(box))), box.role,
-                round(x), round(y), round(svg.box_width(box)), inside, -1 if own is None else own, cut(box.name),
+                svg.short(plain(box.name)), svg.short(plain(svg.caption(box))), box.role,
+                round(x), round(y), round(svg.box_width(box)), inside, -1 if own is None else own, shorten(box.name),
             ])  # fmt: skip
         edges = [
             [numbers[a], numbers[b], [round(n) for point in layout.routes[a, b] for n in point]]
             for a, b in figure.edges
         ]
-        title = cut(figure.title)
+        title = shorten(figure.title)
         frames = [*_frames(figure, boxes)]
         return {"title": title, "boxes": boxes, "edges": edges, "frames": frames, "layers": _layer_count(figure)}
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 from unnest.report import text as lines
 from unnest.report.markup import page, text
 from unnest.report.page.document import document
-from unnest.report.page.texts import cut
+from unnest.report.page.texts import shorten
 from unnest.report.result import Report, Result, Tally
 
 #: In the head of every page that `--report` writes, and nowhere else: by it a page of ours is known.
@@ -29,7 +29,7 @@ def render(reports: Sequence[Report]) -> str:
     for report in reports:
         tally.add(report)
     is_fix = any(isinstance(report, Result) for report in reports)
-    title = cut(reports[0].path) if len(reports) == 1 else lines.summary(tally)
+    title = shorten(reports[0].path) if len(reports) == 1 else lines.summary(tally)
     body = f"""<header><h1>{text(title)}</h1></header>
 <main id="page"></main>
 <noscript>
@@ -58,10 +58,10 @@ def _plain_rows(reports: Sequence[Report]) -> Iterator[str]:
     """Yield a row a model for browsers without scripts, trouble first."""
     for report in sorted(reports, key=lambda report: [*lines.KINDS].index(lines.STATES[lines.done(report)])):
         state = lines.done(report)
-        cells = [f'<td class="state">{state}</td>', f'<td class="path">{text(cut(report.path))}</td>']
+        cells = [f'<td class="state">{state}</td>', f'<td class="path">{text(shorten(report.path))}</td>']
         if isinstance(report, Result):
-            cells.append(f'<td class="path">{text(cut(report.output or "") if not report.error else "")}</td>')
-        cells.append(f"<td>{text(cut('; '.join(lines.facts(report)), 500))}</td>")
+            cells.append(f'<td class="path">{text(shorten(report.output or "") if not report.error else "")}</td>')
+        cells.append(f"<td>{text(shorten('; '.join(lines.facts(report)), 500))}</td>")
         yield f'<tr class="{lines.STATES[state]}">{"".join(cells)}</tr>'
 
 

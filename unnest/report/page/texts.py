@@ -10,7 +10,7 @@ NAME_LETTERS, TEXT_LETTERS = 200, 2_000
 ITEMS = 500
 
 
-def cut(text: str, letters: int = NAME_LETTERS) -> str:
+def shorten(text: str, letters: int = NAME_LETTERS) -> str:
     """The text, or of a longer one its beginning and its end, and how long it is."""
     if len(text) <= letters:
         return text
@@ -18,13 +18,13 @@ def cut(text: str, letters: int = NAME_LETTERS) -> str:
     return f"{text[: letters - end]}\u2026{text[-end:]} ({len(text):,} letters)"
 
 
-def cut_all(value: object) -> object:
+def shorten_all(value: object) -> object:
     """A value of the JSON report with every text cut, and lists of ITEMS items at most."""
     if isinstance(value, str):
-        return cut(value, TEXT_LETTERS)
+        return shorten(value, TEXT_LETTERS)
     if isinstance(value, Mapping):
-        return {cut(str(key), TEXT_LETTERS): cut_all(part) for key, part in value.items()}
+        return {shorten(str(key), TEXT_LETTERS): shorten_all(part) for key, part in value.items()}
     if isinstance(value, Sequence):
-        shown = [cut_all(part) for part in value[:ITEMS]]
+        shown = [shorten_all(part) for part in value[:ITEMS]]
         return shown if len(value) <= ITEMS else [*shown, f"\u2026 and {len(value) - ITEMS:,} more"]
     return value
