@@ -292,7 +292,7 @@ class Code(Enum):
 
     @property
     def severity(self) -> Severity:
-        """How much it matters."""
+        """Return how much the finding matters: info, warning or error."""
         severity: Severity = self.value[0]
         return severity
 

@@ -45,7 +45,7 @@ class Unwatched:
         return None
 
     def count_file(self, path: str) -> None:
-        """Do nothing."""
+        """Do nothing with the path."""
 
 
 class Engine(NamedTuple):

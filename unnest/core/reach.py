@@ -1,4 +1,4 @@
-"""Reachability in any graph."""
+"""Sets of nodes that can be reached in a graph."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class KerasApi:
 
     @property
     def keras(self) -> Any:
-        """The Keras module itself."""
+        """Return the Keras module that is in use."""
         return import_module(self.name)
 
     def owns(self, model: object) -> bool:

@@ -107,12 +107,12 @@ def _tower_slice(api: KerasApi) -> Any:
             self.supports_masking, self.supports_jit, self.built = True, False, True
 
         def call(self, inputs: Tensor) -> Tensor:
-            return self._cut(inputs)
+            return self._tower_rows(inputs)
 
         def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
-            return None if mask is None else self._cut(mask)
+            return None if mask is None else self._tower_rows(mask)
 
-        def _cut(self, x: Tensor) -> Tensor:
+        def _tower_rows(self, x: Tensor) -> Tensor:
             rows = x.shape[0] if x.shape[0] is not None else tf.shape(x, out_type=tf.int64)[0]
             edges = batch_split.bounds(rows, self.ratios)
             return rows_of(x, edges[self.i], edges[self.i + 1])

@@ -21,7 +21,7 @@ class SavingView:
         self._saver, self._running, self._target, self._value = saver, running, target, value
 
     def save(self, filepath: str, overwrite: bool = True, **options: Any) -> None:
-        """Save the whole template."""
+        """Save the whole template: architecture, weights and compile settings."""
         self._write("save", filepath, overwrite, options)
 
     def save_weights(self, filepath: str, overwrite: bool = True, **options: Any) -> None:

@@ -26,7 +26,7 @@ def line(report: Report) -> str:
 
 
 def document(entries: Sequence[Report]) -> dict[str, Any]:
-    """The document as data."""
+    """Return the report as JSON values, as `--json` prints them."""
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "unnest", "version": __version__},

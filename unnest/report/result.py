@@ -202,7 +202,7 @@ class Result(Report):
 
 @dataclass(slots=True)
 class Tally:
-    """Many entries in numbers."""
+    """Counts over many entries of a run."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
     actions: Counter[str] = field(default_factory=Counter)
@@ -213,11 +213,11 @@ class Tally:
 
     @property
     def files(self) -> int:
-        """How many there were."""
+        """Return the number of files in all."""
         return self.verdicts.total()
 
     def add(self, entry: Report) -> None:
-        """One more."""
+        """Count one more entry."""
         self.verdicts[entry.verdict] += 1
         what = entry.error.code if entry.error is not None else entry.container or ""
         self.kinds[entry.verdict, what, entry.writer.keras_version or ""] += 1

@@ -51,7 +51,7 @@ class Bearers:
         return next((bearing for way in ways if (bearing := way(variable, parts))), None)
 
     def _by_scope(self, variable: Variable, parts: Sequence[str]) -> Bearing | None:
-        """Match `conv/kernel`."""
+        """Match a variable's name `conv/kernel` by its scope."""
         span = self._scoped(parts, self._layer_names)
         if span is None:
             return None

@@ -37,14 +37,14 @@ class Calls(Frame[Value]):
         """From its code, and what it captures; since 3.5 beside its name, until 3.10."""
         if argument not in {0, CLOSURE} or (argument and (self._python.wide or self._python.version == "3.13")):
             raise NotFollowed("an inner function with defaults")
-        self._made(captures=argument == CLOSURE)
+        self._push_function(captures=argument == CLOSURE)
 
     def _make_closure(self, argument: int) -> None:
         if argument:
             raise NotFollowed("an inner function with defaults")
-        self._made(captures=True)
+        self._push_function(captures=True)
 
-    def _made(self, *, captures: bool) -> None:
+    def _push_function(self, *, captures: bool) -> None:
         if self._code.layout in {"3", "3.8", "3.10"}:
             self._stack.pop()
         (code,) = self._stack.take(1)

@@ -73,7 +73,7 @@ class Interpretation(ABC, Generic[Value]):
         """`left < right` and the like."""
 
     @abstractmethod
-    def named(self, name: str) -> Value:
+    def global_value(self, name: str) -> Value:
         """Return a global or builtin by its name."""
 
     @abstractmethod

@@ -168,7 +168,7 @@ class Machine(Calls[Value]):
         cell.held = held
 
     def _load_global(self, argument: int) -> None:
-        self._with_null(argument, self._variables.named)
+        self._with_null(argument, self._variables.global_at)
 
     def _with_null(self, argument: int, value: Callable[[int], Value]) -> None:
         """Since 3.11 the lowest bit asks for a null: before the value, since 3.13 after it."""
@@ -298,7 +298,7 @@ class Machine(Calls[Value]):
         "LOAD_CONST": _load_const,
         "LOAD_FAST": _load_fast,
         "LOAD_FAST_CHECK": _load_fast,
-        "LOAD_FAST_AND_CLEAR": lambda self, index: self._stack.push(self._variables.put_aside(index)),
+        "LOAD_FAST_AND_CLEAR": lambda self, index: self._stack.push(self._variables.hide_local(index)),
         "STORE_FAST": _store_fast,
         "LOAD_FAST_LOAD_FAST": lambda self, pair: self._pair(self._load_fast, self._load_fast, pair),
         "STORE_FAST_LOAD_FAST": lambda self, pair: self._pair(self._store_fast, self._load_fast, pair),

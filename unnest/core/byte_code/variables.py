@@ -75,7 +75,7 @@ class Variables(Generic[Value]):
             return isinstance(self._local.get(name), Cell)
         return name not in self._code.locals or name in self._code.cells
 
-    def put_aside(self, index: int) -> Held[Value]:
+    def hide_local(self, index: int) -> Held[Value]:
         """Hide a variable while a comprehension has one of its name, and return its content."""
         return self._local.pop(self.name(index), Null.UNSET)
 
@@ -107,12 +107,12 @@ class Variables(Generic[Value]):
 
     # Globals and constants
 
-    def named(self, index: int) -> Value:
+    def global_at(self, index: int) -> Value:
         """Return a global or builtin by the index of its name."""
         name = entry(self._code.names, index)
         if self._code.layout == "2" and name in PYTHON_2_NAMES:
             return self._meaning.constant(PYTHON_2_NAMES[name])
-        return self._meaning.named(name)
+        return self._meaning.global_value(name)
 
     def constant(self, index: int) -> Value:
         """A constant, the same value each time."""

@@ -85,14 +85,14 @@ MAX_BITS = 2_000
 def stored_value(value: Json) -> Value:
     """A value that is stored beside the code: an argument, a default, a cell. Raises NotFollowed."""
 
-    def held(holder: Sequence[Json] | JsonObject, parts: list[Value]) -> Value:
+    def unpack(holder: Sequence[Json] | JsonObject, parts: list[Value]) -> Value:
         if not isinstance(holder, Mapping):
             return parts
         if holder.get("class_name") == "__tuple__":
             return dict(zip(holder, parts, strict=True)).get("items")
         raise NotFollowed("an object")
 
-    return json_tree.fold(value, lambda leaf: leaf, held)
+    return json_tree.fold(value, lambda leaf: leaf, unpack)
 
 
 def flat(values: Sequence[Value]) -> Iterator[Value]:

@@ -71,7 +71,7 @@ def follow(
             free = _stored_list(closure)
             for code, python in readings(text):
                 trace = Trace(inputs(rank))
-                given = trace.given[0] if len(trace.given) == 1 else trace.given
+                given = trace.input_tensors[0] if len(trace.input_tensors) == 1 else trace.input_tensors
                 stored = {name: stored_value(value) for name, value in values.items()}
                 local = arguments_of(code, given, _stored_list(defaults), stored)
                 meaning = Tracer(trace, [*local.values(), *free], python, has_dynamic_shape=has_dynamic_shape)
@@ -146,11 +146,11 @@ class Tracer(Interpretation[Value]):
         return entries
 
     def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[Value]) -> Value:
-        """Python's own."""
+        """Return a Python list or tuple of the values."""
         return tuple(parts) if kind == "tuple" else list(parts)
 
     def extended(self, parts: Value, more: Value) -> Value:
-        """A new list."""
+        """Return a new list with the items at its end."""
         return [*self.iterator(parts), *self.iterator(more)]
 
     def unpacked(self, value: Value, count: int) -> Sequence[Value]:
@@ -208,7 +208,7 @@ class Tracer(Interpretation[Value]):
 
     # Names and attributes
 
-    def named(self, name: str) -> Value:
+    def global_value(self, name: str) -> Value:
         """One of the customary imports, or a builtin; any other may be anything."""
         return Name(MODULES.get(name, name)) if name in MODULES or name in BUILTINS else UNKNOWN
 

@@ -37,7 +37,7 @@ class TowerOperations:
     def __init__(self, tensors: TowerTensors) -> None:
         self._tensors = tensors
 
-    def made(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
+    def apply(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
         """Return the outputs of a call, all of those that have several. Raises RowsMixed, NOT_COMPUTED."""
         operation = operation_of(what)
         if kind_of(what) is not Kind.CONTROL and not any(isinstance(each, np.ndarray) for each in given.values()):

@@ -46,7 +46,7 @@ class TowerRows:
         self.known = TowerTensors(graph, entries, rank, size)
         self._operations = TowerOperations(self.known)
 
-    def kept_up_to(self, end: Ref) -> RowsKept:
+    def rows_up_to(self, end: Ref) -> RowsKept:
         """Return the fate of the rows up to one tensor."""
         entered: set[Ref] = set()
         pending = [end]
@@ -90,7 +90,7 @@ class TowerRows:
             if not tensors.isdisjoint(reads):
                 tensors.add(here)
         try:
-            made = self._operations.made(here, what, given)
+            made = self._operations.apply(here, what, given)
         except NOT_COMPUTED:
             made = Known.LOST
         for number, tensor in enumerate(made) if isinstance(made, list) else [(here.tensor, made)]:

@@ -128,7 +128,7 @@ class Trace:
             self._add(Step(SOURCE), elements((len(rows), *sizes), axes, rows))
 
     @property
-    def given(self) -> list[Tensor]:
+    def input_tensors(self) -> list[Tensor]:
         """The tensors that the code is given."""
         return [self.tensors[Ref("", number, 0)] for number in range(len(self.inputs))]
 

@@ -21,7 +21,7 @@ from unnest.core.keras3.pieces import (
     LayerCall,
     NewLayer,
     Tree,
-    known_in,
+    tensors_in,
 )
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
@@ -132,7 +132,7 @@ class Builder:
     def _call(self, name: str, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> GraphTensor:
         entry = self.entries[name]
         entry.nodes.append({"args": [self._stored(a) for a in args], "kwargs": self._stored(kwargs)})
-        tensors = [*known_in(list(args)), *known_in(dict(kwargs))]
+        tensors = [*tensors_in(list(args)), *tensors_in(dict(kwargs))]
         entry.reads.append(tuple(dict.fromkeys(tensors)))
         made = GraphTensor(name, len(entry.nodes) - 1, 0)
         known = LayerArguments(tuple(args), kwargs, self.specs, self.dtypes)

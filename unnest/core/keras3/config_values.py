@@ -61,7 +61,7 @@ def _undressed(part: JsonObject, inner: dict[str, Json]) -> Json:
     return inner
 
 
-def named(value: Json) -> tuple[str, JsonObject]:
+def class_and_config(value: Json) -> tuple[str, JsonObject]:
     """Class and config of a serialized object, whatever its form; the class of a name is the name."""
     if isinstance(value, str):
         return value, {}
@@ -87,7 +87,7 @@ def initializer(value: Json, layer: str, context: Context) -> Json:
     """An initializer; one that Keras 3 has not becomes zeros, since the weight itself is stored."""
     if value is None:
         return None
-    kind, config = named(value)
+    kind, config = class_and_config(value)
     kind = INITIALIZER_NAMES.get(kind, re.sub(r"V[12]$", "", kind))
     if kind not in INITIALIZERS:
         context.note("initializer", layer, kind)
@@ -116,7 +116,7 @@ def _rule(value: Json, module: str, known: Mapping[str, tuple[str, ...]], layer:
         what = f"the file holds its arguments ({listed(value)}) and does not name its class"
         way = 'add "name" to them in the JSON of --to json, and pass that with the weights of --to weights'
         raise refused(layer, role, f"{what}; {way}")
-    kind, config = named(value)
+    kind, config = class_and_config(value)
     config = {KERAS_1_RULE_ARGUMENTS.get(k, k): v for k, v in config.items()}
     plain_kind = {k.lower(): k for k in known} | {k.lower(): v for k, v in KERAS_1_RULES.items()}
     plain_kind |= {"max_norm": "MaxNorm", "non_neg": "NonNeg", "unit_norm": "UnitNorm", "min_max_norm": "MinMaxNorm",
@@ -159,7 +159,7 @@ DTYPE_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
 def dtype(value: Json, layer: str, context: Context) -> str | None:
     """A dtype or policy by its name; None where the layer has Keras's default."""
     if isinstance(value, Mapping):
-        kind, config = named(value)
+        kind, config = class_and_config(value)
         if kind not in ("Policy", "PolicyV1", "DTypePolicy", "FloatDTypePolicy"):
             raise refused(layer, kind, "a dtype policy of this class is not known")
         name = config.get("name")

@@ -101,5 +101,5 @@ def refused(name: str, kind: str, why: str) -> CannotConvert:
 
 
 def listed(values: Iterable[object]) -> str:
-    """Values for a sentence."""
+    """Join values with commas for a sentence."""
     return ", ".join(map(str, values))

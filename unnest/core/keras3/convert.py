@@ -88,7 +88,7 @@ def _converted(stored: Stored, architecture: JsonObject, context: Context) -> St
         optimizer=None, keras_version=KERAS_3, backend=None,
     )  # fmt: skip
     check_output(result)
-    return training.carried(stored, model, result, context)
+    return training.with_training(stored, model, result, context)
 
 
 def _check_input_shape(model: NewLayer) -> None:

@@ -73,7 +73,7 @@ class Masks:
         """Return True if any tensor of a call has a mask."""
         return any(tensor in self.of for tensor in call.tensors)
 
-    def given(
+    def call_with_masks(
         self, kind: str, layer: NewLayer, call: LayerArguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
     ) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
         """The arguments of a call, the old mask among them where today's is another. Raises CannotConvert."""

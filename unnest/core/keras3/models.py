@@ -80,7 +80,7 @@ class _Functional:
         self.masks = Masks(self.context, reserve=self.builder.reserve)
 
     def model(self) -> NewLayer:
-        """The new model."""
+        """Return the model that was built."""
         names = today_names(self.graph.layers, self.context)
         self.builder.reserved |= set(names.values())
         added = self._added()
@@ -162,7 +162,7 @@ class _Functional:
             assert not isinstance(made, Choice)
         if isinstance(made, NewLayer):
             args, kwargs = arguments_of(made, given, self.context)
-            args, kwargs = self.masks.given(layer.class_name, made, given, args, kwargs)
+            args, kwargs = self.masks.call_with_masks(layer.class_name, made, given, args, kwargs)
             if self.masks.meets(given) and is_two(made, kwargs, self.context):
                 return self._both_ways(layer, made, given, args, kwargs)
             new = self.builder.place(LayerCall(made, args, kwargs), name)
@@ -203,19 +203,19 @@ class _Functional:
         """A stored call's arguments, its tensors those of the new graph."""
         args, kwargs = parsed(call.arguments, self.graph, layer)
 
-        def known(value: Json) -> Tree:
+        def new_tensors(value: Json) -> Tree:
             if is_ref(value, self.graph):
                 assert isinstance(value, Sequence)
                 return self._tensor(ref(value, self.graph))
             if isinstance(value, Mapping):
-                return {k: known(v) for k, v in value.items()}
+                return {k: new_tensors(v) for k, v in value.items()}
             if isinstance(value, Sequence) and not isinstance(value, str):
-                return [known(v) for v in value]
+                return [new_tensors(v) for v in value]
             return value
 
         return LayerArguments(
-            tuple(known(a) for a in args),
-            {k: known(v) for k, v in kwargs.items()},
+            tuple(new_tensors(a) for a in args),
+            {k: new_tensors(v) for k, v in kwargs.items()},
             self.builder.specs,
             self.builder.dtypes,
         )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.keras3 import tensors
-from unnest.core.keras3.config_values import built_in, named
+from unnest.core.keras3.config_values import built_in, class_and_config
 from unnest.core.keras3.context import Context
 from unnest.core.keras_facts.optimizer_classes import REGISTERED, SCHEDULES
 from unnest.core.keras_facts.weight_order import is_trained_by_name
@@ -95,7 +95,7 @@ class KnownOptimizer(NamedTuple):
 
 def optimizer(given: Json, context: Context) -> KnownOptimizer:
     """The optimizer for Keras 3. Raises NoCounterpart."""
-    kind, config = named(given)
+    kind, config = class_and_config(given)
     kind = BY_NAME.get(kind, kind.removeprefix(REGISTERED))
     if isinstance(given, str) and kind in CLASSES:
         config = {"learning_rate": DEFAULT_RATES.get(kind, DEFAULT_RATE)}
@@ -114,7 +114,7 @@ def optimizer(given: Json, context: Context) -> KnownOptimizer:
         })  # fmt: skip
         rate = None
     elif isinstance(rate, Mapping):
-        schedule, settings = named(rate)
+        schedule, settings = class_and_config(rate)
         if schedule not in SCHEDULES:
             raise NoCounterpart(f"Keras 3 has no learning rate schedule {schedule!r}")
         new["learning_rate"] = built_in(

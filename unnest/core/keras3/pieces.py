@@ -88,7 +88,7 @@ class LayerArguments(NamedTuple):
     @property
     def tensors(self) -> list[GraphTensor]:
         """Every tensor, positional ones first."""
-        return [*known_in(self.args), *known_in(dict(self.kwargs))]
+        return [*tensors_in(self.args), *tensors_in(dict(self.kwargs))]
 
     def spec(self, tree: Tree) -> Spec | None:
         """The known facts on a tensor."""
@@ -160,16 +160,16 @@ def numpy_operation(kind: str, *args: Tree, **config: Json) -> OpNode:
     return OpNode(NUMPY, kind, config, args)  # type: ignore[arg-type]  # trees of the builder are operands
 
 
-def known_in(tree: Tree) -> Iterator[GraphTensor]:
+def tensors_in(tree: Tree) -> Iterator[GraphTensor]:
     """The tensors in a structure of arguments."""
     if isinstance(tree, GraphTensor):
         yield tree
     elif isinstance(tree, Mapping):
         for part in tree.values():
-            yield from known_in(part)
+            yield from tensors_in(part)
     elif isinstance(tree, Sequence) and not isinstance(tree, str):
         for part in tree:
-            yield from known_in(part)
+            yield from tensors_in(part)
 
 
 def with_tensors(tree: Tree, change: Callable[[GraphTensor], Tree]) -> Tree:

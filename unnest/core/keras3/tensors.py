@@ -13,29 +13,29 @@ from unnest.core.model import Recipe, Tensor
 
 def scaled(tensor: Tensor, *factors: float) -> Tensor:
     """The last axis cut into as many equal blocks as there are factors, each times its own; the dtype stays."""
-    return _made("scale", (tensor,), tensor.shape, *factors)
+    return _derived("scale", (tensor,), tensor.shape, *factors)
 
 
 def transposed(tensor: Tensor, *axes: int) -> Tensor:
     """Axis k of the result is axis `axes[k]` of the tensor."""
-    return _made("transpose", (tensor,), tuple(tensor.shape[a] for a in axes), *axes)
+    return _derived("transpose", (tensor,), tuple(tensor.shape[a] for a in axes), *axes)
 
 
 def reshaped(tensor: Tensor, *shape: int) -> Tensor:
     """The same elements in row-major order."""
-    return tensor if shape == tensor.shape else _made("reshape", (tensor,), shape, *shape)
+    return tensor if shape == tensor.shape else _derived("reshape", (tensor,), shape, *shape)
 
 
 def flipped(tensor: Tensor, *axes: int) -> Tensor:
     """The elements of the axes in reverse."""
-    return _made("flip", (tensor,), tensor.shape, *axes)
+    return _derived("flip", (tensor,), tensor.shape, *axes)
 
 
 def part(tensor: Tensor, axis: int, start: int, stop: int) -> Tensor:
     """Elements `start` to `stop` of one axis."""
     axis %= len(tensor.shape)
     shape = (*tensor.shape[:axis], stop - start, *tensor.shape[axis + 1 :])
-    return _made("part", (tensor,), shape, axis, start, stop)
+    return _derived("part", (tensor,), shape, axis, start, stop)
 
 
 def blocks(tensor: Tensor, axis: int, count: int) -> list[Tensor]:
@@ -49,17 +49,17 @@ def concatenated(tensors: Sequence[Tensor], axis: int) -> Tensor:
     first = tensors[0]
     axis %= len(first.shape)
     total = sum(t.shape[axis] for t in tensors)
-    return _made("concatenate", tuple(tensors), (*first.shape[:axis], total, *first.shape[axis + 1 :]), axis)
+    return _derived("concatenate", tuple(tensors), (*first.shape[:axis], total, *first.shape[axis + 1 :]), axis)
 
 
 def added(left: Tensor, right: Tensor) -> Tensor:
-    """Element by element."""
-    return _made("add", (left, right), left.shape)
+    """Return the sum of two tensors, element by element."""
+    return _derived("add", (left, right), left.shape)
 
 
 def power(tensor: Tensor, exponent: float, offset: float = 0.0) -> Tensor:
     """(tensor + offset) ** exponent, element by element."""
-    return _made("power", (tensor,), tensor.shape, exponent, offset)
+    return _derived("power", (tensor,), tensor.shape, exponent, offset)
 
 
 def constant(name: str, value: float, shape: tuple[int, ...], dtype: str) -> Tensor:
@@ -71,12 +71,14 @@ def cast(tensor: Tensor, dtype: str) -> Tensor:
     """The same numbers as another dtype."""
     if tensor.dtype == dtype:
         return tensor
-    return _made("reshape", (tensor,), tensor.shape, *tensor.shape)._replace(dtype=dtype, ref=f"{dtype}({tensor.ref})")
+    return _derived("reshape", (tensor,), tensor.shape, *tensor.shape)._replace(
+        dtype=dtype, ref=f"{dtype}({tensor.ref})"
+    )
 
 
 def repeated(recipe: Recipe, of: Sequence[Tensor], shape: tuple[int, ...]) -> Tensor:
     """The step of a recipe on other tensors of the same shapes."""
-    return _made(recipe.step, tuple(of), shape, *recipe.arguments)
+    return _derived(recipe.step, tuple(of), shape, *recipe.arguments)
 
 
 def stored(tensor: Tensor) -> list[Tensor]:
@@ -91,6 +93,6 @@ def stored_refs(tensors: Iterable[Tensor]) -> frozenset[str]:
     return frozenset(leaf.ref for tensor in tensors for leaf in stored(tensor))
 
 
-def _made(step: str, of: tuple[Tensor, ...], shape: tuple[int, ...], *arguments: float) -> Tensor:
+def _derived(step: str, of: tuple[Tensor, ...], shape: tuple[int, ...], *arguments: float) -> Tensor:
     spelt = ", ".join([*(t.ref for t in of), *map(str, arguments)])
     return of[0]._replace(shape=shape, ref=f"{step}({spelt})", recipe=Recipe(step, of, arguments))

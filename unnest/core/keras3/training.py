@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from unnest.core import json_tree
 from unnest.core.architecture.compile_config import is_legacy_optimizer
-from unnest.core.keras3.config_values import built_in, named, plain
+from unnest.core.keras3.config_values import built_in, class_and_config, plain
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.masked_training import BY_ALL
 from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, is_fresh, optimizer, state
@@ -79,7 +79,7 @@ METRIC_OBJECTS = frozenset({
 })  # fmt: skip
 
 
-def carried(stored: Stored, model: NewLayer, result: Stored, context: Context) -> Stored:
+def with_training(stored: Stored, model: NewLayer, result: Stored, context: Context) -> Stored:
     """`result` with the compile settings and the optimizer's state of `stored`."""
     settings = plain(stored.training)
     if not isinstance(settings, Mapping) or stored.contents != "model":
@@ -168,7 +168,7 @@ def _note_masked_losses(loss: Json, outputs: Sequence[str], context: Context) ->
     for k, name in enumerate(ends):
         why = context.masked_ends.get(name)
         its = loss.get(name) if by_output and isinstance(loss, Mapping) else loss[k] if isinstance(loss, list) else loss
-        settings = named(its)[1] if its else {}
+        settings = class_and_config(its)[1] if its else {}
         if why is not None and its is not None and not (why == BY_ALL and settings.get("reduction") == "sum"):
             whys.setdefault(why, []).append(name)
     for why, names in whys.items():
@@ -199,7 +199,7 @@ def _losses(value: Json, context: Context) -> Json:
 def _loss(value: Json, context: Context) -> Json:
     if value is None:
         return None
-    kind, config = named(value)
+    kind, config = class_and_config(value)
     kind = kind.rpartition(">")[2]
     _check_same(kind, context)
     if kind in COSINE and context.release[:1] != (1,):
@@ -250,7 +250,7 @@ def _metric(value: Json, context: Context) -> Json:
 
     found = metric_by_name(value)
     value = value if found is ... else found
-    kind, config = named(value)
+    kind, config = class_and_config(value)
     kind = kind.rpartition(">")[2]
     if kind in METRICS and not config:
         return kind

@@ -46,11 +46,11 @@ def _parts(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
     for value in config.values():
         for held in value if isinstance(value, list) else [value]:
             if type(held) not in LEAVES and isinstance(held, OBJECT) and "class_name" in held:
-                parts += _held(held, is_frozen=is_frozen)
+                parts += _layers_of_entry(held, is_frozen=is_frozen)
     return 2 * parts if _tells_one_way(entry) else parts
 
 
-def _held(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
+def _layers_of_entry(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
     settings = entry.get("config")
     if not isinstance(settings, Mapping):
         return []

@@ -30,7 +30,7 @@ class Expected(NamedTuple):
 
     @property
     def total(self) -> int:
-        """All weights."""
+        """Return the number of all weights."""
         return self.trained + self.statistics
 
 

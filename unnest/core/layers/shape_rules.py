@@ -124,7 +124,7 @@ def upsampling(config: JsonObject, shape: Shape) -> Shape:
 
 
 def dense(config: JsonObject, shape: Shape) -> Shape:
-    """Last axis `units`."""
+    """Return the input's shape with `units` as last axis."""
     return (*shape[:-1], integer(config.get("units")))
 
 

@@ -62,7 +62,7 @@ def _size(value: Json) -> int | None:
 
 
 def last_axis(config: JsonObject, rank: int) -> list[int]:
-    """The last axis."""
+    """Return the last axis alone."""
     del config
     return [rank - 1]
 
@@ -77,7 +77,7 @@ def step_channel_axis(config: JsonObject, rank: int) -> list[int]:
     return [2 if config.get("data_format") == "channels_first" else rank - 1]
 
 
-def named_axes(config: JsonObject, rank: int) -> list[int]:
+def axes_argument(config: JsonObject, rank: int) -> list[int]:
     """The axes that `axis` names, the last if it names none."""
     axes = config.get("axis", -1)
     names = [] if axes is None else axes if isinstance(axes, Sequence) else [axes]

@@ -263,7 +263,7 @@ def switch_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.nn.bias_add", "x|value bias * data_format=null")
 def bias_add_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Along the last axis."""
+    """Return nodes that add a bias along the last axis."""
     if not call.is_omitted("data_format") and call.text("data_format") not in {"NHWC", "NDHWC", "NWC", "N...C"}:
         raise NotTranslated("a bias along another axis than the last")
     return call.calculate("Add", call.floats("x"), call["bias"])

@@ -181,7 +181,7 @@ define("clip_by_value clip", "*x", Kind.MAP)
 
 @keras3("K.clip tf.clip_by_value", "x|t min_value|clip_value_min max_value|clip_value_max", theano=Theano.SAME)
 def clip_nodes(call: FunctionCall) -> Value:
-    """Between two numbers."""
+    """Return the node that limits values to a range of two numbers."""
     low, high = call.number("min_value"), call.number("max_value")
     if low > high:
         raise NotTranslated("a clip from high to low")

@@ -66,7 +66,7 @@ def rank(x: Value) -> Array:
 
 @keras3("K.ndim", "x", theano=Theano.SAME)
 def ndim_nodes(call: FunctionCall) -> Const:
-    """A number of Python's."""
+    """Return the number of axes as a Python number."""
     return call.constant(len(call.shape(call.tensor("x")).dimensions))
 
 
@@ -99,7 +99,7 @@ def cast_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray | Const:
 
 @keras3("tf.to_float", "x")
 def to_float_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Of TensorFlow 1."""
+    """Return the node of TensorFlow 1's cast to float32."""
     return replace(call.op("Cast", call.tensor("x"), dtype=FLOAT), dtype=FLOAT)
 
 
@@ -150,14 +150,14 @@ def convert_to_tensor(x: Value, dtype: Value = None) -> Array:
 
 @keras3("tf.convert_to_tensor", "value dtype=null")
 def convert_to_tensor_nodes(call: FunctionCall) -> ConstantArray | Const:
-    """A constant of TensorFlow's."""
+    """Return a constant with the dtype that TensorFlow gives it."""
     _check_float_tensor(call)
     return _float_constant(call, None)
 
 
 @operation("constant", "x dtype", Kind.NUMBERS)
 def constant(x: Value, dtype: Value = None) -> Array:
-    """The same."""
+    """Return an array of numbers, as `convert_to_tensor` does."""
     return convert_to_tensor(x, dtype)
 
 
@@ -169,7 +169,7 @@ def backend_constant_nodes(call: FunctionCall) -> ConstantArray | Const:
 
 @keras3("tf.constant", "value dtype=null shape=null")
 def constant_nodes(call: FunctionCall) -> ConstantArray | Const:
-    """A constant of TensorFlow's."""
+    """Return a constant with the dtype that TensorFlow gives it."""
     _check_float_tensor(call)
     return _float_constant(call, _shape_of_constant(call))
 

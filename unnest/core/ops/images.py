@@ -137,7 +137,7 @@ def _height_and_width(x: SymbolicTensor) -> list[int]:
 
 @keras3("tf.image.crop_to_bounding_box", "x|image offset_height offset_width target_height target_width")
 def _crop(call: FunctionCall) -> SymbolicTensor:
-    return _cut(
+    return _part_of_image(
         call, call.tensor("x"), *((call.integer(f"offset_{side}"), call.integer(f"target_{side}")) for side in SIDES)
     )
 
@@ -149,10 +149,12 @@ def _central_crop(call: FunctionCall) -> SymbolicTensor:
     if not 0 < fraction < 1:
         raise NotTranslated("the fraction")
     starts = [int((size - size * fraction) / 2) for size in _height_and_width(x)]
-    return _cut(call, x, *((start, size - 2 * start) for start, size in zip(starts, _height_and_width(x), strict=True)))
+    return _part_of_image(
+        call, x, *((start, size - 2 * start) for start, size in zip(starts, _height_and_width(x), strict=True))
+    )
 
 
-def _cut(call: FunctionCall, x: SymbolicTensor, *spans: tuple[int, int]) -> SymbolicTensor:
+def _part_of_image(call: FunctionCall, x: SymbolicTensor, *spans: tuple[int, int]) -> SymbolicTensor:
     """So many rows and columns from there on."""
     sizes = _height_and_width(x)
     if any(

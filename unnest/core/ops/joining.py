@@ -21,7 +21,7 @@ from unnest.core.ops.elements import (
 )
 from unnest.core.ops.functions import NotTranslated, Theano
 from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
-from unnest.core.ops.sizes import UnknownShape, axis_of, joined, shape_of, shapes_of, stacked, wholes
+from unnest.core.ops.sizes import UnknownShape, axis_of, concatenated_shape, shape_of, shapes_of, stacked, wholes
 
 if TYPE_CHECKING:
     from unnest.core.keras3.lambdas.function_call import FunctionCall
@@ -68,7 +68,7 @@ def concat(xs: Value, axis: Value = 0) -> Array:
 def concat_shape(xs: Value, axis: Value = 0) -> Shape:
     """One axis as long as all together."""
     shapes = shapes_of(xs)
-    return joined(shapes, axis_of(axis, len(shapes[0])))
+    return concatenated_shape(shapes, axis_of(axis, len(shapes[0])))
 
 
 @keras3("K.concatenate keras.layers.concatenate", "tensors|inputs axis=-1", theano=Theano.SAME)
@@ -79,7 +79,7 @@ def concatenate_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.concat", "tensors|values axis|concat_dim")
 def concat_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Tensors of one dtype."""
+    """Return the join of tensors, which must be of one dtype."""
     return call.op("Concatenate", call.tensors("tensors"), axis=call.integer("axis"))
 
 
@@ -108,7 +108,7 @@ def hstack(xs: Value) -> Array:
 def hstack_shape(xs: Value) -> Shape:
     """One axis as long as all together."""
     shapes = shapes_of(xs)
-    return joined(shapes, axis_of(min(1, len(shapes[0]) - 1), len(shapes[0])))
+    return concatenated_shape(shapes, axis_of(min(1, len(shapes[0]) - 1), len(shapes[0])))
 
 
 @operation("stack pack", "xs axis", Kind.STACK, nodes={"Pack": "*xs @axis"})
@@ -151,7 +151,7 @@ def scattered(indices: Value, updates: Array, shape: Value) -> Array:
     nodes={"PadV2": "x paddings constant_values"},
 )
 def padded(x: Array, paddings: Value, mode: Value = None, constant_values: Value = 0) -> Array:
-    """A tensor within zeros."""
+    """Return a tensor surrounded by zeros."""
     around = [whole_numbers(pair) for pair in (paddings if isinstance(paddings, list) else np.asarray(paddings))]
     if (mode is not None and str(mode).lower() != "constant") or np.any(np.asarray(constant_values)):
         raise UnreadableCall

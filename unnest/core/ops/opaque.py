@@ -28,7 +28,7 @@ class ClaimedRows(NamedTuple):
     every: int | None = None
 
     def of(self, batch: int) -> slice:
-        """Of so many rows."""
+        """Return the rows that the claim takes of a batch of `batch` rows."""
         if self.every is not None:
             return slice(int(self.start), None, self.every)
         return slice(round(self.start * batch), round(self.stop * batch))

@@ -47,13 +47,13 @@ _of_two_numbers("min", min)
 
 @keras3("K.epsilon", "", theano=Theano.SAME)
 def epsilon_nodes(call: FunctionCall) -> Const:
-    """Keras's default."""
+    """Return Keras's default value as a constant."""
     return call.constant(1e-7)
 
 
 @keras3("K.floatx", "", theano=Theano.SAME)
 def floatx_nodes(call: FunctionCall) -> Const:
-    """Keras's default."""
+    """Return Keras's default value as a constant."""
     return call.constant("float32")
 
 

@@ -169,7 +169,7 @@ define("einsum", "subscripts|equation *xs", Kind.PRODUCT, nodes={"Einsum": "*xs 
 
 @axes_rule("einsum")
 def einsum_axes(ranks: Ranks, subscripts: Value = None) -> tuple[list[str], str]:
-    """As the equation says."""
+    """Return the axes of the operands and of the product, as the equation names them."""
     if not isinstance(subscripts, str):
         raise UnreadableCall
     operands = operands_of(subscripts)

@@ -144,13 +144,13 @@ def _normalized(call: FunctionCall, epsilon: float) -> Tensor:
 
 @keras3("K.l2_normalize", "x axis=null", theano=Theano.USUALLY)
 def backend_l2_normalize_nodes(call: FunctionCall) -> Tensor:
-    """By the Euclidean norm."""
+    """Return nodes that divide by the Euclidean norm."""
     return _normalized(call, float(TF_L2_EPSILON))
 
 
 @keras3("tf.nn.l2_normalize tf.math.l2_normalize tf.linalg.l2_normalize", f"x axis|dim epsilon={TF_L2_EPSILON}")
 def l2_normalize_nodes(call: FunctionCall) -> Tensor:
-    """By the Euclidean norm."""
+    """Return nodes that divide by the Euclidean norm."""
     return _normalized(call, call.number("epsilon"))
 
 
@@ -214,13 +214,13 @@ _running("K.cumprod tf.cumprod tf.math.cumprod", "Cumprod", 1.0)
 
 @keras3("K.softmax tf.nn.softmax keras.activations.softmax", "x|logits axis|dim=-1", theano=Theano.USUALLY_OF_ONE)
 def softmax_nodes(call: FunctionCall) -> Tensor:
-    """Along one axis."""
+    """Return the node of a softmax along one axis."""
     return call.each_number("Softmax", axis=LAST if call.is_omitted("axis") else call.integer("axis"))
 
 
 @keras3("tf.nn.log_softmax tf.math.log_softmax", "x|logits axis|dim=-1")
 def log_softmax_nodes(call: FunctionCall) -> Tensor:
-    """Along one axis."""
+    """Return the node of a softmax along one axis."""
     return call.op("LogSoftmax", call.floats("x"), axis=call.integer("axis"))
 
 

@@ -30,7 +30,7 @@ def identity(x: Value) -> Array:
 
 @keras3("tf.identity K.identity", "x|input")
 def identity_nodes(call: FunctionCall) -> SymbolicTensor:
-    """The tensor itself."""
+    """Return the tensor unchanged, without a node."""
     return call.tensor("x")
 
 
@@ -287,7 +287,7 @@ def roll(x: Value, shift: Value, axis: Value = None) -> Array:
 
 @keras3("tf.roll", "x|input shift axis")
 def roll_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Along one axis."""
+    """Return the node of a roll along one axis."""
     return call.op("Roll", call.tensor("x"), shift=call.integer("shift"), axis=call.integer("axis"))
 
 

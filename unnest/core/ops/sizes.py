@@ -116,7 +116,7 @@ def stacked(shapes: Sequence[Shape]) -> Shape:
     return tuple(common_size({shape[axis] for shape in shapes}) for axis in range(len(shapes[0])))
 
 
-def joined(shapes: Sequence[Shape], axis: int) -> Shape:
+def concatenated_shape(shapes: Sequence[Shape], axis: int) -> Shape:
     """Return the shape of tensors one behind the other along an axis. Raises UnknownShape."""
     if len({len(shape) for shape in shapes}) > 1:
         raise UnknownShape

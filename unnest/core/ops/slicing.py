@@ -228,7 +228,7 @@ def gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> 
 
 @keras3("K.gather", "x|reference indices")
 def backend_gather_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Along the first axis."""
+    """Return the node that takes rows along the first axis."""
     return _take(call, 0)
 
 
@@ -254,7 +254,7 @@ def _take(call: FunctionCall, axis: int) -> SymbolicTensor:
 
 @operation("take embedding_lookup", "x indices|ids axis", Kind.TAKE)
 def take(x: Array, indices: Value, axis: Value = 0) -> Array:
-    """The same without batches."""
+    """Take entries along one axis, without batch dimensions."""
     return gather(x, indices, axis)
 
 

@@ -43,7 +43,7 @@ def _tried(graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shap
         trials = []
         for size in UNKNOWN_SIZES:
             rows = TowerRows(graph, entries, rank, size)
-            trials.append([rows.kept_up_to(end) for end in ends])
+            trials.append([rows.rows_up_to(end) for end in ends])
             if not rows.known.guessed or all(answer.mixing or answer.is_told for answer in trials[-1]):
                 break
         by_rank.append([_of_trials(answers) for answers in zip(*trials, strict=True)])

@@ -56,7 +56,9 @@ def _run(trace: Trace, shapes: Sequence[Shape], size: int) -> RowsMade:
     if not tensors or len(tensors) < len(results):
         return RowsMade.UNKNOWN
     graph = TracedTensors(trace, shapes)
-    rows = TowerRows(graph, {tensor.ref: shape for tensor, shape in zip(trace.given, shapes, strict=True)}, 0, size)
+    rows = TowerRows(
+        graph, {tensor.ref: shape for tensor, shape in zip(trace.input_tensors, shapes, strict=True)}, 0, size
+    )
     made = [_result_rows(rows, tensor) for tensor in tensors]
     if {*made} == {RowsMade.ONE}:
         return RowsMade.ONE
@@ -69,7 +71,7 @@ def _run(trace: Trace, shapes: Sequence[Shape], size: int) -> RowsMade:
 
 def _result_rows(rows: TowerRows, tensor: Tensor) -> RowsMade:
     """Return the row dependence of one of the results."""
-    kept = rows.kept_up_to(tensor.ref)
+    kept = rows.rows_up_to(tensor.ref)
     if kept.is_told:
         return RowsMade.KEPT
     known = rows.known.tensors.get(tensor.ref)

@@ -65,7 +65,7 @@ def listed_weights(groups: Sequence[Group], target: TargetModel, *, is_keras_1: 
     raise Ambiguous(_other_number(groups, within, names))
 
 
-def named_leaves(names: Iterable[str], target: TargetModel) -> tuple[JsonObject, dict[str, LeafPath]]:
+def leaves_by_name(names: Iterable[str], target: TargetModel) -> tuple[JsonObject, dict[str, LeafPath]]:
     """Return the target's layers with weights as a chain, and the path of each by its name there.
 
     They are called as those of `names`, of variables, of which each differs by Keras's number at most.

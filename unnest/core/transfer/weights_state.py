@@ -87,7 +87,7 @@ def _converted(
         raise NoCounterpart(f"the state of the optimizer {optimizer.class_name!r} is not converted")
     trained = [_trained_weight(weights, target, path, position) for path, position in optimizer.trained]
     places = {ref: place for place, ref in enumerate(stored.order)}
-    return state(stored.tensors, _known(optimizer, modern=stored.modern), trained, places, context)
+    return state(stored.tensors, _target_facts(optimizer, modern=stored.modern), trained, places, context)
 
 
 def _trained_weight(
@@ -98,7 +98,7 @@ def _trained_weight(
     return weights[path][position]
 
 
-def _known(optimizer: TargetOptimizer, *, modern: bool) -> KnownOptimizer:
+def _target_facts(optimizer: TargetOptimizer, *, modern: bool) -> KnownOptimizer:
     rate = optimizer.config.get("learning_rate")
     number = float(rate) if isinstance(rate, int | float) else None
     entry: JsonObject = {"class_name": optimizer.class_name, "config": optimizer.config}

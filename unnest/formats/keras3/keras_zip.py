@@ -83,7 +83,7 @@ class Window(Readable):
 
 
 class KerasSource(KerasModelSource):
-    """A `.keras` file."""
+    """Source that reads a `.keras` file."""
 
     hdf5: GuardedFile
 

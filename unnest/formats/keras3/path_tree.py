@@ -40,7 +40,7 @@ class Index(Protocol):
 
     @property
     def datasets(self) -> Mapping[str, DatasetNode]:
-        """The datasets, by path."""
+        """Return the datasets of the file by path."""
 
     def attributes(self, path: str) -> h5_attributes.Attributes:
         """The attributes of a group. Raises Unreadable."""

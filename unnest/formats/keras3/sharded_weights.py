@@ -73,7 +73,7 @@ class ShardedTree:
         return self.files[self._places[path]]
 
     def dataset(self, path: str) -> h5d.DatasetID:
-        """A dataset, opened."""
+        """Open the dataset at a path."""
         return self.holder(path).dataset(path)
 
     def close(self) -> None:

@@ -33,7 +33,7 @@ from unnest.core.model import (
 )
 from unnest.core.plan import plan, without_layers
 from unnest.core.transfer.leaves import TargetModel
-from unnest.core.transfer.lists import layer_name, named_leaves
+from unnest.core.transfer.lists import layer_name, leaves_by_name
 from unnest.core.transfer.place import PlacedWeights, place_leaves
 from unnest.core.transfer.weights_state import StateAlone
 from unnest.errors import Refused
@@ -137,7 +137,7 @@ class CheckpointSource(Source):
             names = {path: layer_name(own) for path, own in weights.items()}
             return place_leaves(weights, target, names, state=state)
         try:
-            chain, path_by_name = named_leaves([v.name for v in self._variables], target)
+            chain, path_by_name = leaves_by_name([v.name for v in self._variables], target)
         except Ambiguous as doubt:
             why = "give it the name that it had, or pass the architecture of the model that was saved"
             raise Refused("other-model", f"{doubt}; {why}") from doubt
@@ -355,7 +355,7 @@ class CheckpointContainer(Container):
         raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
 
     def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
-        """Raise Refused, as `write`."""
+        """Check the output without writing it. Raises Refused, as `write`."""
         raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
 
 

@@ -67,7 +67,7 @@ def tensor(name: str) -> str:
 
 
 def op(node: protos.Message, *, inside: bool = False) -> Op:
-    """Return one operation."""
+    """Return a NodeDef as an operation, its inputs as tensor names."""
     charge_steps(OP_STEPS + len(node.input) + len(node.attr))
     charge_memory(OP_BYTES)
     data = tuple(i if inside else tensor(i) for i in node.input if not i.startswith("^"))

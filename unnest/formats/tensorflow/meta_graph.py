@@ -36,7 +36,7 @@ class Saved(NamedTuple):
 
 @dataclass
 class Program:
-    """One `.meta` file."""
+    """Graph and collections of one `.meta` file."""
 
     path: str
 

@@ -31,7 +31,7 @@ def outputs(meta: Message) -> list[str]:
 
 
 def served(meta: Message) -> list[str]:
-    """The signatures' own keys."""
+    """Return the keys of the signatures that serve."""
     return sorted(k for k in meta.signatures if not k.startswith("__saved_model"))
 
 

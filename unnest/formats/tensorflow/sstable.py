@@ -66,7 +66,7 @@ class Cursor:
                 raise IndexError
 
     def take(self, count: int) -> bytes:
-        """The next `count` bytes."""
+        """Return the next `count` bytes of the table."""
         end = self.offset + count
         if end > len(self.data):
             raise IndexError

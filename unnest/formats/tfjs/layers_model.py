@@ -241,5 +241,5 @@ class TfjsContainer(Container):
         raise Refused("cannot-write", f"{path}: TensorFlow.js models are read, not written; use --to h5")
 
     def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
-        """Raise Refused, as `write`."""
+        """Check the output without writing it. Raises Refused, as `write`."""
         raise Refused("cannot-write", f"{path}: TensorFlow.js models are read, not written; use --to h5")

@@ -47,7 +47,7 @@ show();
 
 
 def render(drawing: Drawing, title: str) -> str:
-    """The whole page."""
+    """Return the whole page as HTML text."""
     opened: dict[int, tuple[str, Box]] = {}
 
     def link(node: Box) -> str | None:

@@ -69,13 +69,13 @@ class Straight(Interpretation[Any]):
     def compare(self, symbol: str, left: Any, right: Any) -> Any:
         return _python(OPERATORS[symbol], left, right)
 
-    def named(self, name: str) -> Any:
+    def global_value(self, name: str) -> Any:
         if name not in self._names:
             raise NotFollowed
         return self._names[name]
 
     def module(self, path: str) -> Any:
-        return self.named(path)
+        return self.global_value(path)
 
     def attribute(self, of: Any, name: str) -> Any:
         return _python(getattr, of, name)

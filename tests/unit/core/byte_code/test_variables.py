@@ -32,8 +32,8 @@ def test_locals() -> None:
     assert (known.name(1), known.local(0)) == ("y", 10)
     known.store("y", 5)
     assert known.local(1) == 5
-    assert known.put_aside(1) == 5
-    assert known.put_aside(1) is Null.UNSET
+    assert known.hide_local(1) == 5
+    assert known.hide_local(1) is Null.UNSET
     known.store("x", Null.UNSET)
     for index in (0, 1, 2):  # lost, put aside, never there
         with pytest.raises(Impossible):
@@ -91,7 +91,7 @@ def test_since_3_13_a_cell_is_loaded_as_a_local() -> None:
 def test_a_variable_of_a_comprehension_takes_the_place_of_one_with_a_cell() -> None:
     made = replace(CELLS, layout="3.11")
     known = variables(made, "3.12")
-    assert isinstance(known.put_aside(0), Cell)
+    assert isinstance(known.hide_local(0), Cell)
     known.store("y", 4)
     assert known.local(0) == 4
 
@@ -112,9 +112,9 @@ def test_constants() -> None:
 
 
 def test_globals() -> None:
-    assert variables().named(0) is abs
+    assert variables().global_at(0) is abs
     with pytest.raises(Impossible):
-        variables().named(2)
+        variables().global_at(2)
 
 
 def test_python_2_has_no_constants_for_truth_values() -> None:

@@ -25,7 +25,7 @@ def made(name: str, args: Sequence[Any] = (ENTRY,), **kwargs: Any) -> Any:
     """What an operation makes of six rows of four numbers."""
     w = Writer()
     known = TowerTensors(LayerTensors(w.graph(w.call("math.exp", X))), {ENTRY: (6, 4)}, rank=2, size=7)
-    result = TowerOperations(known).made(HERE, OpCall(name, list(args), kwargs), {ENTRY: known.tensors[ENTRY]})
+    result = TowerOperations(known).apply(HERE, OpCall(name, list(args), kwargs), {ENTRY: known.tensors[ENTRY]})
     return result[0] if isinstance(result, list) else result
 
 
@@ -78,7 +78,7 @@ def test_what_is_computed_of_a_size_depends_on_how_many_rows_there_are() -> None
     size = Ref("size", 0, 0)
     known.tensors[size] = Counts(np.array(6), np.array(12), np.array(1, bool))
     given = {size: known.tensors[size]}
-    (numbers,) = TowerOperations(known).made(HERE, OpCall("range", [size], {}), given)  # type: ignore[misc]  # a list
+    (numbers,) = TowerOperations(known).apply(HERE, OpCall("range", [size], {}), given)  # type: ignore[misc]  # a list
     assert isinstance(numbers, Counts)
     assert (len(numbers.one), len(numbers.other)) == (6, 12)
     known.tensors[HERE] = numbers

@@ -17,7 +17,7 @@ ROWS = 6
 def carried(w: Writer, end: Tensor) -> tuple[TowerRows, RowsKept]:
     """A model's tensors, carried out on six rows, and what becomes of these up to one of them."""
     rows = TowerRows(LayerTensors(w.graph(end)), {Ref("x", 0, 0): (ROWS, 4)}, rank=2, size=7)
-    return rows, rows.kept_up_to(Ref(end[0], 0, 0))
+    return rows, rows.rows_up_to(Ref(end[0], 0, 0))
 
 
 def test_each_number_has_the_row_that_it_is_made_of() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3.config_values import constraint, dtype, initializer, named, plain, regularizer
+from unnest.core.keras3.config_values import class_and_config, constraint, dtype, initializer, plain, regularizer
 from unnest.core.keras3.context import CannotConvert, Context
 
 
@@ -43,7 +43,7 @@ def test_an_array_of_keras_3_keeps_its_clothes() -> None:
     ],
 )
 def test_named(value: Any, name: str, config: dict[str, Any]) -> None:
-    assert named(value) == (name, config)
+    assert class_and_config(value) == (name, config)
 
 
 def built_in(module: str, kind: str, **config: Any) -> dict[str, Any]:

@@ -129,14 +129,17 @@ def test_merges_take_what_no_input_masks(
 def test_a_layer_is_given_the_old_mask(mask: Mask, layer: NewLayer, kwargs: dict[str, Tree]) -> None:
     """Where it heeds one, and Keras 3 would compute another."""
     context = Context(release=(2, 5, 0))
-    given = Masks(context, {X: mask}).given(layer.class_name, layer, call(X), (X,), {"training": False})
+    given = Masks(context, {X: mask}).call_with_masks(layer.class_name, layer, call(X), (X,), {"training": False})
     assert given == ((X,), kwargs)
     assert [c.rule for c in context.conversions()] == (["mask"] if "mask" in kwargs else [])
 
 
 def test_a_mask_that_the_file_gives_stays() -> None:
     context = Context(release=(2, 4, 0))
-    assert Masks(context, {X: OTHER}).given("LSTM", LSTM, call(X, mask=Y), (X,), {"mask": Y}) == ((X,), {"mask": Y})
+    assert Masks(context, {X: OTHER}).call_with_masks("LSTM", LSTM, call(X, mask=Y), (X,), {"mask": Y}) == (
+        (X,),
+        {"mask": Y},
+    )
     assert context.conversions() == ()
 
 
@@ -153,7 +156,7 @@ def test_a_mask_that_the_file_gives_stays() -> None:
 )
 def test_refused_where_it_cannot_be_given(masks: dict[GraphTensor, Mask], layer: NewLayer) -> None:
     with pytest.raises(CannotConvert, match=rf"'{layer.name}' \({layer.class_name}\): heeds a mask"):
-        Masks(Context(release=(2, 5, 0)), masks).given(layer.class_name, layer, call(X, Y), (X, Y), {})
+        Masks(Context(release=(2, 5, 0)), masks).call_with_masks(layer.class_name, layer, call(X, Y), (X, Y), {})
 
 
 @pytest.mark.parametrize("kind", ["Softmax", "Functional", "Attend"])
@@ -162,7 +165,7 @@ def test_a_tensor_carries_the_old_mask_to_what_takes_none_as_an_argument(kind: s
     names = iter(["layer_mask", "layer_mask_1"])
     masks = Masks(Context(release=(2, 5, 0)), {X: OTHER, Y: SAME_Y, Z: OTHER}, reserve=lambda _: next(names))
     layer, given = NewLayer("layer", kind, {"name": "layer"}), call(X, Y, Z)
-    (first, others), kwargs = masks.given(kind, layer, given, (X, [Y, Z]), {"training": False})
+    (first, others), kwargs = masks.call_with_masks(kind, layer, given, (X, [Y, Z]), {"training": False})
     assert isinstance(others, list)
     assert (others[0], kwargs) == (Y, {"training": False})
     for made, tensor, name in ((first, X, "layer_mask"), (others[1], Z, "layer_mask_1")):
@@ -199,7 +202,7 @@ def test_an_initial_state_makes_keras_3_forget_the_mask(
     mask: Mask, layer: NewLayer, kwargs: dict[str, Tree], rules: list[str]
 ) -> None:
     context = Context(release=(2, 7, 0))
-    given = Masks(context, {X: mask}).given(layer.class_name, layer, call(X), (X,), {"initial_state": [Y]})
+    given = Masks(context, {X: mask}).call_with_masks(layer.class_name, layer, call(X), (X,), {"initial_state": [Y]})
     assert given == ((X,), kwargs)
     assert [c.rule for c in context.conversions()] == rules
 
@@ -210,7 +213,7 @@ def test_an_initial_state_makes_keras_3_forget_the_mask(
 def test_a_model_whose_layers_would_not_see_the_mask_as_they_did(entry: JsonObject) -> None:
     model = NewLayer("f", "Functional", {"name": "f", "layers": [entry]})
     with pytest.raises(CannotConvert, match=r"'f' \(Functional\): heeds a mask"):
-        Masks(Context(release=(2, 7, 0)), {X: SAME_X}).given("Functional", model, call(X), (X,), {})
+        Masks(Context(release=(2, 7, 0)), {X: SAME_X}).call_with_masks("Functional", model, call(X), (X,), {})
 
 
 def unmasked(tensor: GraphTensor) -> OpNode:
@@ -238,7 +241,7 @@ def test_layers_that_heeded_no_mask(
     """They read the same tensors, without a mask; one that has none stays."""
     given = LayerArguments((X,), {"value": Y}, {X: Spec((None, *sizes), "float32")})
     masks = Masks(Context(release=release), {X: SAME_X})
-    args, kwargs = masks.given(layer.class_name, layer, given, (X,), {"value": Y})
+    args, kwargs = masks.call_with_masks(layer.class_name, layer, given, (X,), {"value": Y})
     assert (args, kwargs) == ((unmasked(X) if is_heedless else X,), {"value": Y})
 
 
@@ -247,7 +250,7 @@ def test_a_softmax_that_may_have_heeded_its_mask(shape: tuple[int | None, ...] |
     """With as many steps as features, TensorFlow 2.4 computes something else than 2.3, and nothing fails."""
     given = LayerArguments((X,), {}, {X: None if shape is None else Spec(shape, "float32")})
     with pytest.raises(CannotConvert, match=r"both call themselves Keras 2\.4\.0"):
-        Masks(Context(release=(2, 4, 0)), {X: SAME_X}).given("Softmax", SOFTMAX, given, (X,), {})
+        Masks(Context(release=(2, 4, 0)), {X: SAME_X}).call_with_masks("Softmax", SOFTMAX, given, (X,), {})
 
 
 @pytest.mark.parametrize(
@@ -371,9 +374,9 @@ def test_a_model_in_a_model_that_makes_a_mask() -> None:
 def test_masked_steps_of_then() -> None:
     """Without a mask there are none, and nothing is refused."""
     context = Context(release=(2, 2, 4), zeroes_masked=False)
-    assert Masks(context).given("Bidirectional", STEPS, call(X), (X,), {}) == ((X,), {})
+    assert Masks(context).call_with_masks("Bidirectional", STEPS, call(X), (X,), {}) == ((X,), {})
     with pytest.raises(CannotConvert, match=r"'b' .*its last output"):
-        Masks(context, {X: SAME_X}).given("Bidirectional", STEPS, call(X), (X,), {})
+        Masks(context, {X: SAME_X}).call_with_masks("Bidirectional", STEPS, call(X), (X,), {})
 
 
 def test_where_training_goes_on_otherwise() -> None:
@@ -384,7 +387,7 @@ def test_where_training_goes_on_otherwise() -> None:
     assert list(context.masked_ends) == ["x", "z"]
     assert "another mask" in context.masked_ends["z"]
     normalization = NewLayer("n", "BatchNormalization", {"name": "n"})
-    Masks(context).given("BatchNormalization", normalization, call(X), (X,), {})
+    Masks(context).call_with_masks("BatchNormalization", normalization, call(X), (X,), {})
     assert context.masked_norms == []
-    masks.given("BatchNormalization", normalization, call(X), (X,), {})
+    masks.call_with_masks("BatchNormalization", normalization, call(X), (X,), {})
     assert context.masked_norms == ["n"]

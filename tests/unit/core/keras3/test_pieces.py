@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unnest.core.keras3.op_nodes import Input, OpNode, Part
-from unnest.core.keras3.pieces import GraphTensor, LayerArguments, LayerCall, NewLayer, chain, filled, known_in
+from unnest.core.keras3.pieces import GraphTensor, LayerArguments, LayerCall, NewLayer, chain, filled, tensors_in
 from unnest.core.keras_facts.shape_inference import Spec
 
 X, Y, Z = (GraphTensor(name, 0, 0) for name in "xyz")
@@ -35,7 +35,7 @@ def test_tensors_of_a_call_positional_ones_first() -> None:
     )
     assert call.tensors == [X, Y, Z]
     assert (call.spec(X), call.spec(Y), call.spec(3)) == (Spec((None, 4), "float32"), None, None)
-    assert list(known_in("xyz")) == []
+    assert list(tensors_in("xyz")) == []
 
 
 def test_a_chain_gives_arguments_to_the_first_alone() -> None:
@@ -58,5 +58,5 @@ def test_operands_take_the_tensors_of_the_call() -> None:
     assert isinstance(second, Part)
     assert first.of is second.of, "one operation stays one"
     assert (first.index, second.index) == (0, 1)
-    assert list(known_in(first.of.args)) == [X]  # type: ignore[arg-type] # operands that were filled are trees
+    assert list(tensors_in(first.of.args)) == [X]  # type: ignore[arg-type] # operands that were filled are trees
     assert filled(Input(1), [X, Y], {}) is Y

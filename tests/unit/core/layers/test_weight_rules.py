@@ -29,8 +29,8 @@ def test_built_axes() -> None:
     assert weight_rules.channel_axis({"data_format": "channels_first"}, 4) == [1]
     assert weight_rules.step_channel_axis({"data_format": "channels_first"}, 5) == [2]
     assert weight_rules.step_channel_axis({}, 5) == [4]
-    assert weight_rules.named_axes({"axis": [1, -1]}, 3) == [1, 2]
-    assert weight_rules.named_axes({"axis": 5}, 3) == weight_rules.named_axes({"axis": None}, 3) == []
+    assert weight_rules.axes_argument({"axis": [1, -1]}, 3) == [1, 2]
+    assert weight_rules.axes_argument({"axis": 5}, 3) == weight_rules.axes_argument({"axis": None}, 3) == []
     assert weight_rules.unshared_axes({"shared_axes": [1]}, 4) == [2, 3]
 
 

@@ -14,7 +14,7 @@ from unnest.core.ops.sizes import (
     axes_of,
     axis_of,
     broadcast,
-    joined,
+    concatenated_shape,
     shape_of,
     stacked,
     whole,
@@ -38,9 +38,9 @@ def test_numbers_that_stand_in_the_same_places(shapes: list[Shape], together: Sh
 
 
 def test_tensors_beside_each_other() -> None:
-    assert joined([(None, 2), (None, 3)], 1) == (None, 5)
-    assert joined([(None, 4, 2), (None, 4, None)], 2) == (None, 4, None)
-    assert joined([(2, None), (3, 4)], 0) == (5, 4)
+    assert concatenated_shape([(None, 2), (None, 3)], 1) == (None, 5)
+    assert concatenated_shape([(None, 4, 2), (None, 4, None)], 2) == (None, 4, None)
+    assert concatenated_shape([(2, None), (3, 4)], 0) == (5, 4)
     assert stacked([(None, 4), (3, None)]) == (3, 4)
     assert without_axes((2, 3, 4), [1]) == (2, 4)
     assert without_axes((2, 3, 4), [0, 2], keepdims=True) == (1, 3, 1)
@@ -63,8 +63,8 @@ def test_axes_are_counted_from_the_front() -> None:
     "compute",
     [
         lambda: broadcast([(None, 3), (None, 4)]),
-        lambda: joined([(None, 4, 2), (None, 3, 3)], 1),
-        lambda: joined([(2, 3), (2,)], 0),
+        lambda: concatenated_shape([(None, 4, 2), (None, 3, 3)], 1),
+        lambda: concatenated_shape([(2, 3), (2,)], 0),
         lambda: stacked([(2, 3), (2, 4)]),
         lambda: shape_of(Sized(None)),
         lambda: shape_of("text"),

@@ -11,7 +11,7 @@ from unnest.core.architecture.nested import LeafPath, leaves
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.model import Group
 from unnest.core.transfer.leaves import TargetModel
-from unnest.core.transfer.lists import check_names, layer_name, listed_weights, named_leaves
+from unnest.core.transfer.lists import check_names, layer_name, leaves_by_name, listed_weights
 
 
 def dense(name: str, size: int = 3) -> tuple[Any, ...]:
@@ -89,7 +89,7 @@ def test_keras_s_name_of_another_class() -> None:
 
 
 def test_names_of_variables() -> None:
-    model, path_by_name = named_leaves(["dense_5/kernel", "dense_6/kernel"], chain("dense", "dense_1"))
+    model, path_by_name = leaves_by_name(["dense_5/kernel", "dense_6/kernel"], chain("dense", "dense_1"))
     assert path_by_name == {"dense_5": ("dense",), "dense_6": ("dense_1",)}
     assert [leaf.path for leaf in leaves(model)] == [("dense_5",), ("dense_6",)]
 

@@ -29,7 +29,7 @@ EXACT = 2**53
 SYMBOLS = frozenset({"+", "-", "*", "/"})
 
 
-def made(nested: object, numbers: Numbers, text: str = "") -> Array:
+def rounded_array(nested: object, numbers: Numbers, text: str = "") -> Array:
     """An array of those numbers, rounded as its dtype rounds them.
 
     Raises:
@@ -68,7 +68,7 @@ def arithmetic(symbol: str, left: Value, right: Value) -> Array | None:
     with np.errstate(all="ignore"):
         value = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide}[written](first, second)
     numbers: Numbers = "tensor" if "tensor" in kinds else _numbers_of(value)
-    return made(value, numbers)
+    return rounded_array(value, numbers)
 
 
 def _operand(side: Value, kinds: set[Numbers | None]) -> NDArray[np.generic] | None:
@@ -97,7 +97,7 @@ def _numbers_of(value: NDArray[np.generic]) -> Numbers:
 
 def negative(value: Array) -> Array | None:
     """`-value`."""
-    return None if value.numbers is None else made(np.negative(_known(value)), value.numbers)
+    return None if value.numbers is None else rounded_array(np.negative(_numpy(value)), value.numbers)
 
 
 def part(value: Array, keys: Sequence[Value]) -> Array | None:
@@ -113,7 +113,7 @@ def part(value: Array, keys: Sequence[Value]) -> Array | None:
     if value.numbers is None:
         return None
     try:
-        return made(_known(value)[tuple(plain)], value.numbers)
+        return rounded_array(_numpy(value)[tuple(plain)], value.numbers)
     except (IndexError, ValueError):
         return None
 
@@ -121,7 +121,7 @@ def part(value: Array, keys: Sequence[Value]) -> Array | None:
 def reshaped(value: Array, shape: Sequence[int]) -> Array:
     """The same numbers, in order, in another shape; one size may be -1."""
     try:
-        return made(_known(value).reshape(tuple(shape)), value.numbers or "float64")
+        return rounded_array(_numpy(value).reshape(tuple(shape)), value.numbers or "float64")
     except (TypeError, ValueError) as error:
         raise NotTranslated("the shape of an array") from error
 
@@ -129,12 +129,12 @@ def reshaped(value: Array, shape: Sequence[int]) -> Array:
 def widened(value: Array, axis: int) -> Array:
     """With one more axis, of size 1."""
     try:
-        return made(np.expand_dims(_known(value), axis), value.numbers or "float64")
+        return rounded_array(np.expand_dims(_numpy(value), axis), value.numbers or "float64")
     except ValueError as error:
         raise NotTranslated("the axis of an array") from error
 
 
-def _known(value: Array) -> NDArray[np.generic]:
+def _numpy(value: Array) -> NDArray[np.generic]:
     return np.asarray(value.value, NUMPY_DTYPES[value.numbers or "float64"])
 
 
@@ -157,4 +157,4 @@ def of_value(value: Value, numbers: Numbers | None, text: str = "") -> Array:
     told: Numbers = "float64" if holds_floats(nested) else "int64"
     if own is not None:
         told = "float32" if own == "tensor" else own
-    return made(nested, numbers or told, text)
+    return rounded_array(nested, numbers or told, text)

@@ -53,7 +53,7 @@ SHAPES: Mapping[str, Literal["shape", "tuple"]] = {"shape": "shape", "_keras_sha
 RANDOM = re.compile(r"(K|tf)\.(random|truncated)_\w+|(tf|keras|np)\.random\.\w+")
 
 
-def named(text: str, dialect: Dialect) -> Value:
+def global_value(text: str, dialect: Dialect) -> Value:
     """Return the value of a global.
 
     Raises:
@@ -179,7 +179,7 @@ def _array_method(value: Array, method: str, arguments: CallArguments) -> Array:
         written = given[0]
         spelt = written.path if isinstance(written, Name) else written.value if isinstance(written, Const) else None
         if isinstance(spelt, str) and spelt in FLOATS:
-            return arrays.made(value.value, FLOATS[spelt])
+            return arrays.rounded_array(value.value, FLOATS[spelt])
     raise NotTranslated(f"arguments of `.{method}`")
 
 

@@ -17,7 +17,7 @@ class Expressions(Interpretation[Value]):
         self._dialect = dialect
 
     def constant(self, value: Plain) -> Value:
-        """With its text."""
+        """Return a constant with its source text."""
         return constant(value)
 
     def plain(self, value: Value) -> object:
@@ -31,7 +31,7 @@ class Expressions(Interpretation[Value]):
         return value.size if isinstance(value, Items) else 1 + len(value.text) // 50
 
     def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[Value]) -> Value:
-        """Of any values."""
+        """Return a list or tuple of any values."""
         return items(kind, parts)
 
     def extended(self, parts: Value, more: Value) -> Value:
@@ -45,7 +45,7 @@ class Expressions(Interpretation[Value]):
         return operators.unpack(value, count)
 
     def slice_of(self, ends: Sequence[Value]) -> Value:
-        """With constant ends."""
+        """Return a slice, whose ends must be constants."""
         return operators.slice_of(ends)
 
     def subscript(self, of: Value, key: Value) -> Value:
@@ -53,7 +53,7 @@ class Expressions(Interpretation[Value]):
         return operators.subscript(of, key)
 
     def unary(self, symbol: Literal["+", "-", "~"], value: Value) -> Value:
-        """On tensors and numbers."""
+        """Apply a unary operator to a tensor or a number."""
         return operators.unary(symbol, value)
 
     def binary(self, symbol: str, left: Value, right: Value) -> Value:
@@ -61,15 +61,15 @@ class Expressions(Interpretation[Value]):
         return operators.binary(symbol, left, right)
 
     def compare(self, symbol: str, left: Value, right: Value) -> Value:
-        """On tensors."""
+        """Compare two values, of which one is a tensor."""
         return operators.compare(symbol, left, right)
 
-    def named(self, name: str) -> Value:
+    def global_value(self, name: str) -> Value:
         """Of the customary imports, and a few builtins."""
-        return calls.named(name, self._dialect)
+        return calls.global_value(name, self._dialect)
 
     def module(self, path: str) -> Value:
-        """By its short name."""
+        """Return a module by its short name."""
         return calls.module(path)
 
     def attribute(self, of: Value, name: str) -> Value:

@@ -343,7 +343,7 @@ class FunctionCall:
 
     def rounded(self, nested: object, numbers: Numbers) -> Array:
         """An array of known numbers, rounded as its dtype rounds them."""
-        return arrays.made(nested, numbers)
+        return arrays.rounded_array(nested, numbers)
 
     def array(self, name: str, numbers: Numbers | None = None) -> Array:
         """A list or array of numbers as an array; its dtype as NumPy chooses it where none is named."""

@@ -89,7 +89,7 @@ class Items:
 
     @property
     def text(self) -> str:
-        """As Python writes it."""
+        """Return the source text as Python writes it."""
         if self.spelt:
             return self.spelt
         inner = ", ".join(item.text for item in self.items)
@@ -201,7 +201,7 @@ class CallArguments:
 
     @property
     def text(self) -> str:
-        """Between the parentheses."""
+        """Return the arguments' text between the parentheses."""
         keywords = (f"{name}={value.text}" for name, value in self.keywords.items())
         return ", ".join([*(value.text for value in self.positional), *keywords])
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from unnest.core.keras3 import config_values, tensors
-from unnest.core.keras3.config_values import named
+from unnest.core.keras3.config_values import class_and_config
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import piece
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights, chain
@@ -24,7 +24,7 @@ def activation(value: Json, name: str, kind: str, context: Context) -> str | Jso
     """An activation by its name of today, a layer that stands for one, or a custom function by name."""
     if value is None:
         return "linear"
-    word, config = named(value)
+    word, config = class_and_config(value)
     if isinstance(value, Mapping) and word == "Activation":
         return activation(config.get("activation"), name, kind, context)
     if isinstance(value, Mapping) and layer_record(word).is_in_keras_3:

@@ -15,7 +15,7 @@ from unnest.core.model import JsonObject
 from unnest.findings import Code
 
 
-def is_somebodys_class(kind: str, entry: JsonObject, config: Config, context: Context) -> bool:
+def is_custom_class(kind: str, entry: JsonObject, config: Config, context: Context) -> bool:
     """Return True for a custom class with the name of a Keras class."""
     if is_namesake(kind, config, context.release, in_tensorflow=context.is_tf):
         return True
@@ -29,10 +29,10 @@ def without_rule(kind: str, config: Config, name: str, weights: Weights, context
         raise refused(name, kind, record.gone)
     if record.exported:
         raise refused(name, kind, "how this layer is written for Keras 3 is not known")
-    return kept(kind, config, name, weights, context)
+    return custom_layer(kind, config, name, weights, context)
 
 
-def kept(kind: str, config: Config, name: str, weights: Weights, context: Context) -> NewLayer:
+def custom_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> NewLayer:
     """Return a layer of a custom class as it is."""
     bare = kind.rpartition(">")[2]
     context.custom[bare] = f"layer {name!r}"

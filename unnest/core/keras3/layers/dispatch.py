@@ -24,7 +24,7 @@ from unnest.core.keras3.layers import (
     stored_kernels,
     wrappers,
 )
-from unnest.core.keras3.layers.custom import is_somebodys_class, kept, without_rule
+from unnest.core.keras3.layers.custom import custom_layer, is_custom_class, without_rule
 from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
 from unnest.core.layers.catalog import RENAMED, layer_record
@@ -66,8 +66,8 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     registered = entry.get("registered_name")
     if isinstance(registered, str) and ">" in registered:
         kind = registered
-    if layer_record(kind).exported and is_somebodys_class(kind, entry, settings, context):
-        return kept(kind, settings, name, weights, context)
+    if layer_record(kind).exported and is_custom_class(kind, entry, settings, context):
+        return custom_layer(kind, settings, name, weights, context)
     bare = re.sub(r"V[12]$", "", kind)
     known = layer_record(bare).is_in_keras_3 or bare in RULES or bare in RENAMED
     if bare != kind and known:

@@ -91,7 +91,7 @@ def cudnn(kind: str, config: Config, name: str, weights: Weights, context: Conte
 
 
 def rnn(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
-    """RNN over a cell."""
+    """Return an RNN over a cell, by the cell's class."""
     if config.get("time_major"):
         made = rnn(kind, {**config, "time_major": False}, name, weights, context)
         return expressed.time_major(made, name, kind, sequences=bool(config.get("return_sequences")), context=context)

@@ -15,14 +15,14 @@ from unnest.core.model import Json
 
 def inner_layer(entry: Json, name: str, kind: str, weights: Weights, context: Context) -> NewLayer:
     """The layer inside another. Raises CannotConvert where it would be several."""
-    made = _held(entry, name, kind, weights, context)
+    made = _inner_piece(entry, name, kind, weights, context)
     if not isinstance(made, NewLayer):
         inner = entry.get("class_name") if isinstance(entry, Mapping) else "layer"
         raise refused(name, kind, f"the {inner} in it is several layers today")
     return made
 
 
-def _held(entry: Json, name: str, kind: str, weights: Weights, context: Context) -> Piece:
+def _inner_piece(entry: Json, name: str, kind: str, weights: Weights, context: Context) -> Piece:
     if not isinstance(entry, Mapping):
         raise refused(name, kind, "holds no layer")
     config = entry.get("config")
@@ -35,7 +35,7 @@ def _held(entry: Json, name: str, kind: str, weights: Weights, context: Context)
 
 def time_distributed(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """TimeDistributed; over a chain of layers it is a chain of its own kind."""
-    held = _held(config.get("layer"), name, kind, weights, context)
+    held = _inner_piece(config.get("layer"), name, kind, weights, context)
     new = arguments.written(kind, {**config, "layer": None}, name, context)
     if isinstance(held, NewLayer):
         return NewLayer(name, kind, {**new, "layer": held.entry}, held.weights)

@@ -15,7 +15,7 @@ UNSHAPED = SymbolicTensor(Input(0), "float32", "u")
 def path(text: str, dialect: Dialect) -> Value:
     """The value of a dotted name."""
     root, *fields = text.split(".")
-    value = calls.named(root, dialect)
+    value = calls.global_value(root, dialect)
     for field in fields:
         value = calls.attribute(value, field)
     return value

@@ -34,7 +34,7 @@ def numbers(*values: float) -> Value:
 
 def tensor(*values: float) -> Array:
     """`tf.constant([...])`."""
-    return arrays.made(list(values), "tensor")
+    return arrays.rounded_array(list(values), "tensor")
 
 
 def numpy(*values: float) -> Array:
@@ -136,7 +136,7 @@ def test_arithmetic_that_is_not_understood(symbol: str, left: Value, right: Valu
         ("tf.reshape", [numpy(1.0), numbers(1, 1)], "an array in a tensor's place"),
         ("tf.expand_dims", [tensor(1.0), constant(3)], "the axis of an array"),
         ("K.bias_add", [X, numpy(1.0)], "the data format"),
-        ("tf.matmul", [X, arrays.made([[[1.0]]], "tensor")], "an array in a tensor's place"),
+        ("tf.matmul", [X, arrays.rounded_array([[[1.0]]], "tensor")], "an array in a tensor's place"),
         ("np.ones", [numbers(200, 200)], "the shape of an array"),
     ],
 )
@@ -172,7 +172,7 @@ def test_parts_that_are_not_understood(value: Array, key: Value) -> None:
         subscript(value, key)
 
 
-MATRIX = arrays.made([[1.0], [2.0], [3.0], [4.0]], "tensor")
+MATRIX = arrays.rounded_array([[1.0], [2.0], [3.0], [4.0]], "tensor")
 LAST = Dialect("tensorflow", "2", data_format="channels_last")
 
 

@@ -50,7 +50,7 @@ def test_what_a_bare_name_was_taken_for_is_noted() -> None:
 @pytest.mark.parametrize("name", ["foo", "backend", "KK", "sys", "K.mean", "open", "eval"])
 def test_another_global_is_not_stored(name: str) -> None:
     with pytest.raises(NotTranslated, match=f"^`{re.escape(name)}`, a name whose value is not stored$"):
-        calls.named(name, Dialect())
+        calls.global_value(name, Dialect())
 
 
 @pytest.mark.parametrize(

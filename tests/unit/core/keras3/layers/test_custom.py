@@ -7,7 +7,7 @@ import pytest
 from tests.unit.core.keras3.layers.making import KERAS_2, one, refuses, weights
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.layers import piece
-from unnest.core.keras3.layers.custom import is_somebodys_class
+from unnest.core.keras3.layers.custom import is_custom_class
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import JsonObject
 
@@ -49,4 +49,4 @@ def test_a_namesake_is_somebodys(kind: str, module: str | None, release: tuple[i
     """A class that no release of then had, or of a module that is not Keras's."""
     config: JsonObject = {"name": "l", "units": 3, **dict.fromkeys(layer_record("LayerNormalization").always_stored)}
     entry: JsonObject = {"class_name": kind, "config": config, **({} if module is None else {"module": module})}
-    assert is_somebodys_class(kind, entry, config, Context(release=release)) is is_own
+    assert is_custom_class(kind, entry, config, Context(release=release)) is is_own
