@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from unnest.formats.base import Target
 
 R = TypeVar("R", bound=Report)
-Path: TypeAlias = "str | bytes | os.PathLike[str]"
+FilePath: TypeAlias = "str | bytes | os.PathLike[str]"
 
 
 def inspect_many(
-    paths: Path | Iterable[Path],
+    paths: FilePath | Iterable[FilePath],
     jobs: int = 1,
     *,
     architecture: Architecture = None,
@@ -50,8 +50,8 @@ def inspect_many(
 
 
 def fix_many(  # noqa: PLR0913 - one argument per option of the command line
-    paths: Path | Iterable[Path],
-    output: Path | None = None,
+    paths: FilePath | Iterable[FilePath],
+    output: FilePath | None = None,
     jobs: int = 1,
     *,
     in_place: bool = False,
@@ -104,7 +104,7 @@ def _logged(reports: Generator[R, None, None], what: str) -> Generator[R, None, 
             yield report
 
 
-def _listed(paths: Path | Iterable[Path]) -> list[str]:
+def _listed(paths: FilePath | Iterable[FilePath]) -> list[str]:
     """The paths as text; one path is a list of one."""
     if isinstance(paths, (str, bytes, os.PathLike)):
         return [path_text(paths)]

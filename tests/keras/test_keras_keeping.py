@@ -15,7 +15,7 @@ import pytest
 
 from unnest.files import workspace
 from unnest.keras import atomic_save, storage
-from unnest.keras.checkpoint_history import Entry, Record, surplus
+from unnest.keras.checkpoint_history import HistoryEntry, Record, surplus
 
 HERE = Path(__file__).parent
 CONTAINERS = {
@@ -196,7 +196,7 @@ def test_checkpoints_of_several_files_go_as_a_whole(keras: Any, save: Any, tmp_p
 def test_surplus(last: int | None, best: int | None, lower: bool, kept: str) -> None:
     """Values 3, 1, 2, 4, and one that is not known, which only the rule of the last lets go."""
     values = [3.0, 1.0, 2.0, 4.0, None]
-    entries = [Entry(name, value, 0, 0) for name, value in zip("abcde", values, strict=True)]
+    entries = [HistoryEntry(name, value, 0, 0) for name, value in zip("abcde", values, strict=True)]
     gone = surplus(entries, last, best, lower_is_better=lower)
     assert "".join(e.name for e in entries if e not in gone) == kept
 

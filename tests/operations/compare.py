@@ -14,15 +14,15 @@ from tests.operations.samples import samples_of, samples_of_function
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.values import (
-    Array,
     CallArguments,
     Const,
-    Dialect,
+    ConstantArray,
     Items,
-    Name,
-    Shape,
+    Libraries,
+    LibraryName,
+    ShapeTuple,
     SymbolicTensor,
-    Value,
+    SymbolicValue,
     constant,
     items,
 )
@@ -180,12 +180,12 @@ def _compare_nodes(done: Compared, path: str, args: Sequence[Any], kwargs: Mappi
     if real is None:
         return
     tensors: list[np.ndarray[Any, Any]] = []
-    dialect = Dialect("tensorflow", "2", release=(2, 15), data_format="channels_last")
+    dialect = Libraries("tensorflow", "2", release=(2, 15), data_format="channels_last")
     try:
         given = CallArguments(
             tuple(_value(value, tensors) for value in args), {key: _value(v, tensors) for key, v in kwargs.items()}
         )
-        made = calls.call(Name(path, path), given, dialect)
+        made = calls.call(LibraryName(path, path), given, dialect)
         ours = [_run(value, tensors) for value in (made.items if isinstance(made, Items) else [made])]
     except NotTranslated:
         return
@@ -202,7 +202,7 @@ def _as_tensors(value: Any) -> Any:
     return [_as_tensors(each) for each in value] if isinstance(value, list) else value
 
 
-def _value(value: Any, tensors: list[np.ndarray[Any, Any]]) -> Value:
+def _value(value: Any, tensors: list[np.ndarray[Any, Any]]) -> SymbolicValue:
     """An argument as stored code has it; tensors are inputs."""
     if isinstance(value, np.ndarray):
         tensors.append(value)
@@ -213,10 +213,10 @@ def _value(value: Any, tensors: list[np.ndarray[Any, Any]]) -> Value:
     return constant(value)
 
 
-def _run(value: Value, tensors: Sequence[np.ndarray[Any, Any]]) -> Any:
-    if isinstance(value, Array | Const):
+def _run(value: SymbolicValue, tensors: Sequence[np.ndarray[Any, Any]]) -> Any:
+    if isinstance(value, ConstantArray | Const):
         return np.asarray(value.value)
-    if isinstance(value, Shape):
+    if isinstance(value, ShapeTuple):
         return np.asarray([tensors[0].shape[0] if size is None else size for size in value.dimensions])
     assert isinstance(value, SymbolicTensor)
     return np.asarray(run_node(value.operand, tensors, {}))

@@ -57,7 +57,7 @@ def fix(
             autocompletion=lambda: [*parameters.DIALECTS],
         ),
     ] = None,
-    architecture: parameters.Architecture = None,
+    architecture: parameters.ArchitectureOption = None,
     like: Annotated[
         str | None,
         typer.Option(

@@ -23,7 +23,7 @@ def inspect(
     json_lines: parameters.AsLines = False,
     jobs: parameters.Jobs = 1,
     scheduler: parameters.Scheduler = None,
-    architecture: parameters.Architecture = None,
+    architecture: parameters.ArchitectureOption = None,
     slice_layer: parameters.SliceLayers = None,
     trust: parameters.Trust = False,
     diagram: Annotated[

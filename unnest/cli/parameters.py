@@ -27,7 +27,7 @@ Paths = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout instead of text.")]
-Architecture = Annotated[
+ArchitectureOption = Annotated[
     str | None,
     typer.Option(
         metavar="MODEL.json",

@@ -43,7 +43,7 @@ class Sample(NamedTuple):
     file: IO[bytes]
 
 
-class Signature(NamedTuple):
+class FileSignature(NamedTuple):
     """A format: its name in messages, what to do instead, and its test."""
 
     name: str
@@ -207,30 +207,30 @@ UNPACK = "unpack it first, and pass the model in it"
 NO_UNPICKLING = "unnest unpickles nothing, since that runs code"
 
 #: The first that holds counts.
-SIGNATURES: tuple[Signature, ...] = (
-    Signature("packed by gzip", "unpack it first (gunzip)", _begins(b"\x1f\x8b"), "compression"),
-    Signature("packed by bzip2", UNPACK, _begins(b"BZh"), "compression"),
-    Signature("packed by xz", UNPACK, _begins(b"\xfd7zXZ\0"), "compression"),
-    Signature("packed by zstd", UNPACK, _begins(b"\x28\xb5\x2f\xfd"), "compression"),
-    Signature("a 7z archive", UNPACK, _begins(b"7z\xbc\xaf\x27\x1c"), "compression"),
-    Signature("a RAR archive", UNPACK, _begins(b"Rar!\x1a\x07"), "compression"),
-    Signature("a tar archive", UNPACK, _begins(b"ustar", at=257), "compression"),
-    Signature("a GGUF file of llama.cpp", OTHER_FRAMEWORK, _begins(b"GGUF")),
-    Signature("a TensorFlow Lite model", CONVERTED, _begins(b"TFL3", at=4)),
-    Signature("a PyTorch checkpoint", OTHER_FRAMEWORK, _begins(OLD_PYTORCH)),
-    Signature("a NumPy array", f"it does not say what it is of; {KERAS_FILE}", _begins(b"\x93NUMPY")),
-    Signature(
+SIGNATURES: tuple[FileSignature, ...] = (
+    FileSignature("packed by gzip", "unpack it first (gunzip)", _begins(b"\x1f\x8b"), "compression"),
+    FileSignature("packed by bzip2", UNPACK, _begins(b"BZh"), "compression"),
+    FileSignature("packed by xz", UNPACK, _begins(b"\xfd7zXZ\0"), "compression"),
+    FileSignature("packed by zstd", UNPACK, _begins(b"\x28\xb5\x2f\xfd"), "compression"),
+    FileSignature("a 7z archive", UNPACK, _begins(b"7z\xbc\xaf\x27\x1c"), "compression"),
+    FileSignature("a RAR archive", UNPACK, _begins(b"Rar!\x1a\x07"), "compression"),
+    FileSignature("a tar archive", UNPACK, _begins(b"ustar", at=257), "compression"),
+    FileSignature("a GGUF file of llama.cpp", OTHER_FRAMEWORK, _begins(b"GGUF")),
+    FileSignature("a TensorFlow Lite model", CONVERTED, _begins(b"TFL3", at=4)),
+    FileSignature("a PyTorch checkpoint", OTHER_FRAMEWORK, _begins(OLD_PYTORCH)),
+    FileSignature("a NumPy array", f"it does not say what it is of; {KERAS_FILE}", _begins(b"\x93NUMPY")),
+    FileSignature(
         "a pickled Keras model",
         f"{NO_UNPICKLING}: load it in the program that wrote it, and call model.save('model.keras')",
         _is_keras_pickle,
     ),
-    Signature("a joblib file", f"{NO_UNPICKLING}; {KERAS_FILE}", _is_joblib),
-    Signature("a Python pickle", f"{NO_UNPICKLING}; {KERAS_FILE}", _is_pickle),
-    Signature("a safetensors file", f"it holds weights without layers: {KERAS_FILE}", _is_safetensors),
-    Signature("an ONNX model", CONVERTED, _message(ONNX, (1, 7), 1)),
-    Signature("a Core ML model", CONVERTED, _is_core_ml),
-    Signature("a TensorFlow graph (a frozen .pb)", CONVERTED, _is_graph),
-    Signature(
+    FileSignature("a joblib file", f"{NO_UNPICKLING}; {KERAS_FILE}", _is_joblib),
+    FileSignature("a Python pickle", f"{NO_UNPICKLING}; {KERAS_FILE}", _is_pickle),
+    FileSignature("a safetensors file", f"it holds weights without layers: {KERAS_FILE}", _is_safetensors),
+    FileSignature("an ONNX model", CONVERTED, _message(ONNX, (1, 7), 1)),
+    FileSignature("a Core ML model", CONVERTED, _is_core_ml),
+    FileSignature("a TensorFlow graph (a frozen .pb)", CONVERTED, _is_graph),
+    FileSignature(
         "the graph of a SavedModel", "pass its whole folder, variables included", _message(SAVED_MODEL, (1, 2), 1)
     ),
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
-Point = tuple[float, float]
+Measurement = tuple[float, float]
 """(rows, seconds for a step with that many rows)."""
 
 HALVINGS = 60
@@ -59,7 +59,7 @@ class Trial:
         return 1 - min(self.tower_seconds) / max(self.tower_seconds)
 
 
-def seconds_at(curve: Sequence[Point], rows: float) -> float:
+def seconds_at(curve: Sequence[Measurement], rows: float) -> float:
     """The time of a step with `rows` rows on a device with this curve (at least one point)."""
     if len(curve) == 1:
         return curve[0][1] * rows / curve[0][0]
@@ -69,7 +69,7 @@ def seconds_at(curve: Sequence[Point], rows: float) -> float:
 
 
 def first_shares(
-    curves: Sequence[Sequence[Point]], batch: int, most: Sequence[float] | None = None
+    curves: Sequence[Sequence[Measurement]], batch: int, most: Sequence[float] | None = None
 ) -> tuple[float, ...]:
     """Return how many of `batch` rows each device takes for all to finish at once, were they alone.
 
@@ -94,7 +94,7 @@ def first_shares(
     return tuple(batch * r / sum(rows) for r in rows)
 
 
-def _rows_in(curve: Sequence[Point], seconds: float, most: float) -> float:
+def _rows_in(curve: Sequence[Measurement], seconds: float, most: float) -> float:
     """Return how many rows a device computes in a time: the inverse of `seconds_at`, at most `most`."""
     low, high = 0.0, most
     for _ in range(HALVINGS):

@@ -25,7 +25,16 @@ import tensorflow as tf
 
 from unnest.keras import batch_split, execution
 from unnest.keras import devices as device_names
-from unnest.keras.balance_search import EQUAL, Point, Trial, first_shares, presentable, refine, settled, whole_rows
+from unnest.keras.balance_search import (
+    EQUAL,
+    Measurement,
+    Trial,
+    first_shares,
+    presentable,
+    refine,
+    settled,
+    whole_rows,
+)
 from unnest.keras.build import check_template
 from unnest.keras.execution import HOST
 from unnest.keras.keras_api import KerasApi, Model, Tensor, api_of, is_parallel
@@ -136,7 +145,7 @@ class Balance:
         shares = first_shares(curves, self.batch_size)
         return int(min(curve[-1][0] / share for curve, share in zip(curves, shares, strict=True)) * self.batch_size)
 
-    def curves(self) -> list[list[Point]]:
+    def curves(self) -> list[list[Measurement]]:
         """Return for each device alone (rows, seconds a step), ascending, of the sizes that fitted into its memory."""
         return [
             [(float(s.rows), s.seconds) for s in self.alone if s.device == device and s.seconds is not None]

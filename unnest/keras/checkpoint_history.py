@@ -24,7 +24,7 @@ LONGEST = 200
 
 
 @dataclass(frozen=True)
-class Entry:
+class HistoryEntry:
     """A file that was written: its path from the record's folder, and the monitored value, where it was known.
 
     `monitor` says of what: `min` or `max`, which is better, and the name, as in `min val_loss`.
@@ -47,14 +47,14 @@ class Record:
         self._name_pattern = pattern.removeprefix(self._folder)
         self._store = storage.of(pattern)
         self.path = f"{self._folder}.{_file_name(self._name_pattern)}.checkpoints"
-        self.entries: list[Entry] = []
+        self.entries: list[HistoryEntry] = []
         self.monitor = ""
 
     def read(self) -> None:
         """Read the valid entries; a missing or foreign file has none."""
         try:
             with self._store.open(self.path) as file:
-                lines = [Entry(**line) for line in json.loads(file.read())]
+                lines = [HistoryEntry(**line) for line in json.loads(file.read())]
         except (OSError, ValueError, TypeError, storage.failure()):
             lines = []
         self.entries = [line for line in lines if self._holds(line)]
@@ -65,7 +65,7 @@ class Record:
         name = _with_slashes(path).removeprefix(self._folder)
         if mark is None or name.count("/") != self._name_pattern.count("/"):
             return  # another worker's, which goes to a temporary folder
-        entry = Entry(name, value, *mark, self.monitor)
+        entry = HistoryEntry(name, value, *mark, self.monitor)
         self._write([*(e for e in self.entries if e != entry), entry])
         self.entries = [*(e for e in self.entries if e.name != name), entry]
 
@@ -73,13 +73,13 @@ class Record:
         """The known values of what is monitored now; what was monitored otherwise cannot be compared with them."""
         return [e.value for e in self.entries if e.value is not None and e.monitor == self.monitor]
 
-    def surplus(self, last: int | None, best: int | None, *, lower_is_better: bool) -> list[Entry]:
+    def surplus(self, last: int | None, best: int | None, *, lower_is_better: bool) -> list[HistoryEntry]:
         """See `surplus`: the values that count are those of what is monitored now."""
         known = [e if e.monitor == self.monitor else replace(e, value=None) for e in self.entries]
         gone = surplus(known, last, best, lower_is_better=lower_is_better)
         return [entry for entry, each in zip(self.entries, known, strict=True) if each in gone]
 
-    def drop(self, entry: Entry) -> None:
+    def drop(self, entry: HistoryEntry) -> None:
         """Delete what `entry` speaks of, unless another has taken its name since."""
         self.entries.remove(entry)
         path = self._folder + entry.name
@@ -94,10 +94,10 @@ class Record:
         names = [n for n in self._store.names(folder) if n == f"{name}.index" or n.startswith(f"{name}.data-")]
         return [folder + n for n in sorted(names, reverse=True)]
 
-    def _holds(self, entry: Entry) -> bool:
+    def _holds(self, entry: HistoryEntry) -> bool:
         return storage.fingerprint(self._store, self._folder + entry.name) == (entry.size, entry.checksum)
 
-    def _write(self, entries: list[Entry]) -> None:
+    def _write(self, entries: list[HistoryEntry]) -> None:
         with tempfile.TemporaryDirectory(prefix="unnest-") as folder:
             local = os.path.join(folder, "record")
             with open(local, "w", encoding="utf-8") as file:
@@ -105,7 +105,9 @@ class Record:
             self._store.upload(local, self.path)
 
 
-def surplus(entries: list[Entry], last: int | None, best: int | None, *, lower_is_better: bool) -> list[Entry]:
+def surplus(
+    entries: list[HistoryEntry], last: int | None, best: int | None, *, lower_is_better: bool
+) -> list[HistoryEntry]:
     """Return the entries that are neither among the `last` newest nor among the `best` best; None: no such rule.
 
     Without `last`, an entry without a known value stays.

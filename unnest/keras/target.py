@@ -9,7 +9,7 @@ from typing import Any
 from unnest.core.architecture import is_model
 from unnest.core.architecture.nested import LeafPath
 from unnest.core.model import JsonObject
-from unnest.core.transfer.leaves import Shape, TargetModel, TargetOptimizer
+from unnest.core.transfer.leaves import TargetModel, TargetOptimizer, WeightShape
 from unnest.keras.keras_api import KERAS, Model
 from unnest.keras.keras_api import is_model as is_keras_model
 
@@ -54,7 +54,7 @@ def _leaf_layers(model: Model, path: LeafPath) -> Iterator[tuple[LeafPath, Any]]
             yield (*path, layer.name), layer
 
 
-def _shapes(layer: Any) -> tuple[Shape, ...]:
+def _shapes(layer: Any) -> tuple[WeightShape, ...]:
     """Return the shapes of a layer's weights, in the order of `layer.weights`."""
     return tuple(tuple(int(n) for n in v.shape) for v in layer.weights)
 

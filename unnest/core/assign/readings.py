@@ -16,7 +16,7 @@ from unnest.core.model import Tensor
 MAX_STEPS = 300_000
 """Ways to go on that a search looks at, a second or two; where names are honest it is a handful a layer."""
 
-Counts: TypeAlias = tuple[int, int]
+WeightCounts: TypeAlias = tuple[int, int]
 """How many trained and how many other tensors a layer owns."""
 
 
@@ -36,11 +36,11 @@ class Rules(NamedTuple):
     whole_scopes: bool = False
 
 
-_Way: TypeAlias = "tuple[_Way, Counts] | None"
+_Way: TypeAlias = "tuple[_Way, WeightCounts] | None"
 """The counts of the layers so far, the last one first."""
 
 
-def _unwound(way: _Way) -> list[Counts]:
+def _unwound(way: _Way) -> list[WeightCounts]:
     counts = []
     while way is not None:
         way, last = way
@@ -97,7 +97,7 @@ class Search:
             return []
         return range(falls[0][0] + 1, falls[0][1] + 1) if falls else range(len(self.tensors) + 1)
 
-    def _shares(self, counts: Iterable[Counts], border: int) -> list[Share]:
+    def _shares(self, counts: Iterable[WeightCounts], border: int) -> list[Share]:
         shares = []
         i, j = 0, border
         for a, b in counts:
@@ -105,12 +105,12 @@ class Search:
             i, j = i + a, j + b
         return shares
 
-    def _readings(self, border: int) -> list[list[Counts]]:
+    def _readings(self, border: int) -> list[list[WeightCounts]]:
         """Up to two ways to share the tensors out."""
         end = (border, len(self.tensors))
-        states: dict[Counts, list[_Way]] = {(0, border): [None]}
+        states: dict[WeightCounts, list[_Way]] = {(0, border): [None]}
         for index in range(len(self.layers)):
-            following: dict[Counts, list[_Way]] = {}
+            following: dict[WeightCounts, list[_Way]] = {}
             for (i, j), ways in states.items():
                 for a, b in self._options(index, (i, j), end):
                     kept = following.setdefault((i + a, j + b), [])
@@ -118,12 +118,12 @@ class Search:
             states = following
         return [_unwound(way) for way in states.get(end, [])]
 
-    def _options(self, index: int, at: Counts, end: Counts) -> Iterator[Counts]:
+    def _options(self, index: int, at: WeightCounts, end: WeightCounts) -> Iterator[WeightCounts]:
         """Yield the numbers of the next trained and other tensors that a layer may own."""
         layer = self.layers[index]
         most = (self._reach(index, at[0], end[0]), self._reach(index, at[1], end[1]))
         named = any(self.claims[k] is not None for s, m in zip(at, most, strict=True) for k in range(s, s + m))
-        options: Iterable[Counts]
+        options: Iterable[WeightCounts]
         anything = product(self._stops(index, at[0], most[0], end[0]), self._stops(index, at[1], most[1], end[1]))
         if layer.promised is not None and (self.rules.kept_promises or not named):
             options = layer.possible_counts()
@@ -148,7 +148,7 @@ class Search:
     def _scopes(self) -> Counter[str]:
         return Counter(_scope(t) for t in self.tensors)
 
-    def _all_of_their_scopes(self, at: Counts, counts: Counts) -> bool:
+    def _all_of_their_scopes(self, at: WeightCounts, counts: WeightCounts) -> bool:
         """Return True if no other tensor shares a scope with these."""
         taken = Counter(_scope(t) for start, n in zip(at, counts, strict=True) for t in self.tensors[start : start + n])
         return all(self._scopes[scope] == n for scope, n in taken.items() if scope)

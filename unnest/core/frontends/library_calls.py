@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.frontends.python_values import Name, Value
-from unnest.core.interpreters.trace import Tensor
+from unnest.core.interpreters.trace import TracedTensor
 from unnest.core.ops.call import OpCall, plain_name
 
 MODULES = {
@@ -27,7 +27,7 @@ SCOPES = frozenset({"device", "name_scope", "variable_scope", "control_dependenc
 """Functions for `with` statements that say where, under which name, or after what things are computed."""
 
 
-def static_shape(tensor: Tensor) -> tuple[int | None, ...]:
+def static_shape(tensor: TracedTensor) -> tuple[int | None, ...]:
     """The shape when the model is made: the number of rows is not known. Raises NotFollowed without an axis."""
     if not tensor.shape:
         raise NotFollowed("the shape of a number")
@@ -45,7 +45,7 @@ def library_call(path: str, args: Sequence[Value], kwargs: Mapping[str, Value]) 
             kwargs = {**kwargs, "axis": -1}
         case "concat", [int() as axis, values, *rest]:  # the axis first, as before TensorFlow 1.0
             args = [values, axis, *rest]
-        case "split", [axis, parts, Tensor() as value]:
+        case "split", [axis, parts, TracedTensor() as value]:
             args = [value, parts, axis]
         case (("split" | "slice"), _) if module in ("keras.ops", "numpy"):
             operation = f"k3{operation}"

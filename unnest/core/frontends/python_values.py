@@ -40,7 +40,7 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class NameScope:
     """The object of a `with` statement: a device, a name."""
 
 

@@ -27,8 +27,8 @@ from unnest.core.frontends.python_values import (
     UNKNOWN,
     Method,
     Name,
+    NameScope,
     Once,
-    Scope,
     Unknown,
     Value,
     flat,
@@ -36,7 +36,7 @@ from unnest.core.frontends.python_values import (
     share_a_list,
     stored_value,
 )
-from unnest.core.interpreters.trace import Effect, Input, OtherSizes, Tensor, Trace
+from unnest.core.interpreters.trace import Effect, OtherSizes, Trace, TracedInput, TracedTensor
 from unnest.core.model import Json
 from unnest.core.ops import OPERATIONS
 from unnest.core.ops.call import OpCall
@@ -48,7 +48,7 @@ Answer = TypeVar("Answer")
 def follow(
     function: Json,
     values: Mapping[str, Json],
-    inputs: Callable[[int], Sequence[Input]],
+    inputs: Callable[[int], Sequence[TracedInput]],
     ranks: Sequence[int],
     answer: Callable[[Trace], Answer | None],
 ) -> Answer | None:
@@ -157,7 +157,7 @@ class Tracer(Interpretation[Value]):
         """Entries of a list, or results of an operation whose number is not known."""
         if value is UNKNOWN:
             return [value] * count
-        if isinstance(value, Tensor) and not value.arrays:
+        if isinstance(value, TracedTensor) and not value.arrays:
             return [self.subscript(value, number) for number in range(count)]
         parts = list(islice(self.iterator(value), count + 1))
         if len(parts) != count:
@@ -166,13 +166,13 @@ class Tracer(Interpretation[Value]):
 
     def slice_of(self, ends: Sequence[Value]) -> Value:
         """Python's own, of numbers, tensors and unknown values."""
-        if any(not isinstance(end, (int, Tensor, Unknown, type(None))) for end in ends) or ends[2:] == [0]:
+        if any(not isinstance(end, (int, TracedTensor, Unknown, type(None))) for end in ends) or ends[2:] == [0]:
             raise NotFollowed("a slice of other values than numbers")
         return slice(*ends)
 
     def truth(self, value: Value) -> bool:
         """Python's own, of plain values and of a tensor of one number."""
-        if isinstance(value, Tensor):
+        if isinstance(value, TracedTensor):
             value = self.number(value)
         if not isinstance(value, (bool, int, float, str, type(None), list)):
             raise NotFollowed("a branch on an unknown value")
@@ -192,7 +192,7 @@ class Tracer(Interpretation[Value]):
 
     def number(self, value: Value) -> float:
         """A Python number; that of a tensor leaves the trace. Raises NotFollowed."""
-        if isinstance(value, Tensor) and value.arrays and not value.holds_elements and not value.shape:
+        if isinstance(value, TracedTensor) and value.arrays and not value.holds_elements and not value.shape:
             self._trace.leaves_trace = True
             value = value.arrays[0].item()
         if isinstance(value, (int, float)):
@@ -222,7 +222,7 @@ class Tracer(Interpretation[Value]):
             return UNKNOWN
         if isinstance(of, Name):
             return Name(f"{of.path}.{name}")
-        if isinstance(of, Tensor):
+        if isinstance(of, TracedTensor):
             return self._of_tensor(of, name)
         if isinstance(of, tuple) and name in ("ndims", "rank", "as_list"):
             return Method(lambda: list(of)) if name == "as_list" else len(of)
@@ -231,7 +231,7 @@ class Tracer(Interpretation[Value]):
         self._check_unshared(of)
         return Method(lambda *values: self._change_list(of, name, values))
 
-    def _of_tensor(self, tensor: Tensor, name: str) -> Value:
+    def _of_tensor(self, tensor: TracedTensor, name: str) -> Value:
         """An attribute of a tensor: its shape, by any name."""
         if name == "shape" and self._has_dynamic_shape:
             return (self.subscript(self._apply("shape", [tensor], {}, ""), 0), *tensor.shape[1:])
@@ -242,7 +242,7 @@ class Tracer(Interpretation[Value]):
 
     def entered(self, value: Value) -> Value:
         """Devices, names and the like change nothing of what is computed in them."""
-        if not isinstance(value, Scope):
+        if not isinstance(value, NameScope):
             raise NotFollowed("a with statement")
         return UNKNOWN
 
@@ -252,7 +252,7 @@ class Tracer(Interpretation[Value]):
         """`-value` alone."""
         if symbol != "-":
             raise NotFollowed(f"the operator {symbol}")
-        if isinstance(value, Tensor):
+        if isinstance(value, TracedTensor):
             return self._apply("negative", [value], {}, "computes with the values (`-`)")
         return value if value is UNKNOWN else -self.number(value)
 
@@ -262,7 +262,7 @@ class Tracer(Interpretation[Value]):
         if symbol == "%" and isinstance(left, str):
             return UNKNOWN
         is_repeated = symbol == "*" and any(isinstance(side, (list, tuple)) for side in sides)
-        if any(isinstance(side, Tensor) for side in sides) and not is_repeated:
+        if any(isinstance(side, TracedTensor) for side in sides) and not is_repeated:
             if symbol not in OPERATORS:
                 raise NotFollowed(f"the operator {symbol}")
             words = f"computes with the values (`{symbol.removeprefix('classic ')}`)"
@@ -333,7 +333,7 @@ class Tracer(Interpretation[Value]):
         """Elements of a tensor, entries of a list."""
         if of is UNKNOWN:
             return of
-        if isinstance(of, Tensor):
+        if isinstance(of, TracedTensor):
             return self._part(of, key)
         if not isinstance(of, (list, tuple)):
             raise NotFollowed("a subscript")
@@ -346,7 +346,7 @@ class Tracer(Interpretation[Value]):
         except (LookupError, ValueError) as error:
             raise NotFollowed(str(error)) from error
 
-    def _part(self, of: Tensor, key: Value) -> Value:
+    def _part(self, of: TracedTensor, key: Value) -> Value:
         """`of[key]`; an axis after the batch that is cut by an unknown number is taken as a whole, which is noted."""
         keys, effect = list(key) if isinstance(key, tuple) else [key], Effect.MOVES
         for axis, each in enumerate(keys):
@@ -369,10 +369,10 @@ class Tracer(Interpretation[Value]):
             raise NotFollowed("a call")
         module, _, name = function.path.rpartition(".")
         if module and name in SCOPES:
-            return Scope()
+            return NameScope()
         if not module:
             return self._builtin(name, positional, given)
-        if name == "int_shape" and len(positional) == 1 and isinstance(positional[0], Tensor):
+        if name == "int_shape" and len(positional) == 1 and isinstance(positional[0], TracedTensor):
             return static_shape(positional[0])
         return self._of_library(function.path, positional, given)
 
@@ -427,10 +427,10 @@ class Tracer(Interpretation[Value]):
 
     def _argument(self, value: Value) -> Value:
         """An argument as operations take it: Refs for tensors, lists for tuples."""
-        if isinstance(value, Tensor):
+        if isinstance(value, TracedTensor):
             return value.ref
         if isinstance(value, slice):
             return slice(*(self._argument(end) for end in (value.start, value.stop, value.step)))
         if isinstance(value, (list, tuple)):
             return [self._argument(part) for part in value]
-        return self._trace.unknown().ref if isinstance(value, (Unknown, Name, Once, Method, Scope)) else value
+        return self._trace.unknown().ref if isinstance(value, (Unknown, Name, Once, Method, NameScope)) else value

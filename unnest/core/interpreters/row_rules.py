@@ -30,7 +30,7 @@ class RowStep(NamedTuple):
     given: Mapping[Ref, Tensor]
 
 
-Rule: TypeAlias = "Callable[[TowerTensors, RowStep], Tensor]"
+RowRule: TypeAlias = "Callable[[TowerTensors, RowStep], Tensor]"
 
 
 def in_place(tensors: TowerTensors, step: RowStep) -> Tensor:
@@ -154,7 +154,7 @@ def _axes(tensors: TowerTensors, step: RowStep, tensor: Array) -> Collection[int
     return axes
 
 
-RULES: Mapping[Kind, Rule] = {
+RULES: Mapping[Kind, RowRule] = {
     Kind.MAP: in_place,
     Kind.ELEMENTWISE: in_place,
     Kind.ROWWISE: of_each_entry,

@@ -49,7 +49,7 @@ class OtherSizes(NotFollowed):
         self.sizes = sizes
 
 
-class Tensor:
+class TracedTensor:
     """A tensor of a trace.
 
     `arrays`: one array of numbers; or, of dtype ELEMENT, the indices of its elements along each axis of the inputs;
@@ -90,7 +90,7 @@ class Step(NamedTuple):
     effect: Effect = Effect.MOVES
 
 
-class Input(NamedTuple):
+class TracedInput(NamedTuple):
     """One tensor that code is given: `rows` are the numbers of its rows, `sizes` those of the other axes.
 
     `is_sized`: whether these are its own; else they stand in for sizes that are not known.
@@ -115,9 +115,9 @@ class Trace:
     `leaves_trace`: whether a number of a tensor became one of Python's, in a branch say.
     """
 
-    inputs: Sequence[Input]
+    inputs: Sequence[TracedInput]
     steps: list[Step] = field(default_factory=list)
-    tensors: dict[Ref, Tensor] = field(default_factory=dict)
+    tensors: dict[Ref, TracedTensor] = field(default_factory=dict)
     result: object = None
     leaves_trace: bool = False
     work: int = 0
@@ -128,11 +128,11 @@ class Trace:
             self._add(Step(SOURCE), elements((len(rows), *sizes), axes, rows))
 
     @property
-    def input_tensors(self) -> list[Tensor]:
+    def input_tensors(self) -> list[TracedTensor]:
         """The tensors that the code is given."""
         return [self.tensors[Ref("", number, 0)] for number in range(len(self.inputs))]
 
-    def unknown(self) -> Tensor:
+    def unknown(self) -> TracedTensor:
         """A value that nothing in the file explains: a custom function or number, or what such a function returns."""
         (made,) = self._add(Step(OpCall("unknown", (), {})), ())
         made.is_unknown = True
@@ -213,7 +213,7 @@ class Trace:
         arrays = self.tensors[ref].arrays
         return arrays[axis] if axis < len(arrays) else arrays[0]
 
-    def _computed(self, call: OpCall, words: str, tensors: Sequence[Tensor]) -> Tensor:
+    def _computed(self, call: OpCall, words: str, tensors: Sequence[TracedTensor]) -> TracedTensor:
         """Return the result of an operation that computes: new elements, if its shape follows."""
         self._charge(0)
         shape = call_shape(call, {tensor.ref: tensor.arrays[0].shape if tensor.arrays else None for tensor in tensors})
@@ -238,8 +238,8 @@ class Trace:
             raise TooMuch("more work than layers do")
         charge_steps(STEPS_AN_OPERATION + count // ELEMENTS_A_STEP)
 
-    def _add(self, step: Step, *results: tuple[Array, ...]) -> list[Tensor]:
-        made = [Tensor(Ref("", len(self.steps), number), arrays) for number, arrays in enumerate(results)]
+    def _add(self, step: Step, *results: tuple[Array, ...]) -> list[TracedTensor]:
+        made = [TracedTensor(Ref("", len(self.steps), number), arrays) for number, arrays in enumerate(results)]
         self.steps.append(step)
         self.tensors.update((tensor.ref, tensor) for tensor in made)
         return made

@@ -12,7 +12,7 @@ from unnest.core.model import release_of
 from unnest.findings import Finding
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.lambdas.values import Value  # loaded where a layer holds code
+    from unnest.core.keras3.lambdas.values import SymbolicValue  # loaded where a layer holds code
 
 
 class CannotConvert(Exception):
@@ -69,7 +69,7 @@ class Context:
     findings: list[Finding] = field(default_factory=list)
     applied: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     #: Operation of TensorFlow in the graph at hand -> what it gives: a tensor of known shape, a shape, or a number.
-    results: dict[str, Value] = field(default_factory=dict)
+    results: dict[str, SymbolicValue] = field(default_factory=dict)
     #: Tensor of the graph at hand -> a number for its rows, the same where two tensors have the same.
     rows: dict[GraphTensor, int] = field(default_factory=dict)
     #: Output layer -> the layer that gives this output in the result; of the outermost model.

@@ -16,10 +16,10 @@ from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json
 
-Shape = tuple[int, ...]
+WeightShape = tuple[int, ...]
 
 
-def contradiction(layer: Layer, shapes: Sequence[Shape]) -> str | None:
+def contradiction(layer: Layer, shapes: Sequence[WeightShape]) -> str | None:
     """Return a contradiction of a layer's config and the shapes of its weights, in Keras's order; or None.
 
     Layers of other classes, and those with weights that these rules do not know (quantised ones), give None.
@@ -42,7 +42,7 @@ def contradiction(layer: Layer, shapes: Sequence[Shape]) -> str | None:
     return f"its weights have the shapes {_written(shapes)}, its config promises {_written(wanted[: len(shapes)])}"
 
 
-def _vectors_contradiction(config: Mapping[str, Json], shapes: Sequence[Shape]) -> str | None:
+def _vectors_contradiction(config: Mapping[str, Json], shapes: Sequence[WeightShape]) -> str | None:
     """The same of a BatchNormalization."""
     if config.get("renorm") or not _is_one_axis(config.get("axis")):
         return None
@@ -63,7 +63,7 @@ def _is_one_axis(axis: Json) -> bool:
     return axis is None or isinstance(axis, int) or (isinstance(axis, Sequence) and len(axis) == 1)
 
 
-def _agrees(shape: Shape, wanted: Sequence[int | None]) -> bool:
+def _agrees(shape: WeightShape, wanted: Sequence[int | None]) -> bool:
     return len(shape) == len(wanted) and all(w is None or n == w for n, w in zip(shape, wanted, strict=True))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from unnest.core.layers.shape_rules import ShapeRule
+from unnest.core.layers.shape_rules import LayerShapeRule
 from unnest.core.layers.weight_rules import PartialShape
 from unnest.core.model import Json, JsonObject
 
@@ -171,7 +171,7 @@ class KerasLayer:
     adapted_argument: str = ""
     states: int = 0
 
-    output_shape: ShapeRule | None = None
+    output_shape: LayerShapeRule | None = None
     input_axes: int | None = None
     rows: Rows = Rows.APART
     merges: str = ""

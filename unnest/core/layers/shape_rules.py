@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from unnest.core.model import Json, JsonObject, Shape
 
-ShapeRule: TypeAlias = Callable[[JsonObject, Shape], Shape]
+LayerShapeRule: TypeAlias = Callable[[JsonObject, Shape], Shape]
 
 
 class UnknownShape(Exception):
@@ -96,7 +96,7 @@ def global_pooling(config: JsonObject, shape: Shape) -> Shape:
     return _spatial(config, shape, [1] * len(sizes), channels) if config.get("keepdims") else (shape[0], channels)
 
 
-def _edges(key: str, sign: int) -> ShapeRule:
+def _edges(key: str, sign: int) -> LayerShapeRule:
     """Padding and cropping: so much more or less at each end."""
 
     def changed(config: JsonObject, shape: Shape) -> Shape:

@@ -14,7 +14,7 @@ from unnest.core.ops.registry import Kind, define, define_all, keras3
 
 if TYPE_CHECKING:
     from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import Value
+    from unnest.core.keras3.lambdas.values import SymbolicValue
 
 define_all(
     "celu mish hard_silu|hard_swish hard_tanh hard_shrink soft_shrink tanh_shrink threshold squareplus sparse_plus "
@@ -105,7 +105,7 @@ X = "x|features|tensor|logits|input|a"
 def power_of_size(keras3: str, exponent: float) -> Nodes:
     """A function that people call on one size of a shape, too: its power."""
 
-    def nodes(call: FunctionCall) -> Value:
+    def nodes(call: FunctionCall) -> SymbolicValue:
         if call.is_number("x") and isinstance(size := call.number("x"), float) and size > 0:
             return call.constant(math.pow(size, exponent))
         return call.each_number(keras3)
@@ -120,13 +120,13 @@ keras3("tf.rsqrt tf.math.rsqrt", X)(power_of_size("Rsqrt", -0.5))
 
 
 @keras3("K.sqrt", "x", theano=Theano.SAME)
-def backend_sqrt_nodes(call: FunctionCall) -> Value:
+def backend_sqrt_nodes(call: FunctionCall) -> SymbolicValue:
     """Negative numbers count as zero."""
     return call.op("Sqrt", call.calculate("Maximum", call.floats("x"), 0.0))
 
 
 @keras3("abs", "x")
-def python_abs_nodes(call: FunctionCall) -> Value:
+def python_abs_nodes(call: FunctionCall) -> SymbolicValue:
     """Python's own, of a number or a tensor."""
     return call.constant(abs(call.number("x"))) if call.is_plain("x") else call.op("Absolute", call.floats("x"))
 
@@ -135,14 +135,14 @@ define("hard_sigmoid", "*x", Kind.MAP)
 
 
 @keras3("K.hard_sigmoid keras.activations.hard_sigmoid", "x")
-def hard_sigmoid_nodes(call: FunctionCall) -> Value:
+def hard_sigmoid_nodes(call: FunctionCall) -> SymbolicValue:
     """The slope of Keras 1 and 2 is 0.2."""
     line = call.calculate("Add", call.calculate("Multiply", call.floats("x"), 0.2), 0.5)
     return call.op("Clip", line, x_min=0.0, x_max=1.0)
 
 
 @keras3("K.relu keras.activations.relu", "x alpha=0.0 max_value=null", theano=Theano.USUALLY)
-def backend_relu_nodes(call: FunctionCall) -> Value:
+def backend_relu_nodes(call: FunctionCall) -> SymbolicValue:
     """With a slope below zero, or with a maximum."""
     x, alpha = call.floats("x"), call.number("alpha")
     if call.is_omitted("max_value"):
@@ -156,13 +156,13 @@ define("leaky_relu", "x|features alpha", Kind.MAP, nodes={"LeakyRelu": "x @alpha
 
 
 @keras3("tf.nn.leaky_relu", "x|features alpha=0.2")
-def leaky_relu_nodes(call: FunctionCall) -> Value:
+def leaky_relu_nodes(call: FunctionCall) -> SymbolicValue:
     """With a slope below zero."""
     return call.op("LeakyRelu", call.floats("x"), negative_slope=call.number("alpha"))
 
 
 @keras3("K.elu keras.activations.elu", "x alpha=1.0")
-def backend_elu_nodes(call: FunctionCall) -> Value:
+def backend_elu_nodes(call: FunctionCall) -> SymbolicValue:
     """With a scale below zero."""
     return call.op("Elu", call.floats("x"), alpha=call.number("alpha"))
 
@@ -171,7 +171,7 @@ define("gelu", "*x", Kind.MAP)
 
 
 @keras3("tf.nn.gelu", "x|features approximate=false")
-def gelu_nodes(call: FunctionCall) -> Value:
+def gelu_nodes(call: FunctionCall) -> SymbolicValue:
     """By the error function, or by its approximation."""
     return call.op("Gelu", call.floats("x"), approximate=call.flag("approximate"))
 
@@ -180,7 +180,7 @@ define("clip_by_value clip", "*x", Kind.MAP)
 
 
 @keras3("K.clip tf.clip_by_value", "x|t min_value|clip_value_min max_value|clip_value_max", theano=Theano.SAME)
-def clip_nodes(call: FunctionCall) -> Value:
+def clip_nodes(call: FunctionCall) -> SymbolicValue:
     """Return the node that limits values to a range of two numbers."""
     low, high = call.number("min_value"), call.number("max_value")
     if low > high:

@@ -16,8 +16,7 @@ from unnest.core.ops.registry import Kind, define, keras3, operation
 
 if TYPE_CHECKING:
     from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import Array as ConstantArray
-    from unnest.core.keras3.lambdas.values import Const, Numbers, Shape, SymbolicTensor
+    from unnest.core.keras3.lambdas.values import ArrayKind, Const, ConstantArray, ShapeTuple, SymbolicTensor
 
 
 @operation("shape", "x", Kind.SIZE)
@@ -27,19 +26,19 @@ def shape(x: Value) -> Array:
 
 
 @keras3("K.int_shape", "x", theano=Theano.SAME)
-def int_shape_nodes(call: FunctionCall) -> Shape:
+def int_shape_nodes(call: FunctionCall) -> ShapeTuple:
     """Python's numbers, None for what only a run knows."""
     return replace(call.shape(call.tensor("x")), kind="tuple")
 
 
 @keras3("K.shape", "x")
-def backend_shape_nodes(call: FunctionCall) -> Shape:
+def backend_shape_nodes(call: FunctionCall) -> ShapeTuple:
     """A tensor of the sizes."""
     return replace(call.shape(call.tensor("x")), kind="tensor")
 
 
 @keras3("tf.shape", 'x|input out_type="int32"')
-def shape_nodes(call: FunctionCall) -> Shape:
+def shape_nodes(call: FunctionCall) -> ShapeTuple:
     """A tensor of the sizes."""
     if call.dtype("out_type") not in {"int32", "int64"}:
         raise NotTranslated("a shape of another dtype")
@@ -213,7 +212,7 @@ def _float_constant(call: FunctionCall, shape: list[int] | None) -> ConstantArra
     return call.array_reshaped(made, shape)
 
 
-def _filled(call: FunctionCall, shape: list[int], value: float, numbers: Numbers) -> ConstantArray:
+def _filled(call: FunctionCall, shape: list[int], value: float, numbers: ArrayKind) -> ConstantArray:
     """An array of one number."""
     if not shape or min(shape) < 1 or prod(shape) > MAX_CONSTANT:
         raise NotTranslated("the shape of an array")

@@ -19,7 +19,7 @@ from unnest.core.model import Json
 
 if TYPE_CHECKING:  # the values of stored code are loaded where a model holds some
     from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import Value
+    from unnest.core.keras3.lambdas.values import SymbolicValue
     from unnest.core.ops.registry import Operation
 
 
@@ -37,7 +37,7 @@ class Theano(Enum):
     USUALLY_OF_ONE = "for floats of usual size, where it is called with one argument"
 
 
-Nodes: TypeAlias = "Callable[[FunctionCall], Value]"
+Nodes: TypeAlias = "Callable[[FunctionCall], SymbolicValue]"
 """One call of a function -> what computes it: a tensor of Keras 3's operations, a list of them, or a plain value."""
 
 

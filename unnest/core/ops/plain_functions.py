@@ -11,7 +11,7 @@ from unnest.core.ops.registry import keras3
 
 if TYPE_CHECKING:
     from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import Array, Const, Value
+    from unnest.core.keras3.lambdas.values import Const, ConstantArray, SymbolicValue
 
 
 def _of_number(functions: str, compute: Callable[[float], float]) -> None:
@@ -58,7 +58,7 @@ def floatx_nodes(call: FunctionCall) -> Const:
 
 
 @keras3("np.array np.asarray", "value|object dtype=null")
-def numpy_array_nodes(call: FunctionCall) -> Array:
+def numpy_array_nodes(call: FunctionCall) -> ConstantArray:
     """An array, of floats of 64 bits where one number in it is a float."""
     return call.array("value", call.numpy_dtype("dtype"))
 
@@ -80,6 +80,6 @@ def product_nodes(call: FunctionCall) -> Const:
 
 
 @keras3("sum", "x")
-def sum_nodes(call: FunctionCall) -> Value:
+def sum_nodes(call: FunctionCall) -> SymbolicValue:
     """Of a list of tensors or numbers."""
     return call.sum("x")

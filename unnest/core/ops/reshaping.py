@@ -18,8 +18,7 @@ from unnest.core.ops.sizes import UnknownShape, axes_of, axis_of, shape_of, whol
 
 if TYPE_CHECKING:
     from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import Array as ConstantArray
-    from unnest.core.keras3.lambdas.values import Size, SymbolicTensor
+    from unnest.core.keras3.lambdas.values import ConstantArray, Size, SymbolicTensor
 
 
 @operation("identity", "x", Kind.MOVE, keeps_shape=True)

@@ -12,7 +12,7 @@ from unnest.core.interpreters.row_dependence import RowsMixed, along
 from unnest.core.interpreters.tensor_graph import Column, TensorGraph
 from unnest.core.interpreters.tower_rows import TowerRows
 from unnest.core.interpreters.tower_tensors import batch_size
-from unnest.core.interpreters.trace import Input, OtherSizes, Tensor, Trace, arguments
+from unnest.core.interpreters.trace import OtherSizes, Trace, TracedInput, TracedTensor, arguments
 from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.elements import Array
@@ -38,9 +38,9 @@ def _trial(function: Json, values: Mapping[str, Json], shapes: Sequence[Shape], 
     """The same of tensors whose numbers of axes are known; `size` stands for those of axes that are not."""
     rows = batch_size([shape[0] if shape else None for shape in shapes])
 
-    def inputs(_: int) -> list[Input]:
+    def inputs(_: int) -> list[TracedInput]:
         order = np.arange(rows, dtype=np.int32)
-        return [Input(order, tuple(size if known is None else known for known in shape[1:])) for shape in shapes]
+        return [TracedInput(order, tuple(size if known is None else known for known in shape[1:])) for shape in shapes]
 
     try:
         made = follow(function, values, inputs, [0], lambda trace: _run(trace, shapes, size))
@@ -52,7 +52,7 @@ def _trial(function: Json, values: Mapping[str, Json], shapes: Sequence[Shape], 
 def _run(trace: Trace, shapes: Sequence[Shape], size: int) -> RowsMade:
     """The row dependence after one run of the code."""
     results = trace.result if isinstance(trace.result, (list, tuple)) else [trace.result]
-    tensors = [each for each in results if isinstance(each, Tensor)]
+    tensors = [each for each in results if isinstance(each, TracedTensor)]
     if not tensors or len(tensors) < len(results):
         return RowsMade.UNKNOWN
     graph = TracedTensors(trace, shapes)
@@ -69,7 +69,7 @@ def _run(trace: Trace, shapes: Sequence[Shape], size: int) -> RowsMade:
     return RowsMade.OTHERS if RowsMade.OTHERS in made else RowsMade.UNKNOWN
 
 
-def _result_rows(rows: TowerRows, tensor: Tensor) -> RowsMade:
+def _result_rows(rows: TowerRows, tensor: TracedTensor) -> RowsMade:
     """Return the row dependence of one of the results."""
     kept = rows.rows_up_to(tensor.ref)
     if kept.is_told:

@@ -13,7 +13,7 @@ from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.frontends.traced_code import follow
 from unnest.core.interpreters.tensor_graph import row_sizes
-from unnest.core.interpreters.trace import Effect, Input, OtherSizes, Step, Tensor, Trace
+from unnest.core.interpreters.trace import Effect, OtherSizes, Step, Trace, TracedInput, TracedTensor
 from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.elements import ZERO, Array
@@ -39,8 +39,8 @@ def rows_of_code(
     row = None if shape is None or None in shape[1:] else tuple(size for size in shape[1:] if size is not None)
     ranks = ranks if row is None else [len(row) + 1]
 
-    def inputs(sizes: tuple[int, ...], rank: int) -> list[Input]:
-        return [Input(each, sizes[: rank - 1], is_sized=row is not None) for each in rows]
+    def inputs(sizes: tuple[int, ...], rank: int) -> list[TracedInput]:
+        return [TracedInput(each, sizes[: rank - 1], is_sized=row is not None) for each in rows]
 
     def trial(sizes: tuple[int, ...]) -> tuple[CodeRows | None, ...] | None:
         return follow(function, values, partial(inputs, sizes), ranks, _results)
@@ -54,7 +54,7 @@ def rows_of_code(
         sizes = error.sizes
     try:
         if sizes is not None:
-            named = follow(function, values, lambda _: [Input(each, sizes) for each in rows], [0], _results)
+            named = follow(function, values, lambda _: [TracedInput(each, sizes) for each in rows], [0], _results)
             return None if named is None else tuple(each and _of_named_sizes(each) for each in named)
         longest = max(_numbers(function, values), default=0)
         unknown = (None,) * (max(ranks) - 1)
@@ -99,12 +99,12 @@ def _numbers(function: Json, values: Mapping[str, Json]) -> Iterator[int]:
 def _results(trace: Trace) -> tuple[CodeRows | None, ...] | None:
     """The rows in each tensor that a run of code returns; None if it returns no tensor."""
     results = trace.result if isinstance(trace.result, (list, tuple)) else [trace.result]
-    if not any(isinstance(value, Tensor) for value in results):
+    if not any(isinstance(value, TracedTensor) for value in results):
         return None
-    return tuple(_rows_in(trace, value) if isinstance(value, Tensor) else None for value in results)
+    return tuple(_rows_in(trace, value) if isinstance(value, TracedTensor) else None for value in results)
 
 
-def _rows_in(trace: Trace, tensor: Tensor) -> CodeRows | None:
+def _rows_in(trace: Trace, tensor: TracedTensor) -> CodeRows | None:
     """The rows of the inputs in a tensor; None if nothing is known of it."""
     steps = trace.behind(tensor.ref)
     change = next((step.words for step in steps if step.effect is Effect.COMPUTES), "")
@@ -117,7 +117,7 @@ def _rows_in(trace: Trace, tensor: Tensor) -> CodeRows | None:
     return _rows_moved(trace.inputs[0], tensor, steps) if tensor.shape[0] else CodeRows()
 
 
-def _rows_moved(given: Input, tensor: Tensor, steps: Sequence[Step]) -> CodeRows | None:
+def _rows_moved(given: TracedInput, tensor: TracedTensor, steps: Sequence[Step]) -> CodeRows | None:
     """The rows in a tensor that is made of elements of an input; None if its sizes were guessed wrong."""
     if ZERO in _entries(tensor.arrays[0]):
         return CodeRows(change="pads the rows")
@@ -143,7 +143,7 @@ class Change(NamedTuple):
     first: int = 0
 
 
-def _changes(tensor: Tensor, sizes: Sequence[int]) -> list[Change] | None:
+def _changes(tensor: TracedTensor, sizes: Sequence[int]) -> list[Change] | None:
     """Return the fate of each axis after the batch; None if axes are put together."""
     axes, changes = [*range(1, len(sizes) + 1)], list[Change]()
     if len(tensor.shape) == len(sizes):

@@ -12,13 +12,13 @@ from unnest.core.architecture.nested import Leaf, LeafPath, leaves
 from unnest.core.keras_facts.layer_classes import today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import JsonObject
-from unnest.core.transfer.expressions import ACTIVATION, Node, Value, outputs_of
-from unnest.core.transfer.leaves import Shape
+from unnest.core.transfer.expressions import ACTIVATION, Node, NodeOutput, outputs_of
+from unnest.core.transfer.leaves import WeightShape
 from unnest.core.transfer.names import renumbered
 from unnest.core.transfer.operand_order import OperandOrder
 from unnest.core.transfer.same_settings import difference
 
-Shapes: TypeAlias = "Mapping[LeafPath, tuple[Shape, ...]]"
+Shapes: TypeAlias = "Mapping[LeafPath, tuple[WeightShape, ...]]"
 
 
 class Different(Exception):
@@ -81,7 +81,7 @@ class _Walk:
         walk, order, ends = cls(), OperandOrder(), (outputs_of(stored), outputs_of(target))
         if len(ends[0]) != len(ends[1]):
             raise Different(f"the file's model has {len(ends[0])} outputs, yours {len(ends[1])}")
-        seen: set[tuple[Value, Value]] = set()
+        seen: set[tuple[NodeOutput, NodeOutput]] = set()
         pending = [*zip(*ends, strict=True)][::-1]
         while pending:
             pair = pending.pop()
@@ -99,7 +99,7 @@ class _Walk:
         """Layers that belong together, and Lambda layers, of which only the operands were compared."""
         return Correspondence(self.stored, tuple(self._code))
 
-    def compare(self, old: Value, new: Value) -> None:
+    def compare(self, old: NodeOutput, new: NodeOutput) -> None:
         """Note that two calls belong together. Raises Different, NotComparable."""
         a, b = old.node, new.node
         if (a.kind, len(a.inputs)) != (b.kind, len(b.inputs)):

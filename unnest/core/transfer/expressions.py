@@ -33,7 +33,7 @@ class Node:
     """
 
     kind: str
-    inputs: tuple[Value, ...]
+    inputs: tuple[NodeOutput, ...]
     leaf: Leaf | None = None
     argument: Json = None
 
@@ -51,22 +51,22 @@ class Node:
         return layer.class_name == "Lambda" or _is_operation(layer) or not is_keras_class(self.kind, layer.stored)
 
 
-class Value(NamedTuple):
+class NodeOutput(NamedTuple):
     """One tensor: an output of a node."""
 
     node: Node
     tensor: int
 
 
-def outputs_of(model: JsonObject) -> list[Value]:
+def outputs_of(model: JsonObject) -> list[NodeOutput]:
     """Return the model's outputs as expressions over its inputs."""
     graph = read(model)
-    inputs = [Value(Node(INPUT, (), argument=k), 0) for k in range(max(1, len(graph.inputs)))]
+    inputs = [NodeOutput(Node(INPUT, (), argument=k), 0) for k in range(max(1, len(graph.inputs)))]
     return _written_out(graph, inputs, ())
 
 
-def _written_out(graph: Graph, inputs: Sequence[Value], path: LeafPath) -> list[Value]:
-    values: dict[CallId, list[Value] | Node] = {
+def _written_out(graph: Graph, inputs: Sequence[NodeOutput], path: LeafPath) -> list[NodeOutput]:
+    values: dict[CallId, list[NodeOutput] | Node] = {
         ref.call: [value] for ref, value in zip(graph.inputs, inputs, strict=False)
     }
     for call_id in _in_order(graph):
@@ -82,12 +82,12 @@ def _written_out(graph: Graph, inputs: Sequence[Value], path: LeafPath) -> list[
     return [_value(values, ref) for ref in graph.outputs]
 
 
-def _value(values: Mapping[CallId, list[Value] | Node], ref: Ref) -> Value:
+def _value(values: Mapping[CallId, list[NodeOutput] | Node], ref: Ref) -> NodeOutput:
     made = values[ref.call]
-    return Value(made, ref.tensor) if isinstance(made, Node) else made[min(ref.tensor, len(made) - 1)]
+    return NodeOutput(made, ref.tensor) if isinstance(made, Node) else made[min(ref.tensor, len(made) - 1)]
 
 
-def _of_leaf(leaf: Leaf, call: Call, reads: Sequence[Value], graph: Graph) -> list[Value] | Node:
+def _of_leaf(leaf: Leaf, call: Call, reads: Sequence[NodeOutput], graph: Graph) -> list[NodeOutput] | Node:
     kind = today(leaf.layer.class_name)
     is_keras = is_keras_class(leaf.layer.class_name, leaf.layer.stored) and not _is_operation(leaf.layer)
     settings = leaf.layer.settings
@@ -99,7 +99,7 @@ def _of_leaf(leaf: Leaf, call: Call, reads: Sequence[Value], graph: Graph) -> li
     name = settings.get("activation") if is_keras and layer_record(kind).applies_activation else None
     if name is None or name == "linear":
         return node
-    return [Value(Node(ACTIVATION, (Value(node, 0),), leaf, _today(name)), 0)]
+    return [NodeOutput(Node(ACTIVATION, (NodeOutput(node, 0),), leaf, _today(name)), 0)]
 
 
 def _activation(kind: str, settings: JsonObject) -> Json:

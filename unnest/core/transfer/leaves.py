@@ -10,7 +10,7 @@ from unnest.core.architecture import read
 from unnest.core.architecture.nested import LeafPath, leaves
 from unnest.core.model import Group, JsonObject, Tensor
 
-Shape: TypeAlias = "tuple[int, ...]"
+WeightShape: TypeAlias = "tuple[int, ...]"
 WeightsByLeaf: TypeAlias = "Mapping[LeafPath, tuple[Tensor, ...]]"
 
 
@@ -21,7 +21,7 @@ class TargetOptimizer(NamedTuple):
     """
 
     class_name: str
-    shapes: tuple[Shape, ...]
+    shapes: tuple[WeightShape, ...]
     trained: tuple[tuple[LeafPath, int], ...] = ()
     config: JsonObject = MappingProxyType({})
 
@@ -33,7 +33,7 @@ class TargetModel(NamedTuple):
     """
 
     architecture: JsonObject
-    shapes: Mapping[LeafPath, tuple[Shape, ...]]
+    shapes: Mapping[LeafPath, tuple[WeightShape, ...]]
     optimizer: TargetOptimizer | None = None
 
 

@@ -30,13 +30,13 @@ CLASS_OF_STEM = {
 #: How a layer is called here that no stored weight is named after: no name of a file can begin so.
 UNNAMED = "\0"
 
-Weights: TypeAlias = "dict[LeafPath, tuple[Tensor, ...]]"
+LeafWeights: TypeAlias = "dict[LeafPath, tuple[Tensor, ...]]"
 
 
 class ListedWeights(NamedTuple):
     """Weights of each leaf layer, and the layers that order alone, without names, gave theirs."""
 
-    weights: Weights
+    weights: LeafWeights
     by_order: tuple[str, ...] = ()
 
 
@@ -141,7 +141,7 @@ def _of_groups(
     groups: Sequence[Group], units: Sequence[Sequence[Leaf]], names: Mapping[str, str], *, is_keras_1: bool
 ) -> ListedWeights:
     """One group for each layer, in order. Raises Ambiguous."""
-    weights: Weights = {}
+    weights: LeafWeights = {}
     by_order: list[str] = []
     shapes = {group.name: [t.shape for t in group.tensors] for group in groups}
     for group, unit in zip(groups, units, strict=True):
@@ -191,7 +191,7 @@ def _of_list(
         split_list = split(groups[0].tensors, read(chain))
         without_names = layers_placed_by_order(split_list, read(chain))
         shares = {name: share.tensors for name, share in split_list.items()}
-    weights: Weights = {}
+    weights: LeafWeights = {}
     by_order: list[str] = []
     for path, own in parts.items():
         tensors = shares[called[path]]
@@ -206,7 +206,7 @@ def _of_list(
     return ListedWeights(weights, tuple(by_order))
 
 
-def _check_told(weights: Weights, by_order: Sequence[str]) -> None:
+def _check_told(weights: LeafWeights, by_order: Sequence[str]) -> None:
     """Raise Ambiguous for two layers of the same shapes that no names tell apart: either may have been frozen."""
     shapes = {"/".join(path): tuple(t.shape for t in tensors) for path, tensors in weights.items()}
     count = Counter(shapes[name] for name in by_order)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unnest.budget import charge_steps
-from unnest.core.transfer.expressions import Node, Value
+from unnest.core.transfer.expressions import Node, NodeOutput
 
 #: Merge layers that compute the same whatever the order of their inputs.
 COMMUTATIVE = frozenset({"Add", "Multiply", "Average", "Maximum", "Minimum"})
@@ -17,7 +17,7 @@ class OperandOrder:
     def __init__(self) -> None:
         self._digests: dict[Node, int] = {}
 
-    def matched(self, old: Node, new: Node) -> Sequence[Value]:
+    def matched(self, old: Node, new: Node) -> Sequence[NodeOutput]:
         """Return the operands of `new`, in the order of those of `old` with the same operations above them.
 
         The order stays where the node is no sum, where it agrees already, and where the two have not the same operands.
@@ -28,13 +28,13 @@ class OperandOrder:
         given = [(self._digest(value), value) for value in new.inputs]
         if [digest for digest, _ in given] == wanted or sorted(digest for digest, _ in given) != sorted(wanted):
             return new.inputs
-        operands: list[Value] = []
+        operands: list[NodeOutput] = []
         for digest in wanted:
             place = next(k for k, (other, _) in enumerate(given) if other == digest)
             operands.append(given.pop(place)[1])
         return operands
 
-    def _digest(self, value: Value) -> int:
+    def _digest(self, value: NodeOutput) -> int:
         """The digest of an expression. Without recursion: graphs are deep."""
         pending = [value.node]
         while pending:

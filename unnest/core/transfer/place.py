@@ -16,7 +16,7 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.transfer.correspondence import Correspondence, Different, correspondence
-from unnest.core.transfer.leaves import Shape, TargetModel, groups_of
+from unnest.core.transfer.leaves import TargetModel, WeightShape, groups_of
 from unnest.core.transfer.lists import check_names, listed_weights
 from unnest.core.transfer.tensor_rules import converted_weights
 from unnest.core.transfer.weights_state import OTHER_VARIABLES, StateAlone, place_state
@@ -202,7 +202,7 @@ def _check_shapes(weights: Mapping[LeafPath, tuple[Tensor, ...]], target: Target
         )
 
 
-def _shapes_text(shapes: Sequence[Shape]) -> str:
+def _shapes_text(shapes: Sequence[WeightShape]) -> str:
     return ", ".join(map(str, shapes[:4])) + (" ..." if len(shapes) > 4 else "")  # noqa: PLR2004 - as many as fit
 
 

@@ -15,7 +15,7 @@ from unnest.formats.hdf5.index import DatasetNode
 from unnest.formats.keras3.path_order import as_h5_lists
 from unnest.formats.keras3.path_placement import Placement
 from unnest.formats.keras3.path_tree import Tree
-from unnest.formats.tfjs.manifest import Entry
+from unnest.formats.tfjs.manifest import WeightEntry
 
 COMPILE = "compile_config"
 
@@ -23,7 +23,7 @@ COMPILE = "compile_config"
 class ManifestIndex:
     """The weights of a manifest as the index of a path-keyed file, which had them under these names."""
 
-    def __init__(self, path: str, entries: Iterable[Entry]) -> None:
+    def __init__(self, path: str, entries: Iterable[WeightEntry]) -> None:
         self.path = path
         self.datasets = {e.name: DatasetNode(e.name, e.shape, e.dtype, 0, e.size) for e in entries}
         parts = (name.split("/")[:-1] for name in self.datasets)
@@ -34,7 +34,7 @@ class ManifestIndex:
         return MappingProxyType({})
 
 
-def stored_by_path(path: str, stored: Stored, entries: Sequence[Entry]) -> Stored:
+def stored_by_path(path: str, stored: Stored, entries: Sequence[WeightEntry]) -> Stored:
     """The model with its weights by layer, in Keras's order, and its optimizer's state. Raises Refused."""
     assert stored.architecture is not None
     training = stored.architecture.get(COMPILE)

@@ -40,7 +40,7 @@ from unnest.findings import Code, Finding, listed
 from unnest.formats.base import BLOCK, Container, OnBytes, Source, Target
 from unnest.formats.json_text import is_architecture, parse
 from unnest.formats.tfjs.detection import MANIFEST, TOPOLOGY, read_model_json
-from unnest.formats.tfjs.manifest import DTYPES, HALF, Entry, read_manifest
+from unnest.formats.tfjs.manifest import DTYPES, HALF, WeightEntry, read_manifest
 
 #: Keys that say nothing of the model.
 SAID_ELSEWHERE = {"format", "generatedBy", "convertedBy", TOPOLOGY, MANIFEST, "trainingConfig"}
@@ -129,7 +129,7 @@ class TfjsSource(Source):
             return unplaced, ()
         return stored._replace(groups=groups), (Code.BY_ORDER(layers=listed(by_order)),) if by_order else ()
 
-    def _tensors(self, entries: list[Entry], stored: Stored) -> tuple[Tensor, ...]:
+    def _tensors(self, entries: list[WeightEntry], stored: Stored) -> tuple[Tensor, ...]:
         """The handles; TensorFlow's names end in the number of an output, which the converter leaves out."""
         end = ":0" if stored.backend in (None, BACKEND) else ""
         return tuple(Tensor(entry.name + end, entry.shape, entry.dtype, entry.name) for entry in entries)
@@ -195,7 +195,7 @@ class TfjsSource(Source):
             with np.errstate(over="ignore"):
                 yield numbers.astype(entry.dtype).tobytes()
 
-    def _bytes(self, entry: Entry, start: int, size: int) -> bytes:
+    def _bytes(self, entry: WeightEntry, start: int, size: int) -> bytes:
         return b"".join(self._manifest.read(entry.group, entry.start + start, size))
 
 

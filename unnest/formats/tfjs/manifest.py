@@ -46,7 +46,7 @@ class Quantization(NamedTuple):
     minimum: float = 0.0
 
 
-class Entry(NamedTuple):
+class WeightEntry(NamedTuple):
     """A weight: shape, NumPy dtype as it is loaded, and its bytes in the files of its group, from `start` on."""
 
     name: str
@@ -69,7 +69,7 @@ class Shard(NamedTuple):
 class Manifest(NamedTuple):
     """All weights, in the order of the manifest, and the files of each group."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[WeightEntry, ...]
     groups: tuple[tuple[Shard, ...], ...]
 
     def read(self, group: int, start: int, size: int) -> Iterator[bytes]:
@@ -104,7 +104,7 @@ def read_manifest(path: str, value: Json) -> Manifest:
     """The manifest in the `model.json` at `path`. Raises Unreadable where a file is missing or of another length."""
     if not isinstance(value, list):
         raise _damaged(path, "is no list of groups")
-    entries: list[Entry] = []
+    entries: list[WeightEntry] = []
     groups: list[tuple[Shard, ...]] = []
     names: set[str] = set()
     paths: set[str] = set()
@@ -160,7 +160,7 @@ def _shard(path: str, name: Json) -> Shard:
         raise Unreadable("cannot-open", f"{shard_path}: cannot be opened ({e.strerror}); check its permissions") from e
 
 
-def _entry(path: str, weight: Json, group: int, start: int) -> Entry:
+def _entry(path: str, weight: Json, group: int, start: int) -> WeightEntry:
     """Parse one weight.
 
     Raises:
@@ -181,7 +181,7 @@ def _entry(path: str, weight: Json, group: int, start: int) -> Entry:
     size = math.prod(shape) * int(DTYPES[stored_dtype][2:])
     is_optimizers = weight.get("group") == OPTIMIZER
     sizes = tuple(n for n in shape if isinstance(n, int))
-    return Entry(name, sizes, DTYPES[dtype], group, start, size, quantization, is_optimizers)
+    return WeightEntry(name, sizes, DTYPES[dtype], group, start, size, quantization, is_optimizers)
 
 
 def _quantization(path: str, name: str, dtype: str, weight: JsonObject) -> Quantization | None:

@@ -22,7 +22,7 @@ from unnest.report.page.texts import shorten
 FRAME = 14
 
 
-class Place(NamedTuple):
+class BoxPlace(NamedTuple):
     """The box of a layer: the number of the figure, and of the box in it."""
 
     figure: int
@@ -35,7 +35,7 @@ class Pictures:
     def __init__(self) -> None:
         self.figures: list[dict[str, Any] | None] = []
         #: The first place of every layer, by its path.
-        self.places: dict[LayerPath, Place] = {}
+        self.places: dict[LayerPath, BoxPlace] = {}
         self._numbers: dict[int, tuple[int, Figure]] = {}
 
     def add(self, figure: Figure, facts: Mapping[LayerPath, int] = MappingProxyType({})) -> int:
@@ -64,7 +64,7 @@ class Pictures:
             x, y = layout.middles[box.key]
             own = None if _is_folded(box) else facts.get((*path, box.name))
             if own is not None:
-                self.places.setdefault((*path, box.name), Place(at, number))
+                self.places.setdefault((*path, box.name), BoxPlace(at, number))
             inside = -1 if box.inside is None else self._number_of(box.inside)
             boxes.append([
                 svg.short(plain(box.name)), svg.short(plain(svg.caption(box))), box.role,

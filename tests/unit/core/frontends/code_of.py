@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from unnest.core.frontends.traced_code import follow
-from unnest.core.interpreters.trace import Input, OtherSizes, Trace
+from unnest.core.interpreters.trace import OtherSizes, Trace, TracedInput
 from unnest.core.model import Json
 
 ROWS, SIZES = 6, (4,)
@@ -24,9 +24,9 @@ def stored(*lines: str, parameters: str = "x", closure: Json = None) -> Json:
     return [base64.b64encode(marshal.dumps(code)).decode(), None, closure]
 
 
-def inputs(count: int = 1) -> list[Input]:
+def inputs(count: int = 1) -> list[TracedInput]:
     """Batches of six rows of four numbers, numbered on."""
-    return [Input(np.arange(k * ROWS, (k + 1) * ROWS, dtype=np.int32), SIZES) for k in range(count)]
+    return [TracedInput(np.arange(k * ROWS, (k + 1) * ROWS, dtype=np.int32), SIZES) for k in range(count)]
 
 
 def traced(*lines: str, count: int = 1) -> Trace | None:

@@ -10,7 +10,7 @@ from tests.unit.core.frontends.code_of import inputs, result, stored, traced
 from unnest.budget import Budget, OverBudget, limited
 from unnest.core.frontends.python_values import UNKNOWN
 from unnest.core.frontends.traced_code import follow
-from unnest.core.interpreters.trace import Input, Tensor
+from unnest.core.interpreters.trace import TracedInput, TracedTensor
 from unnest.core.model import Json
 
 
@@ -89,7 +89,7 @@ def test_what_ends_without_an_answer(lines: list[str]) -> None:
 def test_tensors_and_the_steps_behind_them() -> None:
     trace = traced("n = tf.shape(x)[0]", "y = x[:n] * 2", "return tf.reshape(x, [-1])")
     assert trace is not None
-    assert isinstance(trace.result, Tensor)
+    assert isinstance(trace.result, TracedTensor)
     assert trace.result.shape == (24,)
     assert [step.call.name for step in trace.steps] == ["", "shape", "getitem", "getitem", "multiply", "reshape"]
     assert [step.call.name for step in trace.behind(trace.result.ref)] == ["", "reshape"]
@@ -132,7 +132,7 @@ def test_lists_that_other_calls_see_stay_as_they_are() -> None:
 def test_the_first_rank_with_an_answer_counts() -> None:
     ranks: list[int] = []
 
-    def given(rank: int) -> list[Input]:
+    def given(rank: int) -> list[TracedInput]:
         ranks.append(rank)
         return inputs()
 

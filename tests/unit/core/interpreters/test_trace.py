@@ -10,7 +10,16 @@ from unnest.core.architecture.graph import Ref
 from unnest.core.byte_code.inner import TooMuch
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.interpreters import trace as traces
-from unnest.core.interpreters.trace import Effect, Input, OtherSizes, Tensor, Trace, arguments, elements, stored_size
+from unnest.core.interpreters.trace import (
+    Effect,
+    OtherSizes,
+    Trace,
+    TracedInput,
+    TracedTensor,
+    arguments,
+    elements,
+    stored_size,
+)
 from unnest.core.ops.call import OpCall
 
 X = Ref("", 0, 0)
@@ -33,7 +42,7 @@ def test_elements_are_told_by_their_index_along_every_axis() -> None:
 
 def test_what_moves_is_applied_to_the_indices_of_every_axis() -> None:
     trace, part = apply("reverse", X, [1])
-    assert isinstance(part, Tensor)
+    assert isinstance(part, TracedTensor)
     assert part.arrays[0]["element"][:, 0].tolist() == [*range(6)]
     assert part.arrays[1]["element"][0].tolist() == [3, 2, 1, 0]
     assert trace.steps[-1].effect is Effect.MOVES
@@ -60,7 +69,7 @@ def test_several_results() -> None:
 )
 def test_what_computes_gives_elements_of_its_own(name: str, args: list[object], shape: tuple[int, ...] | None) -> None:
     trace, made = apply(name, *args)
-    assert isinstance(made, Tensor)
+    assert isinstance(made, TracedTensor)
     assert made.holds_elements
     assert trace.steps[-1].effect is Effect.COMPUTES
     if shape is None:
@@ -73,7 +82,7 @@ def test_what_computes_gives_elements_of_its_own(name: str, args: list[object], 
 def test_numbers_that_no_tensor_holds_are_pythons() -> None:
     assert apply("add", 2, 3)[1] == 5
     numbers = apply("range", 3)[1]
-    assert isinstance(numbers, Tensor)
+    assert isinstance(numbers, TracedTensor)
     assert not numbers.holds_elements
     assert apply("fancy", 3)[1] is None
 
@@ -97,7 +106,7 @@ def test_a_cast_may_change_nothing() -> None:
 
 def test_a_shape_of_its_own_asks_for_other_sizes() -> None:
     """Where the sizes of the input only stand in for its own."""
-    trace = Trace([Input(np.arange(6, dtype=np.int32), (4,), is_sized=False)])
+    trace = Trace([TracedInput(np.arange(6, dtype=np.int32), (4,), is_sized=False)])
     assert trace.apply(OpCall("reshape", [X, [-1, 4]], {}), "") is not None
     with pytest.raises(OtherSizes) as raised:
         trace.apply(OpCall("reshape", [X, [-1, 8]], {}), "")
@@ -133,6 +142,6 @@ def test_the_steps_behind_a_tensor() -> None:
 
 def test_lists_of_views_are_not_copied_where_no_memory_holds_them() -> None:
     """`tf.shape([x, y])` and the like put the tensors of a list together."""
-    trace = Trace([Input(np.arange(60, dtype=np.int32), (10**4, 10**4)) for _ in range(2)])
+    trace = Trace([TracedInput(np.arange(60, dtype=np.int32), (10**4, 10**4)) for _ in range(2)])
     with pytest.raises(OtherSizes):
         trace.apply(OpCall("shape", [[X, Ref("", 1, 0)]], {}), "")

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.weight_shapes import Shape, contradiction
+from unnest.core.keras_facts.weight_shapes import WeightShape, contradiction
 
 
-def said(kind: str, config: dict[str, Any], *shapes: Shape, stored: dict[str, Any] | None = None) -> str | None:
+def said(kind: str, config: dict[str, Any], *shapes: WeightShape, stored: dict[str, Any] | None = None) -> str | None:
     entry = {"class_name": kind, "config": config, **(stored or {})}
     return contradiction(Layer("l", kind, config, entry, ()), shapes)
 
@@ -38,7 +38,7 @@ def said(kind: str, config: dict[str, Any], *shapes: Shape, stored: dict[str, An
         ("Dense", {}, [(1,)]),
     ],
 )
-def test_what_does_not_contradict(kind: str, config: dict[str, Any], shapes: list[Shape]) -> None:
+def test_what_does_not_contradict(kind: str, config: dict[str, Any], shapes: list[WeightShape]) -> None:
     assert said(kind, config, *shapes) is None
 
 
@@ -64,7 +64,7 @@ def test_what_does_not_contradict(kind: str, config: dict[str, Any], shapes: lis
          "its weights have the shapes (6,), (6,), (6,), (), which are not vectors of one length"),
     ],
 )  # fmt: skip
-def test_what_contradicts(kind: str, config: dict[str, Any], shapes: list[Shape], sentence: str) -> None:
+def test_what_contradicts(kind: str, config: dict[str, Any], shapes: list[WeightShape], sentence: str) -> None:
     assert said(kind, config, *shapes) == sentence
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, called, computed
-from unnest.core.keras3.lambdas.values import Dialect, SymbolicTensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import Libraries, SymbolicTensor, SymbolicValue, constant, items
 from unnest.core.ops.functions import NotTranslated
 
 ROWS = replace(X, shape=(None, 4))
@@ -38,7 +38,7 @@ PAIR = items("list", [constant(1), constant(2)])
         (called("tf.where", called("K.less", X, Y), X, Y), "Where(Less(x0, x1), x0, x1)", "float32"),
     ],
 )  # fmt: skip
-def test_operations(value: Value, operations: str, dtype: str) -> None:
+def test_operations(value: SymbolicValue, operations: str, dtype: str) -> None:
     assert computed(value) == operations
     assert isinstance(value, SymbolicTensor)
     assert value.dtype == dtype
@@ -49,11 +49,16 @@ def test_what_versions_do_otherwise() -> None:
     for x, y, axes in ((X, ROWS, constant(1)), (UNSHAPED, X, constant(1)), (X, Y, constant(0)), (ROWS, ROWS, PAIR)):
         with pytest.raises(NotTranslated, match=r"^`K.batch_dot`"):
             called("K.batch_dot", x, y, axes)
-    sides: list[tuple[Value, Value]] = [(UNSHAPED, X), (X, UNSHAPED), (X, PAIR), (replace(X, shape=(None,)), ROWS)]
+    sides: list[tuple[SymbolicValue, SymbolicValue]] = [
+        (UNSHAPED, X),
+        (X, UNSHAPED),
+        (X, PAIR),
+        (replace(X, shape=(None,)), ROWS),
+    ]
     for side, other in sides:
         with pytest.raises(NotTranslated, match=r"^`K.dot` of unknown ranks, or of vectors$"):
             called("K.dot", side, other)
-    for dialect in (Dialect("tensorflow", "1"), Dialect("tensorflow")):
+    for dialect in (Libraries("tensorflow", "1"), Libraries("tensorflow")):
         with pytest.raises(NotTranslated, match=r"^`tf.where` of what may not have one shape$"):
             called("tf.where", called("K.less", X, Y), X, UNSHAPED, dialect=dialect)
         assert isinstance(called("tf.where", called("K.less", X, Y), X, Y, dialect=dialect), SymbolicTensor)

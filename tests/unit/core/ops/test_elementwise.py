@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
-from unnest.core.keras3.lambdas.values import SymbolicTensor, Value, constant
+from unnest.core.keras3.lambdas.values import SymbolicTensor, SymbolicValue, constant
 from unnest.core.ops import FUNCTIONS, Kind
 from unnest.core.ops.functions import NotTranslated
 
@@ -33,7 +33,7 @@ ONE, ZERO = constant(1.0), constant(0.0)
         (called("abs", X), "Absolute(x0)"),
     ],
 )
-def test_operations(value: Value, operations: str) -> None:
+def test_operations(value: SymbolicValue, operations: str) -> None:
     assert computed(value) == operations
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
-from unnest.core.keras3.lambdas.values import Name, SymbolicTensor, Value, constant
+from unnest.core.keras3.lambdas.values import LibraryName, SymbolicTensor, SymbolicValue, constant
 from unnest.core.ops.functions import NotTranslated
 
 
@@ -13,14 +13,14 @@ from unnest.core.ops.functions import NotTranslated
     ("value", "operations", "dtype"),
     [
         (called("K.cast", X, constant("int32")), "Cast(x0, dtype=int32)", "int32"),
-        (called("tf.cast", INTEGERS, Name("tf.float32", "tf.float32")), "Cast(x0, dtype=float32)", "float32"),
+        (called("tf.cast", INTEGERS, LibraryName("tf.float32", "tf.float32")), "Cast(x0, dtype=float32)", "float32"),
         (called("tf.to_float", INTEGERS), "Cast(x0, dtype=float32)", "float32"),
         (called("K.one_hot", INTEGERS, constant(5)), "OneHot(x0, num_classes=5, axis=-1, dtype=float32)", "float32"),
         (called("tf.one_hot", INTEGERS, depth=constant(5)), "OneHot(x0, num_classes=5, axis=-1, dtype=float32)",
          "float32"),
     ],
 )  # fmt: skip
-def test_operations(value: Value, operations: str, dtype: str) -> None:
+def test_operations(value: SymbolicValue, operations: str, dtype: str) -> None:
     assert computed(value) == operations
     assert isinstance(value, SymbolicTensor)
     assert value.dtype == dtype

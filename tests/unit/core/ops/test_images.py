@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
-from unnest.core.keras3.lambdas.values import Dialect, Items, SymbolicTensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import Items, Libraries, SymbolicTensor, SymbolicValue, constant, items
 from unnest.core.keras3.op_nodes import Input
 from unnest.core.ops.functions import NotTranslated
 
@@ -30,7 +30,7 @@ SIZE = items("tuple", [constant(8), constant(6)])
         (called("tf.depth_to_space", X, constant(2)), "DepthToSpace(x0, block_size=2, data_format=channels_last)"),
     ],
 )  # fmt: skip
-def test_operations(value: Value, operations: str) -> None:
+def test_operations(value: SymbolicValue, operations: str) -> None:
     assert computed(value) == operations
 
 
@@ -75,7 +75,9 @@ def numbers(*values: float) -> Items:
          "data_format=channels_last)")),
     ],
 )  # fmt: skip
-def test_images_of_known_size(name: str, arguments: list[Value], keywords: dict[str, Value], operations: str) -> None:
+def test_images_of_known_size(
+    name: str, arguments: list[SymbolicValue], keywords: dict[str, SymbolicValue], operations: str
+) -> None:
     assert computed(called(name, IMAGE, *arguments, dialect=None, **keywords)) == operations
 
 
@@ -118,7 +120,7 @@ def test_bilinear_resizing_of_tensorflow_1(
     ],
 )
 def test_images_that_are_not_understood(
-    name: str, arguments: list[Value], keywords: dict[str, Value], why: str
+    name: str, arguments: list[SymbolicValue], keywords: dict[str, SymbolicValue], why: str
 ) -> None:
     with pytest.raises(NotTranslated, match=why):
         called(name, IMAGE, *arguments, dialect=None, **keywords)
@@ -132,14 +134,14 @@ def test_images_that_are_not_understood(
         ("tf.image.per_image_standardization", []),
     ],
 )
-def test_an_image_of_unknown_size(name: str, arguments: list[Value]) -> None:
+def test_an_image_of_unknown_size(name: str, arguments: list[SymbolicValue]) -> None:
     with pytest.raises(NotTranslated, match="unknown"):
         called(name, replace(IMAGE, shape=(None, None, None, 3)), *arguments)
 
 
 @pytest.mark.parametrize("tensorflow", [None, "1"])
 def test_a_resize_of_an_older_tensorflow(tensorflow: str | None) -> None:
-    dialect = Dialect("tensorflow", "1" if tensorflow else None)
+    dialect = Libraries("tensorflow", "1" if tensorflow else None)
     with pytest.raises(NotTranslated, match=r"half-pixel centres$"):
         called("tf.image.resize", X, SIZE, dialect=dialect)
 

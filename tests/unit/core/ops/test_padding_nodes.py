@@ -7,19 +7,19 @@ from collections.abc import Callable
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
-from unnest.core.keras3.lambdas.values import Dialect, SymbolicTensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import Libraries, SymbolicTensor, SymbolicValue, constant, items
 from unnest.core.keras3.op_nodes import Input
 from unnest.core.ops.functions import NotTranslated
 
 IMAGE = SymbolicTensor(Input(0), "float32", "x", shape=(None, 6, 8, 3))
-LAST, FIRST = (Dialect("tensorflow", "2", data_format=f"channels_{where}") for where in ("last", "first"))
+LAST, FIRST = (Libraries("tensorflow", "2", data_format=f"channels_{where}") for where in ("last", "first"))
 
 
-def whole(*numbers: int) -> Value:
+def whole(*numbers: int) -> SymbolicValue:
     return items("list", [constant(n) for n in numbers])
 
 
-def pairs(*widths: tuple[int, int]) -> Value:
+def pairs(*widths: tuple[int, int]) -> SymbolicValue:
     return items("tuple", [whole(*pair) for pair in widths])
 
 
@@ -38,7 +38,7 @@ def pairs(*widths: tuple[int, int]) -> Value:
          [[0, 0], [0, 1], [2, 3], [4, 5], [0, 0]]),
     ],
 )  # fmt: skip
-def test_widths(value: Value, widths: list[list[int]]) -> None:
+def test_widths(value: SymbolicValue, widths: list[list[int]]) -> None:
     assert computed(value) == f"Pad(x0, pad_width={widths}, mode=constant, constant_values=0)"
 
 
@@ -59,13 +59,13 @@ def test_a_mirrored_border() -> None:
         (lambda: called("tf.pad", X, pairs((0, 0), (1, 2), (0, 0)), constant("EDGE")), "the padding"),
     ],
 )
-def test_not_understood(call: Callable[[], Value], why: str) -> None:
+def test_not_understood(call: Callable[[], SymbolicValue], why: str) -> None:
     with pytest.raises(NotTranslated, match=why):
         call()
 
 
 def test_what_the_layers_say_is_told() -> None:
     """It stands beside the expression in the report."""
-    dialect = Dialect("tensorflow", "2", data_format="channels_last")
+    dialect = Libraries("tensorflow", "2", data_format="channels_last")
     called("K.spatial_2d_padding", IMAGE, dialect=dialect)
     assert dialect.taken["the data format"] == "channels_last, as the layers say"

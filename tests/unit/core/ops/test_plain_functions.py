@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called
-from unnest.core.keras3.lambdas.values import Array, Const, Value, constant, items
+from unnest.core.keras3.lambdas.values import Const, ConstantArray, SymbolicValue, constant, items
 from unnest.core.ops.functions import NotTranslated
 
 NUMBERS = items("list", [constant(1), constant(2)])
@@ -32,7 +32,7 @@ NUMBERS = items("list", [constant(1), constant(2)])
         (called("K.constant", constant(2)), 2.0),
     ],
 )
-def test_a_number(value: Value, result: object) -> None:
+def test_a_number(value: SymbolicValue, result: object) -> None:
     assert isinstance(value, Const)
     assert (value.value, type(value.value)) == (result, type(result))
 
@@ -40,7 +40,7 @@ def test_a_number(value: Value, result: object) -> None:
 @pytest.mark.parametrize("name", ["K.constant", "np.array", "np.asarray"])
 def test_an_array(name: str) -> None:
     value = called(name, NUMBERS)
-    assert isinstance(value, Array)
+    assert isinstance(value, ConstantArray)
     assert value.value == [1, 2]
 
 
@@ -54,8 +54,8 @@ def test_an_array(name: str) -> None:
         (called("K.cast", called("np.arange", constant(1), constant(3)), constant("float32")), [1, 2]),
     ],
 )
-def test_an_array_of_its_size(value: Value, numbers: object) -> None:
-    assert isinstance(value, Array)
+def test_an_array_of_its_size(value: SymbolicValue, numbers: object) -> None:
+    assert isinstance(value, ConstantArray)
     assert value.value == numbers
 
 
@@ -79,6 +79,6 @@ def test_an_array_of_its_size(value: Value, numbers: object) -> None:
         ("sum", items("list", []), {}, "the sum of a list"),
     ],
 )
-def test_what_is_not_understood(name: str, argument: Value, keywords: dict[str, Any], reason: str) -> None:
+def test_what_is_not_understood(name: str, argument: SymbolicValue, keywords: dict[str, Any], reason: str) -> None:
     with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
         called(name, argument, **keywords)

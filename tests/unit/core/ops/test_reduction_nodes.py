@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
-from unnest.core.keras3.lambdas.values import SymbolicTensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import SymbolicTensor, SymbolicValue, constant, items
 from unnest.core.ops.functions import NotTranslated
 
 BOTH = items("list", [constant(1), constant(-1)])
@@ -28,7 +28,7 @@ BOTH = items("list", [constant(1), constant(-1)])
         (called("tf.cumprod", X), "Cumprod(x0, axis=0)"),
     ],
 )  # fmt: skip
-def test_operations(value: Value, operations: str) -> None:
+def test_operations(value: SymbolicValue, operations: str) -> None:
     assert computed(value) == operations
 
 

@@ -11,17 +11,17 @@ from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, cal
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.lambdas.values import (
     Const,
-    Shape,
+    ShapeTuple,
     SliceOf,
     SymbolicTensor,
-    Value,
+    SymbolicValue,
     constant,
     items,
 )
 from unnest.core.ops.functions import NotTranslated
 
 
-def whole(*numbers: int) -> Value:
+def whole(*numbers: int) -> SymbolicValue:
     return items("list", [constant(n) for n in numbers])
 
 
@@ -58,7 +58,7 @@ XY = items("list", [X, Y])
         (called("K.zeros_like", X), "ZerosLike(x0)"),
     ],
 )  # fmt: skip
-def test_operations(value: Value, operations: str) -> None:
+def test_operations(value: SymbolicValue, operations: str) -> None:
     assert computed(value) == operations
 
 
@@ -70,7 +70,7 @@ def test_integers_stay_integers() -> None:
 
 def test_shapes_of_then() -> None:
     shape, rank = called("K.int_shape", X), called("K.ndim", X)
-    assert isinstance(shape, Shape)
+    assert isinstance(shape, ShapeTuple)
     assert shape.dimensions == (None, 3, 4)
     assert isinstance(rank, Const)
     assert rank.value == 3
@@ -81,7 +81,7 @@ OTHER = replace(Y, rows=1)
 NARROW = replace(ROWS, shape=(None, None, 4))
 
 
-def sizes(tensor: SymbolicTensor, function: str = "tf.shape") -> list[Value]:
+def sizes(tensor: SymbolicTensor, function: str = "tf.shape") -> list[SymbolicValue]:
     """`shape[0], shape[1], shape[2]`."""
     shape = called(function, tensor)
     return [operators.subscript(shape, constant(place)) for place in range(3)]
@@ -101,7 +101,7 @@ def sizes(tensor: SymbolicTensor, function: str = "tf.shape") -> list[Value]:
     ],
 )
 def test_a_reshape_by_sizes_of_a_tensor(
-    x: SymbolicTensor, shape: Callable[[SymbolicTensor], list[Value]], newshape: list[int]
+    x: SymbolicTensor, shape: Callable[[SymbolicTensor], list[SymbolicValue]], newshape: list[int]
 ) -> None:
     """One of them may be unknown: it follows from the others."""
     for written in (items("list", shape(x)), called("tf.stack", items("list", shape(x)))):
@@ -127,7 +127,9 @@ def test_a_reshape_to_the_shape_of_another() -> None:
         (ROWS, lambda x: [sizes(x)[0], constant(-1), constant(-1)]),
     ],
 )
-def test_a_reshape_that_does_not_follow(x: SymbolicTensor, shape: Callable[[SymbolicTensor], list[Value]]) -> None:
+def test_a_reshape_that_does_not_follow(
+    x: SymbolicTensor, shape: Callable[[SymbolicTensor], list[SymbolicValue]]
+) -> None:
     with pytest.raises(NotTranslated, match=r"^a shape with several unknown sizes$"):
         called("tf.reshape", x, items("list", shape(x)))
 
@@ -180,6 +182,6 @@ def test_a_size_of_another_tensor_where_it_is_known() -> None:
         ("K.reverse", (X, constant(None)), "a reversal without axes"),
     ],
 )
-def test_what_is_not_understood(name: str, positional: tuple[Value, ...], reason: str) -> None:
+def test_what_is_not_understood(name: str, positional: tuple[SymbolicValue, ...], reason: str) -> None:
     with pytest.raises(NotTranslated, match=f"^{reason}$"):
         called(name, *positional)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import UNSHAPED, X, Y, called, computed
-from unnest.core.keras3.lambdas.values import Dialect, SymbolicTensor
+from unnest.core.keras3.lambdas.values import Libraries, SymbolicTensor
 from unnest.core.keras3.op_nodes import Input
 from unnest.core.ops.functions import NotTranslated
 
@@ -19,7 +19,7 @@ LABELS = replace(Y, shape=(None, 3))
 @pytest.mark.parametrize(("release", "least"), [((2, 0, 9), "1e-08"), ((2, 1, 6), "1e-07"), ((2, 15, 0), "1e-07")])
 def test_cost(release: tuple[int, ...], least: str) -> None:
     """The last of 4 classes is the blank."""
-    dialect = Dialect("tensorflow", release=release)
+    dialect = Libraries("tensorflow", release=release)
     cost = called("K.ctc_batch_cost", LABELS, X, GIVEN, LONG, dialect=dialect)
     lengths = ", ".join(f"Cast(Squeeze(x{k}, axis=[-1]), dtype=int32)" for k in (3, 2))
     labels, logits = "Cast(x1, dtype=int32)", f"Log(Add(x0, {least}))"
@@ -42,4 +42,11 @@ def test_what_is_not_understood(
 ) -> None:
     """Another version, or other shapes."""
     with pytest.raises(NotTranslated, match=reason):
-        called("K.ctc_batch_cost", LABELS, probabilities, GIVEN, length, dialect=Dialect("tensorflow", release=release))
+        called(
+            "K.ctc_batch_cost",
+            LABELS,
+            probabilities,
+            GIVEN,
+            length,
+            dialect=Libraries("tensorflow", release=release),
+        )

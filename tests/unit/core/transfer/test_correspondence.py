@@ -9,12 +9,12 @@ import pytest
 from tests.unit.core.build import DENSE, functional, layer, source
 from unnest.core.architecture.nested import LeafPath, leaves
 from unnest.core.transfer.correspondence import Different, correspondence
-from unnest.core.transfer.leaves import Shape
+from unnest.core.transfer.leaves import WeightShape
 
 KERNEL, BIAS = (3, 3), (3,)
 
 
-def shapes(model: dict[str, Any]) -> dict[LeafPath, tuple[Shape, ...]]:
+def shapes(model: dict[str, Any]) -> dict[LeafPath, tuple[WeightShape, ...]]:
     return {leaf.path: (KERNEL, BIAS) for leaf in leaves(model) if leaf.layer.class_name == "Dense"}
 
 

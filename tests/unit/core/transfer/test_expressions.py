@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source
-from unnest.core.transfer.expressions import Value, outputs_of
+from unnest.core.transfer.expressions import NodeOutput, outputs_of
 
 
-def shown(value: Value) -> str:
+def shown(value: NodeOutput) -> str:
     node = value.node
     if node.leaf is None:
         return f"input {node.argument}"

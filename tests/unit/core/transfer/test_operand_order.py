@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from unnest.core.transfer.expressions import Node, Value
+from unnest.core.transfer.expressions import Node, NodeOutput
 from unnest.core.transfer.operand_order import OperandOrder
 
 
-def node(kind: str, *inputs: Value) -> Node:
+def node(kind: str, *inputs: NodeOutput) -> Node:
     return Node(kind, inputs)
 
 
 def test_sums_within_sums() -> None:
-    x = Value(Node("InputLayer", (), argument=0), 0)
-    a, b, c = (Value(node(kind, x), 0) for kind in ("Dense", "Conv1D", "GRU"))
-    old = node("Add", Value(node("Add", a, b), 0), c)
-    inner = Value(node("Add", b, a), 0)
+    x = NodeOutput(Node("InputLayer", (), argument=0), 0)
+    a, b, c = (NodeOutput(node(kind, x), 0) for kind in ("Dense", "Conv1D", "GRU"))
+    old = node("Add", NodeOutput(node("Add", a, b), 0), c)
+    inner = NodeOutput(node("Add", b, a), 0)
     new = node("Add", c, inner)
     assert OperandOrder().matched(old, new) == [inner, c]
     assert OperandOrder().matched(old, node("Add", c, c)) == (c, c)

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from unnest.core.keras3.lambdas.values import (
     MAX_ELEMENTS,
     NUMPY_DTYPES,
-    Array,
+    ArrayKind,
     Const,
+    ConstantArray,
     Items,
-    Numbers,
     SliceOf,
-    Value,
+    SymbolicValue,
     array,
     number,
 )
@@ -29,7 +29,7 @@ EXACT = 2**53
 SYMBOLS = frozenset({"+", "-", "*", "/"})
 
 
-def rounded_array(nested: object, numbers: Numbers, text: str = "") -> Array:
+def rounded_array(nested: object, numbers: ArrayKind, text: str = "") -> ConstantArray:
     """An array of those numbers, rounded as its dtype rounds them.
 
     Raises:
@@ -42,7 +42,7 @@ def rounded_array(nested: object, numbers: Numbers, text: str = "") -> Array:
         raise NotTranslated("the shape of an array")
     if not np.isfinite(values).all() or (numbers == "int64" and (np.abs(values) > EXACT).any()):
         raise NotTranslated("an impossible calculation")
-    return Array(values.tolist(), text, numbers=numbers)
+    return ConstantArray(values.tolist(), text, numbers=numbers)
 
 
 def holds_floats(nested: object) -> bool:
@@ -50,13 +50,13 @@ def holds_floats(nested: object) -> bool:
     return any(map(holds_floats, nested)) if isinstance(nested, list) else isinstance(nested, float)
 
 
-def arithmetic(symbol: str, left: Value, right: Value) -> Array | None:
+def arithmetic(symbol: str, left: SymbolicValue, right: SymbolicValue) -> ConstantArray | None:
     """`left symbol right` of arrays of one kind, or of an array and a number; None where it is not understood.
 
     `classic /` is Python 2's, which is no division of floats on integers.
     """
     written = symbol.removeprefix("classic ")
-    kinds = {side.numbers for side in (left, right) if isinstance(side, Array)}
+    kinds = {side.numbers for side in (left, right) if isinstance(side, ConstantArray)}
     if written not in SYMBOLS or None in kinds or ("tensor" in kinds and len(kinds) > 1):
         return None
     first, second = _operand(left, kinds), _operand(right, kinds)
@@ -67,12 +67,12 @@ def arithmetic(symbol: str, left: Value, right: Value) -> Array | None:
         return None
     with np.errstate(all="ignore"):
         value = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide}[written](first, second)
-    numbers: Numbers = "tensor" if "tensor" in kinds else _numbers_of(value)
+    numbers: ArrayKind = "tensor" if "tensor" in kinds else _numbers_of(value)
     return rounded_array(value, numbers)
 
 
-def _operand(side: Value, kinds: set[Numbers | None]) -> NDArray[np.generic] | None:
-    if isinstance(side, Array) and side.numbers is not None:
+def _operand(side: SymbolicValue, kinds: set[ArrayKind | None]) -> NDArray[np.generic] | None:
+    if isinstance(side, ConstantArray) and side.numbers is not None:
         return np.asarray(side.value, NUMPY_DTYPES[side.numbers])
     plain = number(side)
     if plain is None or abs(plain) > EXACT:
@@ -89,18 +89,18 @@ def _fits(first: NDArray[np.generic], second: NDArray[np.generic]) -> bool:
         return False
 
 
-def _numbers_of(value: NDArray[np.generic]) -> Numbers:
+def _numbers_of(value: NDArray[np.generic]) -> ArrayKind:
     if value.dtype.kind == "i":
         return "int64"
     return "float32" if value.dtype.itemsize == NUMPY_DTYPES["float32"].itemsize else "float64"
 
 
-def negative(value: Array) -> Array | None:
+def negative(value: ConstantArray) -> ConstantArray | None:
     """`-value`."""
     return None if value.numbers is None else rounded_array(np.negative(_numpy(value)), value.numbers)
 
 
-def part(value: Array, keys: Sequence[Value]) -> Array | None:
+def part(value: ConstantArray, keys: Sequence[SymbolicValue]) -> ConstantArray | None:
     """`value[keys]` by slices, new axes and dots; None where it is not understood, one number by itself among it."""
     plain: list[slice | EllipsisType | None] = []
     for key in keys:
@@ -118,7 +118,7 @@ def part(value: Array, keys: Sequence[Value]) -> Array | None:
         return None
 
 
-def reshaped(value: Array, shape: Sequence[int]) -> Array:
+def reshaped(value: ConstantArray, shape: Sequence[int]) -> ConstantArray:
     """The same numbers, in order, in another shape; one size may be -1."""
     try:
         return rounded_array(_numpy(value).reshape(tuple(shape)), value.numbers or "float64")
@@ -126,7 +126,7 @@ def reshaped(value: Array, shape: Sequence[int]) -> Array:
         raise NotTranslated("the shape of an array") from error
 
 
-def widened(value: Array, axis: int) -> Array:
+def widened(value: ConstantArray, axis: int) -> ConstantArray:
     """With one more axis, of size 1."""
     try:
         return rounded_array(np.expand_dims(_numpy(value), axis), value.numbers or "float64")
@@ -134,11 +134,11 @@ def widened(value: Array, axis: int) -> Array:
         raise NotTranslated("the axis of an array") from error
 
 
-def _numpy(value: Array) -> NDArray[np.generic]:
+def _numpy(value: ConstantArray) -> NDArray[np.generic]:
     return np.asarray(value.value, NUMPY_DTYPES[value.numbers or "float64"])
 
 
-def of_value(value: Value, numbers: Numbers | None, text: str = "") -> Array:
+def of_value(value: SymbolicValue, numbers: ArrayKind | None, text: str = "") -> ConstantArray:
     """A list or array of numbers as an array; without a dtype, of floats of 64 bits where one of them is a float.
 
     What comes from JSON may have been an array of any dtype, and stays one.
@@ -150,11 +150,11 @@ def of_value(value: Value, numbers: Numbers | None, text: str = "") -> Array:
     nested = array(value)
     if nested is None:
         raise NotTranslated("an array that does not hold numbers alone")
-    own = value.numbers if isinstance(value, Array) else None
-    is_stored = isinstance(value, Array) or (isinstance(value, Items) and value.kind == "stored")
+    own = value.numbers if isinstance(value, ConstantArray) else None
+    is_stored = isinstance(value, ConstantArray) or (isinstance(value, Items) and value.kind == "stored")
     if numbers is None and own is None and is_stored:
-        return Array(nested, text)
-    told: Numbers = "float64" if holds_floats(nested) else "int64"
+        return ConstantArray(nested, text)
+    told: ArrayKind = "float64" if holds_floats(nested) else "int64"
     if own is not None:
         told = "float32" if own == "tensor" else own
     return rounded_array(nested, numbers or told, text)

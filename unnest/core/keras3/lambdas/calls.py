@@ -13,16 +13,16 @@ from unnest.core.keras3.lambdas.function_call import FLOATS, FunctionCall, shape
 from unnest.core.keras3.lambdas.operators import kind
 from unnest.core.keras3.lambdas.values import (
     ATOM,
-    Array,
+    BoundMethod,
     CallArguments,
     Const,
-    Dialect,
+    ConstantArray,
     Items,
-    Method,
-    Name,
-    Shape,
+    Libraries,
+    LibraryName,
+    ShapeTuple,
     SymbolicTensor,
-    Value,
+    SymbolicValue,
     bounded,
     constant,
     items,
@@ -53,7 +53,7 @@ SHAPES: Mapping[str, Literal["shape", "tuple"]] = {"shape": "shape", "_keras_sha
 RANDOM = re.compile(r"(K|tf)\.(random|truncated)_\w+|(tf|keras|np)\.random\.\w+")
 
 
-def global_value(text: str, dialect: Dialect) -> Value:
+def global_value(text: str, dialect: Libraries) -> SymbolicValue:
     """Return the value of a global.
 
     Raises:
@@ -62,16 +62,16 @@ def global_value(text: str, dialect: Dialect) -> Value:
     """
     if text in ROOTS:
         dialect.taken[text] = ROOTS[text]
-        return Name(_short(ROOTS[text]), text)
+        return LibraryName(_short(ROOTS[text]), text)
     if text in FUNCTIONS and "." not in text:
         dialect.taken[text] = "the builtin"
-        return Name(text, text)
+        return LibraryName(text, text)
     raise NotTranslated(f"`{text}`, a name whose value is not stored")
 
 
-def module(path: str) -> Name:
+def module(path: str) -> LibraryName:
     """Return the value of `import path` inside of the function."""
-    return Name(_short(path), _short(path))
+    return LibraryName(_short(path), _short(path))
 
 
 def _short(path: str) -> str:
@@ -81,40 +81,40 @@ def _short(path: str) -> str:
     return path
 
 
-def attribute(of: Value, field: str) -> Value:
+def attribute(of: SymbolicValue, field: str) -> SymbolicValue:
     """`of.field`."""
     text = bounded(f"{of.text}.{field}")
-    if isinstance(of, Name):
+    if isinstance(of, LibraryName):
         path = _short(f"{of.path}.{field}")
-        return Const(CONSTANTS[path], text) if path in CONSTANTS else Name(path, text)
+        return Const(CONSTANTS[path], text) if path in CONSTANTS else LibraryName(path, text)
     if isinstance(of, SymbolicTensor) and field in SHAPES:
         return replace(shape_of(of), kind=SHAPES[field], text=text)
     if isinstance(of, SymbolicTensor) and field == "get_shape":
-        return Method(of, field, text)
-    if isinstance(of, Shape) and of.kind == "shape" and field == "as_list":
-        return Method(of, field, text)
-    if isinstance(of, Array) and of.numbers not in {None, "tensor"} and field in {"astype", "reshape"}:
-        return Method(of, field, text)
+        return BoundMethod(of, field, text)
+    if isinstance(of, ShapeTuple) and of.kind == "shape" and field == "as_list":
+        return BoundMethod(of, field, text)
+    if isinstance(of, ConstantArray) and of.numbers not in {None, "tensor"} and field in {"astype", "reshape"}:
+        return BoundMethod(of, field, text)
     raise NotTranslated(f"`.{field}` of {kind(of)}")
 
 
-def call(function: Value, arguments: CallArguments, dialect: Dialect) -> Value:
+def call(function: SymbolicValue, arguments: CallArguments, dialect: Libraries) -> SymbolicValue:
     """`function(arguments)`."""
     text = bounded(f"{function.text}({arguments.text})")
-    if isinstance(function, Method) and isinstance(function.of, Array):
+    if isinstance(function, BoundMethod) and isinstance(function.of, ConstantArray):
         return replace(_array_method(function.of, function.name, arguments), text=text)
-    if isinstance(function, Method):
+    if isinstance(function, BoundMethod):
         if arguments.positional or arguments.keywords:
             raise NotTranslated(f"arguments of `{function.text}`")
-        if isinstance(function.of, Shape):
+        if isinstance(function.of, ShapeTuple):
             return replace(function.of, kind="list", text=text)
         assert isinstance(function.of, SymbolicTensor)
         return replace(shape_of(function.of), text=text)
-    if isinstance(function, Name) and RANDOM.fullmatch(function.path):
+    if isinstance(function, LibraryName) and RANDOM.fullmatch(function.path):
         raise NotTranslated(
             f"`{function.text}`: no layer or operation of Keras 3's own draws random numbers at inference"
         )
-    if not isinstance(function, Name) or function.path not in FUNCTIONS:
+    if not isinstance(function, LibraryName) or function.path not in FUNCTIONS:
         raise NotTranslated(f"a call of {kind(function)}")
     known = FUNCTIONS[function.path]
     _check_backend(function, known, arguments, dialect)
@@ -130,10 +130,14 @@ def call(function: Value, arguments: CallArguments, dialect: Dialect) -> Value:
         parts = [each for each in value.items if isinstance(each, SymbolicTensor)]
         parts = [replace(each, text=f"{text}[{place}]") for place, each in enumerate(parts)]
         return replace(items("list", parts), spelt=text)
-    return replace(value, text=text, rank=ATOM) if isinstance(value, (SymbolicTensor, Array, Const, Shape)) else value
+    return (
+        replace(value, text=text, rank=ATOM)
+        if isinstance(value, (SymbolicTensor, ConstantArray, Const, ShapeTuple))
+        else value
+    )
 
 
-def _check_backend(function: Name, known: Function, arguments: CallArguments, dialect: Dialect) -> None:
+def _check_backend(function: LibraryName, known: Function, arguments: CallArguments, dialect: Libraries) -> None:
     """Raise NotTranslated for a function of Keras's that computes something else in another backend, or in Keras 3."""
     is_of_backend = function.path.startswith("K.")
     if is_of_backend and known.theano is Theano.SAME:
@@ -166,7 +170,7 @@ def _nodes_of_kind(operation: Operation, call: FunctionCall) -> SymbolicTensor:
     return replace(made, dtype=operation.gives) if operation.gives else made
 
 
-def _array_method(value: Array, method: str, arguments: CallArguments) -> Array:
+def _array_method(value: ConstantArray, method: str, arguments: CallArguments) -> ConstantArray:
     """`value.reshape(...)` and `value.astype(...)` of one of NumPy's arrays. Raises NotTranslated."""
     given = arguments.positional
     if method == "reshape" and not arguments.keywords:
@@ -177,13 +181,15 @@ def _array_method(value: Array, method: str, arguments: CallArguments) -> Array:
             return arrays.reshaped(value, whole)
     if method == "astype" and len(given) == 1 and not arguments.keywords:
         written = given[0]
-        spelt = written.path if isinstance(written, Name) else written.value if isinstance(written, Const) else None
+        spelt = (
+            written.path if isinstance(written, LibraryName) else written.value if isinstance(written, Const) else None
+        )
         if isinstance(spelt, str) and spelt in FLOATS:
             return arrays.rounded_array(value.value, FLOATS[spelt])
     raise NotTranslated(f"arguments of `.{method}`")
 
 
-def _bound(function: Name, known: Function, arguments: CallArguments) -> dict[str, Value]:
+def _bound(function: LibraryName, known: Function, arguments: CallArguments) -> dict[str, SymbolicValue]:
     """The arguments of a call by the first names in the function's signature. Raises NotTranslated."""
     signature = parse_signature(known.signature)
     if len(arguments.positional) > signature.positional:

@@ -7,75 +7,77 @@ from typing import Literal
 
 from unnest.core.byte_code.interpretation import Interpretation, NotFollowed, Plain
 from unnest.core.keras3.lambdas import calls, operators
-from unnest.core.keras3.lambdas.values import CallArguments, Const, Dialect, Items, Value, constant, items
+from unnest.core.keras3.lambdas.values import CallArguments, Const, Items, Libraries, SymbolicValue, constant, items
 
 
-class Expressions(Interpretation[Value]):
+class Expressions(Interpretation[SymbolicValue]):
     """The values of `values`, for code that calls the functions of one dialect."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Libraries) -> None:
         self._dialect = dialect
 
-    def constant(self, value: Plain) -> Value:
+    def constant(self, value: Plain) -> SymbolicValue:
         """Return a constant with its source text."""
         return constant(value)
 
-    def plain(self, value: Value) -> object:
+    def plain(self, value: SymbolicValue) -> object:
         """Of constants and tuples of them; other values are themselves."""
         if isinstance(value, Items) and value.kind == "tuple":
             return tuple(self.plain(item) for item in value.items)
         return value.value if isinstance(value, Const) else value
 
-    def size(self, value: Value) -> int:
+    def size(self, value: SymbolicValue) -> int:
         """All that a list holds; a share of the text of anything else."""
         return value.size if isinstance(value, Items) else 1 + len(value.text) // 50
 
-    def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[Value]) -> Value:
+    def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[SymbolicValue]) -> SymbolicValue:
         """Return a list or tuple of any values."""
         return items(kind, parts)
 
-    def extended(self, parts: Value, more: Value) -> Value:
+    def extended(self, parts: SymbolicValue, more: SymbolicValue) -> SymbolicValue:
         """By a tuple, as the compiler does it."""
         if not isinstance(parts, Items) or not isinstance(more, Items) or more.kind != "tuple":
             raise NotFollowed("a list that grows")
         return items("list", [*parts.items, *more.items])
 
-    def unpacked(self, value: Value, count: int) -> Sequence[Value]:
+    def unpacked(self, value: SymbolicValue, count: int) -> Sequence[SymbolicValue]:
         """Of lists, and of shapes."""
         return operators.unpack(value, count)
 
-    def slice_of(self, ends: Sequence[Value]) -> Value:
+    def slice_of(self, ends: Sequence[SymbolicValue]) -> SymbolicValue:
         """Return a slice, whose ends must be constants."""
         return operators.slice_of(ends)
 
-    def subscript(self, of: Value, key: Value) -> Value:
+    def subscript(self, of: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
         """Of tensors, lists and shapes."""
         return operators.subscript(of, key)
 
-    def unary(self, symbol: Literal["+", "-", "~"], value: Value) -> Value:
+    def unary(self, symbol: Literal["+", "-", "~"], value: SymbolicValue) -> SymbolicValue:
         """Apply a unary operator to a tensor or a number."""
         return operators.unary(symbol, value)
 
-    def binary(self, symbol: str, left: Value, right: Value) -> Value:
+    def binary(self, symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:
         """On tensors, numbers and lists."""
         return operators.binary(symbol, left, right)
 
-    def compare(self, symbol: str, left: Value, right: Value) -> Value:
+    def compare(self, symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:
         """Compare two values, of which one is a tensor."""
         return operators.compare(symbol, left, right)
 
-    def global_value(self, name: str) -> Value:
+    def global_value(self, name: str) -> SymbolicValue:
         """Of the customary imports, and a few builtins."""
         return calls.global_value(name, self._dialect)
 
-    def module(self, path: str) -> Value:
+    def module(self, path: str) -> SymbolicValue:
         """Return a module by its short name."""
         return calls.module(path)
 
-    def attribute(self, of: Value, name: str) -> Value:
+    def attribute(self, of: SymbolicValue, name: str) -> SymbolicValue:
         """Of modules, tensors and shapes."""
         return calls.attribute(of, name)
 
-    def call(self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    def call(
+        self, function: SymbolicValue, positional: Sequence[SymbolicValue], keywords: Mapping[str, SymbolicValue]
+    ) -> SymbolicValue:
         """Of the functions in `functions`."""
         return calls.call(function, CallArguments(tuple(positional), keywords), self._dialect)

@@ -11,16 +11,16 @@ from unnest.core.keras3.lambdas import arrays, operators
 from unnest.core.keras3.lambdas.operators import FLOAT, kind, listed
 from unnest.core.keras3.lambdas.values import (
     LAYERS,
-    Array,
+    ArrayKind,
     Const,
-    Dialect,
+    ConstantArray,
     Items,
-    Name,
-    Numbers,
-    Shape,
+    Libraries,
+    LibraryName,
+    ShapeTuple,
     Size,
     SymbolicTensor,
-    Value,
+    SymbolicValue,
     array,
     as_floats,
     constant,
@@ -51,10 +51,10 @@ Key: TypeAlias = "slice | int | EllipsisType | None"
 class FunctionCall:
     """The arguments of one call by their first names in the signature. Methods raise NotTranslated."""
 
-    values: Mapping[str, Value]
-    dialect: Dialect
+    values: Mapping[str, SymbolicValue]
+    dialect: Libraries
 
-    def __getitem__(self, name: str) -> Value:
+    def __getitem__(self, name: str) -> SymbolicValue:
         return self.values[name]
 
     def tensor(self, name: str) -> SymbolicTensor:
@@ -106,9 +106,9 @@ class FunctionCall:
     def sizes(self, name: str) -> list[int | Size]:
         """A list of plain integers and of sizes that are not known, or a shape of whatever kind."""
         value = self[name]
-        if not isinstance(value, Items | Shape):
+        if not isinstance(value, Items | ShapeTuple):
             raise NotTranslated(f"{kind(value)} that should hold integers alone")
-        parts = listed(replace(value, kind="list") if isinstance(value, Shape) else value).items
+        parts = listed(replace(value, kind="list") if isinstance(value, ShapeTuple) else value).items
         numbers = [each if isinstance(each, Size) else number(each) for each in parts]
         sizes = [each for each in numbers if isinstance(each, (int, Size))]
         if len(sizes) != len(numbers):
@@ -139,7 +139,7 @@ class FunctionCall:
     def dtype(self, name: str) -> str:
         """A dtype by text or as a name of TensorFlow's or NumPy's."""
         value = self[name]
-        text = value.path.rpartition(".")[2] if isinstance(value, Name) else self.text(name)
+        text = value.path.rpartition(".")[2] if isinstance(value, LibraryName) else self.text(name)
         if text not in DTYPES:
             raise NotTranslated(f"dtype {text}")
         return text
@@ -208,31 +208,31 @@ class FunctionCall:
 
     def is_array(self, name: str) -> bool:
         """True for a constant array of NumPy's or TensorFlow's."""
-        return isinstance(self[name], Array)
+        return isinstance(self[name], ConstantArray)
 
-    def constant_tensor(self, name: str) -> Array | None:
+    def constant_tensor(self, name: str) -> ConstantArray | None:
         """A constant of TensorFlow's, None for anything else."""
         value = self[name]
-        return value if isinstance(value, Array) and value.numbers == "tensor" else None
+        return value if isinstance(value, ConstantArray) and value.numbers == "tensor" else None
 
     def is_numpy_array(self, name: str) -> bool:
         """True for an array of NumPy's, whose dtype is known."""
         value = self[name]
-        return isinstance(value, Array) and value.numbers not in {None, "tensor"}
+        return isinstance(value, ConstantArray) and value.numbers not in {None, "tensor"}
 
     def has_float32(self, name: str) -> bool:
         """True for an array of 32 bits."""
         value = self[name]
-        return isinstance(value, Array) and value.numbers in {"float32", "tensor"}
+        return isinstance(value, ConstantArray) and value.numbers in {"float32", "tensor"}
 
     def holds_floats(self, name: str) -> bool:
         """True for a float, a list with one in it, and an array."""
         return _holds_floats(self[name])
 
-    def numpy_dtype(self, name: str) -> Numbers | None:
+    def numpy_dtype(self, name: str) -> ArrayKind | None:
         """Return the float dtype that the call names; None if it names none of them."""
         value = self[name]
-        spelt = value.path if isinstance(value, Name) else value.value if isinstance(value, Const) else ""
+        spelt = value.path if isinstance(value, LibraryName) else value.value if isinstance(value, Const) else ""
         if not (spelt is None or spelt in FLOATS):
             raise NotTranslated("an array of another dtype than floats")
         return None if spelt is None else FLOATS[str(spelt)]
@@ -244,7 +244,7 @@ class FunctionCall:
     def length(self, name: str) -> int:
         """The items of a list, or the axes of a shape that is one to Python."""
         value = self[name]
-        if isinstance(value, Shape) and value.kind != "tensor":
+        if isinstance(value, ShapeTuple) and value.kind != "tensor":
             return len(value.dimensions)
         if not isinstance(value, Items):
             raise NotTranslated(f"the length of {kind(value)}")
@@ -253,7 +253,7 @@ class FunctionCall:
     def is_shape_tensor(self, name: str) -> bool:
         """True for a shape that is itself a tensor (`tf.shape`)."""
         value = self[name]
-        return isinstance(value, Shape) and value.kind == "tensor"
+        return isinstance(value, ShapeTuple) and value.kind == "tensor"
 
     def axis_size(self, tensor: SymbolicTensor, axis: int) -> int | None:
         """The size of an axis, where it is known."""
@@ -263,7 +263,7 @@ class FunctionCall:
     def function_name(self, name: str) -> str | None:
         """The last part of a name of TensorFlow's or NumPy's (`tf.image.ResizeMethod.BILINEAR`); None for a value."""
         value = self[name]
-        return value.path.rpartition(".")[2] if isinstance(value, Name) else None
+        return value.path.rpartition(".")[2] if isinstance(value, LibraryName) else None
 
     # Nodes
 
@@ -281,7 +281,7 @@ class FunctionCall:
         x = self.floats("x")
         return replace(self.op(class_name, x, **config), shape=x.shape, rows=x.rows)
 
-    def calculate(self, class_name: str, *sides: Value | float) -> SymbolicTensor:
+    def calculate(self, class_name: str, *sides: SymbolicValue | float) -> SymbolicTensor:
         """An operation on the numbers in the same places of tensors of one dtype, numbers and arrays among them."""
         return operators.calculation(
             class_name, *(constant(side) if isinstance(side, int | float) else side for side in sides)
@@ -307,7 +307,7 @@ class FunctionCall:
         assert isinstance(made.operand, OpNode)
         return replace(made, operand=replace(made.operand, kwargs={"constant_values": value}))
 
-    def shape(self, x: SymbolicTensor) -> Shape:
+    def shape(self, x: SymbolicTensor) -> ShapeTuple:
         """The sizes of a tensor."""
         return shape_of(x)
 
@@ -321,39 +321,39 @@ class FunctionCall:
             raise NotTranslated("a number beyond 32 bits")
         return constant(value)
 
-    def sum(self, name: str) -> Value:
+    def sum(self, name: str) -> SymbolicValue:
         """The items of a list added up, from 0 on."""
         value = self[name]
         if not isinstance(value, Items) or not value.items:
             raise NotTranslated(f"the sum of {kind(value)}")
-        total: Value = constant(0)
+        total: SymbolicValue = constant(0)
         for item in value.items:
             total = operators.binary("+", total, item)
         return total
 
-    def list_of(self, values: Sequence[Value]) -> Items:
+    def list_of(self, values: Sequence[SymbolicValue]) -> Items:
         """A list of tensors, as functions give it that have several results."""
         return items("list", values)
 
     # Constant arrays
 
-    def constant_array(self, nested: Json, numbers: Numbers | None = None) -> Array:
+    def constant_array(self, nested: Json, numbers: ArrayKind | None = None) -> ConstantArray:
         """An array of known numbers."""
-        return Array(nested, "", numbers=numbers)
+        return ConstantArray(nested, "", numbers=numbers)
 
-    def rounded(self, nested: object, numbers: Numbers) -> Array:
+    def rounded(self, nested: object, numbers: ArrayKind) -> ConstantArray:
         """An array of known numbers, rounded as its dtype rounds them."""
         return arrays.rounded_array(nested, numbers)
 
-    def array(self, name: str, numbers: Numbers | None = None) -> Array:
+    def array(self, name: str, numbers: ArrayKind | None = None) -> ConstantArray:
         """A list or array of numbers as an array; its dtype as NumPy chooses it where none is named."""
         return arrays.of_value(self[name], numbers, self[name].text)
 
-    def array_reshaped(self, made: Array, shape: Sequence[int]) -> Array:
+    def array_reshaped(self, made: ConstantArray, shape: Sequence[int]) -> ConstantArray:
         """The same numbers of an array, in order, in another shape."""
         return arrays.reshaped(made, shape)
 
-    def array_with_axis(self, made: Array, axis: int) -> Array:
+    def array_with_axis(self, made: ConstantArray, axis: int) -> ConstantArray:
         """An array with one more axis, of size 1."""
         return arrays.widened(made, axis)
 
@@ -362,20 +362,20 @@ class FunctionCall:
         return as_floats(nested)
 
 
-FLOATS: Mapping[str, Numbers] = {
+FLOATS: Mapping[str, ArrayKind] = {
     "float32": "float32", "np.float32": "float32", "tf.float32": "float32", "float64": "float64",
     "np.float64": "float64", "float": "float64",
 }  # fmt: skip
 """NumPy's dtypes of floats."""
 
 
-def _holds_floats(value: Value) -> bool:
+def _holds_floats(value: SymbolicValue) -> bool:
     if isinstance(value, Items):
         return any(_holds_floats(item) for item in value.items)
-    return isinstance(value, Array) or (isinstance(value, Const) and isinstance(value.value, float))
+    return isinstance(value, ConstantArray) or (isinstance(value, Const) and isinstance(value.value, float))
 
 
-def _key(key: Key) -> Value:
+def _key(key: Key) -> SymbolicValue:
     if isinstance(key, slice):
         return operators.slice_of([constant(end) for end in (key.start, key.stop, key.step)])
     return constant(key)
@@ -397,7 +397,7 @@ def _operand_of(arg: Argument) -> Operand:
     return arg  # type: ignore[return-value]  # what is no tensor and no list of them is JSON
 
 
-def shape_of(tensor: SymbolicTensor) -> Shape:
+def shape_of(tensor: SymbolicTensor) -> ShapeTuple:
     """The sizes of a tensor as Python sees them, the batch unknown.
 
     Raises:
@@ -406,4 +406,4 @@ def shape_of(tensor: SymbolicTensor) -> Shape:
     """
     if tensor.shape is None:
         raise NotTranslated("a shape that is not known")
-    return Shape(tensor.shape, "shape", "", tensor.rows)
+    return ShapeTuple(tensor.shape, "shape", "", tensor.rows)

@@ -13,16 +13,16 @@ from unnest.core.keras3.lambdas.values import (
     MAX_INTEGER,
     RANK,
     UNARY,
-    Array,
+    BoundMethod,
     Const,
+    ConstantArray,
     Items,
-    Method,
-    Name,
-    Shape,
+    LibraryName,
+    ShapeTuple,
     Size,
     SliceOf,
     SymbolicTensor,
-    Value,
+    SymbolicValue,
     array,
     as_floats,
     bounded,
@@ -54,7 +54,7 @@ ON_NUMBERS: Mapping[str, Callable[[float, float], float]] = {
 MAX_EXPONENT = 64
 
 
-def binary(symbol: str, left: Value, right: Value) -> Value:
+def binary(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:
     """`left symbol right`; `classic /` is Python 2's division."""
     written = symbol.removeprefix("classic ")
     if isinstance(left, Const) and isinstance(right, Const):
@@ -63,7 +63,7 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
     if written == "+" and _is_list(left) and _is_list(right):
         return _concatenate(left, right)
     if not isinstance(left, SymbolicTensor) and not isinstance(right, SymbolicTensor):
-        if isinstance(left, Array) or isinstance(right, Array):
+        if isinstance(left, ConstantArray) or isinstance(right, ConstantArray):
             constants = arrays.arithmetic(symbol, left, right)
             if constants is not None:
                 return replace(constants, text=_infix(written, left, right), rank=RANK[written])
@@ -72,14 +72,14 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
     return replace(computed, text=_infix(written, left, right), rank=RANK[written])
 
 
-def _is_list(value: Value) -> bool:
+def _is_list(value: SymbolicValue) -> bool:
     """True if it is a list or tuple for certain: TensorFlow's own shapes and stored lists are added otherwise."""
     return (isinstance(value, Items) and value.kind != "stored") or (
-        isinstance(value, Shape) and value.kind in {"list", "tuple"}
+        isinstance(value, ShapeTuple) and value.kind in {"list", "tuple"}
     )
 
 
-def _concatenate(left: Value, right: Value) -> Items:
+def _concatenate(left: SymbolicValue, right: SymbolicValue) -> Items:
     """`left + right` of two lists, or of two tuples."""
     first, second = listed(left), listed(right)
     if first.kind != second.kind:
@@ -88,19 +88,19 @@ def _concatenate(left: Value, right: Value) -> Items:
     return replace(joined, spelt=_infix("+", left, right), rank=RANK["+"])
 
 
-def _class(symbol: str, left: Value, right: Value) -> str:
+def _class(symbol: str, left: SymbolicValue, right: SymbolicValue) -> str:
     """The class of Keras 3 that an operator is on these values. Raises NotTranslated."""
     operation, sides = SYMBOLS.get(symbol), (left, right)
     if operation is None or symbol in ORDER:
         raise NotTranslated(f"`{symbol}` on tensors")
     if operation.takes_truth and not all(isinstance(side, SymbolicTensor) and side.dtype == "bool" for side in sides):
         raise NotTranslated(f"`{symbol}` on tensors")
-    if operation.kind is Kind.PRODUCT and not all(isinstance(side, SymbolicTensor | Array) for side in sides):
+    if operation.kind is Kind.PRODUCT and not all(isinstance(side, SymbolicTensor | ConstantArray) for side in sides):
         raise NotTranslated(f"`{symbol}` on tensors")
     return operation.keras3
 
 
-def calculation(class_name: str, *sides: Value) -> SymbolicTensor:
+def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
     """An elementwise operation of Keras 3 on tensors of one dtype, numbers and constant arrays among them.
 
     Raises:
@@ -123,13 +123,13 @@ def calculation(class_name: str, *sides: Value) -> SymbolicTensor:
     return replace(computed, dtype=wanted, rows=rows.pop() if len(rows) == 1 else None)
 
 
-def _have_one_shape(sides: Sequence[Value]) -> bool:
+def _have_one_shape(sides: Sequence[SymbolicValue]) -> bool:
     """Return True if all tensors have one shape, which nothing else could widen."""
     shapes = {side.shape if isinstance(side, SymbolicTensor) else () for side in sides if number(side) is None}
     return shapes != {None} and len(shapes) == 1
 
 
-def _operand(side: Value) -> Operand:
+def _operand(side: SymbolicValue) -> Operand:
     if isinstance(side, SymbolicTensor):
         return side.operand
     value = number(side)
@@ -141,7 +141,7 @@ def _operand(side: Value) -> Operand:
     return as_floats(nested)
 
 
-def _folded(symbol: str, left: Const, right: Const) -> Value:
+def _folded(symbol: str, left: Const, right: Const) -> SymbolicValue:
     a, b = number(left), number(right)
     if a is None or b is None or symbol not in ON_NUMBERS:
         raise NotTranslated(f"`{symbol}` on {kind(left)} and {kind(right)}")
@@ -156,14 +156,14 @@ def _folded(symbol: str, left: Const, right: Const) -> Value:
     return Const(value, _infix(symbol, left, right), RANK[symbol])
 
 
-def _infix(symbol: str, left: Value, right: Value) -> str:
+def _infix(symbol: str, left: SymbolicValue, right: SymbolicValue) -> str:
     """The power binds to the right and takes a signed number there, all others bind to the left."""
     rank = RANK[symbol]
     sides = (rank + 1, UNARY) if symbol == "**" else (rank, rank + 1)
     return bounded(f"{enclosed(left, sides[0])} {symbol} {enclosed(right, sides[1])}")
 
 
-def unary(symbol: str, value: Value) -> Value:
+def unary(symbol: str, value: SymbolicValue) -> SymbolicValue:
     """`-value`, `+value`, `~value`."""
     text = f"{symbol}{enclosed(value, UNARY)}"
     if isinstance(value, SymbolicTensor):
@@ -171,7 +171,7 @@ def unary(symbol: str, value: Value) -> Value:
         if operation is None:
             raise NotTranslated(f"`{symbol}` on tensors")
         return replace(calculation(operation.keras3, value), text=text, rank=UNARY)
-    if isinstance(value, Array) and symbol == "-" and (negative := arrays.negative(value)) is not None:
+    if isinstance(value, ConstantArray) and symbol == "-" and (negative := arrays.negative(value)) is not None:
         return replace(negative, text=text, rank=UNARY)
     plain = number(value)
     if plain is None or symbol == "~":
@@ -179,7 +179,7 @@ def unary(symbol: str, value: Value) -> Value:
     return Const(-plain if symbol == "-" else plain, text, UNARY)
 
 
-def compare(symbol: str, left: Value, right: Value) -> Value:
+def compare(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:
     """`left symbol right` on tensors, of `ORDER`."""
     if symbol not in ORDER:
         raise NotTranslated(f"`{symbol}`")
@@ -187,13 +187,13 @@ def compare(symbol: str, left: Value, right: Value) -> Value:
     return replace(calculation(SYMBOLS[symbol].keras3, left, right), dtype="bool", text=text, rank=COMPARISON)
 
 
-def subscript(value: Value, key: Value) -> Value:
+def subscript(value: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
     """`value[key]`."""
     if isinstance(value, SymbolicTensor):
         return _part_of_tensor(value, key)
-    if isinstance(value, Shape):
+    if isinstance(value, ShapeTuple):
         return _dimension(value, key)
-    if isinstance(value, Array):
+    if isinstance(value, ConstantArray):
         keys = _keys(key)
         chosen = arrays.part(value, keys)
         if chosen is not None:
@@ -210,25 +210,25 @@ def subscript(value: Value, key: Value) -> Value:
     return value.items[index]
 
 
-def _index(key: Value) -> int:
+def _index(key: SymbolicValue) -> int:
     if not isinstance(key, Const) or isinstance(key.value, bool) or not isinstance(key.value, int):
         raise NotTranslated("an index that is no integer")
     return key.value
 
 
-def _dimension(shape: Shape, key: Value) -> Value:
+def _dimension(shape: ShapeTuple, key: SymbolicValue) -> SymbolicValue:
     text = f"{shape.text}[{key.text}]"
     if isinstance(key, SliceOf):
         start, _, step = key.ends
         begins = start in {None, 0} and (step is None or step > 0)
-        return Shape(shape.dimensions[slice(*key.ends)], shape.kind, text, shape.rows if begins else None)
+        return ShapeTuple(shape.dimensions[slice(*key.ends)], shape.kind, text, shape.rows if begins else None)
     index = _index(key)
     if not -len(shape.dimensions) <= index < len(shape.dimensions):
         raise NotTranslated("an index outside its shape")
     return replace(_sizes(shape)[index], text=text, rank=ATOM)
 
 
-def _sizes(shape: Shape) -> list[Const | Size]:
+def _sizes(shape: ShapeTuple) -> list[Const | Size]:
     """Each size by itself; the first may count the rows of an input."""
     rows = [shape.rows, *[None] * len(shape.dimensions)]
     texts = [f"{shape.text}[{place}]" for place in range(len(shape.dimensions))]
@@ -238,25 +238,25 @@ def _sizes(shape: Shape) -> list[Const | Size]:
     ]
 
 
-def listed(value: Value) -> Items:
+def listed(value: SymbolicValue) -> Items:
     """A list or tuple, or a shape that is one to Python.
 
     Raises:
         NotTranslated: For anything else, a shape that is itself a tensor among it.
 
     """
-    if isinstance(value, Shape) and value.kind != "tensor":
+    if isinstance(value, ShapeTuple) and value.kind != "tensor":
         return replace(items("tuple" if value.kind == "tuple" else "list", _sizes(value)), spelt=value.text)
     if not isinstance(value, Items):
         raise NotTranslated(f"{kind(value)} taken apart")
     return value
 
 
-def _keys(key: Value) -> tuple[Value, ...]:
+def _keys(key: SymbolicValue) -> tuple[SymbolicValue, ...]:
     return key.items if isinstance(key, Items) and key.kind == "tuple" else (key,)
 
 
-def _part_of_tensor(value: SymbolicTensor, key: Value) -> SymbolicTensor:
+def _part_of_tensor(value: SymbolicTensor, key: SymbolicValue) -> SymbolicTensor:
     keys = _keys(key)
     if not keys or sum(isinstance(part, Const) and part.value is ... for part in keys) > 1:
         raise NotTranslated("a subscript")
@@ -264,7 +264,7 @@ def _part_of_tensor(value: SymbolicTensor, key: Value) -> SymbolicTensor:
     return replace(chosen, text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]"))
 
 
-def _key(part: Value) -> Json:
+def _key(part: SymbolicValue) -> Json:
     if isinstance(part, SliceOf):
         if part.ends[2] == 0:
             raise NotTranslated("a step of zero")
@@ -278,7 +278,7 @@ def _key(part: Value) -> Json:
     return _index(part)
 
 
-def slice_of(ends: Sequence[Value]) -> SliceOf:
+def slice_of(ends: Sequence[SymbolicValue]) -> SliceOf:
     """`start:stop:step`, of constants."""
     values = [end.value if isinstance(end, Const) else "" for end in (*ends, constant(None))[:3]]
     start, stop, step = (
@@ -292,7 +292,7 @@ def slice_of(ends: Sequence[Value]) -> SliceOf:
     return SliceOf((start, stop, step))
 
 
-def unpack(value: Value, count: int) -> list[Value]:
+def unpack(value: SymbolicValue, count: int) -> list[SymbolicValue]:
     """`a, b = value`, in order."""
     parts = listed(value).items
     if len(parts) != count:
@@ -300,20 +300,20 @@ def unpack(value: Value, count: int) -> list[Value]:
     return list(parts)
 
 
-def kind(value: Value) -> str:
+def kind(value: SymbolicValue) -> str:
     """Describe a value, for a reason."""
     if isinstance(value, Const):
         names = {bool: "a truth value", int: "an integer", float: "a number", str: "text", type(None): "None"}
         return names.get(type(value.value), "`...`")
     if isinstance(value, Items):
         return "a stored list" if value.kind == "stored" else f"a {value.kind}"
-    if isinstance(value, (Name, Method)):
+    if isinstance(value, (LibraryName, BoundMethod)):
         return f"`{value.text}`"
     names_of_kinds = {
         SymbolicTensor: "a tensor",
-        Array: "an array",
+        ConstantArray: "an array",
         SliceOf: "a slice",
-        Shape: "a shape",
+        ShapeTuple: "a shape",
         Size: "a size that is not known",
     }
     return names_of_kinds.get(type(value), "nothing")

@@ -19,13 +19,13 @@ from unnest.core.keras3.lambdas.operators import FLOAT, calculation
 from unnest.core.keras3.lambdas.values import (
     LAYERS,
     NUMPY,
-    Array,
     CallArguments,
-    Dialect,
+    ConstantArray,
     Items,
-    Name,
+    Libraries,
+    LibraryName,
     SymbolicTensor,
-    Value,
+    SymbolicValue,
     array,
     bounded,
     constant,
@@ -88,7 +88,7 @@ def translate(config: JsonObject, called: LambdaCall) -> Translation | Untransla
         stored = _stored(config)
     except NotFollowed as reason:
         return Untranslatable(str(reason))
-    if isinstance(stored, Name):
+    if isinstance(stored, LibraryName):
         return _translate_name(stored, config, called)
     if called.backend == "cntk":
         return Untranslatable("its backend is CNTK")
@@ -103,12 +103,12 @@ class _StoredFunction:
     """Code with the values that are stored beside it; `arguments` are the layer's, by name."""
 
     code: str
-    defaults: tuple[Value, ...]
-    closure: tuple[Value, ...]
-    arguments: Mapping[str, Value]
+    defaults: tuple[SymbolicValue, ...]
+    closure: tuple[SymbolicValue, ...]
+    arguments: Mapping[str, SymbolicValue]
 
 
-def _stored(config: JsonObject) -> _StoredFunction | Name:
+def _stored(config: JsonObject) -> _StoredFunction | LibraryName:
     if config.get("mask") is not None:
         raise NotFollowed("it computes a mask of its own")
     if _dtype(config.get("dtype")) not in {None, FLOAT}:
@@ -121,7 +121,7 @@ def _stored(config: JsonObject) -> _StoredFunction | Name:
     code, defaults, closure = code_objects.parts_of(function)
     if isinstance(function, str) and code is None:
         module = config.get("module")
-        return Name(_path(module if isinstance(module, str) else "", function), function)
+        return LibraryName(_path(module if isinstance(module, str) else "", function), function)
     if isinstance(function, Mapping) and function.get("class_name") != "__lambda__":
         raise NotFollowed("its function is stored by name")
     if code is None:
@@ -152,7 +152,7 @@ def _path(module: str, function: str) -> str:
     return f"keras.activations.{function}" if module in ACTIVATION_MODULES else function
 
 
-def _values(stored: Json) -> tuple[Value, ...]:
+def _values(stored: Json) -> tuple[SymbolicValue, ...]:
     if stored is None:
         return ()
     if isinstance(stored, Mapping) and stored.get("class_name") == "__tuple__":
@@ -162,28 +162,28 @@ def _values(stored: Json) -> tuple[Value, ...]:
     return tuple(_json(value) for value in stored)
 
 
-def _json(stored: Json) -> Value:
+def _json(stored: Json) -> SymbolicValue:
     """A stored value: what was a tuple, a list or an array is no longer told apart."""
     return json_tree.fold(stored, _leaf, _holder)
 
 
-def _leaf(stored: Json) -> Value:
+def _leaf(stored: Json) -> SymbolicValue:
     assert not isinstance(stored, (Mapping, Sequence)) or isinstance(stored, str)
     return constant(stored)
 
 
-def _holder(stored: Sequence[Json] | JsonObject, parts: list[Value]) -> Value:
+def _holder(stored: Sequence[Json] | JsonObject, parts: list[SymbolicValue]) -> SymbolicValue:
     if not isinstance(stored, Mapping):
         return items("stored", parts)
     values = dict(zip(stored, parts, strict=True))
     if stored.get("type") == "ndarray" and "value" in values and array(values["value"]) is not None:
-        return Array(array(values["value"]), "array(...)")
+        return ConstantArray(array(values["value"]), "array(...)")
     if stored.get("class_name") == "__tuple__":
         return values.get("items", constant(None))
     raise NotFollowed("a stored value of another kind")
 
 
-def _inputs(called: LambdaCall, text: str) -> Value:
+def _inputs(called: LambdaCall, text: str) -> SymbolicValue:
     tensors = [
         SymbolicTensor(
             Input(index),
@@ -202,7 +202,7 @@ def _shape(called: LambdaCall, index: int) -> tuple[int | None, ...] | None:
     return None if shape is None else (None, *shape[1:])
 
 
-def _dialect(called: LambdaCall) -> Dialect:
+def _dialect(called: LambdaCall) -> Libraries:
     version = called.keras_version or ""
     numbers = release_of(called.keras_version)
     tensorflow: Literal["1", "2"] | None = None
@@ -211,7 +211,7 @@ def _dialect(called: LambdaCall) -> Dialect:
     elif numbers and numbers < (2, 3):
         tensorflow = "1"
     backend = called.backend or ("tensorflow" if version.endswith("-tf") else None)
-    return Dialect(backend, tensorflow, keras_3=numbers >= (3,), release=numbers, data_format=called.data_format)
+    return Libraries(backend, tensorflow, keras_3=numbers >= (3,), release=numbers, data_format=called.data_format)
 
 
 def _agreed(
@@ -243,7 +243,7 @@ def _run(code: CodeObject, python: Python, stored: _StoredFunction, called: Lamb
         return _untranslatable(code, str(reason), texts[-1] if texts else "")
 
 
-def _locals(code: CodeObject, stored: _StoredFunction, called: LambdaCall) -> dict[str, Value]:
+def _locals(code: CodeObject, stored: _StoredFunction, called: LambdaCall) -> dict[str, SymbolicValue]:
     names = code.locals[: code.arguments + code.keyword_only]
     if FED_BY_KERAS & set(names):
         raise NotFollowed("an argument that depends on the mask or on training")
@@ -251,7 +251,7 @@ def _locals(code: CodeObject, stored: _StoredFunction, called: LambdaCall) -> di
     return arguments_of(code, _inputs(called, first), stored.defaults, stored.arguments)
 
 
-def _translate_name(function: Name, config: JsonObject, called: LambdaCall) -> Translation | Untranslatable:
+def _translate_name(function: LibraryName, config: JsonObject, called: LambdaCall) -> Translation | Untranslatable:
     """A function stored by name: only where its module is stored too and is Keras's own."""
     dialect = _dialect(called)
     arguments = config.get("arguments")
@@ -266,7 +266,7 @@ def _translate_name(function: Name, config: JsonObject, called: LambdaCall) -> T
         return Untranslatable(str(reason), (function.text,))
 
 
-def _translation(value: Value, dialect: Dialect, called: LambdaCall, python: Python | None) -> Translation:
+def _translation(value: SymbolicValue, dialect: Libraries, called: LambdaCall, python: Python | None) -> Translation:
     values = value.items if isinstance(value, Items) else (value,)
     tensors = [each for each in values if isinstance(each, SymbolicTensor)]
     if not tensors or len(tensors) != len(values):

@@ -13,8 +13,7 @@ import numpy as np
 from unnest.core.frontends.keras3_operations import keras3_call, plain_argument
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
-from unnest.core.model import Json
-from unnest.core.model import Shape as Sizes
+from unnest.core.model import Json, Shape
 from unnest.core.ops.functions import NotTranslated
 from unnest.core.ops.keras3_modules import MODULES
 from unnest.core.ops.sizes import Sized
@@ -81,7 +80,7 @@ class Items:
     """
 
     kind: Literal["list", "tuple", "stored"]
-    items: tuple[Value, ...]
+    items: tuple[SymbolicValue, ...]
     size: int
     depth: int = 1
     rank: int = ATOM
@@ -96,10 +95,10 @@ class Items:
         return f"({inner}{',' if len(self.items) == 1 else ''})" if self.kind == "tuple" else f"[{inner}]"
 
 
-Numbers: TypeAlias = Literal["float64", "float32", "int64", "tensor"]
+ArrayKind: TypeAlias = Literal["float64", "float32", "int64", "tensor"]
 """What a constant array is: one of NumPy's, by its dtype, or a tensor of `float32`."""
 
-NUMPY_DTYPES: Mapping[Numbers, np.dtype[Any]] = {
+NUMPY_DTYPES: Mapping[ArrayKind, np.dtype[Any]] = {
     "float64": np.dtype(np.float64),
     "float32": np.dtype(np.float32),
     "int64": np.dtype(np.int64),
@@ -108,13 +107,13 @@ NUMPY_DTYPES: Mapping[Numbers, np.dtype[Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Array:
+class ConstantArray:
     """A constant array of numbers (nested lists of one shape); `numbers` is None where its dtype is not stored."""
 
     value: Json
     text: str
     rank: int = ATOM
-    numbers: Numbers | None = None
+    numbers: ArrayKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +131,7 @@ class SliceOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class LibraryName:
     """A module or function by the name that it is known under here (`K.mean`), and as the code has it."""
 
     path: str
@@ -141,17 +140,17 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class BoundMethod:
     """An attribute of a value that is only good for a call."""
 
-    of: SymbolicTensor | Shape | Array
+    of: SymbolicTensor | ShapeTuple | ConstantArray
     name: str
     text: str
     rank: int = ATOM
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ShapeTuple:
     """The shape of a tensor as Python sees it, of which `rows` is as the tensor's for its first size.
 
     `kind` is what holds it: TensorFlow's own `shape`, a `list`, a `tuple`, or itself a `tensor` (`tf.shape`).
@@ -173,11 +172,13 @@ class Size:
     rank: int = ATOM
 
 
-Value: TypeAlias = SymbolicTensor | Const | Items | Array | SliceOf | Name | Method | Shape | Size
+SymbolicValue: TypeAlias = (
+    SymbolicTensor | Const | Items | ConstantArray | SliceOf | LibraryName | BoundMethod | ShapeTuple | Size
+)
 
 
 @dataclass(slots=True)
-class Dialect:
+class Libraries:
     """The libraries whose functions the code called.
 
     `tensorflow` is its first number if the file stores it, `release` the numbers of Keras's version, `data_format` the
@@ -196,8 +197,8 @@ class Dialect:
 class CallArguments:
     """Of one call, in the order of the code."""
 
-    positional: tuple[Value, ...]
-    keywords: Mapping[str, Value]
+    positional: tuple[SymbolicValue, ...]
+    keywords: Mapping[str, SymbolicValue]
 
     @property
     def text(self) -> str:
@@ -213,7 +214,7 @@ def constant(value: bool | float | str | EllipsisType | None) -> Const:
     return Const(value, text, UNARY if negative else ATOM)
 
 
-def items(kind: Literal["list", "tuple", "stored"], values: Sequence[Value]) -> Items:
+def items(kind: Literal["list", "tuple", "stored"], values: Sequence[SymbolicValue]) -> Items:
     """A list or tuple.
 
     Raises:
@@ -239,7 +240,7 @@ def bounded(text: str) -> str:
     return text
 
 
-def enclosed(value: Value, rank: int) -> str:
+def enclosed(value: SymbolicValue, rank: int) -> str:
     """A value's text as part of what binds as `rank` does."""
     return value.text if value.rank >= rank else f"({value.text})"
 
@@ -265,7 +266,7 @@ def node(
     return SymbolicTensor(made, like[0].dtype, "", shape=shape, nodes=nodes)
 
 
-def _sized(arg: Operand, shapes: Mapping[int, Sizes | None]) -> object:
+def _sized(arg: Operand, shapes: Mapping[int, Shape | None]) -> object:
     """An argument with its shape in a tensor's place."""
     if isinstance(arg, Input | Part | OpNode):
         return Sized(shapes.get(id(arg)))
@@ -280,7 +281,7 @@ def part(tensor: SymbolicTensor, index: int) -> SymbolicTensor:
     return replace(tensor, operand=Part(tensor.operand, index), shape=None)
 
 
-def number(value: Value) -> int | float | None:
+def number(value: SymbolicValue) -> int | float | None:
     """A finite Python number that a tensor of 32 bits holds."""
     if not isinstance(value, Const) or isinstance(value.value, bool) or not isinstance(value.value, (int, float)):
         return None
@@ -292,9 +293,9 @@ def plain(value: float) -> bool:
     return abs(value) <= (2**63 - 1 if isinstance(value, int) else MAX_FLOAT)
 
 
-def array(value: Value) -> Json | None:
+def array(value: SymbolicValue) -> Json | None:
     """Return a constant array as a nested list; None if it is ragged, empty, or not of numbers."""
-    if isinstance(value, Array):
+    if isinstance(value, ConstantArray):
         return value.value
     if not isinstance(value, Items):
         return None
@@ -302,7 +303,7 @@ def array(value: Value) -> Json | None:
     return nested if nested is not None and _shape(nested) is not None else None
 
 
-def _nested(value: Value) -> Json | None:
+def _nested(value: SymbolicValue) -> Json | None:
     if isinstance(value, Items):
         parts = [_nested(item) for item in value.items]
         return None if None in parts else parts

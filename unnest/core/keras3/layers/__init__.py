@@ -9,7 +9,7 @@ from unnest.core.keras3.context import Context
 from unnest.core.keras3.pieces import Config, Piece, Weights
 from unnest.core.model import JsonObject
 
-Rule: TypeAlias = Callable[[str, Config, str, Weights, Context], Piece]
+LayerRule: TypeAlias = Callable[[str, Config, str, Weights, Context], Piece]
 """Class, config, today's name and weights of a layer -> what it becomes; raises CannotConvert."""
 
 

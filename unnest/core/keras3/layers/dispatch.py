@@ -11,7 +11,7 @@ from unnest.core.keras3 import expressed, keras_1
 from unnest.core.keras3.config_values import plain
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import (
-    Rule,
+    LayerRule,
     activation_layers,
     convolutions,
     embedding,
@@ -112,7 +112,7 @@ def _operation(kind: str, config: Config, name: str, weights: Weights, context: 
 
 
 #: Class -> its rule; a class of Keras 3 without one is a plain layer.
-RULES: dict[str, Rule] = {
+RULES: dict[str, LayerRule] = {
     "InputLayer": inputs.input_layer,
     "Activation": activation_layers.activation_layer,
     "ThresholdedReLU": activation_layers.thresholded_relu,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.lambdas.values import Items, SymbolicTensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import Items, SymbolicTensor, SymbolicValue, constant, items
 from unnest.core.keras3.op_nodes import Input
 from unnest.core.keras3.pieces import GraphTensor, LayerArguments, Tree
 from unnest.core.ops.functions import NotTranslated
@@ -20,7 +20,7 @@ class CallValues:
     call: LayerArguments
     context: Context
 
-    def tensor(self, tensor: GraphTensor) -> Value:
+    def tensor(self, tensor: GraphTensor) -> SymbolicValue:
         """A tensor; a shape or a number, where that is what an operation gave."""
         rows = self.context.rows.setdefault(tensor, len(self.context.rows))
         made = self.context.results.get(tensor.layer) if (tensor.rank, tensor.tensor) == (0, 0) else None
@@ -35,7 +35,7 @@ class CallValues:
             Input(self.call.tensors.index(tensor)), self.call.dtype(tensor), "x", shape=shape, rows=rows
         )
 
-    def of(self, tree: Tree) -> Value:
+    def of(self, tree: Tree) -> SymbolicValue:
         """An argument. Raises NotTranslated."""
         if isinstance(tree, GraphTensor):
             return self.tensor(tree)
@@ -53,6 +53,6 @@ class CallValues:
         raise NotTranslated("an argument of a form that is not known")
 
 
-def holds_tensors(value: Value) -> bool:
+def holds_tensors(value: SymbolicValue) -> bool:
     """Return True if it is a list of tensors, as functions that give several have it."""
     return isinstance(value, Items) and any(isinstance(each, SymbolicTensor) for each in value.items)

@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from unnest.core.keras3.lambdas import calls, operators
-from unnest.core.keras3.lambdas.values import CallArguments, Dialect, Items, Name, SymbolicTensor, Value
+from unnest.core.keras3.lambdas.values import (
+    CallArguments,
+    Items,
+    Libraries,
+    LibraryName,
+    SymbolicTensor,
+    SymbolicValue,
+)
 from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.pieces import Tree
 from unnest.core.ops import FUNCTIONS, OPERATIONS
@@ -22,7 +29,9 @@ ALIASES = {
 """Spellings that TensorFlow stores -> those of its documentation."""
 
 
-def function_called(function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], values: CallValues) -> Value:
+def function_called(
+    function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], values: CallValues
+) -> SymbolicValue:
     """A stored call of a function. Raises NotTranslated."""
     if function == "einsum" and not values.call.tensors:
         raise NotTranslated("Keras stored its equation alone, and not what it was called on")
@@ -32,20 +41,20 @@ def function_called(function: str, args: Sequence[Tree], kwargs: Mapping[str, Tr
 
 
 def operation(
-    name: str, args: Sequence[Value], kwargs: Mapping[str, Value], tensorflow: Literal["1", "2"] = "2"
-) -> Value:
+    name: str, args: Sequence[SymbolicValue], kwargs: Mapping[str, SymbolicValue], tensorflow: Literal["1", "2"] = "2"
+) -> SymbolicValue:
     """Translate a TensorFlow function. Raises NotTranslated."""
-    dialect = Dialect("tensorflow", tensorflow)
+    dialect = Libraries("tensorflow", tensorflow)
     name = ALIASES.get(name, name).removeprefix("compat.v1.")
     if name.startswith("__operators__."):
         return _operator(name.removeprefix("__operators__."), args, kwargs)
     path = f"tf.{name}"
     if path not in FUNCTIONS and f"tf.{name.rpartition('.')[2]}" in FUNCTIONS:
         path = f"tf.{name.rpartition('.')[2]}"
-    return calls.call(Name(path, f"tf.{name}"), CallArguments(tuple(args), kwargs), dialect)
+    return calls.call(LibraryName(path, f"tf.{name}"), CallArguments(tuple(args), kwargs), dialect)
 
 
-def _operator(name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+def _operator(name: str, args: Sequence[SymbolicValue], kwargs: Mapping[str, SymbolicValue]) -> SymbolicValue:
     sides = [*args, *kwargs.values()]
     if name == "getitem" and len(sides) == 2:  # noqa: PLR2004 - a tensor and a key
         return part(sides[0], sides[1])
@@ -57,7 +66,7 @@ def _operator(name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> 
     return operators.binary(operation.symbol, left, right)
 
 
-def part(of: Value, key: Value) -> Value:
+def part(of: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
     """A part of a tensor, or of a shape or a list, which TensorFlow's keys take for a tensor of one axis."""
     if not isinstance(of, SymbolicTensor) and isinstance(key, Items) and len(key.items) == 1:
         key = key.items[0]

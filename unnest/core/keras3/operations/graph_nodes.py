@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.frontends.node_def import node_attributes, node_call, node_inputs, node_operation
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.lambdas.values import Value, constant, items
+from unnest.core.keras3.lambdas.values import SymbolicValue, constant, items
 from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.operations.function_calls import operation, part
 from unnest.core.model import Json, JsonObject
@@ -29,7 +29,7 @@ NOTES = frozenset({"incompatible_shape_error", "N"})
 """Attributes beside types that do not change what a node computes."""
 
 
-def node_called(node: JsonObject, config: Mapping[str, Json], values: CallValues) -> Value:
+def node_called(node: JsonObject, config: Mapping[str, Json], values: CallValues) -> SymbolicValue:
     """Return what a node computes; constants stand by their position among the inputs.
 
     Raises:
@@ -72,7 +72,7 @@ def _says_more(node: JsonObject) -> bool:
     )
 
 
-def _value(plain: Json) -> Value:
+def _value(plain: Json) -> SymbolicValue:
     """An attribute as stored code has values. Raises NotTranslated for shapes and the like."""
     if isinstance(plain, list):
         return items("list", [constant(each) for each in plain])
@@ -89,7 +89,7 @@ def _check(name: str, plain: OpCall) -> None:
         raise NotTranslated("another diagonal than the main one")
 
 
-def _function_called(op: str, known: Operation, call: OpCall) -> Value:
+def _function_called(op: str, known: Operation, call: OpCall) -> SymbolicValue:
     """The function of TensorFlow's that computes a node, on arguments by the names that it has for them."""
     path = _tensorflow_function(known)
     if path is None:
@@ -104,7 +104,7 @@ def _function_called(op: str, known: Operation, call: OpCall) -> Value:
     names = {spelled for parameter in function.parameters for spelled in parameter}
     given = [items("list", each) if isinstance(each, list) else each for each in call.args]
     beyond = dict(zip(known.parameters[function.positional :], given[function.positional :], strict=False))
-    kwargs: dict[str, Value] = {}
+    kwargs: dict[str, SymbolicValue] = {}
     for parameter, value in {**beyond, **call.kwargs}.items():
         if known.name == "diagpart":
             continue
@@ -121,7 +121,7 @@ def _tensorflow_function(known: Operation) -> str | None:
     return TENSORFLOW.get(known.name, known.called) or None
 
 
-def _subscript(plain: OpCall) -> Value:
+def _subscript(plain: OpCall) -> SymbolicValue:
     """The subscript that a StridedSlice stands for."""
     begin, end, steps = (argument(plain, name) for name in ("begin", "end", "strides"))
     if not isinstance(begin, list) or not isinstance(end, list) or not isinstance(steps, list):
@@ -131,7 +131,7 @@ def _subscript(plain: OpCall) -> Value:
     return items("tuple", [_key(each) for each in key])
 
 
-def _key(key: object) -> Value:
+def _key(key: object) -> SymbolicValue:
     if isinstance(key, slice):
         return operators.slice_of([constant(end) for end in (key.start, key.stop, key.step)])
     return constant(key)  # type: ignore[arg-type]  # a number, None or ...

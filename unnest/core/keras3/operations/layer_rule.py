@@ -12,10 +12,10 @@ from unnest.core.keras3.lambdas.values import (
     CORE,
     Const,
     Items,
-    Shape,
+    ShapeTuple,
     Size,
     SymbolicTensor,
-    Value,
+    SymbolicValue,
     constant,
 )
 from unnest.core.keras3.op_nodes import Input, Operand, OpNode
@@ -52,16 +52,16 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
     return Expansion(outputs)
 
 
-def _operands(value: Value, call: LayerArguments) -> list[Operand]:
+def _operands(value: SymbolicValue, call: LayerArguments) -> list[Operand]:
     """Return the operations of the result; of a shape or a number, its replacement. Raises NotTranslated."""
     if isinstance(value, Items) and holds_tensors(value):
         return [_operand(each) for each in value.items]
-    if isinstance(value, Shape | Size | Const | Items):
+    if isinstance(value, ShapeTuple | Size | Const | Items):
         return [OpNode(CORE, SIZE, {}, tuple(Input(k) for k in range(len(call.tensors[:1]))))]
     return [_operand(value)]
 
 
-def _operand(value: Value) -> Operand:
+def _operand(value: SymbolicValue) -> Operand:
     if not isinstance(value, SymbolicTensor):
         raise NotTranslated("a result that is no tensor")
     return (

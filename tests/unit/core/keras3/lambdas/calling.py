@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unnest.core.keras3.lambdas import calls
-from unnest.core.keras3.lambdas.values import CallArguments, Dialect, Items, SymbolicTensor, Value
+from unnest.core.keras3.lambdas.values import CallArguments, Items, Libraries, SymbolicTensor, SymbolicValue
 from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
 
 X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 3, 4))
@@ -12,7 +12,7 @@ INTEGERS = SymbolicTensor(Input(0), "int32", "i", shape=(None, 3, 4))
 UNSHAPED = SymbolicTensor(Input(0), "float32", "u")
 
 
-def path(text: str, dialect: Dialect) -> Value:
+def path(text: str, dialect: Libraries) -> SymbolicValue:
     """The value of a dotted name."""
     root, *fields = text.split(".")
     value = calls.global_value(root, dialect)
@@ -21,13 +21,15 @@ def path(text: str, dialect: Dialect) -> Value:
     return value
 
 
-def called(text: str, *positional: Value, dialect: Dialect | None = None, **keywords: Value) -> Value:
+def called(
+    text: str, *positional: SymbolicValue, dialect: Libraries | None = None, **keywords: SymbolicValue
+) -> SymbolicValue:
     """What a call gives, in a file of TensorFlow 2 unless a dialect is given."""
-    dialect = dialect or Dialect("tensorflow", "2")
+    dialect = dialect or Libraries("tensorflow", "2")
     return calls.call(path(text, dialect), CallArguments(positional, keywords), dialect)
 
 
-def computed(value: Value) -> str:
+def computed(value: SymbolicValue) -> str:
     """The operations of a tensor, or of a list of them: `Sqrt(Maximum(x0, 0.0))`, a class's arguments by name."""
     if isinstance(value, Items):
         return f"[{', '.join(computed(item) for item in value.items)}]"

@@ -12,12 +12,12 @@ from tests.unit.core.keras3.lambdas.calling import UNSHAPED, X, called, computed
 from unnest.core.keras3.lambdas import arrays, calls
 from unnest.core.keras3.lambdas.operators import binary, subscript, unary
 from unnest.core.keras3.lambdas.values import (
-    Array,
+    ArrayKind,
     CallArguments,
-    Dialect,
-    Numbers,
+    ConstantArray,
+    Libraries,
     SliceOf,
-    Value,
+    SymbolicValue,
     constant,
     items,
 )
@@ -27,29 +27,29 @@ ALL = SliceOf((None, None, None))
 NONE = constant(None)
 
 
-def numbers(*values: float) -> Value:
+def numbers(*values: float) -> SymbolicValue:
     """A list of numbers, as the code has it."""
     return items("list", [constant(value) for value in values])
 
 
-def tensor(*values: float) -> Array:
+def tensor(*values: float) -> ConstantArray:
     """`tf.constant([...])`."""
     return arrays.rounded_array(list(values), "tensor")
 
 
-def numpy(*values: float) -> Array:
+def numpy(*values: float) -> ConstantArray:
     """`np.array([...])`."""
     return arrays.of_value(numbers(*values), None)
 
 
-def stored(*values: float) -> Array:
+def stored(*values: float) -> ConstantArray:
     """An array in a closure, whose dtype is not stored."""
-    return Array(list(values), "array(...)")
+    return ConstantArray(list(values), "array(...)")
 
 
-def method(value: Array, name: str, *arguments: Value) -> Value:
+def method(value: ConstantArray, name: str, *arguments: SymbolicValue) -> SymbolicValue:
     """`value.name(arguments)`."""
-    return calls.call(calls.attribute(value, name), CallArguments(arguments, {}), Dialect("tensorflow", "2"))
+    return calls.call(calls.attribute(value, name), CallArguments(arguments, {}), Libraries("tensorflow", "2"))
 
 
 F32 = float(np.float32(0.1))
@@ -96,8 +96,8 @@ F32 = float(np.float32(0.1))
         (subscript(numpy(1.0, 2.0), SliceOf((None, None, -1))), "float64", [2.0, 1.0]),
     ],
 )  # fmt: skip
-def test_an_array(value: Value, kind: Numbers | None, result: Any) -> None:
-    assert isinstance(value, Array)
+def test_an_array(value: SymbolicValue, kind: ArrayKind | None, result: Any) -> None:
+    assert isinstance(value, ConstantArray)
     assert (value.numbers, value.value) == (kind, result)
 
 
@@ -117,7 +117,7 @@ def test_an_array(value: Value, kind: Numbers | None, result: Any) -> None:
         ("*", numpy(2**52), constant(2**10), "an impossible calculation"),
     ],
 )
-def test_arithmetic_that_is_not_understood(symbol: str, left: Value, right: Value, reason: str) -> None:
+def test_arithmetic_that_is_not_understood(symbol: str, left: SymbolicValue, right: SymbolicValue, reason: str) -> None:
     """Python 2 divided integers otherwise, and a dtype that is not stored may be any."""
     with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
         binary(symbol, left, right)
@@ -140,7 +140,7 @@ def test_arithmetic_that_is_not_understood(symbol: str, left: Value, right: Valu
         ("np.ones", [numbers(200, 200)], "the shape of an array"),
     ],
 )
-def test_calls_that_are_not_understood(name: str, arguments: list[Value], reason: str) -> None:
+def test_calls_that_are_not_understood(name: str, arguments: list[SymbolicValue], reason: str) -> None:
     with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
         called(name, *arguments)
 
@@ -156,7 +156,9 @@ def test_calls_that_are_not_understood(name: str, arguments: list[Value], reason
         (numpy(1.0), "reshape", [constant("F")], "arguments of `.reshape`"),
     ],
 )
-def test_methods_that_are_not_understood(value: Array, name: str, arguments: list[Value], reason: str) -> None:
+def test_methods_that_are_not_understood(
+    value: ConstantArray, name: str, arguments: list[SymbolicValue], reason: str
+) -> None:
     with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
         method(value, name, *arguments)
 
@@ -166,14 +168,14 @@ def test_methods_that_are_not_understood(value: Array, name: str, arguments: lis
     [(numpy(1.0, 2.0), constant(0)), (stored(1.0, 2.0), NONE), (numpy(1.0), items("tuple", [ALL, ALL])),
      (numpy(1.0, 2.0), SliceOf((None, None, 0)))],
 )  # fmt: skip
-def test_parts_that_are_not_understood(value: Array, key: Value) -> None:
+def test_parts_that_are_not_understood(value: ConstantArray, key: SymbolicValue) -> None:
     """One number of an array is NumPy's, and no Python number."""
     with pytest.raises(NotTranslated, match=r"^a part of an array$"):
         subscript(value, key)
 
 
 MATRIX = arrays.rounded_array([[1.0], [2.0], [3.0], [4.0]], "tensor")
-LAST = Dialect("tensorflow", "2", data_format="channels_last")
+LAST = Libraries("tensorflow", "2", data_format="channels_last")
 
 
 @pytest.mark.parametrize(
@@ -187,7 +189,7 @@ LAST = Dialect("tensorflow", "2", data_format="channels_last")
         (called("K.bias_add", UNSHAPED, tensor(1.0), constant("channels_last")), "Add(x0, [1.0])"),
     ],
 )
-def test_beside_a_tensor(value: Value, operations: str) -> None:
+def test_beside_a_tensor(value: SymbolicValue, operations: str) -> None:
     assert computed(value) == operations
 
 

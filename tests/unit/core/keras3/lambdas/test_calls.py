@@ -12,10 +12,10 @@ from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.values import (
     CallArguments,
     Const,
-    Dialect,
-    Name,
+    Libraries,
+    LibraryName,
     SymbolicTensor,
-    Value,
+    SymbolicValue,
     constant,
     items,
 )
@@ -37,11 +37,11 @@ NUMPY = "keras.src.ops.numpy"
     ],
 )
 def test_one_function_has_one_name_here(text: str, known_as: str) -> None:
-    assert path(text, Dialect()) == Name(known_as, text)
+    assert path(text, Libraries()) == LibraryName(known_as, text)
 
 
 def test_what_a_bare_name_was_taken_for_is_noted() -> None:
-    dialect = Dialect()
+    dialect = Libraries()
     path("K.mean", dialect)
     path("abs", dialect)
     assert dialect.taken == {"K": "keras.backend", "abs": "the builtin"}
@@ -50,7 +50,7 @@ def test_what_a_bare_name_was_taken_for_is_noted() -> None:
 @pytest.mark.parametrize("name", ["foo", "backend", "KK", "sys", "K.mean", "open", "eval"])
 def test_another_global_is_not_stored(name: str) -> None:
     with pytest.raises(NotTranslated, match=f"^`{re.escape(name)}`, a name whose value is not stored$"):
-        calls.global_value(name, Dialect())
+        calls.global_value(name, Libraries())
 
 
 @pytest.mark.parametrize(
@@ -65,19 +65,19 @@ def test_random_numbers_have_no_place_in_predictions(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "value"), [("np.pi", 3.141592653589793), ("tf.newaxis", None)])
 def test_constants_of_modules(text: str, value: float | None) -> None:
-    assert path(text, Dialect()) == Const(value, text)
+    assert path(text, Libraries()) == Const(value, text)
 
 
 def test_attributes_of_tensors() -> None:
     assert calls.attribute(X, "shape").text == "x.shape"
-    shape = calls.call(calls.attribute(X, "get_shape"), CallArguments((), {}), Dialect())
+    shape = calls.call(calls.attribute(X, "get_shape"), CallArguments((), {}), Libraries())
     assert shape.text == "x.get_shape()"
     with pytest.raises(NotTranslated, match=r"^`.dtype` of a tensor$"):
         calls.attribute(X, "dtype")
     with pytest.raises(NotTranslated, match=r"^a shape that is not known$"):
         calls.attribute(UNSHAPED, "shape")
     with pytest.raises(NotTranslated, match=r"^arguments of `x.get_shape`$"):
-        calls.call(calls.attribute(X, "get_shape"), CallArguments((X,), {}), Dialect())
+        calls.call(calls.attribute(X, "get_shape"), CallArguments((X,), {}), Libraries())
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_attributes_of_tensors() -> None:
         (called("abs", X), "Absolute", {}, "abs(x)"),
     ],
 )
-def test_a_call_is_an_operation(value: Value, class_name: str, config: dict[str, object], text: str) -> None:
+def test_a_call_is_an_operation(value: SymbolicValue, class_name: str, config: dict[str, object], text: str) -> None:
     assert isinstance(value, SymbolicTensor)
     assert isinstance(value.operand, OpNode)
     assert (value.operand.module, value.operand.class_name) == (NUMPY, class_name)
@@ -121,7 +121,7 @@ def test_a_call_is_an_operation(value: Value, class_name: str, config: dict[str,
         (called("K.ndim", X), 3),
     ],
 )
-def test_a_call_on_constants_is_a_constant(value: Value, result: float) -> None:
+def test_a_call_on_constants_is_a_constant(value: SymbolicValue, result: float) -> None:
     assert isinstance(value, Const)
     assert value.value == result
 
@@ -148,7 +148,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("text", "positional", "keywords", "reason"), REFUSED, ids=[r for *_, r in REFUSED])
 def test_other_arguments_are_not_understood(
-    text: str, positional: tuple[Value, ...], keywords: dict[str, Any], reason: str
+    text: str, positional: tuple[SymbolicValue, ...], keywords: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
         called(text, *positional, **keywords)
@@ -156,10 +156,10 @@ def test_other_arguments_are_not_understood(
 
 def test_what_both_backends_of_keras_1_compute_is_an_assumption() -> None:
     """Its files do not tell the backend."""
-    dialect = Dialect(None, release=(1, 2, 2))
+    dialect = Libraries(None, release=(1, 2, 2))
     assert isinstance(called("K.relu", X, dialect=dialect), SymbolicTensor)
     assert dialect.taken["K.relu"] == "what Theano and TensorFlow both compute"
-    for other in (Dialect(None, release=(2, 0, 9)), Dialect("theano", release=(1, 2, 2))):
+    for other in (Libraries(None, release=(2, 0, 9)), Libraries("theano", release=(1, 2, 2))):
         with pytest.raises(NotTranslated, match="which depends on the backend"):
             called("K.relu", X, dialect=other)
     with pytest.raises(NotTranslated, match="which depends on the backend"):
@@ -169,12 +169,12 @@ def test_what_both_backends_of_keras_1_compute_is_an_assumption() -> None:
 @pytest.mark.parametrize(
     ("text", "dialect", "reason"),
     [
-        ("K.l2_normalize", Dialect("theano"), "`K.l2_normalize`, which depends on the backend"),
-        ("K.l2_normalize", Dialect(None), "`K.l2_normalize`, which depends on the backend"),
-        ("K.l2_normalize", Dialect("tensorflow", keras_3=True), "`K.l2_normalize` of Keras 3"),
+        ("K.l2_normalize", Libraries("theano"), "`K.l2_normalize`, which depends on the backend"),
+        ("K.l2_normalize", Libraries(None), "`K.l2_normalize`, which depends on the backend"),
+        ("K.l2_normalize", Libraries("tensorflow", keras_3=True), "`K.l2_normalize` of Keras 3"),
     ],
 )
-def test_what_backends_compute_differently(text: str, dialect: Dialect, reason: str) -> None:
+def test_what_backends_compute_differently(text: str, dialect: Libraries, reason: str) -> None:
     with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
         called(text, X, constant(1), dialect=dialect)
     assert isinstance(called(text, X, constant(1)), SymbolicTensor)

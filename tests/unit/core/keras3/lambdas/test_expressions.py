@@ -11,7 +11,7 @@ from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import PYTHONS
 from unnest.core.keras3.lambdas.expressions import Expressions
-from unnest.core.keras3.lambdas.values import Dialect, SymbolicTensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import Libraries, SymbolicTensor, SymbolicValue, constant, items
 from unnest.core.keras3.op_nodes import Input
 
 X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 4))
@@ -19,13 +19,13 @@ CODE = CodeObject(
     layout="3.8", arguments=1, keyword_only=0, stack=4, flags=0, code=b"", constants=(None, 2, (1, 2)),
     names=("K", "exp"), locals=("x", "y"), free=(), cells=(), slots=(),
 )  # fmt: skip
-EXPRESSIONS = Expressions(Dialect("tensorflow"))
+EXPRESSIONS = Expressions(Libraries("tensorflow"))
 
 FAST, CONST, RETURN, GLOBAL, CALL, ATTR = 124, 100, 83, 116, 131, 106
 ADD, TUPLE, LIST, SUBSCRIPT, COMPARE, SLICE, EXTEND, JUMP = 23, 102, 103, 25, 107, 133, 162, 113
 
 
-def run(*code: int) -> Value:
+def run(*code: int) -> SymbolicValue:
     python_39 = PYTHONS["3.8"][1]
     return Machine(python_39, replace(CODE, code=bytes(code)), EXPRESSIONS, {"x": X}, ()).run()
 

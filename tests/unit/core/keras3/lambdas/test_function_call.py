@@ -8,13 +8,13 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X
 from unnest.core.keras3.lambdas.function_call import FunctionCall, shape_of
-from unnest.core.keras3.lambdas.values import Dialect, Name, Value, constant, items
+from unnest.core.keras3.lambdas.values import Libraries, LibraryName, SymbolicValue, constant, items
 from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.ops.functions import NotTranslated
 
 
-def bound(value: Value) -> FunctionCall:
-    return FunctionCall({"a": value}, Dialect())
+def bound(value: SymbolicValue) -> FunctionCall:
+    return FunctionCall({"a": value}, Libraries())
 
 
 @pytest.mark.parametrize(
@@ -29,10 +29,10 @@ def bound(value: Value) -> FunctionCall:
         ("flag", constant(value=True), True),
         ("text", constant("same"), "same"),
         ("dtype", constant("int32"), "int32"),
-        ("dtype", Name("tf.float32", "tf.float32"), "float32"),
+        ("dtype", LibraryName("tf.float32", "tf.float32"), "float32"),
     ],
 )
-def test_an_argument(kind: str, value: Value, read: object) -> None:
+def test_an_argument(kind: str, value: SymbolicValue, read: object) -> None:
     assert getattr(bound(value), kind)("a") == read
 
 
@@ -53,7 +53,7 @@ def test_an_argument(kind: str, value: Value, read: object) -> None:
         ("tensors", items("list", [X, INTEGERS]), "a list that holds more than tensors of one kind"),
     ],
 )
-def test_an_argument_of_another_kind(kind: str, value: Value, reason: str) -> None:
+def test_an_argument_of_another_kind(kind: str, value: SymbolicValue, reason: str) -> None:
     with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
         getattr(bound(value), kind)("a")
 
@@ -67,7 +67,7 @@ def test_an_argument_that_is_understood_with_one_value_alone() -> None:
 
 
 def test_an_operation_and_a_shape() -> None:
-    made = FunctionCall({}, Dialect()).op("Flip", X, axis=1)
+    made = FunctionCall({}, Libraries()).op("Flip", X, axis=1)
     assert made.operand == OpNode("keras.src.ops.numpy", "Flip", {"axis": 1}, (X.operand,))
     assert shape_of(X).dimensions == (None, 3, 4)
     with pytest.raises(NotTranslated, match=r"^a shape that is not known$"):

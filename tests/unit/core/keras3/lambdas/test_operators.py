@@ -12,12 +12,12 @@ from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.lambdas.values import (
     Const,
     Items,
-    Name,
-    Shape,
+    LibraryName,
+    ShapeTuple,
     Size,
     SliceOf,
     SymbolicTensor,
-    Value,
+    SymbolicValue,
     constant,
     items,
 )
@@ -47,7 +47,7 @@ FLOATS: Json = {"class_name": "__numpy__", "config": {"value": [1.0, 2.0], "dtyp
         ("@", X, Y, OpNode(NUMPY, "Matmul", {}, (Input(0), Input(1))), "x @ y"),
     ],
 )
-def test_on_tensors(symbol: str, left: Value, right: Value, node: OpNode, text: str) -> None:
+def test_on_tensors(symbol: str, left: SymbolicValue, right: SymbolicValue, node: OpNode, text: str) -> None:
     result = operators.binary(symbol, left, right)
     assert isinstance(result, SymbolicTensor)
     assert (result.operand, result.text) == (node, text)
@@ -83,7 +83,7 @@ def test_what_binds_less_tightly_stands_in_parentheses() -> None:
     ("right", "shape", "rows"),
     [(Y, (None, 4), X.rows), (constant(2), (None, 4), X.rows), (WIDER, (None, 3, 4), None), (VECTOR, None, None)],
 )
-def test_the_shape_of_a_sum(right: Value, shape: tuple[int | None, ...] | None, rows: int | None) -> None:
+def test_the_shape_of_a_sum(right: SymbolicValue, shape: tuple[int | None, ...] | None, rows: int | None) -> None:
     """As NumPy broadcasts; whose rows they are is known where nothing could widen it."""
     result = operators.binary("+", X, right)
     assert isinstance(result, SymbolicTensor)
@@ -114,17 +114,17 @@ def test_a_comparison_is_a_truth_value(symbol: str, name: str) -> None:
         ),
     ],
 )
-def test_a_part_of_a_tensor(key: Value, stored: Json, text: str) -> None:
+def test_a_part_of_a_tensor(key: SymbolicValue, stored: Json, text: str) -> None:
     result = operators.subscript(X, key)
     assert isinstance(result, SymbolicTensor)
     assert (result.operand, result.text) == (OpNode(NUMPY, "GetItem", {}, (Input(0), stored)), text)
 
 
 def test_a_part_of_a_shape_or_list() -> None:
-    shape = Shape((None, 4, 5), "shape", "s", rows=0)
+    shape = ShapeTuple((None, 4, 5), "shape", "s", rows=0)
     assert operators.subscript(shape, constant(0)) == Size("s[0]", rows=0)
     assert operators.subscript(shape, constant(-1)) == Const(5, "s[-1]")
-    assert operators.subscript(shape, SliceOf((1, None, None))) == Shape((4, 5), "shape", "s[1:]")
+    assert operators.subscript(shape, SliceOf((1, None, None))) == ShapeTuple((4, 5), "shape", "s[1:]")
     assert operators.subscript(VECTOR, constant(1)) == constant(2)
     assert operators.subscript(VECTOR, SliceOf((None, None, -1))).text == "[2, 1]"
     assert operators.unpack(VECTOR, 2) == [constant(1), constant(2)]
@@ -133,16 +133,16 @@ def test_a_part_of_a_shape_or_list() -> None:
 
 def test_lists_one_behind_the_other() -> None:
     """A shape that Python has as a list among them; its first size still counts rows."""
-    shape = Shape((None, 4), "list", "s", rows=0)
+    shape = ShapeTuple((None, 4), "list", "s", rows=0)
     joined = operators.binary("+", shape, VECTOR)
     assert isinstance(joined, Items)
     assert (joined.kind, joined.text) == ("list", "s + [1, 2]")
     assert joined.items == (Size("s[0]", rows=0), Const(4, "s[1]"), constant(1), constant(2))
     kept = operators.subscript(shape, SliceOf((None, 1, None)))
-    assert isinstance(kept, Shape)
+    assert isinstance(kept, ShapeTuple)
     assert kept.rows == 0
     cut = operators.subscript(shape, SliceOf((1, None, None)))
-    assert isinstance(cut, Shape)
+    assert isinstance(cut, ShapeTuple)
     assert cut.rows is None
 
 
@@ -164,10 +164,10 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: operators.binary("+", X, constant(10**30)), "an integer as an operand"),
     (lambda: operators.binary("+", VECTOR, items("stored", [constant(1)])), "`+` on a list and a stored list"),
     (lambda: operators.binary("+", VECTOR, items("tuple", [constant(1)])), "`+` on a list and a tuple"),
-    (lambda: operators.binary("+", VECTOR, Shape((4,), "shape", "s")), "`+` on a list and a shape"),
-    (lambda: operators.binary("+", VECTOR, Shape((4,), "tensor", "s")), "`+` on a list and a shape"),
+    (lambda: operators.binary("+", VECTOR, ShapeTuple((4,), "shape", "s")), "`+` on a list and a shape"),
+    (lambda: operators.binary("+", VECTOR, ShapeTuple((4,), "tensor", "s")), "`+` on a list and a shape"),
     (lambda: operators.binary("*", VECTOR, VECTOR), "`*` on a list and a list"),
-    (lambda: operators.unpack(Shape((4,), "tensor", "s"), 1), "a shape taken apart"),
+    (lambda: operators.unpack(ShapeTuple((4,), "tensor", "s"), 1), "a shape taken apart"),
     (lambda: operators.binary("+", constant("a"), constant("b")), "`+` on text and text"),
     (lambda: operators.binary("/", constant(1), constant(0)), "an impossible calculation"),
     (lambda: operators.binary("**", constant(2), constant(65)), "a large power"),
@@ -185,12 +185,12 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: operators.subscript(X, SliceOf((None, None, 0))), "a step of zero"),
     (lambda: operators.subscript(X, Y), "a tensor's part by a tensor"),
     (lambda: operators.subscript(VECTOR, constant(2)), "an index outside its list"),
-    (lambda: operators.subscript(Shape((4,), "shape", "s"), constant(1)), "an index outside its shape"),
+    (lambda: operators.subscript(ShapeTuple((4,), "shape", "s"), constant(1)), "an index outside its shape"),
     (
         lambda: operators.subscript(items("stored", [constant(1)]), SliceOf((None, None, None))),
         "a part of a stored list",
     ),
-    (lambda: operators.subscript(Name("K", "K"), constant(0)), "a part of `K`"),
+    (lambda: operators.subscript(LibraryName("K", "K"), constant(0)), "a part of `K`"),
     (lambda: operators.slice_of([constant(1.5), constant(2)]), "a slice whose ends are no integers"),
     (lambda: operators.slice_of([X, constant(2)]), "a slice whose ends are no integers"),
     (lambda: operators.unpack(X, 2), "a tensor taken apart"),

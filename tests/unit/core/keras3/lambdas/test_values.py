@@ -8,12 +8,12 @@ import pytest
 
 from unnest.core.keras3.lambdas import values
 from unnest.core.keras3.lambdas.values import (
-    Array,
     CallArguments,
     Const,
+    ConstantArray,
     SliceOf,
     SymbolicTensor,
-    Value,
+    SymbolicValue,
     constant,
     items,
 )
@@ -42,7 +42,7 @@ ONE, TWO = constant(1), constant(2)
         (SliceOf((None, None, -1)), "::-1"),
     ],
 )
-def test_a_value_is_written_as_python_writes_it(value: Value, text: str) -> None:
+def test_a_value_is_written_as_python_writes_it(value: SymbolicValue, text: str) -> None:
     assert value.text == text
 
 
@@ -53,7 +53,7 @@ def test_arguments_are_written_in_their_order() -> None:
 @pytest.mark.parametrize(
     ("value", "text"), [(constant(2), "2"), (constant(-2), "(-2)"), (constant(-0.0), "(-0.0)"), (X, "x")]
 )
-def test_parentheses_stand_where_something_binds_more_tightly(value: Value, text: str) -> None:
+def test_parentheses_stand_where_something_binds_more_tightly(value: SymbolicValue, text: str) -> None:
     """A signed number is an operation of its own, though it is stored as one constant."""
     assert values.enclosed(value, values.RANK["**"]) == text
 
@@ -75,7 +75,7 @@ def test_parentheses_stand_where_something_binds_more_tightly(value: Value, text
     ],
     ids=str,
 )
-def test_a_number_is_one_that_a_tensor_holds(value: Value, number: float | None) -> None:
+def test_a_number_is_one_that_a_tensor_holds(value: SymbolicValue, number: float | None) -> None:
     assert values.number(value) == number
 
 
@@ -84,7 +84,7 @@ def test_a_number_is_one_that_a_tensor_holds(value: Value, number: float | None)
     [
         (items("list", [ONE, constant(2.5)]), [1, 2.5]),
         (items("tuple", [items("list", [ONE]), items("list", [TWO])]), [[1], [2]]),
-        (Array([[1]], "a"), [[1]]),
+        (ConstantArray([[1]], "a"), [[1]]),
         (items("list", []), None),
         (items("list", [ONE, items("list", [TWO])]), None),
         (items("list", [items("list", [ONE]), items("list", [ONE, TWO])]), None),
@@ -93,7 +93,7 @@ def test_a_number_is_one_that_a_tensor_holds(value: Value, number: float | None)
     ],
     ids=["vector", "matrix", "array", "empty", "ragged", "of two lengths", "of tensors", "a number"],
 )
-def test_an_array_is_numbers_of_one_shape(value: Value, nested: Json) -> None:
+def test_an_array_is_numbers_of_one_shape(value: SymbolicValue, nested: Json) -> None:
     assert values.array(value) == nested
 
 
