@@ -20,8 +20,8 @@ from tests import makeh5
 from tests.conftest import Cli
 from unnest.batch.cluster import in_order
 from unnest.batch.fixing import Fixing, fix_all
+from unnest.batch.tasks import Engine
 from unnest.batch.walk import Task
-from unnest.batch.work import Engine
 from unnest.files.workspace import Workspace
 from unnest.options import FixOptions, Meter
 from unnest.report.result import Result

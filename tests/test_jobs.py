@@ -23,8 +23,8 @@ from tests.conftest import Cli
 from tests.judged import check_verdict
 from unnest.batch.fixing import Fixing, fix_all
 from unnest.batch.inspecting import Inspecting
+from unnest.batch.tasks import UNWATCHED, Engine
 from unnest.batch.walk import Task
-from unnest.batch.work import UNWATCHED, Engine
 from unnest.batch.workers import WINDOW, in_order
 from unnest.files.workspace import Workspace
 from unnest.options import FixOptions, Meter

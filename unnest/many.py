@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from unnest import logs, outputs
 from unnest.batch.fixing import fix_all
 from unnest.batch.inspecting import inspect_all
-from unnest.batch.work import Engine
+from unnest.batch.tasks import Engine
 from unnest.caller_code import target_model_of
 from unnest.options import FACTS, TEXT, Architecture, Dialect, FixOptions, architecture_argument, architecture_inputs
 from unnest.remote.urls import path_text

@@ -8,9 +8,9 @@ from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 from unnest import outputs
-from unnest.batch.output_places import OUTPUT_TWICE, OutputPlaces, place_in
+from unnest.batch.output_paths import OUTPUT_TWICE, OutputPlaces, place_in
+from unnest.batch.tasks import HERE, UNWATCHED, Engine, ModelWork, Watch, each, whole
 from unnest.batch.walk import Task, is_walked, tasks_in
-from unnest.batch.work import HERE, UNWATCHED, Engine, ModelWork, Watch, each, whole
 from unnest.errors import UsageError
 from unnest.files import workspace
 from unnest.files.overwrite_checks import Inputs, models_around

@@ -6,8 +6,8 @@ from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from unnest.batch.tasks import HERE, UNWATCHED, Engine, ModelWork, Watch, each
 from unnest.batch.walk import Task, tasks_in
-from unnest.batch.work import HERE, UNWATCHED, Engine, ModelWork, Watch, each
 from unnest.core.model import Choices, JsonObject
 from unnest.inspection import inspect_anywhere
 from unnest.known_models import KnownModels

@@ -16,8 +16,8 @@ from unnest.core.architecture import (
     renumber_shared_objects,
 )
 from unnest.core.assign.flat_list import split
-from unnest.core.assign.given_architecture import shared_out
-from unnest.core.assign.shares import Ambiguous, Share
+from unnest.core.assign.layer_weights import Ambiguous, Share
+from unnest.core.assign.split_by_architecture import shared_out
 from unnest.core.assign.stored_groups import as_listed, group_names, layer_name_by_group, without_operations
 from unnest.core.assign.weight_checks import check_architecture
 from unnest.core.keras_facts.weight_order import is_trained_by_name

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from unnest.core.architecture.compile_config import is_legacy_optimizer, optimizer_class
 from unnest.core.keras3.tensors import stored_refs
-from unnest.core.keras_facts.adapted import untold
-from unnest.core.keras_facts.config_forms import LOSS_SCALE
+from unnest.core.keras_facts.h5_and_keras_configs import LOSS_SCALE
+from unnest.core.keras_facts.preprocessing_state import untold
 from unnest.core.model import Stored
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import ContainerName, Source

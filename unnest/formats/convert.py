@@ -223,7 +223,7 @@ def _as_keras(source: Source, plan: Plan) -> TargetFormat:
 def _model_as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
     if model.architecture is None or not is_model(model.architecture):
         raise Refused("no-architecture", f"{source.path}: a .keras needs the graph of layers, which is not stored")
-    from unnest.core.keras_facts.config_forms import as_zipped
+    from unnest.core.keras_facts.h5_and_keras_configs import as_zipped
     from unnest.formats.keras3.path_layout import lay_out
 
     if not isinstance(plan.output, Rearranged):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 
-from unnest.core.assign.loading_order import is_state_of_fewer, misplaced, stored_once
+from unnest.core.assign.misplaced_weights import is_state_of_fewer, misplaced, stored_once
 from unnest.core.keras_facts import loading, loading_in_keras_3
-from unnest.core.keras_facts.adapted import untold
 from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
+from unnest.core.keras_facts.preprocessing_state import untold
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.stored_code import lambdas
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TypeAlias
 
 from unnest.core.architecture import snake_case
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.layers.catalog import LAYERS
 from unnest.core.model import Tensor
 

@@ -19,9 +19,9 @@ from unnest.budget import memoize
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph
 from unnest.core.architecture.nested import LeafPath
-from unnest.core.assign.claimants import Claimant, name_claims, names_of_nameless
-from unnest.core.assign.shares import Ambiguous, Share
-from unnest.core.assign.stored_once import at_every_place, count_stored_once
+from unnest.core.assign.layer_weights import Ambiguous, Share
+from unnest.core.assign.owner_candidates import OwnerCandidate, name_claims, names_of_nameless
+from unnest.core.assign.shared_layers import at_every_place, count_stored_once
 from unnest.core.model import Group, JsonObject, Tensor
 
 
@@ -40,7 +40,7 @@ def _split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
         tensors = at_every_place(tensors, graph)
     if all(t.owner for t in tensors):
         return _by_owner(tensors, graph)
-    shares = _only_reading(tensors, _claimants(tensors, graph, graph.layers))
+    shares = _only_reading(tensors, _candidates(tensors, graph, graph.layers))
     if shares is None:
         raise Ambiguous(f"its {len(tensors)} weights do not fit the layers of {graph.name}")
     return dict(zip(graph.layers, shares, strict=True))
@@ -55,10 +55,10 @@ def runs(tensors: Sequence[Tensor], graph: Graph, names: Sequence[str]) -> Mappi
         Ambiguous: more than one reading is left, or none.
 
     """
-    claimants = _claimants(tensors, graph, names)
-    layers = [claimant.with_one_run() for claimant in claimants]
+    candidates = _candidates(tensors, graph, names)
+    layers = [candidate.with_one_run() for candidate in candidates]
     totals = [count_stored_once(e) if is_model(e := graph.layers[name].stored) else None for name in names]
-    sharing = [claimant.with_one_run(total) for claimant, total in zip(claimants, totals, strict=True)]
+    sharing = [candidate.with_one_run(total) for candidate, total in zip(candidates, totals, strict=True)]
     if _promised(layers) != len(tensors) == _promised(sharing):
         layers = sharing
     shares = _only_reading(tensors, layers, border=len(tensors))
@@ -67,17 +67,17 @@ def runs(tensors: Sequence[Tensor], graph: Graph, names: Sequence[str]) -> Mappi
     return {name: Share(share.tensors, sorted_out=False) for name, share in zip(names, shares, strict=True)}
 
 
-def _promised(layers: Iterable[Claimant]) -> int:
+def _promised(layers: Iterable[OwnerCandidate]) -> int:
     return sum(layer.promised.total for layer in layers if layer.promised is not None)
 
 
-def _claimants(tensors: Sequence[Tensor], graph: Graph, names: Iterable[str]) -> list[Claimant]:
+def _candidates(tensors: Sequence[Tensor], graph: Graph, names: Iterable[str]) -> list[OwnerCandidate]:
     borne = names_of_nameless(tensors, graph)
-    return [Claimant.of(graph.layers[name], borne.get(name, "")) for name in names]
+    return [OwnerCandidate.of(graph.layers[name], borne.get(name, "")) for name in names]
 
 
 def _only_reading(
-    tensors: Sequence[Tensor], layers: Sequence[Claimant], border: int | None = None
+    tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate], border: int | None = None
 ) -> list[Share] | None:
     """Return the layers' shares in the only reading that is left, or None; `border` as in `Search`.
 
@@ -85,7 +85,7 @@ def _only_reading(
         Ambiguous: several readings are left, or one in which a layer has too few weights.
 
     """
-    from unnest.core.assign.readings import Rules, Search
+    from unnest.core.assign.partition_search import Rules, Search
 
     by_name = name_claims(tensors, layers)
     nameless: list[frozenset[int] | None] = [None] * len(tensors)
@@ -119,7 +119,7 @@ def layers_placed_by_order(shares: Mapping[str, Share], graph: Graph) -> tuple[s
     """
     tensors = [t for share in shares.values() for t in share.tensors]
     borne = names_of_nameless(tensors, graph)
-    layers = [Claimant.of(graph.layers[name], borne.get(name, "")) for name in shares]
+    layers = [OwnerCandidate.of(graph.layers[name], borne.get(name, "")) for name in shares]
     claims = dict(zip((t.ref for t in tensors), name_claims(tensors, layers), strict=True))
     named: dict[int, list[Tensor]] = {}
     for tensor in tensors:
@@ -135,7 +135,7 @@ def layers_placed_by_order(shares: Mapping[str, Share], graph: Graph) -> tuple[s
     return tuple(by_order)
 
 
-def _check_complete(layers: Sequence[Claimant], shares: Sequence[Share]) -> None:
+def _check_complete(layers: Sequence[OwnerCandidate], shares: Sequence[Share]) -> None:
     """Raises Ambiguous where a layer has fewer weights than its config promises: Keras would refuse the result."""
     for layer, share in zip(layers, shares, strict=True):
         if layer.promised is not None and len(share.tensors) < layer.promised.total:
@@ -156,7 +156,7 @@ def _by_owner(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
 
 def _anchored(
     tensors: Sequence[Tensor],
-    layers: Sequence[Claimant],
+    layers: Sequence[OwnerCandidate],
     claims: Sequence[frozenset[int] | None],
     border: int | None,
 ) -> list[Share] | None:
@@ -183,7 +183,7 @@ def _anchored(
     return shares
 
 
-def _border(layers: Sequence[Claimant], owners: Sequence[int]) -> int | None:
+def _border(layers: Sequence[OwnerCandidate], owners: Sequence[int]) -> int | None:
     """Return where the trained weights end if order does not show it; None if they cannot end anywhere.
 
     Of the places that every layer allows, the nearest to what the configs promise, which is not among them if a model

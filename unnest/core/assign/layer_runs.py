@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.assign.flat_list import layers_placed_by_order, runs, split
-from unnest.core.assign.shares import Share
+from unnest.core.assign.layer_weights import Share
 from unnest.core.assign.stored_groups import group_names
 from unnest.core.assign.weight_checks import check_layer
 from unnest.core.model import Group, JsonObject, Tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from unnest.core.assign.name_bearers import MAX_PARTS
+from unnest.core.assign.variable_name_index import MAX_PARTS
 from unnest.core.keras_facts.optimizer_slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.model import Group, Tensor

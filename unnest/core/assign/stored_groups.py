@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.held_layers import parts_of, spectral_normalization
+from unnest.core.keras_facts.wrapped_layers import parts_of, spectral_normalization
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject
 

@@ -1,7 +1,7 @@
 """Assign a checkpoint's variables to layers by names alone, as `tf.train.Saver` stores them.
 
-`name_bearers` finds the layer that a variable is named after. A name that was taken is numbered, `conv_1/kernel`: then
-there are several sets for one layer, and only the graph shows which one is read.
+`variable_name_index` finds the layer that a variable is named after. A name that was taken is numbered,
+`conv_1/kernel`: then there are several sets for one layer, and only the graph shows which one is read.
 
 The order of a layer's weights is that in which they were made, which `.meta` has. Without it the layer's config lists
 its initializers, and only Keras's own layers are known to make their weights in one order. (Source: files of Keras 1.2
@@ -19,8 +19,8 @@ from typing import TypeAlias
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested import leaves
-from unnest.core.assign.name_bearers import Bearers, is_satellite, without_numbers
 from unnest.core.assign.trainable import trained_count
+from unnest.core.assign.variable_name_index import Bearers, is_satellite, without_numbers
 from unnest.core.keras_facts.layer_classes import today
 from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, parts_of, stem_of, stems_of
 from unnest.core.keras_facts.weight_specs import expected, fits, has_initializers

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.domain import Interpretation, NotFollowed, Value
 from unnest.core.byte_code.frame import Frame
-from unnest.core.byte_code.inner import Cells, Exit, Held, InnerCode, InnerFunction, Null, RunCost
-from unnest.core.byte_code.interpretation import Interpretation, NotFollowed, Value
 from unnest.core.byte_code.opcodes import Impossible, Python, entry
+from unnest.core.byte_code.runtime_values import Cells, Exit, Held, InnerCode, InnerFunction, Null, RunCost
 from unnest.core.byte_code.stack import only_values
 
 CLOSURE = 8

@@ -7,9 +7,9 @@ from enum import Enum
 from typing import Any, ClassVar, Generic, Literal, NamedTuple
 
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.inner import Exit, Held, Internal, Iteration, Null, RunCost, spend_on
-from unnest.core.byte_code.interpretation import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
+from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
 from unnest.core.byte_code.opcodes import BRANCHES, Impossible, Instruction, Python, at_offset
+from unnest.core.byte_code.runtime_values import Exit, Held, Internal, Iteration, Null, RunCost, spend_on
 from unnest.core.byte_code.stack import OperandStack
 
 COUNTS_BYTES = frozenset({"2.7", "3.5", "3.6", "3.7", "3.8", "3.9"})

@@ -11,9 +11,8 @@ from typing import Any, ClassVar, Literal
 
 from unnest.core.byte_code.calls import Calls
 from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
 from unnest.core.byte_code.frame import Frame
-from unnest.core.byte_code.inner import Cell, Cells, Held, InnerFunction, Internal, Null, RunCost, spend_on
-from unnest.core.byte_code.interpretation import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
 from unnest.core.byte_code.opcodes import (
     BRANCHES,
     GENERATOR,
@@ -27,6 +26,7 @@ from unnest.core.byte_code.opcodes import (
     may_have_written,
     opening,
 )
+from unnest.core.byte_code.runtime_values import Cell, Cells, Held, InnerFunction, Internal, Null, RunCost, spend_on
 from unnest.core.byte_code.stack import INNER_FUNCTION, only_values
 from unnest.core.byte_code.stored_function import COROUTINE, VARIADIC
 from unnest.core.byte_code.variables import Variables

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic
 
-from unnest.core.byte_code.inner import Exit, Held, InnerCode, InnerFunction, Internal, Iteration, Null, RunCost
-from unnest.core.byte_code.interpretation import NotFollowed, Value
+from unnest.core.byte_code.domain import NotFollowed, Value
 from unnest.core.byte_code.opcodes import Impossible
+from unnest.core.byte_code.runtime_values import (
+    Exit,
+    Held,
+    InnerCode,
+    InnerFunction,
+    Internal,
+    Iteration,
+    Null,
+    RunCost,
+)
 
 INNER_FUNCTION = "an inner function"
 

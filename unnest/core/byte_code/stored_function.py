@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.interpretation import NotFollowed, Value
+from unnest.core.byte_code.domain import NotFollowed, Value
 from unnest.core.byte_code.opcodes import GENERATOR, PYTHONS, Python, may_have_written
 
 VARIADIC = 0x04 | 0x08

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Generic
 
 from unnest.core.byte_code.code_objects import CodeObject, Constant
-from unnest.core.byte_code.inner import Cell, Held, InnerCode, InnerFunction, Internal, Null
-from unnest.core.byte_code.interpretation import Interpretation, NotFollowed, Value
+from unnest.core.byte_code.domain import Interpretation, NotFollowed, Value
 from unnest.core.byte_code.opcodes import Impossible, Python, entry
+from unnest.core.byte_code.runtime_values import Cell, Held, InnerCode, InnerFunction, Internal, Null
 from unnest.core.byte_code.stack import INNER_FUNCTION
 
 PYTHON_2_NAMES = {"True": True, "False": False}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.frontends.python_values import Name, Value
 from unnest.core.interpreters.trace import TracedTensor
 from unnest.core.ops.call import OpCall, plain_name

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from unnest.core import json_tree
-from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.model import Json, JsonObject
 
 Value: TypeAlias = Any

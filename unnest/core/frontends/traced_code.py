@@ -13,10 +13,10 @@ from itertools import islice, product
 from typing import Literal, TypeVar
 
 from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.inner import TooMuch
-from unnest.core.byte_code.interpretation import Interpretation, NotFollowed, Plain
+from unnest.core.byte_code.domain import Interpretation, NotFollowed, Plain
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import Impossible, Python
+from unnest.core.byte_code.runtime_values import TooMuch
 from unnest.core.byte_code.stored_function import arguments_of, readings
 from unnest.core.frontends.library_calls import MODULES, SCOPES, library_call, static_shape
 from unnest.core.frontends.python_builtins import BUILTINS

@@ -18,8 +18,8 @@ import numpy as np
 
 from unnest.budget import charge_steps
 from unnest.core.architecture.graph import Ref
-from unnest.core.byte_code.inner import TooMuch
-from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.domain import NotFollowed
+from unnest.core.byte_code.runtime_values import TooMuch
 from unnest.core.interpreters.shapes import call_shape
 from unnest.core.ops.apply import literal_axis, result_of
 from unnest.core.ops.call import OpCall, UnreadableCall, refs_in

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from unnest.core.keras3.pieces import GraphTensor
-from unnest.core.keras3.rules import RULES
+from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.model import release_of
 from unnest.findings import Finding
 

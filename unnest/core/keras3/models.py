@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.assign.flat_list import split
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.keras3.builder import Builder
 from unnest.core.keras3.call_order import in_order
 from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.keras1_merge import begins_with_models, merged_branches
 from unnest.core.keras3.layer_names import today_names
 from unnest.core.keras3.layers import piece
 from unnest.core.keras3.masked_steps import begun, both_ways, directions, is_two, may_become_two
 from unnest.core.keras3.masks import Masks
-from unnest.core.keras3.merged_branches import begins_with_models, merged_branches
 from unnest.core.keras3.pieces import (
     Choice,
     GraphTensor,

@@ -12,6 +12,7 @@ from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.layer_names import today_names
 from unnest.core.keras3.layers import piece
 from unnest.core.keras3.masks import check_chain
+from unnest.core.keras3.missing_shapes import shape_of_input
 from unnest.core.keras3.pieces import (
     FLOAT,
     SEQUENTIAL,
@@ -25,7 +26,6 @@ from unnest.core.keras3.pieces import (
     Shares,
 )
 from unnest.core.keras3.shapes import build_shape
-from unnest.core.keras3.untold_shapes import shape_of_input
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject

@@ -246,7 +246,7 @@ def _metrics(value: Json, context: Context) -> Json:
 def _metric(value: Json, context: Context) -> Json:
     if value is None:
         return None
-    from unnest.core.keras_facts.config_forms import metric_by_name
+    from unnest.core.keras_facts.h5_and_keras_configs import metric_by_name
 
     found = metric_by_name(value)
     value = value if found is ... else found

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from unnest.core.architecture import is_model
 from unnest.core.keras3.context import Conversion
-from unnest.core.keras3.rules import RULES
+from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.keras_facts.layer_classes import today
 from unnest.core.keras_facts.loading import HELD, layer_entries, needs
 from unnest.core.layers.catalog import layer_record, takes

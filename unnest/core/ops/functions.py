@@ -14,7 +14,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.model import Json
 
 if TYPE_CHECKING:  # the values of stored code are loaded where a model holds some

@@ -15,8 +15,8 @@ from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.json_tree import Path
+from unnest.core.keras_facts.custom_functions import ROLES, activations
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
-from unnest.core.keras_facts.own_functions import ROLES, activations
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.keras_facts.weight_specs import has_initializers
 from unnest.core.layers.catalog import layer_record

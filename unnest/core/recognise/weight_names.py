@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.assign.flat_layers import layers_of
-from unnest.core.assign.name_owners import owners
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.layer_weights import Ambiguous
+from unnest.core.assign.owners_by_name import owners
 from unnest.core.model import Group, Tensor
 
 

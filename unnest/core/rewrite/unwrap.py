@@ -9,7 +9,7 @@ from typing import NamedTuple
 from unnest.core.architecture import children, compile_config, is_model, read, replace_children
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.assign.flat_list import split
-from unnest.core.assign.shares import Ambiguous, Share
+from unnest.core.assign.layer_weights import Ambiguous, Share
 from unnest.core.model import JsonObject, NearMiss, Scope, Template, Wrapper
 from unnest.core.recognise.found import LayerWrapper
 from unnest.core.recognise.layer_facts import is_in_training

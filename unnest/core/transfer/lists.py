@@ -10,9 +10,9 @@ from typing import NamedTuple, TypeAlias
 from unnest.core.architecture import read, snake_case
 from unnest.core.architecture.nested import Leaf, LeafPath, leaves
 from unnest.core.assign.flat_list import layers_placed_by_order, split
-from unnest.core.assign.given_architecture import shared_out
-from unnest.core.assign.name_owners import OF_KERAS_1
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.layer_weights import Ambiguous
+from unnest.core.assign.owners_by_name import OF_KERAS_1
+from unnest.core.assign.split_by_architecture import shared_out
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.layers.catalog import LAYERS, layer_record

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from unnest.core.architecture import children, compile_config
 from unnest.core.architecture.nested import Leaf, LeafPath, leaves
 from unnest.core.assign.flat_list import weights_by_leaf
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.keras3.context import CannotConvert, Context, Conversion
+from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
 from unnest.core.keras_facts.layer_classes import today
-from unnest.core.keras_facts.own_functions import HARD_SIGMOID
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
 from unnest.core.model import Group, JsonObject, Stored, Tensor

@@ -10,9 +10,9 @@ import numpy as np
 from unnest.core import json_tree
 from unnest.core.architecture import is_model
 from unnest.core.keras3.context import Conversion
-from unnest.core.keras3.rules import RULES
-from unnest.core.keras_facts.adapted import bin_boundaries, missing_words, vocabulary, with_words
+from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.keras_facts.loading import layer_entries
+from unnest.core.keras_facts.preprocessing_state import bin_boundaries, missing_words, vocabulary, with_words
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.formats.base import Source
 from unnest.formats.keras3.layer_paths import places

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from unnest.core.architecture import is_model, model_name, read, snake_case
 from unnest.core.assign.flat_list import split
-from unnest.core.assign.shares import Ambiguous
-from unnest.core.keras_facts.held_layers import parts_of, spectral_normalization
+from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.keras_facts.weight_specs import expected, is_quantized
+from unnest.core.keras_facts.wrapped_layers import parts_of, spectral_normalization
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
 from unnest.core.layers.weights import ATTENTION_PARTS

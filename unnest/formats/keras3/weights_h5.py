@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, read
 from unnest.core.assign.flat_list import weights_by_leaf
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import (
     Choices,

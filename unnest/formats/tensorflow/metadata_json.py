@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from unnest.core import json_tree
-from unnest.core.keras_facts.own_functions import is_rule_of_keras
+from unnest.core.keras_facts.custom_functions import is_rule_of_keras
 from unnest.core.model import Json, JsonObject, release_of
 from unnest.formats.tensorflow import protos
 from unnest.formats.tensorflow.bundle import read_plain

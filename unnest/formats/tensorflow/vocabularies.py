@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from unnest.budget import charge_memory, charge_steps
-from unnest.core.keras_facts.adapted import missing_words, vocabulary, with_words
+from unnest.core.keras_facts.preprocessing_state import missing_words, vocabulary, with_words
 from unnest.core.model import Json, JsonObject
 from unnest.formats.json_text import parse_object
 from unnest.formats.tensorflow import graphdef

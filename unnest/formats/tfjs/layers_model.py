@@ -20,7 +20,7 @@ import numpy as np
 
 from unnest.core.architecture import is_model
 from unnest.core.assign.layer_runs import groups_of_flat_list, groups_of_runs
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.model import (
     Choices,
     Contents,

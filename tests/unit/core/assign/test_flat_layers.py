@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.core.build import tensors
 from unnest.core.assign.flat_layers import layers_of
-from unnest.core.assign.name_owners import owners
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.layer_weights import Ambiguous
+from unnest.core.assign.owners_by_name import owners
 
 
 def layers(*names: str, is_standalone: bool) -> dict[str, int]:

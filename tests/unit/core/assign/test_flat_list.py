@@ -10,7 +10,7 @@ from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.assign.flat_list import layers_placed_by_order, split
-from unnest.core.assign.shares import Ambiguous, Share
+from unnest.core.assign.layer_weights import Ambiguous, Share
 from unnest.core.model import Tensor
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
 from unnest.core.assign.layer_runs import groups_of_flat_list, groups_of_runs
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.layer_weights import Ambiguous
 
 
 def dense(name: str, before: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, sequential, source, tensors
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.assign.weight_checks import check_architecture
 from unnest.core.model import Group
 

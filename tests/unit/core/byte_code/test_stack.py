@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.inner import MAX_WORK, InnerCode, Iteration, Null, RunCost
-from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.opcodes import Impossible
+from unnest.core.byte_code.runtime_values import MAX_WORK, InnerCode, Iteration, Null, RunCost
 from unnest.core.byte_code.stack import OperandStack, only_values
 
 CODE = CodeObject(

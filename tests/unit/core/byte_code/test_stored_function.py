@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas import compiled
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.stored_function import arguments_of, readings
 
 CODE = CodeObject(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from unnest.core.architecture.graph import Ref
-from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.frontends.library_calls import library_call, static_shape
 from unnest.core.frontends.python_values import Name
 from unnest.core.interpreters.trace import TracedTensor

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.frontends.python_values import OPERATORS, Once, flat, lists_in, share_a_list, stored_value
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from tests.unit.core.frontends.code_of import inputs
 from unnest.core.architecture.graph import Ref
-from unnest.core.byte_code.inner import TooMuch
-from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.domain import NotFollowed
+from unnest.core.byte_code.runtime_values import TooMuch
 from unnest.core.interpreters import trace as traces
 from unnest.core.interpreters.trace import (
     Effect,

@@ -11,7 +11,7 @@ from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.convert import convert
 from unnest.core.keras3.layers import piece
 from unnest.core.keras3.pieces import Expansion, NewLayer
-from unnest.core.keras3.rules import RULES
+from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.rules import RULES
+from unnest.core.keras3.rule_catalog import RULES
 
 
 @pytest.mark.parametrize(

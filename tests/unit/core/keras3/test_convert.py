@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.keras3.test_rules import CONV, DENSE, FLAT, IMAGE, STEPS, chain, sequential, subclass
+from tests.unit.core.keras3.test_rule_catalog import CONV, DENSE, FLAT, IMAGE, STEPS, chain, sequential, subclass
 from unnest.core.keras3.convert import Converted, convert
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 

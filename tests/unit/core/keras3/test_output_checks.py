@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.keras3.test_rules import CONV, DENSE, FLAT, IMAGE, RNN, STEPS, chain, weights
+from tests.unit.core.keras3.test_rule_catalog import CONV, DENSE, FLAT, IMAGE, RNN, STEPS, chain, weights
 from unnest.core.keras3.context import CannotConvert
 from unnest.core.keras3.convert import convert
 from unnest.core.keras3.output_checks import check_output

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, layer, names, sequential
-from tests.unit.core.keras3.test_rules import CODE
+from tests.unit.core.keras3.test_rule_catalog import CODE
 from unnest.core.architecture import read
 from unnest.core.keras3 import sequential as sequentials
 from unnest.core.keras3.context import CannotConvert, Context

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.keras3.test_rules import CODE
+from tests.unit.core.keras3.test_rule_catalog import CODE
 from unnest.core.keras3 import stored_functions
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import Translation

@@ -54,7 +54,7 @@ EXCEPTIONS = {
     "keras3/optimizers.py": "methods of Keras's schedules",
     "keras3/training.py": "losses",
     "keras_facts/loading_in_keras_3.py": MODES,
-    "keras_facts/own_functions.py": ACTIVATIONS,
+    "keras_facts/custom_functions.py": ACTIVATIONS,
     "layers/record.py": MODES,
     "layers/shape_rules.py": MODES,
     "layers/weight_rules.py": "a score of Attention",

@@ -8,7 +8,7 @@ from itertools import chain
 import pytest
 
 from tests.unit.core.build import tensors
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.model import Group, Tensor
 from unnest.core.recognise import weight_names
 

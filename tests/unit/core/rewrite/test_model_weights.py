@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.build import DENSE, NORM, functional, layer, sequential, source, tensors
-from unnest.core.assign.shares import Ambiguous, Share
+from unnest.core.assign.layer_weights import Ambiguous, Share
 from unnest.core.rewrite.model_weights import ModelWeights
 
 TWO = sequential(layer("a", **DENSE), layer("b", **DENSE))

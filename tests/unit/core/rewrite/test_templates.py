@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.unit.core.build import DENSE, functional, layer, sequential, source, tensors
-from unnest.core.assign.shares import Share
+from unnest.core.assign.layer_weights import Share
 from unnest.core.model import Template
 from unnest.core.rewrite.templates import template_of
 

@@ -10,7 +10,7 @@ from tests.unit.core.recognise.towers import arguments
 from tests.unit.core.recognise.towers import model as parallel
 from tests.unit.core.rewrite.wrapping import HEAD, WHOLE, concatenate, split
 from unnest.core.architecture import read
-from unnest.core.assign.shares import Share
+from unnest.core.assign.layer_weights import Share
 from unnest.core.rewrite import unwrap
 from unnest.core.rewrite.model_weights import ModelWeights
 

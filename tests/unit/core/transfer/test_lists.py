@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, sequential, source, tensors
 from unnest.core.architecture.nested import LeafPath, leaves
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.model import Group
 from unnest.core.transfer.leaves import TargetModel
 from unnest.core.transfer.lists import check_names, layer_name, leaves_by_name, listed_weights

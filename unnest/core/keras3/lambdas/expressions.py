@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from unnest.core.byte_code.interpretation import Interpretation, NotFollowed, Plain
+from unnest.core.byte_code.domain import Interpretation, NotFollowed, Plain
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.keras3.lambdas.values import CallArguments, Const, Items, Libraries, SymbolicValue, constant, items
 

@@ -9,7 +9,7 @@ from typing import Literal
 from unnest.core import json_tree
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
-from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import Impossible, Python
 from unnest.core.byte_code.stored_function import arguments_of, readings

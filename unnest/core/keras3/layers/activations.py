@@ -11,7 +11,7 @@ from unnest.core.keras3.config_values import class_and_config
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import piece
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights, chain
-from unnest.core.keras_facts.own_functions import ACTIVATIONS, HARD_SIGMOID, WELL_KNOWN, is_somebodys
+from unnest.core.keras_facts.custom_functions import ACTIVATIONS, HARD_SIGMOID, WELL_KNOWN, is_somebodys
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject

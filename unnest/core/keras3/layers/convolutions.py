@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unnest.core.keras3 import expressed
+from unnest.core.keras3 import removed_layers
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers.plain_layers import plain_layer
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights, chain
@@ -21,7 +21,7 @@ def separable_1d(kind: str, config: Config, name: str, weights: Weights, context
     if not isinstance(made, NewLayer):
         raise refused(name, kind, "causal padding with such an activation is not expressed")
     padding = {"padding": [dilation * (size - 1), 0], "data_format": config.get("data_format", "channels_last")}
-    return chain(expressed.layer("ZeroPadding1D", f"{name}_padding", padding), made)
+    return chain(removed_layers.layer("ZeroPadding1D", f"{name}_padding", padding), made)
 
 
 def _first(value: Json) -> int:

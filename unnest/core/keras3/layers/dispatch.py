@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from unnest.core.architecture import is_model
-from unnest.core.keras3 import expressed, keras_1
+from unnest.core.keras3 import keras_1, removed_layers
 from unnest.core.keras3.config_values import plain
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import (
@@ -142,10 +142,10 @@ RULES: dict[str, LayerRule] = {
     "RNN": recurrent.rnn,
     "Lambda": _stored_function,
     **dict.fromkeys(("SlicingOpLambda", "TFOpLambda", "TensorFlowOpLayer"), _operation),
-    "LocallyConnected1D": expressed.locally_connected,
-    "LocallyConnected2D": expressed.locally_connected,
-    "MaxoutDense": expressed.maxout,
-    "Highway": expressed.highway,
+    "LocallyConnected1D": removed_layers.locally_connected,
+    "LocallyConnected2D": removed_layers.locally_connected,
+    "MaxoutDense": removed_layers.maxout,
+    "Highway": removed_layers.highway,
     "StackedRNNCells": recurrent.stacked_cells,
     "TimeDistributed": wrappers.time_distributed,
     "Bidirectional": wrappers.bidirectional,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unnest.core.keras3 import arguments, expressed
+from unnest.core.keras3 import arguments, removed_layers
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers.activations import activated
 from unnest.core.keras3.mask_propagation import drops_mask
@@ -24,7 +24,7 @@ def plain_layer(kind: str, config: Config, name: str, weights: Weights, context:
     made = activated(layer, context) if "activation" in new else layer
     biased = new.get("data_format") == "channels_first" and new.get("use_bias", True)
     return (
-        expressed.channels_first(made, context)
+        removed_layers.channels_first(made, context)
         if biased and "kernel_size" in new and isinstance(made, NewLayer)
         else made
     )

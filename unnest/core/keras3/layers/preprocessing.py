@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unnest.core.keras3 import expressed
+from unnest.core.keras3 import removed_layers
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers.plain_layers import plain_layer
 from unnest.core.keras3.pieces import (
@@ -33,7 +33,7 @@ def upsampling_2d(kind: str, config: Config, name: str, weights: Weights, contex
     context.note("bilinear", name)
     made = plain_layer(kind, config, name, weights, context)
     assert isinstance(made, NewLayer)
-    return Choice(lambda specs, _: expressed.bilinear(made, specs[0]))
+    return Choice(lambda specs, _: removed_layers.bilinear(made, specs[0]))
 
 
 def resizing(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:

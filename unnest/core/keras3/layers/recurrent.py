@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unnest.core.keras3 import arguments, expressed, tensors
+from unnest.core.keras3 import arguments, removed_layers, tensors
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers.activations import HARD_SIGMOID_FACTOR, activation, is_layer, scaled
 from unnest.core.keras3.layers.wrappers import inner_layer
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
-from unnest.core.keras_facts.own_functions import HARD_SIGMOID
+from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.layers.catalog import layer_record
 
@@ -20,7 +20,9 @@ def recurrent_layer(kind: str, config: Config, name: str, weights: Weights, cont
         raise refused(name, kind, "its arguments are not in the file: Keras 2.0.9 stored none of a cell's")
     if config.get("time_major"):
         made = recurrent_layer(kind, {**config, "time_major": False}, name, weights, context)
-        return expressed.time_major(made, name, kind, sequences=bool(config.get("return_sequences")), context=context)
+        return removed_layers.time_major(
+            made, name, kind, sequences=bool(config.get("return_sequences")), context=context
+        )
     if config.get("zero_output_for_mask") and kind in ("LSTM", "GRU") and _may_not_zero(context):
         raise refused(name, kind, NOT_ZEROED)
     new = arguments.written(kind, config, name, context)
@@ -94,7 +96,9 @@ def rnn(kind: str, config: Config, name: str, weights: Weights, context: Context
     """Return an RNN over a cell, by the cell's class."""
     if config.get("time_major"):
         made = rnn(kind, {**config, "time_major": False}, name, weights, context)
-        return expressed.time_major(made, name, kind, sequences=bool(config.get("return_sequences")), context=context)
+        return removed_layers.time_major(
+            made, name, kind, sequences=bool(config.get("return_sequences")), context=context
+        )
     cell = inner_layer(config.get("cell"), name, kind, weights, context)
     new = arguments.written(kind, {**config, "cell": None}, name, context)
     return NewLayer(name, kind, {**new, "cell": cell.entry}, cell.weights)

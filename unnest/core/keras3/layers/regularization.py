@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from unnest.core.keras3 import expressed
+from unnest.core.keras3 import removed_layers
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.layers.plain_layers import plain_layer
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights, chain
@@ -19,6 +19,6 @@ def gaussian_noise(kind: str, config: Config, name: str, weights: Weights, conte
     factor = 2.0 ** math.ceil(math.log2(deviation))  # a power of two: nothing is rounded
     smaller = plain_layer(kind, {**config, "stddev": deviation / factor}, f"{name}gaussian_noise", weights, context)
     assert isinstance(smaller, NewLayer)
-    before, behind = (expressed.layer("Rescaling", n, {"scale": s, "offset": 0.0})
+    before, behind = (removed_layers.layer("Rescaling", n, {"scale": s, "offset": 0.0})
                       for n, s in ((f"{name}_smaller", 1 / factor), (name, factor)))  # fmt: skip
     return chain(before, smaller, behind)

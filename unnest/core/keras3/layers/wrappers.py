@@ -9,7 +9,7 @@ from unnest.core.keras3 import arguments
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import piece
 from unnest.core.keras3.pieces import FLOAT, Choice, Config, Expansion, NewLayer, Piece, Weights, chain
-from unnest.core.keras_facts.own_functions import HARD_SIGMOID
+from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
 from unnest.core.model import Json
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import makeh5
-from unnest.batch.output_places import OUTPUT_TWICE, OutputPlaces, place_in
+from unnest.batch.output_paths import OUTPUT_TWICE, OutputPlaces, place_in
 from unnest.batch.walk import Task
 from unnest.options import FixOptions
 

@@ -10,7 +10,7 @@ from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.assign.flat_list import split
-from unnest.core.assign.stored_once import at_every_place
+from unnest.core.assign.shared_layers import at_every_place
 
 
 def dense(name: str, before: str, **config: Any) -> dict[str, Any]:

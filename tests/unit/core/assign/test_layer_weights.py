@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.unit.core.build import tensors
-from unnest.core.assign.shares import Share, flat
+from unnest.core.assign.layer_weights import Share, flat
 
 A, B, C, D = tensors("a", "b", "c", "d")
 

@@ -15,7 +15,7 @@ from unnest.core.keras3.layers import piece
 from unnest.core.keras3.pieces import GraphTensor, LayerCall, NewLayer, Shares
 from unnest.core.keras3.sequential import chained
 
-Converted: TypeAlias = Callable[[Graph, Shares, Context], NewLayer]
+ConvertGraph: TypeAlias = Callable[[Graph, Shares, Context], NewLayer]
 
 
 def begins_with_models(graph: Graph) -> bool:
@@ -24,7 +24,7 @@ def begins_with_models(graph: Graph) -> bool:
     return first is not None and first.class_name == "Merge" and bool(first.settings.get("layers"))
 
 
-def merged_branches(graph: Graph, shares: Shares, context: Context, converted: Converted) -> NewLayer:
+def merged_branches(graph: Graph, shares: Shares, context: Context, converted: ConvertGraph) -> NewLayer:
     """Keras 1's Sequential that begins with a Merge of models, which has an input for each of them.
 
     The file lists the weights of the branches' layers beside those of the others (source: Keras 1.2.2, keras/models.py:
@@ -53,7 +53,7 @@ def merged_branches(graph: Graph, shares: Shares, context: Context, converted: C
     return builder.model(graph.name, inputs, [tensor], {"trainable": True})
 
 
-def _branches(merge: Layer, shares: Shares, context: Context, converted: Converted) -> list[NewLayer]:
+def _branches(merge: Layer, shares: Shares, context: Context, converted: ConvertGraph) -> list[NewLayer]:
     """The models that a Merge holds, each under a name of its own: Keras 1 stores none. Raises CannotConvert."""
     entries = merge.settings["layers"]
     if context.masks:

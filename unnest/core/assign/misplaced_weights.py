@@ -17,11 +17,11 @@ from unnest.budget import memoize
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested import leaves
-from unnest.core.assign.claimants import Claimant
 from unnest.core.assign.flat_list import split, weights_by_leaf
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.layer_weights import Ambiguous
+from unnest.core.assign.owner_candidates import OwnerCandidate
+from unnest.core.assign.shared_layers import at_every_place
 from unnest.core.assign.stored_groups import layer_name_by_group
-from unnest.core.assign.stored_once import at_every_place
 from unnest.core.assign.trainable import trained_count
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 
@@ -75,9 +75,9 @@ def _first_stored_once(model: JsonObject, groups: Sequence[Group]) -> str | None
 def _changes_places(model: JsonObject, tensors: Sequence[Tensor]) -> bool:
     """Return True if loading gives the layers of a nested model other weights than their own."""
     graph = read(model)
-    claimants = [Claimant.of(layer, "") for layer in graph.layers.values()]
-    counts = [each.counts() for each in claimants]
-    is_told = all(each.promised is not None or each.has_none for each in claimants)
+    candidates = [OwnerCandidate.of(layer, "") for layer in graph.layers.values()]
+    counts = [each.counts() for each in candidates]
+    is_told = all(each.promised is not None or each.has_none for each in candidates)
     if not is_told or sum(map(sum, counts)) != len(tensors) or any(t.owner for t in tensors):
         return False
     trained = [*accumulate((a for a, _ in counts), initial=0)]

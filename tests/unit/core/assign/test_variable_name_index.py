@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.core.assign.test_variable_names import DENSE, layer, model
 from unnest.core.architecture import read
-from unnest.core.assign.name_bearers import MAX_PARTS, Bearers, is_satellite, without_numbers
+from unnest.core.assign.variable_name_index import MAX_PARTS, Bearers, is_satellite, without_numbers
 from unnest.core.keras_facts.weight_order import Variable
 
 INNER = {"class_name": "LSTM", "config": {"name": "inner", **DENSE}}

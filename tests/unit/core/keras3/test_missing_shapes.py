@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.keras3.test_rules import CONV, DENSE, LINE, RNN
+from tests.unit.core.keras3.test_rule_catalog import CONV, DENSE, LINE, RNN
 from unnest.core.architecture import read
-from unnest.core.keras3.untold_shapes import shape_of_input
+from unnest.core.keras3.missing_shapes import shape_of_input
 from unnest.core.model import Tensor
 
 FLATTEN: tuple[str, dict[str, Any], None] = ("Flatten", {}, None)

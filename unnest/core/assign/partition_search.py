@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import pairwise, product
 from typing import NamedTuple, TypeAlias
 
-from unnest.core.assign.claimants import Claimant
-from unnest.core.assign.shares import Ambiguous, Share
+from unnest.core.assign.layer_weights import Ambiguous, Share
+from unnest.core.assign.owner_candidates import OwnerCandidate
 from unnest.core.model import Tensor
 
 MAX_STEPS = 300_000
@@ -56,7 +56,7 @@ class Search:
     """
 
     tensors: Sequence[Tensor]
-    layers: Sequence[Claimant]
+    layers: Sequence[OwnerCandidate]
     claims: Sequence[frozenset[int] | None]
     rules: Rules
     border: int | None = None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, layer, nested, sequential, tensors
-from unnest.core.assign.loading_order import is_state_of_fewer, misplaced, stored_once
+from unnest.core.assign.misplaced_weights import is_state_of_fewer, misplaced, stored_once
 from unnest.core.model import Group, Stored, Tensor
 
 

@@ -16,8 +16,8 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.nested import leaves
 from unnest.core.architecture.shared_objects import without_numbers
-from unnest.core.assign.claimants import Claimant
-from unnest.core.keras_facts.held_layers import wrapped
+from unnest.core.assign.owner_candidates import OwnerCandidate
+from unnest.core.keras_facts.wrapped_layers import wrapped
 from unnest.core.model import JsonObject, Tensor
 
 
@@ -94,9 +94,9 @@ def at_every_place(tensors: Sequence[Tensor], graph: Graph) -> Sequence[Tensor]:
 def _places(graph: Graph) -> Iterator[_Place]:
     """The layers of a model and of those nested in it, in the order of a flat list."""
     for path, layer in leaves(graph.model):
-        claimant = Claimant.of(layer, "")
-        is_known = claimant.promised is not None or claimant.has_none
-        yield _Place(path, layer, wrapped(layer.stored) or layer.stored, *claimant.counts(), is_known)
+        candidate = OwnerCandidate.of(layer, "")
+        is_known = candidate.promised is not None or candidate.has_none
+        yield _Place(path, layer, wrapped(layer.stored) or layer.stored, *candidate.counts(), is_known)
 
 
 def _total(places: Iterable[_Place]) -> int:

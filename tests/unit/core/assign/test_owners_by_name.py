@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.build import tensors
-from unnest.core.assign.name_owners import owners
+from unnest.core.assign.owners_by_name import owners
 
 
 @pytest.mark.parametrize(

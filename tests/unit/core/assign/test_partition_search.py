@@ -6,14 +6,14 @@ import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, source, tensors
 from unnest.core.architecture import read
-from unnest.core.assign import readings
-from unnest.core.assign.claimants import Claimant, name_claims
-from unnest.core.assign.readings import Rules, Search
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign import partition_search
+from unnest.core.assign.layer_weights import Ambiguous
+from unnest.core.assign.owner_candidates import OwnerCandidate, name_claims
+from unnest.core.assign.partition_search import Rules, Search
 
 ENTRIES = [layer("a", ["x"], **DENSE), layer("mine", ["a"], kind="Mine"), layer("y", ["mine"], **DENSE)]
 LAYERS = [
-    Claimant.of(each, "")
+    OwnerCandidate.of(each, "")
     for each in read(functional(source(), *ENTRIES, outputs=[("y", 0, 0)])).layers.values()
     if each.name != "x"
 ]
@@ -46,6 +46,6 @@ def test_several_are_refused() -> None:
 
 
 def test_a_search_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readings, "MAX_STEPS", 3)
+    monkeypatch.setattr(partition_search, "MAX_STEPS", 3)
     with pytest.raises(Ambiguous, match="too many readings"):
         counts(["a/k", "a/b", "y/k", "y/b"], STRICT)

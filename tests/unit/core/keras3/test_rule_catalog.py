@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unnest.core.keras3.convert import Converted, convert
-from unnest.core.keras3.rules import RULES
+from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 
 IMAGE, STEPS, FLAT = [None, 6, 5, 3], [None, 6, 4], [None, 4]

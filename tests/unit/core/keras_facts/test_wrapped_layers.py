@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts.held_layers import (
+from unnest.core.keras_facts.wrapped_layers import (
     HeldLayer,
     partly_frozen,
     parts_of,

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Graph
-from unnest.core.assign.claimants import Claimant, name_claims
 from unnest.core.assign.flat_list import layers_placed_by_order, split
-from unnest.core.assign.shares import Ambiguous, Share
+from unnest.core.assign.layer_weights import Ambiguous, Share
+from unnest.core.assign.owner_candidates import OwnerCandidate, name_claims
 from unnest.core.assign.stored_groups import group_names
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import Group, JsonObject, Tensor
@@ -46,16 +46,16 @@ def _check_head(
 
     Layers of other weights may bear such names: those of the template itself, where the program counted on.
     """
-    claimants = {name: Claimant.of(layer, "") for name, layer in graph.layers.items()}
+    candidates = {name: OwnerCandidate.of(layer, "") for name, layer in graph.layers.items()}
     for name, tensors in head.items():
-        promised = claimants[name].promised
-        if claimants[name].has_none or (promised is not None and promised.total != len(tensors)):
+        promised = candidates[name].promised
+        if candidates[name].has_none or (promised is not None and promised.total != len(tensors)):
             raise Ambiguous(f"{name} has not the weights that its config promises")
     for name, share in shares.items():
         if why := contradiction(graph.layers[name], [t.shape for t in share.tensors]):
             raise Ambiguous(f"{name}: {why}")
     of_head = {index for index, name in enumerate(graph.layers) if name in head}
-    if any(claim and claim <= of_head for claim in name_claims(flat_list, [*claimants.values()])):
+    if any(claim and claim <= of_head for claim in name_claims(flat_list, [*candidates.values()])):
         raise Ambiguous("weights within the template bear the name of a layer behind it")
     late = next((name for name in _followers(graph, head) if name not in head and shares[name].tensors), None)
     if late is not None:

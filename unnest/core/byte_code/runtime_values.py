@@ -9,7 +9,7 @@ from typing import Generic, TypeAlias
 
 from unnest.budget import charge_steps
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.interpretation import BEYOND_EXPRESSIONS, NotFollowed, Value
+from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, NotFollowed, Value
 
 MAX_INSTRUCTIONS = 5_000
 """Of one function, with all that it repeats and calls."""

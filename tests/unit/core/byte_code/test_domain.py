@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.byte_code.python_itself import Branching, Straight
-from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.domain import NotFollowed
 
 
 def test_straight_code_has_no_conditions() -> None:

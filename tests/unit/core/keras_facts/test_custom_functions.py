@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts import own_functions
+from unnest.core.keras_facts import custom_functions
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_an_activation_is_keras_s_from_some_release_on(
     activation: str, release: tuple[int, ...], is_somebodys: bool
 ) -> None:
     """Where the file tells no release, nothing is doubted."""
-    assert own_functions.is_somebodys(activation, release) is is_somebodys
+    assert custom_functions.is_somebodys(activation, release) is is_somebodys
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_an_activation_is_keras_s_from_some_release_on(
     ],
 )
 def test_rules(config: dict[str, Any], found: list[str]) -> None:
-    assert list(own_functions.rules(config)) == found
+    assert list(custom_functions.rules(config)) == found
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_rules(config: dict[str, Any], found: list[str]) -> None:
 )
 def test_activations(config: dict[str, Any], release: tuple[int, ...], found: list[str]) -> None:
     """`swish` and `relu6` of an old file are one and the same function in everybody's code."""
-    assert list(own_functions.activations(config, release)) == found
+    assert list(custom_functions.activations(config, release)) == found
 
 
 OWN_CLASS = {"module": "package.layers", "class_name": "Mine", "config": {}, "registered_name": "package>Mine"}
@@ -81,4 +81,4 @@ OWN_FUNCTION = {"module": "builtins", "class_name": "function", "config": "my_re
     ],
 )  # fmt: skip
 def test_objects_that_a_loader_is_given(config: Any, found: list[tuple[str, bool]]) -> None:
-    assert list(own_functions.custom_objects(config)) == found
+    assert list(custom_functions.custom_objects(config)) == found

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.keras_facts.adapted import bin_boundaries, missing_words, untold, vocabulary, with_words
+from unnest.core.keras_facts.preprocessing_state import bin_boundaries, missing_words, untold, vocabulary, with_words
 
 
 @pytest.mark.parametrize(

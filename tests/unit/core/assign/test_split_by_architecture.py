@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, sequential, source, tensors
-from unnest.core.assign.given_architecture import shared_out
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.layer_weights import Ambiguous
+from unnest.core.assign.split_by_architecture import shared_out
 from unnest.core.model import Group
 
 FIRST, SECOND, HEAD = (tensors(f"{name}/kernel:0", f"{name}/bias:0") for name in ("a", "b", "h"))

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.assign.claimants import Claimant, name_claims, names_of_nameless
+from unnest.core.assign.owner_candidates import OwnerCandidate, name_claims, names_of_nameless
 
 
 def graph_of(*layers: dict[str, Any]) -> Graph:
@@ -20,8 +20,8 @@ def dense(name: str = "a", **config: Any) -> dict[str, Any]:
     return layer(name, ["x"], **{**DENSE, **config})
 
 
-def claimant(entry: dict[str, Any]) -> Claimant:
-    return Claimant.of(graph_of(entry).layers[entry["name"]], "")
+def claimant(entry: dict[str, Any]) -> OwnerCandidate:
+    return OwnerCandidate.of(graph_of(entry).layers[entry["name"]], "")
 
 
 INNER = functional(
@@ -70,7 +70,7 @@ def test_a_layers_sizes_show_in_the_shapes() -> None:
 
 def test_whose_names_weights_bear() -> None:
     graph = graph_of(dense("a"), dense("a_1"))
-    layers = [Claimant.of(graph.layers[name], "") for name in ("a", "a_1")]
+    layers = [OwnerCandidate.of(graph.layers[name], "") for name in ("a", "a_1")]
     names = ["a/kernel:0", "scope/a_1/kernel:0", "a_2/kernel:0", "a_1_W", "other/kernel:0"]
     claims = name_claims(tensors(*names), layers)
     assert claims == [frozenset({0}), frozenset({1}), frozenset({0}), frozenset({1}), None]
@@ -92,7 +92,7 @@ def test_variables_may_be_counted_from_zero_where_layers_are_from_one(
 ) -> None:
     """Only where so all weights have an owner, and all layers what they promise."""
     graph = graph_of(dense("dense_1"), dense("dense_2"))
-    layers = [Claimant.of(graph.layers[name], "") for name in ("dense_1", "dense_2")]
+    layers = [OwnerCandidate.of(graph.layers[name], "") for name in ("dense_1", "dense_2")]
     expected = [None if owner is None else frozenset({owner}) for owner in owners]
     assert name_claims(tensors(*names), layers) == expected
 
@@ -111,7 +111,8 @@ OF_MINE = [
 def test_so_they_may_be_beside_layers_of_somebody_s_own(names: list[str], owners: str) -> None:
     """Whose configs do not tell how many weights they have."""
     mine = layer("scale_1", ["x"], kind="Scale")
-    layers = [Claimant.of(each, "") for each in graph_of(mine, dense("dense_1"), dense("dense_2")).layers.values()]
+    graph = graph_of(mine, dense("dense_1"), dense("dense_2"))
+    layers = [OwnerCandidate.of(each, "") for each in graph.layers.values()]
     index = {"m": layers.index(next(each for each in layers if each.name == "scale_1"))}
     index.update({"d": index["m"] + 1, "e": index["m"] + 2})
     expected = [None if owner == "." else frozenset({index[owner]}) for owner in owners]
@@ -140,7 +141,7 @@ def both_ways(name: str, inner: str) -> dict[str, Any]:
 @pytest.mark.parametrize("inner", ["lstm_1", "forward_lstm_1"])  # Keras 1.2.2, Keras 1.2.0
 def test_both_directions_are_the_bidirectional_s(inner: str) -> None:
     """Whether its config calls the layer that it holds by its own name, or as the one of its two that runs forward."""
-    layers = [Claimant.of(each, "") for each in graph_of(both_ways("b", inner), dense("d")).layers.values()]
+    layers = [OwnerCandidate.of(each, "") for each in graph_of(both_ways("b", inner), dense("d")).layers.values()]
     names = [each.name for each in layers]
     weights = tensors("forward_lstm_1_W_i:0", "backward_lstm_1_W_i:0", "d_W:0")
     claims = name_claims(weights, layers)
@@ -151,5 +152,5 @@ def test_a_layer_called_forward_speaks_for_no_other() -> None:
     """Only a Bidirectional makes a second layer: any other's name is its alone."""
     held = {"class_name": "LSTM", "config": {"name": "forward_lstm_1", "output_dim": 2}}
     wrapped = layer("t", ["x"], kind="TimeDistributed", layer=held)
-    layers = [Claimant.of(each, "") for each in graph_of(wrapped).layers.values()]
+    layers = [OwnerCandidate.of(each, "") for each in graph_of(wrapped).layers.values()]
     assert name_claims(tensors("backward_lstm_1_W_i:0"), layers) == [None]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3 import expressed
+from unnest.core.keras3 import removed_layers
 from unnest.core.keras3.builder import Builder
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.pieces import Choice, Expansion, GraphTensor, LayerArguments, NewLayer, Piece
@@ -48,7 +48,7 @@ LOCAL_2D: dict[str, Any] = {**LOCAL_1D, "kernel_size": [3, 2], "strides": [1, 2]
 
 def local(kind: str, config: dict[str, Any], *shapes: tuple[int, ...]) -> Piece:
     """A LocallyConnected layer."""
-    return expressed.locally_connected(kind, config, "l", weights(*shapes), Context())
+    return removed_layers.locally_connected(kind, config, "l", weights(*shapes), Context())
 
 
 def test_locally_connected_1d_is_a_row_of_patches() -> None:
@@ -133,13 +133,15 @@ def test_maxout_is_the_largest_of_dense_layers() -> None:
         "input_dim": 4,
     }
     context = Context()
-    dense, largest = entries(expressed.maxout("MaxoutDense", config, "l", weights((2, 4, 3), (2, 3)), context), None, 4)
+    dense, largest = entries(
+        removed_layers.maxout("MaxoutDense", config, "l", weights((2, 4, 3), (2, 3)), context), None, 4
+    )
     assert settings(dense, "name", "equation", "output_shape", "bias_axes", "kernel_regularizer") == [
         "l_features", "ab,cbd->acd", [2, 3], "cd", None,
     ]  # fmt: skip
     assert (largest["class_name"], settings(largest, "name", "axis", "keepdims")) == ("Max", ["l", 1, False])
     assert [c.rule for c in context.conversions()] == ["keras-1-layer"]
-    (dense, _) = entries(expressed.maxout("MaxoutDense", {**config, "bias": False}, "l", (), Context()), None, 4)
+    (dense, _) = entries(removed_layers.maxout("MaxoutDense", {**config, "bias": False}, "l", (), Context()), None, 4)
     assert settings(dense, "bias_axes") == [None]
 
 
@@ -149,7 +151,7 @@ HIGHWAY: dict[str, Any] = {"activation": "relu", "bias": True, "init": "uniform"
 def test_highway_is_a_gate_between_a_layer_and_its_input() -> None:
     """Weights in turns: of the layer and of the gate."""
     held = weights((4, 4), (4, 4), (4,), (4,))
-    piece = expressed.highway("Highway", HIGHWAY, "l", held, Context())
+    piece = removed_layers.highway("Highway", HIGHWAY, "l", held, Context())
     assert isinstance(piece, Expansion)
     builder = Builder()
     x = builder.input(NewLayer("x", "InputLayer", {"name": "x", "batch_shape": [None, 4], "dtype": "float32"}))
@@ -181,7 +183,7 @@ def test_highway_is_a_gate_between_a_layer_and_its_input() -> None:
 )
 def test_highway_that_is_refused(config: dict[str, Any], held: tuple[Tensor, ...], why: str) -> None:
     with pytest.raises(CannotConvert, match=rf"'l' \(Highway\): {why}"):
-        expressed.highway("Highway", config, "l", held, Context())
+        removed_layers.highway("Highway", config, "l", held, Context())
 
 
 LSTM = NewLayer("l", "LSTM", {"name": "l", "units": 2})
@@ -193,7 +195,7 @@ LSTM = NewLayer("l", "LSTM", {"name": "l", "units": 2})
 def test_time_before_the_batch(sequences: bool, kinds: list[str]) -> None:
     """The last step alone has no time to turn back."""
     context = Context()
-    made = entries(expressed.time_major(LSTM, "l", "LSTM", sequences=sequences, context=context), 5, None, 4)
+    made = entries(removed_layers.time_major(LSTM, "l", "LSTM", sequences=sequences, context=context), 5, None, 4)
     assert [e["class_name"] for e in made] == kinds
     assert settings(made[0], "axis1", "axis2") == [0, 1]
     assert settings(made[1], "name") == ["l_batch_major"]
@@ -206,7 +208,7 @@ def test_time_before_the_batch(sequences: bool, kinds: list[str]) -> None:
     ids=["named", "listed"],
 )
 def test_time_before_the_batch_with_states_is_refused(call: LayerArguments) -> None:
-    piece = expressed.time_major(LSTM, "l", "LSTM", sequences=True, context=Context())
+    piece = removed_layers.time_major(LSTM, "l", "LSTM", sequences=True, context=Context())
     assert isinstance(piece, Expansion)
     with pytest.raises(CannotConvert, match="states or masks of its own"):
         piece.outputs(call)
@@ -226,7 +228,7 @@ CONV = NewLayer("l", "Conv2D", {
 def test_a_bias_of_channels_first(shape: tuple[int | None, ...], is_turned: bool) -> None:
     """The layer stays where its output is known to be not as wide as it has filters."""
     context = Context()
-    made = chosen(expressed.channels_first(CONV, context), *shape)
+    made = chosen(removed_layers.channels_first(CONV, context), *shape)
     assert bool(context.conversions()) is is_turned
     if not is_turned:
         assert made is CONV
@@ -252,7 +254,7 @@ def test_bilinear_of_then_is_two_matrices(
 ) -> None:
     """New pixels between the old; the last is repeated, not continued."""
     up = NewLayer("l", "UpSampling2D", {"name": "l", "size": [2, 3], "data_format": data_format})
-    piece = expressed.bilinear(up, Spec(shape, "float32"))
+    piece = removed_layers.bilinear(up, Spec(shape, "float32"))
     assert isinstance(piece, Expansion)
     builder = Builder()
     x = builder.input(NewLayer("x", "InputLayer", {"name": "x", "batch_shape": list(shape), "dtype": "float32"}))
@@ -270,4 +272,4 @@ def test_bilinear_of_then_is_two_matrices(
 def test_bilinear_of_an_open_size_is_refused(spec: Spec | None) -> None:
     up = NewLayer("l", "UpSampling2D", {"name": "l", "size": [2, 2], "data_format": "channels_last"})
     with pytest.raises(CannotConvert, match=r"'l' \(UpSampling2D\): the size of its input"):
-        expressed.bilinear(up, spec)
+        removed_layers.bilinear(up, spec)

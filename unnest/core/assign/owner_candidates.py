@@ -13,16 +13,16 @@ from unnest.core import json_tree
 from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.nested import leaves
-from unnest.core.keras_facts.held_layers import parts_of
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.keras_facts.weight_specs import Expected, has_initializers, is_quantized, units
+from unnest.core.keras_facts.wrapped_layers import parts_of
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
 from unnest.core.model import JsonObject, Tensor
 
 
-class Claimant(NamedTuple):
+class OwnerCandidate(NamedTuple):
     """A layer that may own weights: the names that speak for it, and how many its config promises.
 
     `has_none`: of Keras's own that have no weights. `is_plain`: of Keras's own that hold no others. `is_open`: a model
@@ -40,11 +40,11 @@ class Claimant(NamedTuple):
     trained_counts: frozenset[int] | None
 
     @classmethod
-    def of(cls, layer: Layer, borne: str) -> Claimant:
+    def of(cls, layer: Layer, borne: str) -> OwnerCandidate:
         """Build from a layer; `borne`: the name in its weights if its config has none (empty: none either)."""
         return memoize(_claimant, layer, borne)
 
-    def with_one_run(self, total: int | None = None) -> Claimant:
+    def with_one_run(self, total: int | None = None) -> OwnerCandidate:
         """The same layer in a list that does not set apart what is trained; `total`: other than its config promises."""
         if total is None:
             total = None if self.promised is None else self.promised.total
@@ -80,12 +80,12 @@ class Claimant(NamedTuple):
         return [(trained, rest), *((t, trained + rest - t) for t in reversed(others))]
 
 
-def _claimant(layer: Layer, borne: str) -> Claimant:
+def _claimant(layer: Layer, borne: str) -> OwnerCandidate:
     inner = frozenset(n for n in _names_within(layer.stored) if n != layer.name)
     promised = _promised(layer.stored)
     name = layer.name if layer.is_named else borne
     record = layer_record(today(layer.class_name))
-    return Claimant(
+    return OwnerCandidate(
         name, inner, promised, frozenset(units(layer.settings)), has_none=_has_none(layer),
         is_plain=record.is_plain or record.keras_1_rules, is_open=_is_open(layer),
         trained_counts=_trained_counts(layer.stored),
@@ -202,7 +202,7 @@ def names_of_nameless(tensors: Sequence[Tensor], graph: Graph) -> dict[str, str]
     return borne
 
 
-def name_claims(tensors: Sequence[Tensor], layers: Sequence[Claimant]) -> list[frozenset[int] | None]:
+def name_claims(tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]) -> list[frozenset[int] | None]:
     """Return for every tensor the indices of the layers that its name contains; None if it contains none."""
     claims = _claims(tensors, layers)
     if _are_kept(claims, layers):
@@ -210,7 +210,7 @@ def name_claims(tensors: Sequence[Tensor], layers: Sequence[Claimant]) -> list[f
     return _claims_counted_from_one(tensors, layers) or claims
 
 
-def _claims(tensors: Sequence[Tensor], layers: Sequence[Claimant]) -> list[frozenset[int] | None]:
+def _claims(tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]) -> list[frozenset[int] | None]:
     own: dict[str, set[int]] = {}
     for has_none in (False, True):  # a merge layer may bear the name of a layer in the template
         named: dict[str, set[int]] = {}
@@ -223,7 +223,7 @@ def _claims(tensors: Sequence[Tensor], layers: Sequence[Claimant]) -> list[froze
 
 
 def _claims_counted_from_one(
-    tensors: Sequence[Tensor], layers: Sequence[Claimant]
+    tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]
 ) -> list[frozenset[int] | None] | None:
     """Return the claims if the writer counted layers of a class from 1 and their variables from 0, else None.
 
@@ -237,7 +237,7 @@ def _claims_counted_from_one(
     return claims if _are_kept(claims, layers) else None
 
 
-def _are_kept(claims: Sequence[frozenset[int] | None], layers: Sequence[Claimant]) -> bool:
+def _are_kept(claims: Sequence[frozenset[int] | None], layers: Sequence[OwnerCandidate]) -> bool:
     """Return True if every weight has one layer's name, and every layer as many weights as its config promises.
 
     A layer whose config may not mention all has any number, but not none.
@@ -246,7 +246,7 @@ def _are_kept(claims: Sequence[frozenset[int] | None], layers: Sequence[Claimant
     return owners.total() == len(claims) and all(_has_its_own(layer, owners[k]) for k, layer in enumerate(layers))
 
 
-def _has_its_own(layer: Claimant, count: int) -> bool:
+def _has_its_own(layer: OwnerCandidate, count: int) -> bool:
     """Return True if `count` weights are all of a layer's own, as far as its config shows."""
     if layer.promised is None:
         return (count == 0) is layer.has_none
