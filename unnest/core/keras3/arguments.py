@@ -88,7 +88,7 @@ def written(kind: str, config: JsonObject, name: str, context: Context) -> dict[
         if record.keras_1_omits_data_format and "data_format" not in config and context.release[:1] == (1,):
             told = ", as the other layers say" if context.is_format_told else ""
             context.note("defaults-of-then", name, f"data_format {context.data_format}{told}")
-            context.guessed += [] if context.is_format_told else [f"{name} ({kind})"]
+            context.notes.guessed += [] if context.is_format_told else [f"{name} ({kind})"]
     if new.get("dtype") is None:
         new["dtype"] = "float32"
     return new

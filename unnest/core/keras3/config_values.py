@@ -125,7 +125,7 @@ def _rule(value: Json, module: str, known: Mapping[str, tuple[str, ...]], layer:
     if ours is None and kind in GONE_RULES:
         raise refused(layer, kind, "Keras 3 has no such constraint or regularizer")
     if ours is None:
-        context.custom[without_package(kind)] = f"{role} of {layer!r}"
+        context.notes.custom[without_package(kind)] = f"{role} of {layer!r}"
         return function(kind) if _is_function(value) else custom(kind, config)
     extra = set(config) - set(known[ours])
     if extra:

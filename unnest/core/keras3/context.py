@@ -1,14 +1,14 @@
-"""State of a conversion: facts on the file that rules may ask for, and notes on what they did."""
+"""One conversion: facts on the file that rules may ask for, and notes on what they did."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from unnest.core.keras3.pieces import GraphTensor
+from unnest.core.keras3.pieces import GraphTensor, Piece, Weights
 from unnest.core.keras3.rule_catalog import RULES
-from unnest.core.model import release_of
+from unnest.core.model import JsonObject, release_of
 from unnest.findings import Finding
 
 if TYPE_CHECKING:
@@ -31,11 +31,59 @@ class Conversion(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class Context:
-    """One conversion: the writer that the file names, and the rules that were applied so far.
+class Notes:
+    """What a conversion collects for its report."""
 
-    `release` is the numbers of `keras_version`, empty if the file stores none. `is_tf`: tf.keras, not Keras of its own,
-    where the version shows it; from Keras 2.5 on there is only one.
+    #: Layers for which the order of axes is a guess: no layer of the model that says it.
+    guessed: list[str] = field(default_factory=list)
+    #: Layers of hard_sigmoid whose weights, which would be multiplied, the file does not hold.
+    unscaled: list[str] = field(default_factory=list)
+    #: Layers of losses and metrics that were added to the model, which are left out.
+    added: list[str] = field(default_factory=list)
+    #: Frozen BatchNormalization layers that normalized by the batch in training all the same.
+    frozen: list[str] = field(default_factory=list)
+    #: BatchNormalization layers behind a mask that counted masked steps too in training.
+    masked_norms: list[str] = field(default_factory=list)
+    #: Class or function that the file does not hold -> where it is used.
+    custom: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    #: (Rule, detail) -> the layers that it touched.
+    applied: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+
+
+@dataclass(eq=False, repr=False)
+class GraphNotes:
+    """What a conversion collects on the graph at hand."""
+
+    #: Operation of TensorFlow in the graph -> what it gives: a tensor of known shape, a shape, or a number.
+    results: dict[str, SymbolicValue] = field(default_factory=dict)
+    #: Tensor of the graph -> a number for its rows, the same where two tensors have the same.
+    rows: dict[GraphTensor, int] = field(default_factory=dict)
+    #: Output layer -> the layer that gives this output in the result; read of the outermost model.
+    output_names: dict[str, str] = field(default_factory=dict)
+    #: Output layer of the result -> what its loss made of a mask that Keras 3 does not; of the outermost model.
+    masked_ends: dict[str, str] = field(default_factory=dict)
+
+
+class LayerConverter(Protocol):
+    """The function that finds the rule for a layer, and follows it."""
+
+    def __call__(self, entry: JsonObject, name: str, weights: Weights, context: Context, /) -> Piece:
+        """Return the replacement of a layer entry, of a model in a model too. Raises CannotConvert."""
+
+
+def no_layers(entry: JsonObject, name: str, weights: Weights, context: Context, /) -> Piece:
+    """Refuse every layer: for a conversion of an optimizer or of values alone."""
+    del weights, context
+    raise refused(name, str(entry.get("class_name")), "no rule for layers was given")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Context:
+    """One conversion: the facts that the file tells of its writer and of its model, and the notes that rules make.
+
+    `release` is the numbers of `version`, empty if the file stores none. `is_tf`: tf.keras, not Keras of its own, where
+    the version shows it; from Keras 2.5 on there is only one.
     """
 
     release: tuple[int, ...] = ()
@@ -52,38 +100,25 @@ class Context:
     is_nested: bool = False
     #: Of layers that do not say: the one that the model's other layers say.
     data_format: str = "channels_last"
-    #: Layers for which that is a guess: none that says it is in the model.
-    guessed: list[str] = field(default_factory=list)
     is_format_told: bool = True
-    #: Layers of hard_sigmoid whose weights, which would be multiplied, the file does not hold.
-    unscaled: list[str] = field(default_factory=list)
-    #: Layers of losses and metrics that were added to the model, which are left out.
-    added: list[str] = field(default_factory=list)
-    #: Frozen BatchNormalization layers that normalized by the batch in training all the same.
-    frozen: list[str] = field(default_factory=list)
-    #: BatchNormalization layers behind a mask that counted masked steps too in training.
-    masked_norms: list[str] = field(default_factory=list)
-    #: Output layer of the result -> what its loss made of a mask that Keras 3 does not; of the outermost model.
-    masked_ends: dict[str, str] = field(default_factory=dict)
-    custom: dict[str, str] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-    applied: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    #: Operation of TensorFlow in the graph at hand -> what it gives: a tensor of known shape, a shape, or a number.
-    results: dict[str, SymbolicValue] = field(default_factory=dict)
-    #: Tensor of the graph at hand -> a number for its rows, the same where two tensors have the same.
-    rows: dict[GraphTensor, int] = field(default_factory=dict)
-    #: Output layer -> the layer that gives this output in the result; of the outermost model.
-    output_names: dict[str, str] = field(default_factory=dict)
+    #: The conversion of a layer, for models and for rules of layers that hold layers.
+    layer_converter: LayerConverter = no_layers
+    notes: Notes = field(default_factory=Notes)
+    graph: GraphNotes = field(default_factory=GraphNotes)
 
     @classmethod
     def of(cls, version: str | None, backend: str | None) -> Context:
         """From the attributes of a file."""
         return cls(release_of(version), "-tf" in (version or ""), backend, version)
 
+    def convert_layer(self, entry: JsonObject, name: str, weights: Weights = ()) -> Piece:
+        """Return the replacement of a layer entry. Raises CannotConvert."""
+        return self.layer_converter(entry, name, weights, self)
+
     def note(self, rule: str, layer: str, detail: str = "") -> None:
         """`rule` touched `layer`; `detail` is put behind the rule's sentence."""
         assert rule in RULES, rule
-        layers = self.applied.setdefault((rule, detail), [])
+        layers = self.notes.applied.setdefault((rule, detail), [])
         if layer not in layers:
             layers.append(layer)
 
@@ -91,7 +126,7 @@ class Context:
         """The conversions done, in the order in which each was first done."""
         return tuple(
             Conversion(rule, tuple(layers), RULES[rule].what + (f": {detail}" if detail else ""))
-            for (rule, detail), layers in self.applied.items()
+            for (rule, detail), layers in self.notes.applied.items()
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from unnest.core import json_tree
@@ -12,6 +13,7 @@ from unnest.core.architecture.nested import by_owner
 from unnest.core.keras3 import training
 from unnest.core.keras3.context import CannotConvert, Context, Conversion, refused
 from unnest.core.keras3.keras_1 import DATA_FORMATS
+from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.models import converted
 from unnest.core.keras3.output_checks import check_output
 from unnest.core.keras3.pieces import FUNCTIONAL, SEQUENTIAL, NewLayer
@@ -41,34 +43,44 @@ def convert(stored: Stored) -> Converted:
             "its layers are kept in code" if architecture else "holds no architecture; pass --architecture MODEL.json"
         )
         return Converted(None, refusal=Refusal("no-architecture", f"--keras 3 needs the graph of layers: {what}"))
-    context = Context.of(stored.keras_version, stored.backend)
-    context.half_pixels = _half_pixels(architecture, context)
-    # (Source: what Bidirectional of TensorFlow 1.13 to 2.3 gave; that of 2.0 did not yet.)
-    context.zeroes_masked = bool(context.half_pixels) and (context.release >= (2, 3) or _says(architecture, "ragged"))
-    context.masks = _makes_masks(architecture)
-    said = Counter(_formats(architecture))
-    context.data_format = said.most_common(1)[0][0] if said else "channels_last"
-    context.is_format_told = len(said) > 0
+    context = _context_of(stored, architecture)
     try:
         made = _converted(stored, architecture, context)
     except CannotConvert as e:
-        return Converted(None, context.conversions(), tuple(context.findings), Refusal("cannot-convert", f"{e}"))
-    if context.guessed:
-        context.findings.append(Code.ASSUMED_DATA_FORMAT(what=listed(context.guessed)))
-    if context.frozen and stored.training is not None:
-        context.findings.append(Code.FROZEN_NORMALIZATION(what=listed(context.frozen)))
-    if context.masked_norms and stored.training is not None:
-        context.findings.append(Code.MASKED_NORMALIZATION(what=listed(context.masked_norms)))
-    if context.added:
-        context.findings.append(Code.ADDED_LOSS(what=listed(context.added)))
-    if context.unscaled:
-        context.findings.append(Code.UNSCALED(what=listed(context.unscaled)))
-    if context.custom:
-        context.findings.append(Code.CUSTOM_OBJECTS(
-            what=listed([f"{kind} ({where})" for kind, where in context.custom.items()]),
-            objects=", ".join(f"{kind!r}: {_identifier(kind)}" for kind in context.custom),
+        return Converted(None, context.conversions(), tuple(context.notes.findings), Refusal("cannot-convert", f"{e}"))
+    if context.notes.guessed:
+        context.notes.findings.append(Code.ASSUMED_DATA_FORMAT(what=listed(context.notes.guessed)))
+    if context.notes.frozen and stored.training is not None:
+        context.notes.findings.append(Code.FROZEN_NORMALIZATION(what=listed(context.notes.frozen)))
+    if context.notes.masked_norms and stored.training is not None:
+        context.notes.findings.append(Code.MASKED_NORMALIZATION(what=listed(context.notes.masked_norms)))
+    if context.notes.added:
+        context.notes.findings.append(Code.ADDED_LOSS(what=listed(context.notes.added)))
+    if context.notes.unscaled:
+        context.notes.findings.append(Code.UNSCALED(what=listed(context.notes.unscaled)))
+    if context.notes.custom:
+        context.notes.findings.append(Code.CUSTOM_OBJECTS(
+            what=listed([f"{kind} ({where})" for kind, where in context.notes.custom.items()]),
+            objects=", ".join(f"{kind!r}: {_identifier(kind)}" for kind in context.notes.custom),
         ))  # fmt: skip
-    return Converted(made, context.conversions(), tuple(context.findings))
+    return Converted(made, context.conversions(), tuple(context.notes.findings))
+
+
+def _context_of(stored: Stored, architecture: JsonObject) -> Context:
+    """The conversion's facts on the writer and the model, before any layer is converted."""
+    writer = Context.of(stored.keras_version, stored.backend)
+    half_pixels = _half_pixels(architecture, writer)
+    formats = Counter(_formats(architecture))
+    return replace(
+        writer,
+        half_pixels=half_pixels,
+        # (Source: what Bidirectional of TensorFlow 1.13 to 2.3 gave; that of 2.0 did not yet.)
+        zeroes_masked=bool(half_pixels) and (writer.release >= (2, 3) or _says(architecture, "ragged")),
+        masks=_makes_masks(architecture),
+        data_format=formats.most_common(1)[0][0] if formats else "channels_last",
+        is_format_told=bool(formats),
+        layer_converter=converted_layer,
+    )
 
 
 def _identifier(name: str) -> str:
@@ -80,7 +92,7 @@ def _converted(stored: Stored, architecture: JsonObject, context: Context) -> St
     kind = str(architecture.get("class_name"))
     if kind.rpartition(">")[2] not in MODEL_CLASSES:
         context.note("functional-subclass", model_name(architecture), kind)
-        context.findings.append(Code.FUNCTIONAL_SUBCLASS(what=kind))
+        context.notes.findings.append(Code.FUNCTIONAL_SUBCLASS(what=kind))
     shares = {g.name: g.tensors for g in _by_layer(stored, architecture)}
     model = converted(graph, shares, context)
     _check_input_shape(model)

@@ -11,7 +11,6 @@ from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras3.builder import Builder
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layer_names import today_names
-from unnest.core.keras3.layers import piece
 from unnest.core.keras3.pieces import GraphTensor, LayerCall, NewLayer, Shares
 from unnest.core.keras3.sequential import chained
 
@@ -41,15 +40,15 @@ def merged_branches(graph: Graph, shares: Shares, context: Context, converted: C
         inputs.append(start)
         tensors.append(builder.place(LayerCall(branch, (start,)), branch.name))
     joined = {**merge.stored, "config": {k: v for k, v in merge.settings.items() if k != "layers"}}
-    made = piece(joined, names[merge.name], (), context)
+    made = context.convert_layer(joined, names[merge.name], ())
     if not isinstance(made, NewLayer):
         raise refused(merge.name, merge.class_name, "is several operations today")
     tensor = builder.place(LayerCall(made, (tensors,)), names[merge.name])
     assert isinstance(tensor, GraphTensor)
-    pieces = [piece(layer.stored, names[layer.name], shares.get(layer.name, ()), context) for layer in rest]
+    pieces = [context.convert_layer(layer.stored, names[layer.name], shares.get(layer.name, ())) for layer in rest]
     tensor = chained(builder, tensor, pieces, [names[layer.name] for layer in rest])
     if graph.outputs:
-        context.output_names[graph.outputs[0].layer] = tensor.layer
+        context.graph.output_names[graph.outputs[0].layer] = tensor.layer
     return builder.model(graph.name, inputs, [tensor], {"trainable": True})
 
 
@@ -64,7 +63,7 @@ def _branches(merge: Layer, shares: Shares, context: Context, converted: Convert
     held = [name for graph in graphs for name in graph.layers]
     if len(held) > len(set(held)):
         raise refused(merge.name, merge.class_name, "its branches share layers")
-    inner = replace(context, output_names={})
+    inner = replace(context, graph=replace(context.graph, output_names={}))
     return [converted(g, shares, inner).renamed(f"{merge.name}_branch_{k}") for k, g in enumerate(graphs)]
 
 

@@ -43,7 +43,7 @@ def translated(kind: str, config: JsonObject, name: str, context: Context) -> tu
             )
     if kind == "Embedding" and config.get("dropout"):
         # (Source: Keras 1.2.2, keras/layers/embeddings.py: call, by K.in_train_phase.)
-        context.findings.append(Code.WORDS_NOT_DROPPED(what=f"{name} (dropout {config['dropout']})"))
+        context.notes.findings.append(Code.WORDS_NOT_DROPPED(what=f"{name} (dropout {config['dropout']})"))
     new |= _written_out(kind, config, new)
     if new != dict(config) or record.renamed_to:
         context.note("keras-1-arguments", name)

@@ -19,9 +19,9 @@ def note_end(name: str, context: Context, *, today: bool = True) -> None:
     """
     first = (2, 2, 4) if context.is_tf else (2, 3)
     if not today:
-        context.masked_ends[name] = "it sees another mask in Keras 3, or none"
+        context.graph.masked_ends[name] = "it sees another mask in Keras 3, or none"
     elif first <= context.release < (2, 11):
-        context.masked_ends[name] = BY_ALL
+        context.graph.masked_ends[name] = BY_ALL
 
 
 def note_normalization(entry: JsonObject, name: str, context: Context) -> None:
@@ -31,4 +31,4 @@ def note_normalization(entry: JsonObject, name: str, context: Context) -> None:
     """
     trained = (p for p in json_tree.objects(entry) if settings(p).get("trainable") is not False)
     if () < context.release < (2, 12) and any(p.get("class_name") == "BatchNormalization" for p in trained):
-        context.masked_norms.append(name)
+        context.notes.masked_norms.append(name)

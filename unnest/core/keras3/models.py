@@ -11,10 +11,9 @@ from unnest.core.assign.flat_list import split
 from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.keras3.builder import Builder
 from unnest.core.keras3.call_order import in_order
-from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.context import Context, GraphNotes, refused
 from unnest.core.keras3.keras1_merge import begins_with_models, merged_branches
 from unnest.core.keras3.layer_names import today_names
-from unnest.core.keras3.layers import piece
 from unnest.core.keras3.masked_steps import begun, both_ways, directions, is_two, may_become_two
 from unnest.core.keras3.masks import Masks
 from unnest.core.keras3.pieces import (
@@ -45,9 +44,7 @@ def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
         shares = {n: s.tensors for n, s in split(weights, graph).items()} if weights else {}
     except Ambiguous as doubt:
         raise refused(name, str(entry.get("class_name")), f"its weights cannot be placed: {doubt}") from doubt
-    inner = replace(
-        context, is_nested=True, output_names={}, masked_ends={}, results={}, rows={}
-    )  # what is noted goes to the same lists
+    inner = replace(context, is_nested=True, graph=GraphNotes())
     return converted(graph, shares, inner).renamed(name)
 
 
@@ -86,14 +83,14 @@ class _Functional:
         added = self._added()
         for name, layer in self.graph.layers.items():
             if name not in added:
-                self.pieces[name] = piece(layer.stored, names[name], self.shares.get(name, ()), self.context)
+                self.pieces[name] = self.context.convert_layer(layer.stored, names[name], self.shares.get(name, ()))
         for at, call in in_order(self.graph):
             if at.layer not in added:
                 self.made[at] = self._call(self.graph.layers[at.layer], call, names[at.layer])
         inputs = [self._tensor(_origin(r, self.graph)) for r in self.graph.inputs]
         outputs = [self._end(r) for r in self.graph.outputs]
         for old, new in zip(self.graph.outputs, outputs, strict=True):
-            self.context.output_names[old.layer] = new.layer
+            self.context.graph.output_names[old.layer] = new.layer
         self.masks.note_ends(outputs)
         config = self.graph.model["config"]
         settings: dict[str, Json] = {}
@@ -123,9 +120,9 @@ class _Functional:
         added = layers_behind(adding) - layers_behind(ref.call for ref in ends)
         for name, layer in self.graph.layers.items():
             if name in added and layer_record(layer.class_name).adds_loss:
-                self.context.added.append(name)
+                self.context.notes.added.append(name)
             elif name in added and self.shares.get(name):
-                self.context.added.append(f"{name} and its weights")
+                self.context.notes.added.append(f"{name} and its weights")
         return added
 
     def _end(self, ref: Ref) -> GraphTensor:

@@ -151,7 +151,7 @@ def _arguments(kind: str, config: JsonObject, context: Context, *, modern: bool)
         new["epsilon"] = float(epsilon) ** 2
         context.note("optimizer-epsilon", kind)
         if epsilon > SMALL:
-            context.findings.append(Code.OTHER_EPSILON(kind=kind, epsilon=epsilon))
+            context.notes.findings.append(Code.OTHER_EPSILON(kind=kind, epsilon=epsilon))
     if new.get("clipnorm") and not modern and not context.is_tf and context.release < (2, 4):
         # Keras of its own clips by the norm of all gradients together (source: Keras 2.2.4, optimizers.py).
         new["global_clipnorm"] = new.pop("clipnorm")
@@ -170,7 +170,7 @@ def state(
     slots = CLASSES[known.kind]
     stored = _parted(old, known, leaves)
     if any(w.recipe is not None and _is_scaled(w) for w in trained):
-        context.findings.append(Code.OTHER_RATE())
+        context.notes.findings.append(Code.OTHER_RATE())
     count = _iterations(stored.numbers)
     if count is None and known.kind in COUNTING:
         raise NoCounterpart(f"the number of steps that {known.kind} took is missing")
@@ -320,7 +320,7 @@ def _product(head: Sequence[Tensor], known: KnownOptimizer, context: Context) ->
     """Nadam's product of momenta; before Keras 2.11 it ran another schedule, whose product is the nearest there is."""
     stored = len(head) > 1
     if not known.modern or not stored:
-        context.findings.append(Code.OTHER_SCHEDULE())
+        context.notes.findings.append(Code.OTHER_SCHEDULE())
     return head[-1] if stored else tensors.constant("u_product", 1.0, (), "<f4")
 
 

@@ -8,6 +8,7 @@ from math import prod
 
 from unnest.core.keras3 import arguments, tensors
 from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.layers.activations import activated
 from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.keras3.pieces import (
     Choice,
@@ -73,6 +74,9 @@ def _locally_connected(
         f"{name}_dense", config,
         {"equation": "abc,bcd->abd", "output_shape": [patches, filters], "bias_axes": "bd"}, weights, context,
     )  # fmt: skip
+    activated_dense = activated(dense, context)
+    if not isinstance(activated_dense, NewLayer):
+        raise refused(name, kind, "an activation that is a layer is not expressed here")
     flat = layer("Reshape", f"{name}_patches", {"target_shape": [patches, prod(kernel) * channels]})
     row = layer("Reshape", f"{name}_row", {"target_shape": [1, sizes[0] or 0, channels]})
     last = layer("Permute", f"{name}_channels_last", {"dims": [2, 3, 1]})
@@ -90,15 +94,9 @@ def _locally_connected(
             "dilation_rate": 1, "padding": "valid", "data_format": "channels_last",
         }  # fmt: skip
         x = LayerCall(flat, (OpNode(IMAGE, "ExtractPatches", settings, (x,)),))  # type: ignore[arg-type]
-        x = LayerCall(shaped, (LayerCall(activated, (x,)),))
+        x = LayerCall(shaped, (LayerCall(activated_dense, (x,)),))
         return (LayerCall(back, (x,)) if first else x,)
 
-    from unnest.core.keras3.layers.activations import activated as with_activation
-
-    made = with_activation(dense, context)
-    if not isinstance(made, NewLayer):
-        raise refused(name, kind, "an activation that is a layer is not expressed here")
-    activated = made
     return Expansion(outputs)
 
 
@@ -153,8 +151,6 @@ def highway(kind: str, config: Config, name: str, weights: Weights, context: Con
     size = weights[0].shape[1] if weights else config.get("input_dim")
     if not isinstance(size, int):
         raise refused(name, kind, "its size is not stored")
-    from unnest.core.keras3.layers.activations import activated
-
     dense = NewLayer(
         f"{name}_transform",
         "Dense",

@@ -10,7 +10,6 @@ from unnest.core.keras3 import config_values
 from unnest.core.keras3.builder import Builder, dtype_of, owned
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.layer_names import today_names
-from unnest.core.keras3.layers import piece
 from unnest.core.keras3.masks import check_chain
 from unnest.core.keras3.missing_shapes import shape_of_input
 from unnest.core.keras3.pieces import (
@@ -36,11 +35,12 @@ def sequential(graph: Graph, shares: Shares, context: Context) -> NewLayer:
     check_chain([layer.stored for layer in graph.layers.values()], context)
     names = today_names(graph.layers, context)
     pieces: list[Piece] = [
-        piece(layer.stored, names[layer.name], shares.get(layer.name, ()), context) for layer in graph.layers.values()
+        context.convert_layer(layer.stored, names[layer.name], shares.get(layer.name, ()))
+        for layer in graph.layers.values()
     ]
     if graph.outputs:
         last = graph.outputs[0].layer
-        context.output_names[last] = names[last]
+        context.graph.output_names[last] = names[last]
     first = _input_of(graph, names, context) or _input_from_weights(graph, shares, names, context)
     if first is not None:
         pieces.insert(0, first)

@@ -54,13 +54,13 @@ def _keep_function(kind: str, config: Mapping[str, Json], name: str, why: Untran
     called = re.sub(r"\W", "_", name)
     is_named = isinstance(stored, str) and parts_of(stored)[0] is None
     function = str(stored) if is_named else f"{called}_function"
-    context.custom[function] = f"function of {kind} {name!r}"
+    context.notes.custom[function] = f"function of {kind} {name!r}"
     read = [
         f"{what} {', '.join(values)}" for what, values in (("names", why.names), ("constants", why.constants)) if values
     ]
     if why.expression:
         read.append(f"read so far: {why.expression}")
-    context.findings.append(Code.LAMBDA_KEPT(
+    context.notes.findings.append(Code.LAMBDA_KEPT(
         name=name, why=why.reason, read="; ".join(read) or f"stored by name, of module {module}", function=function,
     ))  # fmt: skip
     new: dict[str, Json] = {

@@ -87,25 +87,25 @@ def with_training(stored: Stored, model: NewLayer, result: Stored, context: Cont
     given = settings.get("optimizer_config") or settings.get("optimizer")
     if not given and "loss" not in settings:
         return result
-    noted, findings = {rule: [*layers] for rule, layers in context.applied.items()}, [*context.findings]
+    noted, findings = {rule: [*layers] for rule, layers in context.notes.applied.items()}, [*context.notes.findings]
     try:
         known = optimizer(given, context)
         compiled = _compiled(settings, known, _outputs(model), context)
     except NoCounterpart as why:
-        context.applied, context.findings[:] = noted, findings  # what was changed is not in the output
-        context.findings.append(Code.COMPILE_DROPPED(why=f"{why}"))
+        context.notes.applied, context.notes.findings = noted, findings  # what was changed is not in the output
+        context.notes.findings.append(Code.COMPILE_DROPPED(why=f"{why}"))
         return result
     _note_masked_losses(compiled["loss"], _outputs(model), context)
     new = result._replace(training=compiled)
     if stored.optimizer is None:
         if is_legacy_optimizer(settings):
-            context.findings.append(Code.STATE_NOT_STORED())
+            context.notes.findings.append(Code.STATE_NOT_STORED())
         return new
     try:
         tensors = state(stored.optimizer, known, list(_trained(model)), _places(stored), context)
     except NoCounterpart as why:
         fresh = is_fresh(stored.optimizer)
-        context.findings.append(Code.NEVER_TRAINED() if fresh else Code.OPTIMIZER_DROPPED(why=f"{why}"))
+        context.notes.findings.append(Code.NEVER_TRAINED() if fresh else Code.OPTIMIZER_DROPPED(why=f"{why}"))
         return new
     return new._replace(optimizer=tensors)
 
@@ -142,7 +142,9 @@ def _compiled(settings: JsonObject, known: KnownOptimizer, outputs: Sequence[str
         if metrics:
             compiled[key] = _by_output(metrics, context)
     if settings.get("sample_weight_mode"):
-        context.findings.append(Code.COMPILE_PART(what="sample_weight_mode", why="Keras 3 takes weights of any shape"))
+        context.notes.findings.append(
+            Code.COMPILE_PART(what="sample_weight_mode", why="Keras 3 takes weights of any shape")
+        )
     return compiled
 
 
@@ -164,21 +166,21 @@ def _note_masked_losses(loss: Json, outputs: Sequence[str], context: Context) ->
     """A finding for the outputs whose loss made something else of a mask; a sum was never divided."""
     by_output = isinstance(loss, Mapping) and _is_structure(loss)
     whys: dict[str, list[str]] = {}
-    ends = list(context.masked_ends) if len(outputs) == 1 else outputs
+    ends = list(context.graph.masked_ends) if len(outputs) == 1 else outputs
     for k, name in enumerate(ends):
-        why = context.masked_ends.get(name)
+        why = context.graph.masked_ends.get(name)
         its = loss.get(name) if by_output and isinstance(loss, Mapping) else loss[k] if isinstance(loss, list) else loss
         settings = class_and_config(its)[1] if its else {}
         if why is not None and its is not None and not (why == BY_ALL and settings.get("reduction") == "sum"):
             whys.setdefault(why, []).append(name)
     for why, names in whys.items():
-        context.findings.append(Code.MASKED_LOSS(what=listed(names), why=why))
+        context.notes.findings.append(Code.MASKED_LOSS(what=listed(names), why=why))
 
 
 def _by_output(value: Json, context: Context) -> Json:
     """Settings by output name, under the outputs' names of today."""
     if isinstance(value, Mapping) and "class_name" not in value:
-        return {context.output_names.get(k, k): v for k, v in value.items()}
+        return {context.graph.output_names.get(k, k): v for k, v in value.items()}
     return value
 
 
@@ -260,5 +262,5 @@ def _metric(value: Json, context: Context) -> Json:
     kept_config = {k: v for k, v in config.items() if k in METRIC_ARGUMENTS}
     if kind in METRIC_OBJECTS and set(config) <= {*kept_config, "fn", "dynamic", "trainable"}:
         return built_in("keras.metrics", kind, kept_config)
-    context.findings.append(Code.COMPILE_PART(what=f"the metric {kind!r}", why="Keras 3 does not have it"))
+    context.notes.findings.append(Code.COMPILE_PART(what=f"the metric {kind!r}", why="Keras 3 does not have it"))
     return None

@@ -50,7 +50,7 @@ def place_state(
     if kind not in (None, optimizer.class_name):
         why = f"the file's optimizer is {kind}, your model is compiled with {optimizer.class_name}"
         return None, (Code.OPTIMIZER_DROPPED(why=why),)
-    before = tuple(context.findings)
+    before = tuple(context.notes.findings)
     try:
         tensors = stored.tensors if stored.is_keras_3 else _converted(stored, weights, target, context)
     except NoCounterpart as e:
@@ -58,7 +58,7 @@ def place_state(
     if tuple(t.shape for t in tensors) != optimizer.shapes:
         return None, (Code.OPTIMIZER_DROPPED(why=OTHER_VARIABLES),)
     unnamed = () if kind else (Code.STATE_BY_SHAPES(kind=optimizer.class_name),)
-    return tensors, (*unnamed, *(f for f in context.findings if f not in before))
+    return tensors, (*unnamed, *(f for f in context.notes.findings if f not in before))
 
 
 OTHER_VARIABLES = "your optimizer has other variables: compile it with the settings of the file's"

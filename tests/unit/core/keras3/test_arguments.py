@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from unnest.core.keras3.arguments import written
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.convert import convert
-from unnest.core.keras3.layers import piece
+from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.pieces import Expansion, NewLayer
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.layers.catalog import layer_record
@@ -23,7 +24,7 @@ def layer(kind: str, config: dict[str, Any], *shapes: tuple[int, ...], version: 
     """What becomes of a layer, and the rules that did it."""
     context = Context.of(version, "tensorflow")
     weights = tuple(Tensor(f"w{k}", s, "<f4", f"w{k}") for k, s in enumerate(shapes))
-    made = piece({"class_name": kind, "config": {"name": "it", **config}}, "it", weights, context)
+    made = converted_layer({"class_name": kind, "config": {"name": "it", **config}}, "it", weights, context)
     return made, [c.rule for c in context.conversions()]
 
 
@@ -149,10 +150,10 @@ def test_a_class_of_another_module() -> None:
         "class_name": "Dense",
         "config": {"units": 3},
     }
-    made = piece(entry, "it", (), context)
+    made = converted_layer(entry, "it", (), context)
     assert isinstance(made, NewLayer)
     assert made.entry["registered_name"] == "Dense"
-    assert context.custom == {"Dense": "layer 'it'"}
+    assert context.notes.custom == {"Dense": "layer 'it'"}
 
 
 def test_rules_have_sources() -> None:
@@ -202,8 +203,7 @@ def test_order_of_axes_that_keras_1_does_not_store(others: tuple[str, ...], data
 )
 def test_layers_that_knew_one_order_of_axes_keep_it(kind: str, config: dict[str, Any], data_format: str) -> None:
     """Beside layers of channels_first: Flatten without a data_format took the axes as they came."""
-    context = Context.of("2.6.0", None)
-    context.data_format = "channels_first"
+    context = replace(Context.of("2.6.0", None), data_format="channels_first")
     assert written(kind, {"name": "l", **config}, "l", context)["data_format"] == data_format
 
 

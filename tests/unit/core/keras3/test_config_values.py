@@ -70,7 +70,7 @@ def built_in(module: str, kind: str, **config: Any) -> dict[str, Any]:
 def test_initializer(value: Any, written: Any) -> None:
     context = Context()
     assert initializer(value, "l", context) == written
-    assert context.applied == {}
+    assert context.notes.applied == {}
 
 
 def test_an_initializer_of_somebodys_own_becomes_zeros_and_is_told() -> None:
@@ -78,7 +78,7 @@ def test_an_initializer_of_somebodys_own_becomes_zeros_and_is_told() -> None:
     assert initializer({"class_name": "Mine", "config": {"a": 1}}, "l", context) == built_in(
         "keras.initializers", "Zeros"
     )
-    assert context.applied == {("initializer", "Mine"): ["l"]}
+    assert context.notes.applied == {("initializer", "Mine"): ["l"]}
 
 
 def test_rules_on_weights() -> None:
@@ -92,10 +92,10 @@ def test_rules_on_weights() -> None:
     assert constraint({"name": "MinMaxNorm", "low": 0.5, "high": 2, "rate": 1.0, "axis": 0}, "l", context) == built_in(
         "keras.constraints", "MinMaxNorm", min_value=0.5, max_value=2, rate=1.0, axis=0
     )
-    assert context.custom == {}
+    assert context.notes.custom == {}
     own = regularizer({"class_name": "package>Mine", "config": {"a": 1}}, "l", context)
     assert own == {"module": None, "class_name": "Mine", "config": {"a": 1}, "registered_name": "package>Mine"}
-    assert context.custom == {"Mine": "regularizer of 'l'"}
+    assert context.notes.custom == {"Mine": "regularizer of 'l'"}
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_rules_that_keras_3_has_not(value: Any, why: str) -> None:
 def test_dtype(value: Any, name: str | None, noted: bool) -> None:
     context = Context()
     assert dtype(value, "l", context) == name
-    assert bool(context.applied) == noted
+    assert bool(context.notes.applied) == noted
 
 
 @pytest.mark.parametrize("value", [{"class_name": "LossScalePolicy", "config": {}}, 16])

@@ -115,4 +115,4 @@ def test_a_dropout_of_whole_words_acts_in_training_alone(rate: float, codes: lis
     context = Context()
     _, config = translated("Embedding", {"dropout": rate, "output_dim": 3}, "l", context)
     assert "dropout" not in config
-    assert [f.code for f in context.findings] == codes
+    assert [f.code for f in context.notes.findings] == codes

@@ -25,8 +25,8 @@ from unnest.core.keras3.pieces import NewLayer
 def test_what_a_masked_loss_was_divided_by(context: Context, is_by_all: bool) -> None:
     note_end("x", context)
     note_end("z", context, today=False)
-    assert context.masked_ends.get("x") == (BY_ALL if is_by_all else None)
-    assert "another mask" in context.masked_ends["z"]
+    assert context.graph.masked_ends.get("x") == (BY_ALL if is_by_all else None)
+    assert "another mask" in context.graph.masked_ends["z"]
 
 
 NORMALIZATION = NewLayer("b", "BatchNormalization", {"name": "b"})
@@ -48,4 +48,4 @@ OVER_STEPS = NewLayer("t", "TimeDistributed", {"name": "t", "layer": NORMALIZATI
 def test_a_normalization_that_counted_masked_steps(layer: NewLayer, release: tuple[int, ...], names: list[str]) -> None:
     context = Context(release=release)
     note_normalization(layer.entry, layer.name, context)
-    assert context.masked_norms == names
+    assert context.notes.masked_norms == names

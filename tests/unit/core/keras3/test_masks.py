@@ -359,7 +359,7 @@ def test_masks_of_one_tensor_may_differ() -> None:
 def test_a_sequential_whose_loss_is_masked(entries: list[Any], ends: list[str]) -> None:
     context = Context(masks=True, release=(2, 10, 0))
     check_chain(entries, context)
-    assert list(context.masked_ends) == ends
+    assert list(context.graph.masked_ends) == ends
 
 
 def test_a_model_in_a_model_that_makes_a_mask() -> None:
@@ -384,10 +384,10 @@ def test_where_training_goes_on_otherwise() -> None:
     context = Context(release=(2, 4, 1))
     masks = Masks(context, {X: SAME_X, Y: SAME_Y._replace(sure=False), Z: OTHER})
     masks.note_ends([X, Y, Z, MADE])
-    assert list(context.masked_ends) == ["x", "z"]
-    assert "another mask" in context.masked_ends["z"]
+    assert list(context.graph.masked_ends) == ["x", "z"]
+    assert "another mask" in context.graph.masked_ends["z"]
     normalization = NewLayer("n", "BatchNormalization", {"name": "n"})
     Masks(context).call_with_masks("BatchNormalization", normalization, call(X), (X,), {})
-    assert context.masked_norms == []
+    assert context.notes.masked_norms == []
     masks.call_with_masks("BatchNormalization", normalization, call(X), (X,), {})
-    assert context.masked_norms == ["n"]
+    assert context.notes.masked_norms == ["n"]

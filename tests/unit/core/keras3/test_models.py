@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, names, source, tensors
+from tests.unit.core.keras3.layers.making import of_keras_2_2
 from unnest.core.architecture import read
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.models import converted, nested
@@ -21,7 +22,7 @@ KERNEL, BIAS = Tensor("k", (4, 3), "<f4", "/k"), Tensor("b", (3,), "<f4", "/b")
 
 def made(model: dict[str, Any], context: Context | None = None, **shares: tuple[Tensor, ...]) -> NewLayer:
     """The model for Keras 3."""
-    return converted(read(model), shares, context or Context.of("2.2.4", "tensorflow"))
+    return converted(read(model), shares, context or of_keras_2_2())
 
 
 def entries(model: NewLayer) -> list[Any]:
@@ -51,10 +52,10 @@ def test_a_functional_model() -> None:
 
 
 def test_an_output_under_its_new_name() -> None:
-    context = Context.of("2.2.4", "tensorflow")
+    context = of_keras_2_2()
     model = made(functional(source(), layer("t/y", ["x"], **DENSE), outputs=[("t/y", 0, 0)]), context)
     assert model.config["output_layers"] == ["t_y", 0, 0]
-    assert context.output_names == {"t/y": "t_y"}
+    assert context.graph.output_names == {"t/y": "t_y"}
 
 
 @pytest.mark.parametrize("trainable", [True, False, None])
@@ -66,19 +67,19 @@ def test_whether_a_model_is_trained(trainable: bool | None) -> None:
 
 def test_weights_of_a_model_in_another() -> None:
     """One flat list, cut by layers; the outputs of an inner model are nobody's compile settings."""
-    context = Context.of("2.2.4", "tensorflow")
+    context = of_keras_2_2()
     inner = functional(source(), layer("t/y", ["x"], **DENSE), outputs=[("t/y", 0, 0)])
     model = nested(inner, "core", (KERNEL, BIAS), context)
     assert (model.name, model.config["name"]) == ("core", "core")
     assert [(w.ref, w.owner) for w in model.weights] == [("/k", ("t_y",)), ("/b", ("t_y",))]
-    assert context.output_names == {}
+    assert context.graph.output_names == {}
     assert [c.rule for c in context.conversions()] == ["layer-name"]
 
 
 def test_weights_that_cannot_be_placed() -> None:
     inner = functional(source(), layer("y", ["x"], **DENSE))
     with pytest.raises(CannotConvert, match=r"^'core' \(Functional\): its weights cannot be placed"):
-        nested(inner, "core", tensors("a", "b", "c"), Context.of("2.2.4", "tensorflow"))
+        nested(inner, "core", tensors("a", "b", "c"), of_keras_2_2())
 
 
 def test_a_call_in_the_form_of_keras_3() -> None:

@@ -106,7 +106,7 @@ def test_an_epsilon_that_counts_is_told(config: dict[str, Any], codes: list[str]
     """Where it went from outside the root to inside."""
     context = Context.of("2.2.4", "tensorflow")
     of("Adagrad", context, learning_rate=0.1, **config)
-    assert [f.code for f in context.findings] == codes
+    assert [f.code for f in context.notes.findings] == codes
 
 
 def test_a_decay_is_a_schedule() -> None:
@@ -245,7 +245,7 @@ def test_slots_of_a_weight_that_was_multiplied(kind: str, power: list[float]) ->
     known = of(kind, learning_rate=0.1)
     made = state(slots((), (3,), (3,)), known, [tensors.scaled(BIAS, 2.0)], PLACES, context)
     assert refs(made)[2:] == [f"scale(s1, {power[0]})", f"scale(s2, {power[1]})"]
-    assert [f.code for f in context.findings] == ["other-rate"]
+    assert [f.code for f in context.notes.findings] == ["other-rate"]
 
 
 def test_an_average_goes_the_way_of_its_weight() -> None:
@@ -274,7 +274,7 @@ def test_a_slot_goes_the_way_of_its_weight() -> None:
     places = {**PLACES, other.ref: 2}
     added = state(slots((), (3,), (3,)), known, [tensors.added(BIAS, other)], places, context)
     assert refs(added)[2:] == ["s1"]
-    assert context.findings == []
+    assert context.notes.findings == []
     zeros = tensors.concatenated([BIAS, tensors.constant("zeros", 0.0, (3,), "<f4")], 0)
     with pytest.raises(NoCounterpart, match="'zeros' was no weight before"):
         state(slots((), (3,)), known, [zeros], PLACES, context)
@@ -292,7 +292,7 @@ def test_nadam_s_product(config: dict[str, Any], stored: list[tuple[int, ...]], 
     context = Context.of("2.2.4", None)
     made = state(slots(*stored), of("Nadam", learning_rate=0.1, **config), [BIAS], PLACES, context)
     assert made[-1].ref == last
-    assert [f.code for f in context.findings] == findings
+    assert [f.code for f in context.notes.findings] == findings
 
 
 @pytest.mark.parametrize(

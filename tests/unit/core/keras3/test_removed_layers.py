@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.unit.core.keras3.layers.making import of_keras_2_2
 from unnest.core.keras3 import removed_layers
 from unnest.core.keras3.builder import Builder
 from unnest.core.keras3.context import CannotConvert, Context
@@ -48,7 +49,7 @@ LOCAL_2D: dict[str, Any] = {**LOCAL_1D, "kernel_size": [3, 2], "strides": [1, 2]
 
 def local(kind: str, config: dict[str, Any], *shapes: tuple[int, ...]) -> Piece:
     """A LocallyConnected layer."""
-    return removed_layers.locally_connected(kind, config, "l", weights(*shapes), Context())
+    return removed_layers.locally_connected(kind, config, "l", weights(*shapes), of_keras_2_2())
 
 
 def test_locally_connected_1d_is_a_row_of_patches() -> None:

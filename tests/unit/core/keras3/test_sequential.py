@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, layer, names, sequential
+from tests.unit.core.keras3.layers.making import of_keras_2_2
 from tests.unit.core.keras3.test_rule_catalog import CODE
 from unnest.core.architecture import read
 from unnest.core.keras3 import sequential as sequentials
@@ -19,7 +20,7 @@ KERNEL, BIAS = Tensor("k", (4, 3), "<f4", "/k"), Tensor("b", (3,), "<f4", "/b")
 
 def made(model: dict[str, Any], context: Context | None = None, **shares: tuple[Tensor, ...]) -> NewLayer:
     """The model for Keras 3."""
-    return sequentials.sequential(read(model), shares, context or Context.of("2.2.4", "tensorflow"))
+    return sequentials.sequential(read(model), shares, context or of_keras_2_2())
 
 
 def entries(model: NewLayer) -> list[Any]:
@@ -30,7 +31,7 @@ def entries(model: NewLayer) -> list[Any]:
 
 def test_a_sequential_stays_one() -> None:
     """With an input layer for the shape that its first layer kept."""
-    context = Context.of("2.2.4", "tensorflow")
+    context = of_keras_2_2()
     chain = sequential(layer("a", **DENSE, trainable=True, batch_input_shape=[None, 4]), layer("b", kind="Flatten"))
     model = made(chain, context, a=(KERNEL, BIAS))
     assert (model.name, model.class_name, model.module) == ("seq", "Sequential", "keras")
@@ -40,7 +41,7 @@ def test_a_sequential_stays_one() -> None:
     }  # fmt: skip
     assert [(w.ref, w.owner) for w in model.weights] == [("/k", ("a",)), ("/b", ("a",))]
     assert [(c.rule, c.layers) for c in context.conversions() if c.rule == "input-layer"] == [("input-layer", ("a",))]
-    assert context.output_names == {"b": "b"}
+    assert context.graph.output_names == {"b": "b"}
 
 
 @pytest.mark.parametrize(
@@ -79,14 +80,13 @@ def test_the_dtype_of_a_sequential_s_input(kind: str, config: dict[str, Any], dt
 
 
 def test_a_sequential_that_holds_operations_is_functional() -> None:
-    context = Context.of("2.2.4", "tensorflow")
-    context.masks = True  # without them the Lambda is a Rescaling
+    context = of_keras_2_2(masks=True)  # without them the Lambda is a Rescaling
     half = layer("half", kind="Lambda", **CODE, trainable=True, batch_input_shape=[None, 4])
     model = made(sequential(half, layer("b", **DENSE)), context, b=(KERNEL, BIAS))
     assert (model.name, model.class_name) == ("seq", "Functional")
     assert [e["class_name"] for e in entries(model)] == ["InputLayer", "Divide", "Dense"]
     assert ("sequential-graph", ("seq",)) in [(c.rule, c.layers) for c in context.conversions()]
-    assert context.output_names == {"b": "b"}
+    assert context.graph.output_names == {"b": "b"}
 
 
 def test_operations_need_a_shape() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -37,8 +38,7 @@ DIVIDED = OpNode("keras.src.ops.numpy", "Divide", {}, (X, 5.0))
 )
 def test_code_becomes_operations(spec: Spec | None, masks: bool, made_of: OpNode) -> None:
     """`x / 5.0` depends on no shape; a mask, which a Lambda stops, would go on through Rescaling."""
-    context = Context.of("2.2.4", "tensorflow")
-    context.masks = masks
+    context = replace(Context.of("2.2.4", "tensorflow"), masks=masks)
     made = resolved(CODE, context, spec)
     assert isinstance(made, Expansion)
     assert made.chain is None
@@ -47,7 +47,7 @@ def test_code_becomes_operations(spec: Spec | None, masks: bool, made_of: OpNode
     (note,) = context.conversions()
     assert (note.rule, note.layers) == ("lambda", ("half",))
     assert note.what.endswith("x / 5.0")
-    assert (context.custom, context.findings) == ({}, [])
+    assert (context.notes.custom, context.notes.findings) == ({}, [])
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_a_function_that_is_not_read_is_kept_by_name(config: dict[str, Any], fun
     assert made.config == {
         "name": "half", "trainable": True, "dtype": "float32", "function": function, "arguments": {},
     }  # fmt: skip
-    assert context.custom == {function: "function of Lambda 'half'"}
-    assert [f.code for f in context.findings] == ["lambda-kept"]
+    assert context.notes.custom == {function: "function of Lambda 'half'"}
+    assert [f.code for f in context.notes.findings] == ["lambda-kept"]
     assert context.conversions() == ()
 
 
@@ -117,4 +117,4 @@ def test_what_a_kept_function_is_called_with() -> None:
     assert (made.config["function"], made.config["arguments"], made.config["dtype"]) == (
         "scale_it_1_function", {"by": 2}, "float16",
     )  # fmt: skip
-    assert list(context.custom) == ["scale_it_1_function"]
+    assert list(context.notes.custom) == ["scale_it_1_function"]

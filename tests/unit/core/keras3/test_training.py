@@ -44,7 +44,7 @@ def test_settings_and_state_are_carried_over() -> None:
     assert made.optimizer is not None
     assert [t.ref for t in made.optimizer] == ["s0", "constant learning_rate", "s1", "s2"]
     assert made._replace(training=None, optimizer=None) == RESULT
-    assert context.findings == []
+    assert context.notes.findings == []
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_stays_out_whole(given: Stored, codes: list[str]) -> None:
     """The result is the same model without settings."""
     context = Context.of("2.2.4", "tensorflow")
     assert with_training(given, model("p"), RESULT, context) is RESULT
-    assert [f.code for f in context.findings] == codes
+    assert [f.code for f in context.notes.findings] == codes
 
 
 def test_rules_for_an_optimizer_that_stays_out_are_not_told() -> None:
@@ -71,7 +71,7 @@ def test_rules_for_an_optimizer_that_stays_out_are_not_told() -> None:
     rmsprop = {"class_name": "RMSprop", "config": {"lr": 0.1, "epsilon": 0.1}}
     with_training(stored({"optimizer_config": rmsprop, "loss": "my_loss"}), model("p"), RESULT, context)
     assert [c.rule for c in context.conversions()] == ["hard-sigmoid"]
-    assert [f.code for f in context.findings] == ["compile-dropped"]
+    assert [f.code for f in context.notes.findings] == ["compile-dropped"]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_why_the_settings_stay_out(optimizer: str, loss: str, why: str) -> None:
     context = Context.of("2.2.4", "tensorflow")
     given = stored({"optimizer_config": {"class_name": optimizer, "config": {}}, "loss": loss})
     with_training(given, model("p"), RESULT, context)
-    [finding] = context.findings
+    [finding] = context.notes.findings
     assert finding.message == f"the compile settings and the optimizer's state stayed out: {why}"
 
 
@@ -100,7 +100,7 @@ def test_a_state_that_does_not_fit_leaves_the_settings() -> None:
     assert made.training is not None
     assert made.training["loss"] == "mse"
     assert made.optimizer is None
-    assert [f.code for f in context.findings] == ["optimizer-dropped"]
+    assert [f.code for f in context.notes.findings] == ["optimizer-dropped"]
 
 
 def test_weights_that_are_not_trained_have_no_slots() -> None:
@@ -135,7 +135,7 @@ HUBER = {"module": "keras.losses", "class_name": "Huber", "registered_name": Non
 def test_losses(version: str, loss: Any, written: Any) -> None:
     context = Context.of(version, "tensorflow")
     assert compiled(context, loss=loss)["loss"] == written
-    assert context.findings == []
+    assert context.notes.findings == []
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_losses(version: str, loss: Any, written: Any) -> None:
 def test_losses_that_keras_3_has_not(version: str, loss: Any) -> None:
     context = Context.of(version, "tensorflow")
     assert compiled(context, loss=loss) is None
-    assert [f.code for f in context.findings] == ["compile-dropped"]
+    assert [f.code for f in context.notes.findings] == ["compile-dropped"]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_metrics(metrics: Any, written: Any, dropped: int) -> None:
     """A metric that Keras 3 has not is left out alone, with a finding."""
     context = Context.of("2.2.4", "tensorflow")
     assert compiled(context, metrics=metrics).get("metrics") == written
-    assert [f.code for f in context.findings] == ["compile-part"] * dropped
+    assert [f.code for f in context.notes.findings] == ["compile-part"] * dropped
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_as_many_losses_as_weights(loss: Any, weights: Any, written: Any) -> Non
 def test_settings_by_output_follow_the_outputs_names() -> None:
     """`t/p` is called `t_p` today; `q` stays."""
     context = Context.of("2.2.4", "tensorflow")
-    context.output_names = {"t/p": "t_p", "q": "q"}
+    context.graph.output_names = {"t/p": "t_p", "q": "q"}
     made = compiled(
         context, "t_p", "q", loss={"t/p": "mse", "q": "mae"}, loss_weights={"t/p": 2.0, "q": 1.0},
         metrics={"t/p": ["acc"]}, weighted_metrics={"q": ["mae"]},
@@ -227,7 +227,7 @@ def test_settings_by_output_follow_the_outputs_names() -> None:
 def test_a_mode_of_sample_weights_is_told(mode: str | None, codes: list[str]) -> None:
     context = Context.of("2.2.4", "tensorflow")
     assert set(compiled(context, sample_weight_mode=mode)) == {"optimizer", "loss"}
-    assert [f.code for f in context.findings] == codes
+    assert [f.code for f in context.notes.findings] == codes
 
 
 @pytest.mark.parametrize("setting", ["loss", "metrics"])
@@ -258,6 +258,6 @@ def test_an_optimizer_without_slots_was_never_trained(shapes: list[tuple[int, ..
     given = stored({"optimizer_config": SGD, "loss": "mse"})._replace(optimizer=state)
     made = with_training(given, model("p"), RESULT, context)
     assert made.optimizer is None
-    assert [(f.code, f.severity) for f in context.findings] == [
+    assert [(f.code, f.severity) for f in context.notes.findings] == [
         (code, "info" if code == "never-trained" else "warning")
     ]

@@ -12,7 +12,7 @@ from tests.unit.core.build import functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.assign.trainable import trained_count
 from unnest.core.keras3.context import Context
-from unnest.core.keras3.layers import piece
+from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.pieces import NewLayer
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.layer_classes import is_keras_class
@@ -63,7 +63,7 @@ def test_its_shape_is_known(gate: Any) -> None:
 
 def test_an_older_one_converts_to_keras_3(gate: Any) -> None:
     weights = tuple(Tensor(name, (3,), "<f4", name) for name in NAMES)
-    made = piece(gate.stored, "y", weights, Context.of("2.13.1", "tensorflow"))
+    made = converted_layer(gate.stored, "y", weights, Context.of("2.13.1", "tensorflow"))
     assert isinstance(made, NewLayer)
     assert (made.class_name, made.config["units"]) == ("Gate", 3)
     assert [(w.name, w.trained) for w in made.weights] == [("kernel", True), ("bias", True), ("gate", False)]

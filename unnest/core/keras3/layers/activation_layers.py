@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers import piece
 from unnest.core.keras3.layers.activations import activation, is_layer
 from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
@@ -15,7 +14,7 @@ def activation_layer(kind: str, config: Config, name: str, weights: Weights, con
     if not is_layer(found):
         return passing_layer(kind, config, name, weights, context)
     context.note("activation-layer", name)
-    made = piece(found, name, (), context)
+    made = context.convert_layer(found, name, ())
     return made.renamed(name) if isinstance(made, NewLayer) else made
 
 

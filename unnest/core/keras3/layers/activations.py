@@ -9,7 +9,6 @@ from typing import TypeGuard
 from unnest.core.keras3 import config_values, tensors
 from unnest.core.keras3.config_values import class_and_config
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers import piece
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights, chain
 from unnest.core.keras_facts.custom_functions import ACTIVATIONS, HARD_SIGMOID, WELL_KNOWN, is_somebodys
 from unnest.core.keras_facts.weight_specs import expected
@@ -32,7 +31,7 @@ def activation(value: Json, name: str, kind: str, context: Context) -> str | Jso
     if word in (HARD_SIGMOID, "hard_sigmoid_v1"):
         return HARD_SIGMOID
     if word not in ACTIVATIONS or (is_somebodys(word, context.release) and word not in WELL_KNOWN):
-        context.custom[config_values.without_package(word)] = f"activation of {name!r}"
+        context.notes.custom[config_values.without_package(word)] = f"activation of {name!r}"
         return config_values.function(word)
     if is_somebodys(word, context.release):
         context.note("known-function", name, f"{word} = {WELL_KNOWN[word]}")
@@ -53,7 +52,7 @@ def activated(layer: NewLayer, context: Context) -> Piece:
         inner = replace(layer.renamed(f"{layer.name}_linear"), weights=layer.weights[:own])
         inner = replace(inner, config={**inner.config, "activation": "linear"})
         context.note("activation-layer", layer.name)
-        behind = piece(found, layer.name, layer.weights[own:], context)
+        behind = context.convert_layer(found, layer.name, layer.weights[own:])
         if not isinstance(behind, NewLayer):
             raise refused(layer.name, layer.class_name, f"its activation {found['class_name']} is several layers today")
         return chain(inner, behind.renamed(layer.name))
@@ -78,7 +77,7 @@ def scaled(weights: Weights, factors: Sequence[tuple[float, ...]], name: str, co
     Each weight's factors are those of equal blocks of its last axis.
     """
     if not weights:
-        context.unscaled.append(name)
+        context.notes.unscaled.append(name)
         return ()
     context.note("hard-sigmoid", name)
     return tuple(w if set(f) == {1.0} else tensors.scaled(w, *f) for w, f in zip(weights, factors, strict=True))

@@ -35,16 +35,16 @@ def without_rule(kind: str, config: Config, name: str, weights: Weights, context
 def custom_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> NewLayer:
     """Return a layer of a custom class as it is."""
     bare = kind.rpartition(">")[2]
-    context.custom[bare] = f"layer {name!r}"
+    context.notes.custom[bare] = f"layer {name!r}"
     base = {k: v for k, v in config.items() if k not in ("batch_input_shape", "input_shape", "input_dtype")}
     if isinstance(base.get("dtype"), Mapping):
         base["dtype"] = config_values.dtype(base["dtype"], name, context) or "float32"
     for named, _ in custom_objects_within(base):
-        context.custom.setdefault(config_values.without_package(named), f"in the config of {name!r}")
+        context.notes.custom.setdefault(config_values.without_package(named), f"in the config of {name!r}")
     pairs = _pairs(weights)
     if pairs:
         what = f"{name} ({bare}): {', '.join(pairs)}"
-        context.findings.append(Code.WEIGHTS_OF_PARTS(what=what))
+        context.notes.findings.append(Code.WEIGHTS_OF_PARTS(what=what))
     return NewLayer(name, bare, {**base, "name": name}, weights, None, kind)
 
 

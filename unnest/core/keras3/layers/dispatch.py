@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
 from unnest.core.architecture import is_model
 from unnest.core.keras3 import keras_1, removed_layers
 from unnest.core.keras3.config_values import plain
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import (
-    LayerRule,
     activation_layers,
     convolutions,
     embedding,
@@ -26,9 +26,13 @@ from unnest.core.keras3.layers import (
 )
 from unnest.core.keras3.layers.custom import custom_layer, is_custom_class, without_rule
 from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
+from unnest.core.keras3.models import nested
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
 from unnest.core.layers.catalog import RENAMED, layer_record
 from unnest.core.model import JsonObject, Tensor
+
+LayerRule: TypeAlias = Callable[[str, Config, str, Weights, Context], Piece]
+"""Class, config, today's name and weights of a layer -> what it becomes; raises CannotConvert."""
 
 
 def converted_layer(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
@@ -58,8 +62,6 @@ def _flagged(layer: NewLayer, *, frozen: bool) -> Iterator[Tensor]:
 def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
     weights = tuple(w._replace(trained=True) for w in weights) if not is_model(entry) else weights
     if is_model(entry):
-        from unnest.core.keras3.models import nested
-
         return nested(entry, name, weights, context)
     kind, config = str(entry.get("class_name")), plain(entry.get("config"))
     settings: Config = config if isinstance(config, Mapping) else {}

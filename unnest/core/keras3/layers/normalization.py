@@ -24,7 +24,7 @@ def batch_normalization(kind: str, config: Config, name: str, weights: Weights, 
             raise refused(name, kind, f"has {len(weights)} weights in place of 4")
         # (Source: Keras 2.2.4, keras/layers/normalization.py: call, which does not ask whether it is trainable.)
         if config.get("trainable") is False and not context.is_tf and () < context.release < (2, 4):
-            context.frozen.append(name)
+            context.notes.frozen.append(name)
         return plain_layer(kind, config, name, weights, context)
     by = "each row by itself" if mode == 1 else "by the batch at hand"
     raise refused(name, kind, f"mode {mode!r} of Keras 1 normalizes {by}, which Keras 3 does not")

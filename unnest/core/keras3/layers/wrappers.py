@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 from unnest.core.keras3 import arguments
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers import piece
 from unnest.core.keras3.pieces import FLOAT, Choice, Config, Expansion, NewLayer, Piece, Weights, chain
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
 from unnest.core.model import Json
@@ -29,7 +28,7 @@ def _inner_piece(entry: Json, name: str, kind: str, weights: Weights, context: C
     called = config.get("name") if isinstance(config, Mapping) else None
     called = called if isinstance(called, str) else entry.get("name")
     default = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", str(entry.get("class_name"))).lower()
-    made = piece(entry, called if isinstance(called, str) else default, weights, context)
+    made = context.convert_layer(entry, called if isinstance(called, str) else default, weights)
     return made.resolved([None], [FLOAT]) if isinstance(made, Choice) else made
 
 

@@ -22,8 +22,8 @@ class CallValues:
 
     def tensor(self, tensor: GraphTensor) -> SymbolicValue:
         """A tensor; a shape or a number, where that is what an operation gave."""
-        rows = self.context.rows.setdefault(tensor, len(self.context.rows))
-        made = self.context.results.get(tensor.layer) if (tensor.rank, tensor.tensor) == (0, 0) else None
+        rows = self.context.graph.rows.setdefault(tensor, len(self.context.graph.rows))
+        made = self.context.graph.results.get(tensor.layer) if (tensor.rank, tensor.tensor) == (0, 0) else None
         if made is not None and not isinstance(made, SymbolicTensor) and not holds_tensors(made):
             return made
         spec = self.call.spec(tensor)

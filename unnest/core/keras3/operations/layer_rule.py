@@ -46,7 +46,7 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
         except (IndexError, ValueError) as why:
             raise refused(name, kind, f"{called_by} is not translated: {NO_NODE}") from why
         context.note("tf-operation", name)
-        context.results.setdefault(name, value)
+        context.graph.results.setdefault(name, value)
         return [filled(operand, call.tensors, {}) for operand in operands]
 
     return Expansion(outputs)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.layers import piece
+from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.pieces import Expansion, NewLayer, Piece
 from unnest.core.model import Tensor
 
@@ -26,12 +27,17 @@ def weights(*shapes: tuple[int, ...], dtype: str = "<f4") -> tuple[Tensor, ...]:
     return tuple(Tensor(f"w{k}", shape, dtype, f"/w{k}") for k, shape in enumerate(shapes))
 
 
+def of_keras_2_2(*, masks: bool = False) -> Context:
+    """A conversion of a file of Keras 2.2.4 on TensorFlow, by the rules of all layers."""
+    return replace(Context.of("2.2.4", "tensorflow"), masks=masks, layer_converter=converted_layer)
+
+
 def made(
     kind: str, config: dict[str, Any], *shapes: tuple[int, ...], release: tuple[int, ...] = KERAS_2, **more: Any
 ) -> Piece:
     """What the layer `l` of that class becomes; `more` is of the context."""
-    context = Context(release=release, **more)
-    return piece({"class_name": kind, "config": {"name": "l", **config}}, "l", weights(*shapes), context)
+    context = Context(release=release, layer_converter=converted_layer, **more)
+    return converted_layer({"class_name": kind, "config": {"name": "l", **config}}, "l", weights(*shapes), context)
 
 
 def one(piece_made: Piece) -> NewLayer:

@@ -8,8 +8,8 @@ import pytest
 
 from tests.unit.core.keras3.layers.making import DENSE, KERAS_2, links, made, one, steps
 from unnest.core.keras3.context import Context
-from unnest.core.keras3.layers import piece
 from unnest.core.keras3.layers.activations import activation
+from unnest.core.keras3.layers.dispatch import converted_layer
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_an_activation(value: Any, release: tuple[int, ...], written: Any, custo
     """A name of today's means somebody's own function in a file of before Keras had it."""
     context = Context(release=release)
     assert activation(value, "l", "Dense", context) == written
-    assert list(context.custom) == ([] if custom is None else [custom])
+    assert list(context.notes.custom) == ([] if custom is None else [custom])
 
 
 def test_a_hard_sigmoid_of_then() -> None:
@@ -47,9 +47,9 @@ def test_a_hard_sigmoid_without_weights() -> None:
     """A model's JSON alone: there is nothing to multiply, and the layer is named."""
     context = Context(release=KERAS_2)
     config = {"name": "l", **DENSE, "activation": "hard_sigmoid"}
-    layer = one(piece({"class_name": "Dense", "config": config}, "l", (), context))
+    layer = one(converted_layer({"class_name": "Dense", "config": config}, "l", (), context))
     assert (layer.class_name, layer.config["activation"], layer.weights) == ("Dense", "hard_sigmoid", ())
-    assert (context.unscaled, context.applied) == (["l"], {})
+    assert (context.notes.unscaled, context.notes.applied) == (["l"], {})
 
 
 def test_the_first_kernel_of_a_separable_convolution_feeds_the_second() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.core.keras3.layers.making import KERAS_2, one, refuses, weights
 from unnest.core.keras3.context import Context
-from unnest.core.keras3.layers import piece
 from unnest.core.keras3.layers.custom import is_custom_class
+from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import JsonObject
 
@@ -19,11 +19,11 @@ def test_somebodys_own_layer_stays_as_it_is() -> None:
         "class_name": "package>Attend",
         "config": {"name": "l", "p": 0.5, "batch_input_shape": [None, 4]},
     }
-    layer = one(piece(entry, "l", weights((4, 3)), context))
+    layer = one(converted_layer(entry, "l", weights((4, 3)), context))
     assert (layer.class_name, layer.registered_name, layer.module) == ("Attend", "package>Attend", None)
     assert layer.config == {"name": "l", "p": 0.5}
     assert [w.ref for w in layer.weights] == ["/w0"]
-    assert context.custom == {"Attend": "layer 'l'"}
+    assert context.notes.custom == {"Attend": "layer 'l'"}
 
 
 @pytest.mark.parametrize(

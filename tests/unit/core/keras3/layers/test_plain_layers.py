@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.core.keras3.layers.making import DENSE, KERAS_2, made, one, refuses, weights
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.layers import piece
+from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.model import JsonObject
 
 
@@ -23,7 +23,7 @@ def test_a_layer_of_double_numbers_computes_in_them() -> None:
     """Where its config does not say in what."""
     for config, dtype in (({}, "float64"), ({"dtype": "float32"}, "float32")):
         entry: JsonObject = {"class_name": "Dense", "config": {"name": "l", **DENSE, **config}}
-        layer = one(piece(entry, "l", weights((4, 3), (3,), dtype="<f8"), Context(release=KERAS_2)))
+        layer = one(converted_layer(entry, "l", weights((4, 3), (3,), dtype="<f8"), Context(release=KERAS_2)))
         assert layer.config["dtype"] == dtype
 
 
