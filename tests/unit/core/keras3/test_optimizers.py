@@ -77,7 +77,7 @@ def test_a_norm_was_of_all_gradients_in_keras_of_its_own(version: str, key: str)
         ("Yogi", {}, "Keras 3 has no optimizer 'Yogi'"),
         ("Addons>Adam", {}, "Keras 3 has no optimizer 'Addons>Adam'"),
         ("Adam", {"lookahead": 5}, "Adam's argument 'lookahead' = 5 has no counterpart"),
-        ("Adam", {"learning_rate": {"class_name": "Warmup", "config": {}}}, "the learning rate's schedule 'Warmup'"),
+        ("Adam", {"learning_rate": {"class_name": "Warmup", "config": {}}}, "no learning rate schedule 'Warmup'"),
         ("Ftrl", {"l2_shrinkage_regularization_strength": 0.1}, "acted otherwise before Keras 2.11"),
     ],
 )
