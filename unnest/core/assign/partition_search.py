@@ -119,30 +119,58 @@ class Search:
         return [_unwound(way) for way in states.get(end, [])]
 
     def _options(self, index: int, at: WeightCounts, end: WeightCounts) -> Iterator[WeightCounts]:
-        """Yield the numbers of the next trained and other tensors that a layer may own."""
-        layer = self.layers[index]
-        most = (self._reach(index, at[0], end[0]), self._reach(index, at[1], end[1]))
-        named = any(self.claims[k] is not None for s, m in zip(at, most, strict=True) for k in range(s, s + m))
-        options: Iterable[WeightCounts]
-        anything = product(self._stops(index, at[0], most[0], end[0]), self._stops(index, at[1], most[1], end[1]))
-        if layer.promised is not None and (self.rules.kept_promises or not named):
-            options = layer.possible_counts()
-            if layer.is_open and named and not self.rules.whole_scopes:
-                options = [counts for counts in anything if sum(counts) >= layer.promised.total]
-        elif layer.has_none or self.rules.whole_scopes or (self.rules.spare_unknown and not named):
-            options = [(0, 0)]
-        else:
-            options = anything
-        for a, b in options:
+        """Yield the numbers of trained and other tensors, from the positions `at` on, that a layer may own.
+
+        Raises:
+            Ambiguous: the search takes more than MAX_STEPS.
+
+        """
+        limits = (self._reach(index, at[0], end[0]), self._reach(index, at[1], end[1]))
+        for counts in self._possible_counts(index, at, limits, end):
             self.steps += 1
             if self.steps > MAX_STEPS:
                 raise Ambiguous("too many readings of its weights are possible")
-            whole = self.rules.torn_scopes or _whole_owners(self.tensors, self.claims, at, (a, b), end)
-            may_own = not layer.is_plain or layer.may_own(a, b)  # other configs may not show what is trained
-            if a <= most[0] and b <= most[1] and whole and may_own:
-                own = [*self.tensors[at[0] : at[0] + a], *self.tensors[at[1] : at[1] + b]] if layer.units else ()
-                if layer.fits(own) and (not self.rules.whole_scopes or self._all_of_their_scopes(at, (a, b))):
-                    yield a, b
+            if counts[0] <= limits[0] and counts[1] <= limits[1] and self._may_own(index, at, counts, end):
+                yield counts
+
+    def _possible_counts(
+        self, index: int, at: WeightCounts, limits: WeightCounts, end: WeightCounts
+    ) -> Iterable[WeightCounts]:
+        """Return the numbers that the rules, the layer's config and the names in reach leave to a layer."""
+        layer, rules = self.layers[index], self.rules
+        is_named = any(
+            claim is not None for start, n in zip(at, limits, strict=True) for claim in self.claims[start : start + n]
+        )
+        if layer.promised is not None and (rules.kept_promises or not is_named):
+            if layer.is_open and is_named and not rules.whole_scopes:
+                all_counts = self._all_counts(index, at, limits, end)
+                return [counts for counts in all_counts if sum(counts) >= layer.promised.total]
+            return layer.possible_counts()
+        if layer.has_none or rules.whole_scopes or (rules.spare_unknown and not is_named):
+            return [(0, 0)]
+        return self._all_counts(index, at, limits, end)
+
+    def _all_counts(
+        self, index: int, at: WeightCounts, limits: WeightCounts, end: WeightCounts
+    ) -> Iterable[WeightCounts]:
+        """Return every pair of numbers after which the next tensor may be another layer's."""
+        trained, others = (self._stops(index, at[k], limits[k], end[k]) for k in range(2))
+        return product(trained, others)
+
+    def _may_own(self, index: int, at: WeightCounts, counts: WeightCounts, end: WeightCounts) -> bool:
+        """Return True if so many tensors from the positions `at` on can be a layer's, by scopes, config and shapes."""
+        layer = self.layers[index]
+        if not self.rules.torn_scopes and not _whole_owners(self.tensors, self.claims, at, counts, end):
+            return False
+        if layer.is_plain and not layer.may_own(*counts):  # configs of other layers may not show what is trained
+            return False
+        if layer.units and not layer.fits(self._tensors_from(at, counts)):
+            return False
+        return not self.rules.whole_scopes or self._all_of_their_scopes(at, counts)
+
+    def _tensors_from(self, at: WeightCounts, counts: WeightCounts) -> list[Tensor]:
+        """Return the trained and the other tensors from the positions `at` on."""
+        return [tensor for start, n in zip(at, counts, strict=True) for tensor in self.tensors[start : start + n]]
 
     @cached_property
     def _scopes(self) -> Counter[str]:
@@ -150,7 +178,7 @@ class Search:
 
     def _all_of_their_scopes(self, at: WeightCounts, counts: WeightCounts) -> bool:
         """Return True if no other tensor shares a scope with these."""
-        taken = Counter(_scope(t) for start, n in zip(at, counts, strict=True) for t in self.tensors[start : start + n])
+        taken = Counter(_scope(tensor) for tensor in self._tensors_from(at, counts))
         return all(self._scopes[scope] == n for scope, n in taken.items() if scope)
 
     def _stops(self, index: int, start: int, most: int, stop: int) -> list[int]:
