@@ -10,8 +10,8 @@ import sys
 
 from tests.operations.compare import compare, compare_all
 from tests.operations.table import PAGE, page
-from unnest.core.ops import OPERATIONS
 from unnest.core.ops.call import plain_name
+from unnest.core.ops.registry import OPERATIONS
 
 
 def main(arguments: list[str]) -> int:

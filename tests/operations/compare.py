@@ -13,26 +13,29 @@ from tests.operations.real import named, real_functions, spellings
 from tests.operations.samples import samples_of, samples_of_function
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.keras3.lambdas import calls
-from unnest.core.keras3.lambdas.values import (
+from unnest.core.ops.apply import apply
+from unnest.core.ops.call import OpCall, plain_name
+from unnest.core.ops.elements import NOT_COMPUTED
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.registry import FUNCTIONS, OPERATIONS, Kind, Operation
+from unnest.core.ops.sizes import Sized
+from unnest.core.ops.symbolic import (
     CallArguments,
     Const,
     ConstantArray,
+    Input,
     Items,
     Libraries,
     LibraryName,
+    Operand,
+    OpNode,
+    Part,
     ShapeTuple,
     SymbolicTensor,
     SymbolicValue,
     constant,
     items,
 )
-from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
-from unnest.core.ops import FUNCTIONS, OPERATIONS, Kind, Operation
-from unnest.core.ops.apply import apply
-from unnest.core.ops.call import OpCall, plain_name
-from unnest.core.ops.elements import NOT_COMPUTED
-from unnest.core.ops.functions import NotTranslated
-from unnest.core.ops.sizes import Sized
 
 TOLERANCE = 1e-5
 """Of 32 bits; sums of some ten numbers come in another order."""

@@ -8,8 +8,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from unnest.core.ops import OPERATIONS, Operation
 from unnest.core.ops.call import plain_name
+from unnest.core.ops.registry import OPERATIONS, Operation
 
 ROOMS = (
     "tf", "tf.math", "tf.nn", "tf.linalg", "tf.image", "tf.bitwise", "tf.signal", "tf.compat.v1",

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from unnest.core.ops import FUNCTIONS, OPERATIONS, Kind, Operation
 from unnest.core.ops.call import plain_name
+from unnest.core.ops.registry import FUNCTIONS, OPERATIONS, Kind, Operation
 
 RANDOM = np.random.default_rng(5)
 

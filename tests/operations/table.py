@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tests.operations.compare import Compared
 from tests.operations.real import spellings
-from unnest.core.ops import FUNCTIONS, OPERATIONS
 from unnest.core.ops.call import plain_name
+from unnest.core.ops.registry import FUNCTIONS, OPERATIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unnest.core.model import Json
-from unnest.core.ops import OPERATIONS
 from unnest.core.ops.call import OpCall, Value, plain_name
+from unnest.core.ops.registry import OPERATIONS
 
 
 def keras3_call(

@@ -14,9 +14,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from unnest.core.model import Json, JsonObject
-from unnest.core.ops import NODES, OPERATIONS, Operation
 from unnest.core.ops.call import OpCall, Value
-from unnest.core.ops.registry import JOINS, MOVES
+from unnest.core.ops.registry import JOINS, MOVES, NODES, OPERATIONS, Operation
 
 
 def parse_node_def(value: Json) -> JsonObject | None:

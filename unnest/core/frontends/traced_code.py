@@ -38,9 +38,8 @@ from unnest.core.frontends.python_values import (
 )
 from unnest.core.interpreters.trace import Effect, OtherSizes, Trace, TracedInput, TracedTensor
 from unnest.core.model import Json
-from unnest.core.ops import OPERATIONS
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.registry import COMPUTING_MODULES
+from unnest.core.ops.registry import COMPUTING_MODULES, OPERATIONS
 
 Answer = TypeVar("Answer")
 

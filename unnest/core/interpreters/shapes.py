@@ -6,10 +6,9 @@ from collections.abc import Mapping
 
 from unnest.core.architecture.graph import Ref
 from unnest.core.model import Shape
-from unnest.core.ops import Kind, Operation
 from unnest.core.ops.call import OpCall, Value
 from unnest.core.ops.elements import NOT_COMPUTED
-from unnest.core.ops.registry import argument, operation_of
+from unnest.core.ops.registry import Kind, Operation, argument, operation_of
 from unnest.core.ops.sizes import Sized, UnknownShape, axes_of, broadcast, shape_of, shapes_of, without_axes
 
 

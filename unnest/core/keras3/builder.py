@@ -12,7 +12,6 @@ from unnest.core.frontends.keras3_operations import keras3_call, plain_argument
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras3.context import refused
-from unnest.core.keras3.op_nodes import UNKNOWN, Input, OpNode, Part
 from unnest.core.keras3.pieces import (
     FLOAT,
     FUNCTIONAL,
@@ -28,8 +27,9 @@ from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.shape_rules import settings
 from unnest.core.model import Json, JsonObject, Tensor
-from unnest.core.ops import CLASSES
+from unnest.core.ops.registry import CLASSES
 from unnest.core.ops.sizes import Sized
+from unnest.core.ops.symbolic import UNKNOWN, Input, OpNode, Part
 
 SIZE = "Shape"
 """The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""

@@ -12,7 +12,7 @@ from unnest.core.model import JsonObject, release_of
 from unnest.findings import Finding
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.lambdas.values import SymbolicValue  # loaded where a layer holds code
+    from unnest.core.ops.symbolic import SymbolicValue  # loaded where a layer holds code
 
 
 class CannotConvert(Exception):

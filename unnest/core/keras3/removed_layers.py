@@ -9,7 +9,6 @@ from math import prod
 from unnest.core.keras3 import arguments, tensors
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers.activations import activated
-from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.keras3.pieces import (
     Choice,
     Config,
@@ -27,6 +26,7 @@ from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject
+from unnest.core.ops.symbolic import OpNode
 
 IMAGE = "keras.src.ops.image"
 

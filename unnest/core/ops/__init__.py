@@ -1,4 +1,7 @@
-"""Operations: what TensorFlow's functions, Keras's and NumPy's do to tensors, each defined once (`registry`)."""
+"""Operations: what TensorFlow's functions, Keras's and NumPy's do to tensors, each defined once (`registry`).
+
+The families are imported here, so that the registry is full whichever module of the package is asked.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,8 @@ from unnest.core.ops import (
     slicing,
     windows,
 )
-from unnest.core.ops.functions import FUNCTIONS
-from unnest.core.ops.registry import CLASSES, NODES, OPERATIONS, SYMBOLS, Kind, Operation
 
 __all__ = [
-    "CLASSES", "FUNCTIONS", "NODES", "OPERATIONS", "SYMBOLS", "Kind", "Operation", "arithmetic", "elementwise", "fills",
-    "images", "joining", "opaque", "plain_functions", "products", "reductions", "reshaping", "sequences", "slicing",
-    "windows",
+    "arithmetic", "elementwise", "fills", "images", "joining", "opaque", "plain_functions", "products", "reductions",
+    "reshaping", "sequences", "slicing", "windows",
 ]  # fmt: skip

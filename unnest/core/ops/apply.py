@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from unnest.core.architecture.graph import Ref
-from unnest.core.ops import OPERATIONS
 from unnest.core.ops.call import OpCall, UnreadableCall, Value
 from unnest.core.ops.elements import ELEMENT, Array, ByContents, arrays_in, axis_number, whole_number
-from unnest.core.ops.registry import CONTENTS
+from unnest.core.ops.registry import CONTENTS, OPERATIONS
 
 
 def apply(call: OpCall, lookup: Callable[[Ref], Array]) -> tuple[Array, ...]:

@@ -17,8 +17,8 @@ from unnest.core.ops.registry import Kind, define, define_all, keras3, operation
 from unnest.core.ops.sizes import UnknownShape, broadcast, shape_of
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import SymbolicTensor
+    from unnest.core.ops.function_call import FunctionCall
+    from unnest.core.ops.symbolic import SymbolicTensor
 
 define_all(
     "hypot logaddexp bitwise_and bitwise_or bitwise_xor fmod fmax fmin mul_no_nan|multiply_no_nan xlogy xdivy is_close",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnest.core.ops.arithmetic import arithmetic, logical
-from unnest.core.ops.functions import Nodes, NotTranslated, Theano
-from unnest.core.ops.registry import Kind, define, define_all, keras3
+from unnest.core.ops.functions import NotTranslated, Theano
+from unnest.core.ops.registry import Kind, Nodes, define, define_all, keras3
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import SymbolicValue
+    from unnest.core.ops.function_call import FunctionCall
+    from unnest.core.ops.symbolic import SymbolicValue
 
 define_all(
     "celu mish hard_silu|hard_swish hard_tanh hard_shrink soft_shrink tanh_shrink threshold squareplus sparse_plus "

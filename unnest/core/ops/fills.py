@@ -15,8 +15,8 @@ from unnest.core.ops.functions import NotTranslated, Theano
 from unnest.core.ops.registry import Kind, define, keras3, operation
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import ArrayKind, Const, ConstantArray, ShapeTuple, SymbolicTensor
+    from unnest.core.ops.function_call import FunctionCall
+    from unnest.core.ops.symbolic import ArrayKind, Const, ConstantArray, ShapeTuple, SymbolicTensor
 
 
 @operation("shape", "x", Kind.SIZE)

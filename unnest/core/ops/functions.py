@@ -1,4 +1,4 @@
-"""Functions that stored code calls by their full names, and the nodes of Keras 3 that compute the same.
+"""Signatures of functions that stored code calls, and where Keras 3 computes the same.
 
 Full names are short ones of modules and the function's own: `tensorflow` is `tf`, `keras.backend` `K`, `numpy` `np`.
 A signature is the original's: `x|input` are two names of one argument (Keras's and TensorFlow's), defaults are JSON,
@@ -9,18 +9,13 @@ did, in every version that had it; what they do not take raises `NotTranslated`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.model import Json
-
-if TYPE_CHECKING:  # the values of stored code are loaded where a model holds some
-    from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import SymbolicValue
-    from unnest.core.ops.registry import Operation
 
 
 class NotTranslated(NotFollowed):
@@ -35,23 +30,6 @@ class Theano(Enum):
         "for floats of usual size: files of Keras 1, which do not tell their backend, are read with this assumption"
     )
     USUALLY_OF_ONE = "for floats of usual size, where it is called with one argument"
-
-
-Nodes: TypeAlias = "Callable[[FunctionCall], SymbolicValue]"
-"""One call of a function -> what computes it: a tensor of Keras 3's operations, a list of them, or a plain value."""
-
-
-class Function(NamedTuple):
-    """A function by its signature, with what makes the nodes of a call: `nodes`, or the one class of its operation."""
-
-    signature: str
-    nodes: Nodes | None
-    operation: Operation | None
-    theano: Theano | None
-
-
-FUNCTIONS: dict[str, Function] = {}
-"""Full name -> the function."""
 
 
 class Signature(NamedTuple):

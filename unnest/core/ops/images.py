@@ -12,8 +12,8 @@ from unnest.core.ops.functions import NotTranslated
 from unnest.core.ops.registry import Kind, define, keras3
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import SymbolicTensor
+    from unnest.core.ops.function_call import FunctionCall
+    from unnest.core.ops.symbolic import SymbolicTensor
 
 PAIR, IMAGE_RANK = 2, 4
 SIDES = ("height", "width")

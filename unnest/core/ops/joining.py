@@ -24,8 +24,8 @@ from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
 from unnest.core.ops.sizes import UnknownShape, axis_of, concatenated_shape, shape_of, shapes_of, stacked, wholes
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import Items, SymbolicTensor
+    from unnest.core.ops.function_call import FunctionCall
+    from unnest.core.ops.symbolic import Items, SymbolicTensor
 
 
 def overlaid(arrays: Sequence[Array]) -> Array:

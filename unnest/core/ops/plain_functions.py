@@ -10,8 +10,8 @@ from unnest.core.ops.functions import NotTranslated, Theano
 from unnest.core.ops.registry import keras3
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import Const, ConstantArray, SymbolicValue
+    from unnest.core.ops.function_call import FunctionCall
+    from unnest.core.ops.symbolic import Const, ConstantArray, SymbolicValue
 
 
 def _of_number(functions: str, compute: Callable[[float], float]) -> None:

@@ -13,8 +13,8 @@ from unnest.core.ops.registry import Kind, axes_rule, define, define_all, keras3
 from unnest.core.ops.sizes import UnknownShape, broadcast, shape_of
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import SymbolicTensor
+    from unnest.core.ops.function_call import FunctionCall
+    from unnest.core.ops.symbolic import SymbolicTensor
 
 PAIR = 2
 

@@ -17,9 +17,9 @@ from unnest.core.ops.registry import Kind, define, define_all, keras3, operation
 from unnest.core.ops.sizes import axis_of, shape_of, without_axes
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import Items
-    from unnest.core.keras3.lambdas.values import SymbolicTensor as Tensor
+    from unnest.core.ops.function_call import FunctionCall
+    from unnest.core.ops.symbolic import Items
+    from unnest.core.ops.symbolic import SymbolicTensor as Tensor
 
 
 def reduction(function: Callable[..., Any]) -> Callable[..., Array]:

@@ -30,17 +30,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 
 from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall, UnreadableCall, Value, plain_name
 from unnest.core.ops.elements import Array
-from unnest.core.ops.functions import FUNCTIONS, Function, Nodes, Theano
+from unnest.core.ops.functions import Theano
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the values of stored code are loaded where a model holds some
     from typing_extensions import Unpack
+
+    from unnest.core.ops.function_call import FunctionCall
+    from unnest.core.ops.symbolic import SymbolicValue
 
 
 class Kind(Enum):
@@ -227,6 +230,22 @@ CLASSES: dict[str, Operation] = {}
 
 SYMBOLS: dict[str, Operation] = {}
 """Operator of Python -> the operation; `-x` and `~x` are those of one operand."""
+
+Nodes: TypeAlias = "Callable[[FunctionCall], SymbolicValue]"
+"""One call of a function -> what computes it: a tensor of Keras 3's operations, a list of them, or a plain value."""
+
+
+class Function(NamedTuple):
+    """A function by its signature, with what makes the nodes of a call: `nodes`, or the one class of its operation."""
+
+    signature: str
+    nodes: Nodes | None
+    operation: Operation | None
+    theano: Theano | None
+
+
+FUNCTIONS: dict[str, Function] = {}
+"""Full name -> the function."""
 
 K = TypeVar("K", bound=Kernel)
 NodesT = TypeVar("NodesT", bound=Nodes)

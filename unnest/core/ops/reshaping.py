@@ -17,8 +17,8 @@ from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
 from unnest.core.ops.sizes import UnknownShape, axes_of, axis_of, shape_of, whole, wholes, without_axes
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import ConstantArray, Size, SymbolicTensor
+    from unnest.core.ops.function_call import FunctionCall
+    from unnest.core.ops.symbolic import ConstantArray, Size, SymbolicTensor
 
 
 @operation("identity", "x", Kind.MOVE, keeps_shape=True)

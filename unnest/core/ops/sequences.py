@@ -9,8 +9,8 @@ from unnest.core.ops.functions import NotTranslated
 from unnest.core.ops.registry import keras3
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import SymbolicTensor
+    from unnest.core.ops.function_call import FunctionCall
+    from unnest.core.ops.symbolic import SymbolicTensor
 
 PROBABILITIES = 3
 """Axes of probabilities: rows, steps, classes."""

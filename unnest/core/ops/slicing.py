@@ -22,8 +22,8 @@ from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
 from unnest.core.ops.sizes import UnknownShape, shape_of, whole
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import Items, SymbolicTensor
+    from unnest.core.ops.function_call import FunctionCall
+    from unnest.core.ops.symbolic import Items, SymbolicTensor
 
 MAX_PARTS = 4096
 """Of one split."""

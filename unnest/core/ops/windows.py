@@ -9,8 +9,8 @@ from unnest.core.ops.functions import NotTranslated
 from unnest.core.ops.registry import Kind, define, define_all, keras3
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.lambdas.function_call import FunctionCall
-    from unnest.core.keras3.lambdas.values import SymbolicTensor
+    from unnest.core.ops.function_call import FunctionCall
+    from unnest.core.ops.symbolic import SymbolicTensor
 
 define_all(
     "conv conv1d conv2d conv3d conv_transpose depthwise_conv depthwise_conv2d depthwise_conv2d_native separable_conv "

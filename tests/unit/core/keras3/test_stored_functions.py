@@ -11,10 +11,10 @@ from tests.unit.core.keras3.test_rule_catalog import CODE
 from unnest.core.keras3 import stored_functions
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import Translation
-from unnest.core.keras3.op_nodes import Input, OpNode
 from unnest.core.keras3.pieces import Choice, Expansion, GraphTensor, LayerArguments, NewLayer, Piece
 from unnest.core.keras3.stored_functions import rule
 from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.ops.symbolic import Input, OpNode
 
 #: A tensor of the new graph; any, since operations that were filled hold it where `OpNode` declares operands.
 X: Any = GraphTensor("x", 0, 0)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tests.unit.core.ops.test_reshaping import SOURCE
-from unnest.core.ops import OPERATIONS
 from unnest.core.ops.arithmetic import logical, where
 from unnest.core.ops.call import UnreadableCall
 from unnest.core.ops.elements import Array, ByContents
+from unnest.core.ops.registry import OPERATIONS
 
 
 def computed(name: str, operands: Any) -> Array:

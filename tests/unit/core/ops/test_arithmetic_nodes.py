@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, called, computed
-from unnest.core.keras3.lambdas.values import Libraries, SymbolicTensor, SymbolicValue, constant, items
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import Libraries, SymbolicTensor, SymbolicValue, constant, items
 
 ROWS = replace(X, shape=(None, 4))
 PAIR = items("list", [constant(1), constant(2)])

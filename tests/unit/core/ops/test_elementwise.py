@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
-from unnest.core.keras3.lambdas.values import SymbolicTensor, SymbolicValue, constant
-from unnest.core.ops import FUNCTIONS, Kind
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.registry import FUNCTIONS, Kind
+from unnest.core.ops.symbolic import SymbolicTensor, SymbolicValue, constant
 
 ONE, ZERO = constant(1.0), constant(0.0)
 

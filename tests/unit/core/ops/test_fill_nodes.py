@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
-from unnest.core.keras3.lambdas.values import LibraryName, SymbolicTensor, SymbolicValue, constant
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import LibraryName, SymbolicTensor, SymbolicValue, constant
 
 
 @pytest.mark.parametrize(

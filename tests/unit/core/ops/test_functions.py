@@ -6,11 +6,10 @@ import re
 
 import pytest
 
-from unnest.core.ops import CLASSES, FUNCTIONS, OPERATIONS
 from unnest.core.ops.call import plain_name
 from unnest.core.ops.functions import Theano, parse_signature
 from unnest.core.ops.keras3_modules import MODULES
-from unnest.core.ops.registry import Kind, define, keras3
+from unnest.core.ops.registry import CLASSES, FUNCTIONS, OPERATIONS, Kind, define, keras3
 
 
 def test_a_signature_is_read() -> None:

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
-from unnest.core.keras3.lambdas.values import Items, Libraries, SymbolicTensor, SymbolicValue, constant, items
-from unnest.core.keras3.op_nodes import Input
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import Input, Items, Libraries, SymbolicTensor, SymbolicValue, constant, items
 
 SIZE = items("tuple", [constant(8), constant(6)])
 

@@ -15,9 +15,9 @@ import pytest
 
 import unnest
 from unnest.core.layers.catalog import layer_record
-from unnest.core.ops import FUNCTIONS, NODES, OPERATIONS
 from unnest.core.ops.call import plain_name
 from unnest.core.ops.keras3_modules import MODULES
+from unnest.core.ops.registry import FUNCTIONS, NODES, OPERATIONS
 
 CORE = Path(unnest.__file__).parent / "core"
 

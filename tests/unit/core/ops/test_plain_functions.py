@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called
-from unnest.core.keras3.lambdas.values import Const, ConstantArray, SymbolicValue, constant, items
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import Const, ConstantArray, SymbolicValue, constant, items
 
 NUMBERS = items("list", [constant(1), constant(2)])
 

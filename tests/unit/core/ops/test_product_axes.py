@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.ops import OPERATIONS, product_axes
+from unnest.core.ops import product_axes
 from unnest.core.ops.call import UnreadableCall
 from unnest.core.ops.elements import Array
+from unnest.core.ops.registry import OPERATIONS
 
 RNG = np.random.default_rng(0)
 

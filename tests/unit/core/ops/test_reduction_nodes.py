@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
-from unnest.core.keras3.lambdas.values import SymbolicTensor, SymbolicValue, constant, items
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import SymbolicTensor, SymbolicValue, constant, items
 
 BOTH = items("list", [constant(1), constant(-1)])
 

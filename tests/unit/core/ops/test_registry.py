@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from tests.unit.core.ops.test_reshaping import X
-from unnest.core.ops import NODES, OPERATIONS, Kind
 from unnest.core.ops.call import OpCall, UnreadableCall, plain_name
-from unnest.core.ops.registry import JOINS, MOVES, ROW_BY_ROW, SLICES, argument, kind_of
+from unnest.core.ops.registry import JOINS, MOVES, NODES, OPERATIONS, ROW_BY_ROW, SLICES, Kind, argument, kind_of
 
 
 def test_every_name_is_plain() -> None:

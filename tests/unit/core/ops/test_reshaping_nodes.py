@@ -9,7 +9,8 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, called, computed
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.lambdas.values import (
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import (
     Const,
     ShapeTuple,
     SliceOf,
@@ -18,7 +19,6 @@ from unnest.core.keras3.lambdas.values import (
     constant,
     items,
 )
-from unnest.core.ops.functions import NotTranslated
 
 
 def whole(*numbers: int) -> SymbolicValue:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from unnest.core.keras3.lambdas import arrays
-from unnest.core.keras3.lambdas.function_call import FLOATS, FunctionCall, shape_of
-from unnest.core.keras3.lambdas.operators import kind
-from unnest.core.keras3.lambdas.values import (
+from unnest.core.keras3.lambdas import operators
+from unnest.core.model import Json
+from unnest.core.ops import constant_arrays
+from unnest.core.ops.function_call import FLOATS, Argument, FunctionCall, Key, shape_of
+from unnest.core.ops.functions import NotTranslated, Theano, parse_signature
+from unnest.core.ops.registry import FUNCTIONS, Function, Kind, Operation
+from unnest.core.ops.symbolic import (
     ATOM,
+    LAYERS,
+    ArrayKind,
     BoundMethod,
     CallArguments,
     Const,
@@ -20,16 +25,16 @@ from unnest.core.keras3.lambdas.values import (
     Items,
     Libraries,
     LibraryName,
+    Operand,
     ShapeTuple,
     SymbolicTensor,
     SymbolicValue,
     bounded,
     constant,
     items,
+    kind,
     number,
 )
-from unnest.core.ops import FUNCTIONS, Kind, Operation
-from unnest.core.ops.functions import Function, NotTranslated, Theano, parse_signature
 
 ROOTS: Mapping[str, str] = {"K": "keras.backend", "tf": "tensorflow", "keras": "keras", "np": "numpy", "math": "math"}
 """What a bare name is taken for; besides these only the builtins in the table."""
@@ -118,7 +123,7 @@ def call(function: SymbolicValue, arguments: CallArguments, dialect: Libraries) 
         raise NotTranslated(f"a call of {kind(function)}")
     known = FUNCTIONS[function.path]
     _check_backend(function, known, arguments, dialect)
-    called = FunctionCall(_bound(function, known, arguments), dialect)
+    called = Keras3Call(_bound(function, known, arguments), dialect)
     if known.nodes is not None:
         value = known.nodes(called)
     else:
@@ -153,6 +158,82 @@ def _check_backend(function: LibraryName, known: Function, arguments: CallArgume
         raise NotTranslated(f"`{function.text}` of Keras 3")
 
 
+class Keras3Call(FunctionCall):
+    """One call, with nodes of Keras 3's operations."""
+
+    __slots__ = ()
+
+    def op(self, class_name: str, *args: Argument, **config: Json) -> SymbolicTensor:
+        """An operation of Keras 3, with these arguments of its class; the dtype is that of the first tensor."""
+        tensors = [*_tensors_in(args)]
+        return operators.node(class_name, config, [_operand_of(arg) for arg in args], tensors)
+
+    def layer(self, class_name: str, x: SymbolicTensor, **config: Json) -> SymbolicTensor:
+        """A layer of Keras 3 in an operation's place."""
+        return operators.node(class_name, config, [x.operand], [x], module=LAYERS)
+
+    def calculate(self, class_name: str, *sides: SymbolicValue | float) -> SymbolicTensor:
+        """An operation on the numbers in the same places of tensors of one dtype, numbers and arrays among them."""
+        return operators.calculation(
+            class_name, *(constant(side) if isinstance(side, int | float) else side for side in sides)
+        )
+
+    def subscript(self, x: SymbolicTensor, *keys: Key) -> SymbolicTensor:
+        """`x[keys]`."""
+        parts = [_key(key) for key in keys]
+        made = operators.subscript(x, items("tuple", parts))
+        assert isinstance(made, SymbolicTensor)
+        return made
+
+    def sum(self, name: str) -> SymbolicValue:
+        """The items of a list added up, from 0 on."""
+        value = self[name]
+        if not isinstance(value, Items) or not value.items:
+            raise NotTranslated(f"the sum of {kind(value)}")
+        total: SymbolicValue = constant(0)
+        for item in value.items:
+            total = operators.binary("+", total, item)
+        return total
+
+    def rounded(self, nested: object, numbers: ArrayKind) -> ConstantArray:
+        """An array of known numbers, rounded as its dtype rounds them."""
+        return constant_arrays.rounded_array(nested, numbers)
+
+    def array(self, name: str, numbers: ArrayKind | None = None) -> ConstantArray:
+        """A list or array of numbers as an array; its dtype as NumPy chooses it where none is named."""
+        return constant_arrays.of_value(self[name], numbers, self[name].text)
+
+    def array_reshaped(self, made: ConstantArray, shape: Sequence[int]) -> ConstantArray:
+        """The same numbers of an array, in order, in another shape."""
+        return constant_arrays.reshaped(made, shape)
+
+    def array_with_axis(self, made: ConstantArray, axis: int) -> ConstantArray:
+        """An array with one more axis, of size 1."""
+        return constant_arrays.widened(made, axis)
+
+
+def _key(key: Key) -> SymbolicValue:
+    if isinstance(key, slice):
+        return operators.slice_of([constant(end) for end in (key.start, key.stop, key.step)])
+    return constant(key)
+
+
+def _tensors_in(args: Sequence[Argument]) -> Iterator[SymbolicTensor]:
+    for arg in args:
+        if isinstance(arg, SymbolicTensor):
+            yield arg
+        elif isinstance(arg, list):
+            yield from (each for each in arg if isinstance(each, SymbolicTensor))
+
+
+def _operand_of(arg: Argument) -> Operand:
+    if isinstance(arg, SymbolicTensor):
+        return arg.operand
+    if isinstance(arg, list):
+        return [each.operand if isinstance(each, SymbolicTensor) else each for each in arg]
+    return arg  # type: ignore[return-value]  # what is no tensor and no list of them is JSON
+
+
 def _nodes_of_kind(operation: Operation, call: FunctionCall) -> SymbolicTensor:
     """One class of Keras 3, called as operations of its kind are."""
     class_name, config = operation.keras3, operation.config
@@ -178,14 +259,14 @@ def _array_method(value: ConstantArray, method: str, arguments: CallArguments) -
         numbers = [number(size) for size in sizes]
         whole = [size for size in numbers if isinstance(size, int)]
         if whole and len(whole) == len(numbers):
-            return arrays.reshaped(value, whole)
+            return constant_arrays.reshaped(value, whole)
     if method == "astype" and len(given) == 1 and not arguments.keywords:
         written = given[0]
         spelt = (
             written.path if isinstance(written, LibraryName) else written.value if isinstance(written, Const) else None
         )
         if isinstance(spelt, str) and spelt in FLOATS:
-            return arrays.rounded_array(value.value, FLOATS[spelt])
+            return constant_arrays.rounded_array(value.value, FLOATS[spelt])
     raise NotTranslated(f"arguments of `.{method}`")
 
 

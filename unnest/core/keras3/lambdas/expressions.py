@@ -7,7 +7,7 @@ from typing import Literal
 
 from unnest.core.byte_code.domain import Interpretation, NotFollowed, Plain
 from unnest.core.keras3.lambdas import calls, operators
-from unnest.core.keras3.lambdas.values import CallArguments, Const, Items, Libraries, SymbolicValue, constant, items
+from unnest.core.ops.symbolic import CallArguments, Const, Items, Libraries, SymbolicValue, constant, items
 
 
 class Expressions(Interpretation[SymbolicValue]):

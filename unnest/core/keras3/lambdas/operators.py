@@ -6,20 +6,31 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from unnest.core.keras3.lambdas import arrays
-from unnest.core.keras3.lambdas.values import (
+from unnest.core.frontends.keras3_operations import keras3_call, plain_argument
+from unnest.core.interpreters.shapes import result_shape
+from unnest.core.model import Json, Shape
+from unnest.core.ops import constant_arrays
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.keras3_modules import MODULES
+from unnest.core.ops.registry import CLASSES, SYMBOLS, Kind
+from unnest.core.ops.sizes import Sized
+from unnest.core.ops.symbolic import (
     ATOM,
     COMPARISON,
+    FLOAT,
     MAX_INTEGER,
+    MAX_NODES,
     RANK,
     UNARY,
-    BoundMethod,
+    UNKNOWN,
     Const,
     ConstantArray,
+    Input,
     Items,
-    LibraryName,
+    Operand,
+    OpNode,
+    Part,
     ShapeTuple,
-    Size,
     SliceOf,
     SymbolicTensor,
     SymbolicValue,
@@ -29,15 +40,11 @@ from unnest.core.keras3.lambdas.values import (
     constant,
     enclosed,
     items,
-    node,
+    kind,
+    listed,
     number,
+    sizes_of,
 )
-from unnest.core.keras3.op_nodes import UNKNOWN, Operand
-from unnest.core.model import Json
-from unnest.core.ops.functions import NotTranslated
-from unnest.core.ops.registry import CLASSES, SYMBOLS, Kind
-
-FLOAT = "float32"
 
 ORDER = frozenset({"<", "<=", ">", ">="})
 """Comparisons; equality is not among them: before TensorFlow 2 it was identity."""
@@ -54,6 +61,36 @@ ON_NUMBERS: Mapping[str, Callable[[float, float], float]] = {
 MAX_EXPONENT = 64
 
 
+def node(
+    class_name: str,
+    config: Mapping[str, Json],
+    args: Sequence[Operand],
+    like: Sequence[SymbolicTensor],
+    module: str | None = None,
+) -> SymbolicTensor:
+    """An operation on tensors, with the dtype of the first of `like`; the caller sets another, and the text.
+
+    `module` is where the class stands that is no operation, but a layer.
+    """
+    nodes = 1 + sum(tensor.nodes for tensor in like)
+    if nodes > MAX_NODES:
+        raise NotTranslated("the expression is too large")
+    shapes = {id(tensor.operand): tensor.shape for tensor in like}
+    call = keras3_call(class_name, [_sized(arg, shapes) for arg in args], config)
+    shape = result_shape(call) if module is None else None
+    made = OpNode(module or MODULES[class_name], class_name, dict(config), tuple(args))
+    return SymbolicTensor(made, like[0].dtype, "", shape=shape, nodes=nodes)
+
+
+def _sized(arg: Operand, shapes: Mapping[int, Shape | None]) -> object:
+    """An argument with its shape in a tensor's place."""
+    if isinstance(arg, Input | Part | OpNode):
+        return Sized(shapes.get(id(arg)))
+    if isinstance(arg, list | tuple):
+        return [_sized(each, shapes) for each in arg]
+    return plain_argument(arg)  # type: ignore[arg-type]  # what is no tensor and no list is JSON
+
+
 def binary(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:
     """`left symbol right`; `classic /` is Python 2's division."""
     written = symbol.removeprefix("classic ")
@@ -64,7 +101,7 @@ def binary(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicVa
         return _concatenate(left, right)
     if not isinstance(left, SymbolicTensor) and not isinstance(right, SymbolicTensor):
         if isinstance(left, ConstantArray) or isinstance(right, ConstantArray):
-            constants = arrays.arithmetic(symbol, left, right)
+            constants = constant_arrays.arithmetic(symbol, left, right)
             if constants is not None:
                 return replace(constants, text=_infix(written, left, right), rank=RANK[written])
         raise NotTranslated(f"`{written}` on {kind(left)} and {kind(right)}")
@@ -171,7 +208,7 @@ def unary(symbol: str, value: SymbolicValue) -> SymbolicValue:
         if operation is None:
             raise NotTranslated(f"`{symbol}` on tensors")
         return replace(calculation(operation.keras3, value), text=text, rank=UNARY)
-    if isinstance(value, ConstantArray) and symbol == "-" and (negative := arrays.negative(value)) is not None:
+    if isinstance(value, ConstantArray) and symbol == "-" and (negative := constant_arrays.negative(value)) is not None:
         return replace(negative, text=text, rank=UNARY)
     plain = number(value)
     if plain is None or symbol == "~":
@@ -195,7 +232,7 @@ def subscript(value: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
         return _dimension(value, key)
     if isinstance(value, ConstantArray):
         keys = _keys(key)
-        chosen = arrays.part(value, keys)
+        chosen = constant_arrays.part(value, keys)
         if chosen is not None:
             return replace(chosen, text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]"))
     if not isinstance(value, Items):
@@ -225,31 +262,7 @@ def _dimension(shape: ShapeTuple, key: SymbolicValue) -> SymbolicValue:
     index = _index(key)
     if not -len(shape.dimensions) <= index < len(shape.dimensions):
         raise NotTranslated("an index outside its shape")
-    return replace(_sizes(shape)[index], text=text, rank=ATOM)
-
-
-def _sizes(shape: ShapeTuple) -> list[Const | Size]:
-    """Each size by itself; the first may count the rows of an input."""
-    rows = [shape.rows, *[None] * len(shape.dimensions)]
-    texts = [f"{shape.text}[{place}]" for place in range(len(shape.dimensions))]
-    return [
-        Size(text, row) if size is None else Const(size, text)
-        for size, row, text in zip(shape.dimensions, rows, texts, strict=False)
-    ]
-
-
-def listed(value: SymbolicValue) -> Items:
-    """A list or tuple, or a shape that is one to Python.
-
-    Raises:
-        NotTranslated: For anything else, a shape that is itself a tensor among it.
-
-    """
-    if isinstance(value, ShapeTuple) and value.kind != "tensor":
-        return replace(items("tuple" if value.kind == "tuple" else "list", _sizes(value)), spelt=value.text)
-    if not isinstance(value, Items):
-        raise NotTranslated(f"{kind(value)} taken apart")
-    return value
+    return replace(sizes_of(shape)[index], text=text, rank=ATOM)
 
 
 def _keys(key: SymbolicValue) -> tuple[SymbolicValue, ...]:
@@ -298,22 +311,3 @@ def unpack(value: SymbolicValue, count: int) -> list[SymbolicValue]:
     if len(parts) != count:
         raise NotTranslated("a list taken apart in another number of parts")
     return list(parts)
-
-
-def kind(value: SymbolicValue) -> str:
-    """Describe a value, for a reason."""
-    if isinstance(value, Const):
-        names = {bool: "a truth value", int: "an integer", float: "a number", str: "text", type(None): "None"}
-        return names.get(type(value.value), "`...`")
-    if isinstance(value, Items):
-        return "a stored list" if value.kind == "stored" else f"a {value.kind}"
-    if isinstance(value, (LibraryName, BoundMethod)):
-        return f"`{value.text}`"
-    names_of_kinds = {
-        SymbolicTensor: "a tensor",
-        ConstantArray: "an array",
-        SliceOf: "a slice",
-        ShapeTuple: "a shape",
-        Size: "a size that is not known",
-    }
-    return names_of_kinds.get(type(value), "nothing")

@@ -15,15 +15,20 @@ from unnest.core.byte_code.opcodes import Impossible, Python
 from unnest.core.byte_code.stored_function import arguments_of, readings
 from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.expressions import Expressions
-from unnest.core.keras3.lambdas.operators import FLOAT, calculation
-from unnest.core.keras3.lambdas.values import (
+from unnest.core.keras3.lambdas.operators import calculation
+from unnest.core.model import Json, JsonObject, release_of
+from unnest.core.ops.symbolic import (
+    FLOAT,
     LAYERS,
     NUMPY,
     CallArguments,
     ConstantArray,
+    Input,
     Items,
     Libraries,
     LibraryName,
+    Operand,
+    OpNode,
     SymbolicTensor,
     SymbolicValue,
     array,
@@ -31,8 +36,6 @@ from unnest.core.keras3.lambdas.values import (
     constant,
     items,
 )
-from unnest.core.keras3.op_nodes import Input, Operand, OpNode
-from unnest.core.model import Json, JsonObject, release_of
 
 FED_BY_KERAS = frozenset({"mask", "training"})
 """Arguments that a Lambda is handed when its function has them."""

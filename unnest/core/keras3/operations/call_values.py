@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.lambdas.values import Items, SymbolicTensor, SymbolicValue, constant, items
-from unnest.core.keras3.op_nodes import Input
 from unnest.core.keras3.pieces import GraphTensor, LayerArguments, Tree
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import Input, Items, SymbolicTensor, SymbolicValue, constant, items
 
 
 @dataclass(frozen=True, slots=True)

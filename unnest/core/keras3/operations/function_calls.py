@@ -6,7 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from unnest.core.keras3.lambdas import calls, operators
-from unnest.core.keras3.lambdas.values import (
+from unnest.core.keras3.operations.call_values import CallValues
+from unnest.core.keras3.pieces import Tree
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.registry import FUNCTIONS, OPERATIONS
+from unnest.core.ops.symbolic import (
     CallArguments,
     Items,
     Libraries,
@@ -14,10 +18,6 @@ from unnest.core.keras3.lambdas.values import (
     SymbolicTensor,
     SymbolicValue,
 )
-from unnest.core.keras3.operations.call_values import CallValues
-from unnest.core.keras3.pieces import Tree
-from unnest.core.ops import FUNCTIONS, OPERATIONS
-from unnest.core.ops.functions import NotTranslated
 
 ALIASES = {
     "compat.v1.floor_div": "math.floordiv", "math.scalar_mul": "math.multiply",

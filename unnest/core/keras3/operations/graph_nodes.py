@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.frontends.node_def import node_attributes, node_call, node_inputs, node_operation
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.lambdas.values import SymbolicValue, constant, items
 from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.operations.function_calls import operation, part
 from unnest.core.model import Json, JsonObject
-from unnest.core.ops import FUNCTIONS, NODES, Kind, Operation
 from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.functions import NotTranslated, parse_signature
-from unnest.core.ops.registry import argument
+from unnest.core.ops.registry import FUNCTIONS, NODES, Kind, Operation, argument
 from unnest.core.ops.slicing import MASKS, strided_key
+from unnest.core.ops.symbolic import SymbolicValue, constant, items
 
 TENSORFLOW = {plain_name(path): path for path in FUNCTIONS if path.startswith("tf.")}
 """The name of an operation -> the function of TensorFlow's that computes it."""

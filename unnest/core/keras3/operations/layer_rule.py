@@ -8,23 +8,25 @@ from unnest.core.frontends.node_def import parse_node_def
 from unnest.core.keras3.builder import SIZE
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.lambdas.values import (
-    CORE,
-    Const,
-    Items,
-    ShapeTuple,
-    Size,
-    SymbolicTensor,
-    SymbolicValue,
-    constant,
-)
-from unnest.core.keras3.op_nodes import Input, Operand, OpNode
 from unnest.core.keras3.operations.call_values import CallValues, holds_tensors
 from unnest.core.keras3.operations.function_calls import function_called
 from unnest.core.keras3.operations.graph_nodes import NO_NODE, node_called
 from unnest.core.keras3.pieces import Expansion, LayerArguments, Piece, Tree, filled
 from unnest.core.model import Json, Tensor
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import (
+    CORE,
+    Const,
+    Input,
+    Items,
+    Operand,
+    OpNode,
+    ShapeTuple,
+    Size,
+    SymbolicTensor,
+    SymbolicValue,
+    constant,
+)
 
 
 def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor, ...], context: Context) -> Piece:

@@ -9,18 +9,18 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, called, path
 from unnest.core.keras3.lambdas import calls
-from unnest.core.keras3.lambdas.values import (
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import (
     CallArguments,
     Const,
     Libraries,
     LibraryName,
+    OpNode,
     SymbolicTensor,
     SymbolicValue,
     constant,
     items,
 )
-from unnest.core.keras3.op_nodes import OpNode
-from unnest.core.ops.functions import NotTranslated
 
 NUMPY = "keras.src.ops.numpy"
 

@@ -9,10 +9,15 @@ from dataclasses import replace
 import pytest
 
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.lambdas.values import (
+from unnest.core.model import Json
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import (
+    UNKNOWN,
     Const,
+    Input,
     Items,
     LibraryName,
+    OpNode,
     ShapeTuple,
     Size,
     SliceOf,
@@ -21,9 +26,6 @@ from unnest.core.keras3.lambdas.values import (
     constant,
     items,
 )
-from unnest.core.keras3.op_nodes import UNKNOWN, Input, OpNode
-from unnest.core.model import Json
-from unnest.core.ops.functions import NotTranslated
 
 NUMPY = "keras.src.ops.numpy"
 X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 4))

@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.core.keras3.operations.calling import NN, NUMPY, PLACES, X, Y, outputs
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.keras3.pieces import Tree
+from unnest.core.ops.symbolic import OpNode
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""Values of the machine: symbolic tensors, and plain Python values."""
+"""Values of stored code that becomes nodes of Keras 3: symbolic tensors, and plain Python values.
+
+A symbolic tensor is an expression of nodes (`OpNode`), which have no name and no place in a graph yet.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,12 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from unnest.core.frontends.keras3_operations import keras3_call, plain_argument
-from unnest.core.interpreters.shapes import result_shape
-from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
-from unnest.core.model import Json, Shape
+from unnest.core.model import Json, JsonObject
 from unnest.core.ops.functions import NotTranslated
-from unnest.core.ops.keras3_modules import MODULES
-from unnest.core.ops.sizes import Sized
 
 NUMPY, CORE = (f"keras.src.ops.{room}" for room in ("numpy", "core"))
 LAYERS = "keras.layers"
+FLOAT = "float32"
 
 MAX_NODES = 150
 """Operations in one expression, shared ones counted each time; real lambdas stay below fifty.
@@ -44,6 +43,45 @@ MAX_FLOAT = 3e38
 ATOM, UNARY, COMPARISON = 10, 8, 1
 RANK = {"|": 2, "^": 3, "&": 4, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7, "@": 7, "**": 9}
 """How tightly an operator binds, for the parentheses of the text."""
+
+
+UNKNOWN = "an unknown dtype"
+"""Of what custom code gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """The `index`-th tensor that the translated layer is called on, counted from 0 over its flattened inputs."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Output `index` of an operation that gives several (`Split`, `Unstack`, `TopK`)."""
+
+    of: OpNode
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpNode:
+    """A call of a Keras 3 operation class.
+
+    `module` and `class_name` are as Keras 3 stores them (`keras.src.ops.numpy`, `Add`), `config` what the class's
+    constructor takes (without `name`), `args` and `kwargs` what it is called on. Layers that stand in for an
+    operation (`keras.layers`, `Rescaling`) are written the same way.
+    """
+
+    module: str
+    class_name: str
+    config: JsonObject = field(default_factory=dict)
+    args: tuple[Operand, ...] = ()
+    kwargs: Mapping[str, Operand] = field(default_factory=dict)
+
+
+Operand: TypeAlias = "Input | Part | OpNode | Sequence[Operand] | Json"
+"""A tensor, a constant in Keras 3's JSON (`__slice__`, `__ellipsis__`, `__numpy__` included), or a list of operands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,36 +283,6 @@ def enclosed(value: SymbolicValue, rank: int) -> str:
     return value.text if value.rank >= rank else f"({value.text})"
 
 
-def node(
-    class_name: str,
-    config: Mapping[str, Json],
-    args: Sequence[Operand],
-    like: Sequence[SymbolicTensor],
-    module: str | None = None,
-) -> SymbolicTensor:
-    """An operation on tensors, with the dtype of the first of `like`; the caller sets another, and the text.
-
-    `module` is where the class stands that is no operation, but a layer.
-    """
-    nodes = 1 + sum(tensor.nodes for tensor in like)
-    if nodes > MAX_NODES:
-        raise NotTranslated("the expression is too large")
-    shapes = {id(tensor.operand): tensor.shape for tensor in like}
-    call = keras3_call(class_name, [_sized(arg, shapes) for arg in args], config)
-    shape = result_shape(call) if module is None else None
-    made = OpNode(module or MODULES[class_name], class_name, dict(config), tuple(args))
-    return SymbolicTensor(made, like[0].dtype, "", shape=shape, nodes=nodes)
-
-
-def _sized(arg: Operand, shapes: Mapping[int, Shape | None]) -> object:
-    """An argument with its shape in a tensor's place."""
-    if isinstance(arg, Input | Part | OpNode):
-        return Sized(shapes.get(id(arg)))
-    if isinstance(arg, list | tuple):
-        return [_sized(each, shapes) for each in arg]
-    return plain_argument(arg)  # type: ignore[arg-type]  # what is no tensor and no list is JSON
-
-
 def part(tensor: SymbolicTensor, index: int) -> SymbolicTensor:
     """Output `index` of an operation that gives several."""
     assert isinstance(tensor.operand, OpNode)
@@ -328,3 +336,46 @@ def _floats(nested: Json) -> Json:
         return [_floats(item) for item in nested]
     assert isinstance(nested, (int, float))
     return float(nested)
+
+
+def listed(value: SymbolicValue) -> Items:
+    """A list or tuple, or a shape that is one to Python.
+
+    Raises:
+        NotTranslated: For anything else, a shape that is itself a tensor among it.
+
+    """
+    if isinstance(value, ShapeTuple) and value.kind != "tensor":
+        return replace(items("tuple" if value.kind == "tuple" else "list", sizes_of(value)), spelt=value.text)
+    if not isinstance(value, Items):
+        raise NotTranslated(f"{kind(value)} taken apart")
+    return value
+
+
+def sizes_of(shape: ShapeTuple) -> list[Const | Size]:
+    """Each size by itself; the first may count the rows of an input."""
+    rows = [shape.rows, *[None] * len(shape.dimensions)]
+    texts = [f"{shape.text}[{place}]" for place in range(len(shape.dimensions))]
+    return [
+        Size(text, row) if size is None else Const(size, text)
+        for size, row, text in zip(shape.dimensions, rows, texts, strict=False)
+    ]
+
+
+def kind(value: SymbolicValue) -> str:
+    """Describe a value, for a reason."""
+    if isinstance(value, Const):
+        names = {bool: "a truth value", int: "an integer", float: "a number", str: "text", type(None): "None"}
+        return names.get(type(value.value), "`...`")
+    if isinstance(value, Items):
+        return "a stored list" if value.kind == "stored" else f"a {value.kind}"
+    if isinstance(value, (LibraryName, BoundMethod)):
+        return f"`{value.text}`"
+    names_of_kinds = {
+        SymbolicTensor: "a tensor",
+        ConstantArray: "an array",
+        SliceOf: "a slice",
+        ShapeTuple: "a shape",
+        Size: "a size that is not known",
+    }
+    return names_of_kinds.get(type(value), "nothing")

@@ -7,14 +7,14 @@ import re
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X
-from unnest.core.keras3.lambdas.function_call import FunctionCall, shape_of
-from unnest.core.keras3.lambdas.values import Libraries, LibraryName, SymbolicValue, constant, items
-from unnest.core.keras3.op_nodes import OpNode
+from unnest.core.keras3.lambdas.calls import Keras3Call
+from unnest.core.ops.function_call import shape_of
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import Libraries, LibraryName, OpNode, SymbolicValue, constant, items
 
 
-def bound(value: SymbolicValue) -> FunctionCall:
-    return FunctionCall({"a": value}, Libraries())
+def bound(value: SymbolicValue) -> Keras3Call:
+    return Keras3Call({"a": value}, Libraries())
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_an_argument_that_is_understood_with_one_value_alone() -> None:
 
 
 def test_an_operation_and_a_shape() -> None:
-    made = FunctionCall({}, Libraries()).op("Flip", X, axis=1)
+    made = Keras3Call({}, Libraries()).op("Flip", X, axis=1)
     assert made.operand == OpNode("keras.src.ops.numpy", "Flip", {"axis": 1}, (X.operand,))
     assert shape_of(X).dimensions == (None, 3, 4)
     with pytest.raises(NotTranslated, match=r"^a shape that is not known$"):

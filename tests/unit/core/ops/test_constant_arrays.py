@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import UNSHAPED, X, called, computed
-from unnest.core.keras3.lambdas import arrays, calls
+from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.operators import binary, subscript, unary
-from unnest.core.keras3.lambdas.values import (
+from unnest.core.ops import constant_arrays
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import (
     ArrayKind,
     CallArguments,
     ConstantArray,
@@ -21,7 +23,6 @@ from unnest.core.keras3.lambdas.values import (
     constant,
     items,
 )
-from unnest.core.ops.functions import NotTranslated
 
 ALL = SliceOf((None, None, None))
 NONE = constant(None)
@@ -34,12 +35,12 @@ def numbers(*values: float) -> SymbolicValue:
 
 def tensor(*values: float) -> ConstantArray:
     """`tf.constant([...])`."""
-    return arrays.rounded_array(list(values), "tensor")
+    return constant_arrays.rounded_array(list(values), "tensor")
 
 
 def numpy(*values: float) -> ConstantArray:
     """`np.array([...])`."""
-    return arrays.of_value(numbers(*values), None)
+    return constant_arrays.of_value(numbers(*values), None)
 
 
 def stored(*values: float) -> ConstantArray:
@@ -136,7 +137,7 @@ def test_arithmetic_that_is_not_understood(symbol: str, left: SymbolicValue, rig
         ("tf.reshape", [numpy(1.0), numbers(1, 1)], "an array in a tensor's place"),
         ("tf.expand_dims", [tensor(1.0), constant(3)], "the axis of an array"),
         ("K.bias_add", [X, numpy(1.0)], "the data format"),
-        ("tf.matmul", [X, arrays.rounded_array([[[1.0]]], "tensor")], "an array in a tensor's place"),
+        ("tf.matmul", [X, constant_arrays.rounded_array([[[1.0]]], "tensor")], "an array in a tensor's place"),
         ("np.ones", [numbers(200, 200)], "the shape of an array"),
     ],
 )
@@ -174,7 +175,7 @@ def test_parts_that_are_not_understood(value: ConstantArray, key: SymbolicValue)
         subscript(value, key)
 
 
-MATRIX = arrays.rounded_array([[1.0], [2.0], [3.0], [4.0]], "tensor")
+MATRIX = constant_arrays.rounded_array([[1.0], [2.0], [3.0], [4.0]], "tensor")
 LAST = Libraries("tensorflow", "2", data_format="channels_last")
 
 

@@ -1,22 +1,27 @@
-"""One call of a function that is known: its arguments by name, and the nodes of Keras 3 to compute it with."""
+"""One call of a function that is known: its arguments by name, and the nodes of Keras 3 to compute it with.
+
+How nodes are made is left to a subclass, which knows the shapes of their results (`core/keras3/lambdas/calls.py`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import TypeAlias
 
-from unnest.core.keras3.lambdas import arrays, operators
-from unnest.core.keras3.lambdas.operators import FLOAT, kind, listed
-from unnest.core.keras3.lambdas.values import (
-    LAYERS,
+from unnest.core.model import Json
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import (
+    FLOAT,
     ArrayKind,
     Const,
     ConstantArray,
     Items,
     Libraries,
     LibraryName,
+    OpNode,
     ShapeTuple,
     Size,
     SymbolicTensor,
@@ -25,14 +30,12 @@ from unnest.core.keras3.lambdas.values import (
     as_floats,
     constant,
     items,
-    node,
+    kind,
+    listed,
     number,
     part,
     plain,
 )
-from unnest.core.keras3.op_nodes import Operand, OpNode
-from unnest.core.model import Json
-from unnest.core.ops.functions import NotTranslated
 
 DTYPES = ("float32", "int32", "int64", "uint8", "bool")
 """Those that a cast gives the same numbers in on all backends."""
@@ -48,7 +51,7 @@ Key: TypeAlias = "slice | int | EllipsisType | None"
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionCall:
+class FunctionCall(ABC):
     """The arguments of one call by their first names in the signature. Methods raise NotTranslated."""
 
     values: Mapping[str, SymbolicValue]
@@ -267,32 +270,46 @@ class FunctionCall:
 
     # Nodes
 
+    @abstractmethod
     def op(self, class_name: str, *args: Argument, **config: Json) -> SymbolicTensor:
         """An operation of Keras 3, with these arguments of its class; the dtype is that of the first tensor."""
-        tensors = [*_tensors_in(args)]
-        return node(class_name, config, [_operand_of(arg) for arg in args], tensors)
 
+    @abstractmethod
     def layer(self, class_name: str, x: SymbolicTensor, **config: Json) -> SymbolicTensor:
         """A layer of Keras 3 in an operation's place."""
-        return node(class_name, config, [x.operand], [x], module=LAYERS)
+
+    @abstractmethod
+    def calculate(self, class_name: str, *sides: SymbolicValue | float) -> SymbolicTensor:
+        """An operation on the numbers in the same places of tensors of one dtype, numbers and arrays among them."""
+
+    @abstractmethod
+    def subscript(self, x: SymbolicTensor, *keys: Key) -> SymbolicTensor:
+        """`x[keys]`."""
+
+    @abstractmethod
+    def sum(self, name: str) -> SymbolicValue:
+        """The items of a list added up, from 0 on."""
+
+    @abstractmethod
+    def rounded(self, nested: object, numbers: ArrayKind) -> ConstantArray:
+        """An array of known numbers, rounded as its dtype rounds them."""
+
+    @abstractmethod
+    def array(self, name: str, numbers: ArrayKind | None = None) -> ConstantArray:
+        """A list or array of numbers as an array; its dtype as NumPy chooses it where none is named."""
+
+    @abstractmethod
+    def array_reshaped(self, made: ConstantArray, shape: Sequence[int]) -> ConstantArray:
+        """The same numbers of an array, in order, in another shape."""
+
+    @abstractmethod
+    def array_with_axis(self, made: ConstantArray, axis: int) -> ConstantArray:
+        """An array with one more axis, of size 1."""
 
     def each_number(self, class_name: str, **config: Json) -> SymbolicTensor:
         """An operation on each number of `x` by itself."""
         x = self.floats("x")
         return replace(self.op(class_name, x, **config), shape=x.shape, rows=x.rows)
-
-    def calculate(self, class_name: str, *sides: SymbolicValue | float) -> SymbolicTensor:
-        """An operation on the numbers in the same places of tensors of one dtype, numbers and arrays among them."""
-        return operators.calculation(
-            class_name, *(constant(side) if isinstance(side, int | float) else side for side in sides)
-        )
-
-    def subscript(self, x: SymbolicTensor, *keys: Key) -> SymbolicTensor:
-        """`x[keys]`."""
-        parts = [_key(key) for key in keys]
-        made = operators.subscript(x, items("tuple", parts))
-        assert isinstance(made, SymbolicTensor)
-        return made
 
     def output(self, whole: SymbolicTensor, index: int) -> SymbolicTensor:
         """Output `index` of an operation that gives several."""
@@ -321,16 +338,6 @@ class FunctionCall:
             raise NotTranslated("a number beyond 32 bits")
         return constant(value)
 
-    def sum(self, name: str) -> SymbolicValue:
-        """The items of a list added up, from 0 on."""
-        value = self[name]
-        if not isinstance(value, Items) or not value.items:
-            raise NotTranslated(f"the sum of {kind(value)}")
-        total: SymbolicValue = constant(0)
-        for item in value.items:
-            total = operators.binary("+", total, item)
-        return total
-
     def list_of(self, values: Sequence[SymbolicValue]) -> Items:
         """A list of tensors, as functions give it that have several results."""
         return items("list", values)
@@ -340,22 +347,6 @@ class FunctionCall:
     def constant_array(self, nested: Json, numbers: ArrayKind | None = None) -> ConstantArray:
         """An array of known numbers."""
         return ConstantArray(nested, "", numbers=numbers)
-
-    def rounded(self, nested: object, numbers: ArrayKind) -> ConstantArray:
-        """An array of known numbers, rounded as its dtype rounds them."""
-        return arrays.rounded_array(nested, numbers)
-
-    def array(self, name: str, numbers: ArrayKind | None = None) -> ConstantArray:
-        """A list or array of numbers as an array; its dtype as NumPy chooses it where none is named."""
-        return arrays.of_value(self[name], numbers, self[name].text)
-
-    def array_reshaped(self, made: ConstantArray, shape: Sequence[int]) -> ConstantArray:
-        """The same numbers of an array, in order, in another shape."""
-        return arrays.reshaped(made, shape)
-
-    def array_with_axis(self, made: ConstantArray, axis: int) -> ConstantArray:
-        """An array with one more axis, of size 1."""
-        return arrays.widened(made, axis)
 
     def stored_floats(self, nested: Json) -> Json:
         """A constant array in Keras 3's JSON, float32."""
@@ -373,28 +364,6 @@ def _holds_floats(value: SymbolicValue) -> bool:
     if isinstance(value, Items):
         return any(_holds_floats(item) for item in value.items)
     return isinstance(value, ConstantArray) or (isinstance(value, Const) and isinstance(value.value, float))
-
-
-def _key(key: Key) -> SymbolicValue:
-    if isinstance(key, slice):
-        return operators.slice_of([constant(end) for end in (key.start, key.stop, key.step)])
-    return constant(key)
-
-
-def _tensors_in(args: Sequence[Argument]) -> Iterator[SymbolicTensor]:
-    for arg in args:
-        if isinstance(arg, SymbolicTensor):
-            yield arg
-        elif isinstance(arg, list):
-            yield from (each for each in arg if isinstance(each, SymbolicTensor))
-
-
-def _operand_of(arg: Argument) -> Operand:
-    if isinstance(arg, SymbolicTensor):
-        return arg.operand
-    if isinstance(arg, list):
-        return [each.operand if isinstance(each, SymbolicTensor) else each for each in arg]
-    return arg  # type: ignore[return-value]  # what is no tensor and no list of them is JSON
 
 
 def shape_of(tensor: SymbolicTensor) -> ShapeTuple:

@@ -9,7 +9,8 @@ from types import EllipsisType
 import numpy as np
 from numpy.typing import NDArray
 
-from unnest.core.keras3.lambdas.values import (
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import (
     MAX_ELEMENTS,
     NUMPY_DTYPES,
     ArrayKind,
@@ -21,7 +22,6 @@ from unnest.core.keras3.lambdas.values import (
     array,
     number,
 )
-from unnest.core.ops.functions import NotTranslated
 
 EXACT = 2**53
 """Integers up to here are floats of 64 bits, too."""

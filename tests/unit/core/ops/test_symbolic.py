@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import pytest
 
-from unnest.core.keras3.lambdas import values
-from unnest.core.keras3.lambdas.values import (
+from unnest.core.keras3.lambdas import operators
+from unnest.core.model import Json
+from unnest.core.ops import symbolic
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import (
     CallArguments,
     Const,
     ConstantArray,
+    Input,
+    OpNode,
+    Part,
     SliceOf,
     SymbolicTensor,
     SymbolicValue,
     constant,
     items,
 )
-from unnest.core.keras3.op_nodes import Input, OpNode, Part
-from unnest.core.model import Json
-from unnest.core.ops.functions import NotTranslated
 
+NUMPY = "keras.src.ops.numpy"
 X = SymbolicTensor(Input(0), "float32", "x")
 ONE, TWO = constant(1), constant(2)
 
@@ -55,7 +60,7 @@ def test_arguments_are_written_in_their_order() -> None:
 )
 def test_parentheses_stand_where_something_binds_more_tightly(value: SymbolicValue, text: str) -> None:
     """A signed number is an operation of its own, though it is stored as one constant."""
-    assert values.enclosed(value, values.RANK["**"]) == text
+    assert symbolic.enclosed(value, symbolic.RANK["**"]) == text
 
 
 @pytest.mark.parametrize(
@@ -76,7 +81,7 @@ def test_parentheses_stand_where_something_binds_more_tightly(value: SymbolicVal
     ids=str,
 )
 def test_a_number_is_one_that_a_tensor_holds(value: SymbolicValue, number: float | None) -> None:
-    assert values.number(value) == number
+    assert symbolic.number(value) == number
 
 
 @pytest.mark.parametrize(
@@ -94,33 +99,33 @@ def test_a_number_is_one_that_a_tensor_holds(value: SymbolicValue, number: float
     ids=["vector", "matrix", "array", "empty", "ragged", "of two lengths", "of tensors", "a number"],
 )
 def test_an_array_is_numbers_of_one_shape(value: SymbolicValue, nested: Json) -> None:
-    assert values.array(value) == nested
+    assert symbolic.array(value) == nested
 
 
 def test_an_array_of_floats_in_keras_3_s_json() -> None:
-    assert values.as_floats([[1], [2]]) == {
+    assert symbolic.as_floats([[1], [2]]) == {
         "class_name": "__numpy__",
         "config": {"value": [[1.0], [2.0]], "dtype": "float32"},
     }
 
 
 def test_an_operation_has_the_dtype_of_the_first_and_counts_all_behind_it() -> None:
-    once = values.node("Add", {}, [X.operand, X.operand], [X, X], module="m")
+    once = operators.node("Add", {}, [X.operand, X.operand], [X, X], module="m")
     assert (once.operand, once.dtype, once.nodes) == (OpNode("m", "Add", {}, (Input(0), Input(0))), "float32", 3)
-    assert values.part(once, 1).operand == Part(OpNode("m", "Add", {}, (Input(0), Input(0))), 1)
+    assert symbolic.part(once, 1).operand == Part(OpNode("m", "Add", {}, (Input(0), Input(0))), 1)
 
 
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (lambda n: items("list", [ONE] * (values.MAX_ELEMENTS - 2 + n)), "a long list"),
+        (lambda n: items("list", [ONE] * (symbolic.MAX_ELEMENTS - 2 + n)), "a long list"),
         (
-            lambda n: values.node(
-                "Add", {}, [], [SymbolicTensor(None, "float32", "x", nodes=values.MAX_NODES - 2 + n)]
+            lambda n: operators.node(
+                "Add", {}, [], [SymbolicTensor(None, "float32", "x", nodes=symbolic.MAX_NODES - 2 + n)]
             ),
             "the expression is too large",
         ),
-        (lambda n: values.bounded("x" * (values.MAX_TEXT - 1 + n)), "the expression is too long"),
+        (lambda n: symbolic.bounded("x" * (symbolic.MAX_TEXT - 1 + n)), "the expression is too long"),
     ],
     ids=["list", "operations", "text"],
 )
@@ -141,4 +146,30 @@ def test_lists_in_lists_are_counted_with_all_that_is_in_them() -> None:
 
 def test_a_constant_is_no_number_where_it_is_a_truth_value() -> None:
     assert constant(value=True) == Const(value=True, text="True")
-    assert constant(-1).rank == values.UNARY
+    assert constant(-1).rank == symbolic.UNARY
+
+
+def test_what_computes_the_same_is_equal() -> None:
+    assert OpNode(NUMPY, "Add", {}, (Input(0), 2)) == OpNode(NUMPY, "Add", {}, (Input(0), 2))
+    assert Part(OpNode(NUMPY, "Split"), 1) == Part(OpNode(NUMPY, "Split"), 1)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        OpNode(NUMPY, "Add", {}, (Input(1), 2)),
+        OpNode(NUMPY, "Add", {}, (2, Input(0))),
+        OpNode(NUMPY, "Multiply", {}, (Input(0), 2)),
+        OpNode("keras.src.ops.math", "Add", {}, (Input(0), 2)),
+        OpNode(NUMPY, "Add", {"axis": 0}, (Input(0), 2)),
+        OpNode(NUMPY, "Add", {}, (Input(0),), {"y": 2}),
+    ],
+    ids=["another input", "another order", "another class", "another module", "a setting", "by name"],
+)
+def test_what_may_compute_something_else_is_not(other: OpNode) -> None:
+    assert other != OpNode(NUMPY, "Add", {}, (Input(0), 2))
+
+
+def test_nobody_changes_one_that_others_share() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Input(0).index = 1  # type: ignore[misc]
