@@ -20,6 +20,7 @@ from unnest.formats.detect import look, open_container, stored_size
 from unnest.formats.error_translation import not_a_graph, raise_callers_own, reading
 from unnest.options import FixOptions
 from unnest.report.load_hint import (
+    FLAT_TEMPLATE,
     TEMPLATE,
     UNPROMISED,
     does_not_load_in,
@@ -239,7 +240,7 @@ def fixed_model(wrappers: Sequence[Wrapper], findings: Sequence[Finding]) -> str
         return f"{outermost.template} with the layers that follow it"
     if outermost.scope == "embedded":
         return f"the larger model, with one call of {outermost.template}"
-    return TEMPLATE
+    return FLAT_TEMPLATE if Code.WEIGHTLESS_LEFT_OUT() in findings else TEMPLATE
 
 
 def loading_facts(model: Stored, path: str, container: str, taker: str) -> dict[str, Any]:

@@ -19,8 +19,8 @@ class Code(Enum):
         "info",
         "layers without weights are missing from the list: the file does not name them",
         (
-            "pass --architecture MODEL.json to list them. Frozen and never trained layers (Normalization) come last "
-            "without it: load with by_name=True"
+            "pass --architecture MODEL.json to list them; a template with a nested model needs it. Frozen and never "
+            "trained layers (Normalization) come last without it: load with by_name=True"
         ),
     )
     NAMED_BY_COUNT = (
@@ -72,6 +72,11 @@ class Code(Enum):
         "warning",
         "the weights of {layers} bear other names than the architecture given: their order alone says whose they are",
         "make sure that the architecture is this model's, its layers in this order",
+    )
+    FROZEN_OTHERWISE = (
+        "info",
+        "the weights in {models} were saved with other layers frozen: their names say which layer each belongs to",
+        "nothing to do: they are written in the order of the architecture given",
     )
     BOUND_LATE = (
         "warning",

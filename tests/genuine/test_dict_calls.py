@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,29 @@ def test_inputs_are_fed_as_they_were(name: str, tmp_path: Path) -> None:
     with opened(str(output)) as written:
         assert written.stored.architecture is not None
         assert fed_by(read(written.stored.architecture), {}) == wiring
+
+
+@pytest.mark.parametrize("version", [None, "3.5.0", "3.15.1"])
+@pytest.mark.parametrize("name", ["k35-named.keras", "k3-named.keras"])
+def test_weights_and_json_of_keras_3(name: str, version: str | None, tmp_path: Path) -> None:
+    """Its JSON has no version, and releases read a mapping otherwise: it is refused until a version stands there."""
+    weights, architecture = tmp_path / "m.weights.h5", tmp_path / "m.json"
+    with zipfile.ZipFile(FOLDER / name) as archive:
+        weights.write_bytes(archive.read("model.weights.h5"))
+        stored = json.loads(archive.read("config.json"))
+    architecture.write_text(json.dumps(stored if version is None else {**stored, "keras_version": version}))
+    output = tmp_path / "out.keras"
+    result = unnest.fix(weights, output, architecture=architecture, keras="3")
+    if version is None:
+        assert (result.action, result.error and result.error.code) == ("refused", "architecture-mismatch")
+        assert result.error is not None
+        assert 'add "keras_version"' in result.error.message
+        return
+    assert result.action == "fixed"
+    with opened(str(output)) as written:
+        assert written.stored.architecture is not None
+        expected = EXPECTED["k35-named.keras" if version == "3.5.0" else "k3-named.keras"]
+        assert fed_by(read(written.stored.architecture), {}) == expected[2]
 
 
 @pytest.mark.parametrize("name", ["tf23-look_exchanged.h5", "tfk-look_mixed.keras"])

@@ -16,9 +16,16 @@ from unnest.core.architecture import (
     renumber_shared_objects,
 )
 from unnest.core.assign.flat_list import split
+from unnest.core.assign.frozen_lists import relist
 from unnest.core.assign.layer_weights import Ambiguous, Share
 from unnest.core.assign.split_by_architecture import shared_out
-from unnest.core.assign.stored_groups import as_listed, group_names, layer_name_by_group, without_operations
+from unnest.core.assign.stored_groups import (
+    as_listed,
+    group_names,
+    grouped_layers,
+    layer_name_by_group,
+    without_operations,
+)
 from unnest.core.assign.weight_checks import check_architecture
 from unnest.core.keras_facts.weight_order import is_trained_by_name
 from unnest.core.keras_facts.weight_shapes import contradiction
@@ -60,11 +67,7 @@ def plan(stored: Stored, *, architecture: JsonObject | None = None, choices: Cho
         today = named_inputs.as_read_today(stored.architecture, stored.release)
         return _plan_model(stored._replace(architecture=today), choices)
     if architecture is not None:
-        architecture = _of_weights(stored, architecture, choices)
-        weights_plan = _plan_weights_with(stored, architecture, choices)._replace(stored=stored)
-        if weights_plan.verdict == "clean" and weights_plan.refusal is None:
-            weights_plan = weights_plan._replace(output=Rewritten(stored))
-        return weights_plan._replace(complete=_completed(stored, architecture, weights_plan, choices))
+        return _plan_weights_with(stored, _of_weights(stored, architecture, choices), choices)
     return _clean(stored) if stored.is_ours else _plan_weights_alone(stored)
 
 
@@ -202,6 +205,21 @@ def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choice
     """Return the plan for weights with a given architecture: the parallel model's, or the single-device one's."""
     if not is_model(architecture):
         return without_layers(stored, architecture)
+    relisted = relist(stored.groups, architecture)
+    listed_weights = stored._replace(groups=relisted.weights)
+    weights_plan = _plan_listed(listed_weights, architecture, choices)._replace(stored=stored)
+    if weights_plan.refusal is not None:
+        return _mismatch(stored, relisted.doubt) if relisted.doubt else weights_plan
+    if relisted.groups:
+        otherwise = Code.FROZEN_OTHERWISE(models=listed(relisted.groups))
+        weights_plan = weights_plan._replace(findings=(*weights_plan.findings, otherwise))
+    if weights_plan.verdict == "clean":
+        weights_plan = weights_plan._replace(output=Rewritten(stored))
+    return weights_plan._replace(complete=_completed(listed_weights, architecture, weights_plan, choices))
+
+
+def _plan_listed(stored: Stored, architecture: JsonObject, choices: Choices) -> Plan:
+    """Return the plan for weights whose lists are in the order of the architecture, as far as names show it."""
     if _groups_are_layers(stored.groups, architecture):
         try:
             check_architecture(_layer_groups(stored.groups, architecture), architecture)
@@ -264,7 +282,7 @@ def _groups_are_layers(groups: Sequence[Group], architecture: JsonObject) -> boo
     (Keras before 2.2.3 stored a Sequential in another as a bare list, and its weights under the name that it had.)
     """
     graph = read(architecture)
-    if {g.name for g in groups} <= set(graph.layers):
+    if {g.name for g in groups} <= grouped_layers(architecture).keys():
         return True
     names = group_names(architecture)
     return (

@@ -171,6 +171,9 @@ def _in_writers(model: Stored, path: str, container: str) -> bool:
 TEMPLATE = "the template"
 """The model that weights alone load into where the whole of a parallel model was its wrapper."""
 
+FLAT_TEMPLATE = "the template, if no model is nested in it"
+"""The same where names alone show the layers: their list is flat. (Source: weights of nested models of nine stacks.)"""
+
 #: What a path's ending may be, as far as it decides anything here; the first that fits.
 ENDINGS = (".weights.h5", ".h5", ".hdf5", ".keras")
 

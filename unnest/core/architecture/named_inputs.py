@@ -27,6 +27,9 @@ INPUTS, MASK = "inputs", "mask"
 BY_NAME, BY_KEYS, BY_NAME_OR_KEYS = (2, 3), (3, 4), (3, 7)
 """Keras goes since these by name, by the order of the keys, and by name if a model has a list of inputs."""
 
+READINGS_OF_3 = ((3, 0), BY_KEYS, BY_NAME_OR_KEYS)
+"""A release for each way in which Keras 3 has read a mapping."""
+
 
 class ModelCall(NamedTuple):
     """A stored call of a model, its inputs in a list, and the tensors of the mapping that the model does not take."""
@@ -86,6 +89,22 @@ def as_read_today(architecture: JsonObject, release: tuple[int, ...]) -> JsonObj
     today = json_tree.transform(architecture, change)
     assert isinstance(today, Mapping)
     return today
+
+
+def called_by_release(architecture: JsonObject) -> str | None:
+    """Return the first model in a JSON of Keras 3 that its releases give other inputs in a call; None if there is none.
+
+    That JSON does not say which release wrote it.
+    """
+    for entry in json_tree.objects(architecture):
+        calls = entry.get("inbound_nodes")
+        if not is_list(calls) or _inputs_of(entry) is None:
+            continue
+        calls_of_3 = [node for node in calls if isinstance(node, OBJECT) and tensor_refs.is_keras_3(node)]
+        readings = [[_call_today(node, entry, release) for node in calls_of_3] for release in READINGS_OF_3]
+        if any(reading != calls_of_3 for reading in readings):
+            return str(entry.get("name"))
+    return None
 
 
 def _call_today(node: Json, model: JsonObject, release: tuple[int, ...]) -> Json:

@@ -8,10 +8,18 @@ from typing import NamedTuple, TypeAlias
 from unnest.budget import charge_steps
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.models import is_model, read
+from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import JsonObject, Tensor
 
 #: Names of layers, the outermost model's first, the leaf layer's last.
 LeafPath: TypeAlias = "tuple[str, ...]"
+
+
+def merged_models(graph: Graph) -> tuple[JsonObject, ...]:
+    """Return the models that Keras 1's Merge holds, which a Sequential begins with; of any other model none."""
+    first = next(iter(graph.layers.values()), None)
+    held = first.settings.get("layers") if first is not None and first.class_name == "Merge" else None
+    return tuple(entry for entry in held if isinstance(entry, OBJECT)) if graph.sequential and is_list(held) else ()
 
 
 class Leaf(NamedTuple):

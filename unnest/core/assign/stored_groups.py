@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.nested import merged_models
 from unnest.core.keras_facts.wrapped_layers import parts_of, spectral_normalization
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject
@@ -15,6 +16,20 @@ def group_names(model: JsonObject) -> list[str]:
     """The layers that get a group: a Sequential does not count its input layer among its own."""
     graph = read(model)
     return [n for n, layer in graph.layers.items() if not (graph.sequential and is_input(layer.stored))]
+
+
+def grouped_layers(model: JsonObject) -> dict[str, Layer]:
+    """Return the layers that may have a group, by name, in the order of the groups.
+
+    A Sequential that begins with a Merge of models has those of their layers in its place. (Source: flattened_layers of
+    Keras 1.2.2, keras/models.py.)
+    """
+    graph = read(model)
+    branches = merged_models(graph)
+    if not branches or not all(map(is_model, branches)):
+        return dict(graph.layers)
+    layers = {name: layer for branch in branches for name, layer in grouped_layers(branch).items()}
+    return layers | dict([*graph.layers.items()][1:])
 
 
 def without_operations(groups: Sequence[Group], model: JsonObject) -> tuple[Group, ...]:

@@ -6,13 +6,14 @@ moved, renamed or made wider since then shows in one of these four.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Layer
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.layer_weights import Ambiguous, Share
+from unnest.core.assign.stored_groups import grouped_layers
 from unnest.core.keras_facts.weight_order import Claim, Variable, as_made
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.keras_facts.weight_specs import switched_off
@@ -30,12 +31,12 @@ def check_architecture(groups: Sequence[Group], model: JsonObject) -> None:
         Ambiguous: If a layer's weights contradict its config, or the order of the groups the graph.
 
     """
-    graph = read(model)
+    layers = grouped_layers(model)
     tensors = {group.name: group.tensors for group in groups}
-    for layer in graph.layers.values():
+    for layer in layers.values():
         check_layer(layer, tensors.get(layer.name, ()))
         _check_number(layer, tensors.get(layer.name, ()))
-    _check_order([group.name for group in groups if group.tensors], graph)
+    _check_order([group.name for group in groups if group.tensors], layers, read(model))
 
 
 def check_layer(layer: Layer, tensors: Sequence[Tensor]) -> None:
@@ -96,15 +97,15 @@ def _check_number(layer: Layer, tensors: Sequence[Tensor]) -> None:
         raise Ambiguous(f"{layer.name} has {len(tensors)} weights in the file, and {promised} by the architecture")
 
 
-def _check_order(names: Sequence[str], graph: Graph) -> None:
+def _check_order(names: Sequence[str], layers: Iterable[str], graph: Graph) -> None:
     """Raise Ambiguous where the file lists a layer before another one that it reads.
 
     Keras keeps a layer behind all that its deepest call reads; layers of which neither reads the other may stand in
-    either order. `names`: the layers that have weights, in the order of the file.
+    either order. `names`: the layers that have weights, in the order of the file; `layers`: all, in that of the model.
     """
     places = {name: place for place, name in enumerate(names)}
     if graph.sequential:
-        expected = [name for name in graph.layers if name in places]
+        expected = [name for name in layers if name in places]
         wrong = next((pair for pair in zip(names, expected, strict=False) if pair[0] != pair[1]), None)
     else:
         latest = _latest_read(graph, places)

@@ -17,12 +17,6 @@ from unnest.core.keras3.sequential import chained
 ConvertGraph: TypeAlias = Callable[[Graph, Shares, Context], NewLayer]
 
 
-def begins_with_models(graph: Graph) -> bool:
-    """Return True if a Sequential begins with a Merge of models."""
-    first = next(iter(graph.layers.values()), None)
-    return first is not None and first.class_name == "Merge" and bool(first.settings.get("layers"))
-
-
 def merged_branches(graph: Graph, shares: Shares, context: Context, converted: ConvertGraph) -> NewLayer:
     """Keras 1's Sequential that begins with a Merge of models, which has an input for each of them.
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
+from unnest.core.architecture.nested import merged_models
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.keras3.builder import Builder
 from unnest.core.keras3.call_order import in_order
 from unnest.core.keras3.context import Context, GraphNotes, refused
-from unnest.core.keras3.keras1_merge import begins_with_models, merged_branches
+from unnest.core.keras3.keras1_merge import merged_branches
 from unnest.core.keras3.layer_names import today_names
 from unnest.core.keras3.masked_steps import begun, both_ways, directions, is_two, may_become_two
 from unnest.core.keras3.masks import Masks
@@ -51,7 +52,7 @@ def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
 def converted(graph: Graph, shares: Shares, context: Context) -> NewLayer:
     """The model; `shares` are its layers' weights. Raises CannotConvert."""
     if graph.sequential:
-        if begins_with_models(graph):
+        if merged_models(graph):
             return merged_branches(graph, shares, context, converted)
         if may_become_two(graph, context) and (model := as_functional(graph, context)):
             return _Functional(read(model), shares, context).model()

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import ClassVar, NamedTuple
 
-from unnest.core.architecture import is_model, read
+from unnest.core.architecture import is_model, named_inputs, read
 from unnest.core.assign.flat_list import weights_by_leaf
 from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.keras_facts.weight_shapes import contradiction
@@ -21,10 +21,12 @@ from unnest.core.model import (
     Move,
     Output,
     Plan,
+    Refusal,
     Stored,
     Template,
     Tensor,
     Wrapper,
+    release_of,
 )
 from unnest.core.plan import template_in, without_layers
 from unnest.core.transfer.leaves import TargetModel
@@ -79,6 +81,10 @@ class WeightsSource(PathKeyedSource):
             return self._plan_by_paths()
         if not is_model(architecture):
             return without_layers(self.stored, architecture)
+        version = _version_in(architecture)
+        if version is None and (called := named_inputs.called_by_release(architecture)) is not None:
+            return Plan("clean", self.stored, refusal=Refusal("architecture-mismatch", _unknown_release(called)))
+        architecture = named_inputs.as_read_today(architecture, release_of(version))
         try:
             full_plan = self.planned(Stored("model", architecture), choices=choices)
         except Refused as e:
@@ -163,8 +169,8 @@ class WeightsSource(PathKeyedSource):
     def _completed(model: Stored) -> Stored:
         """The model that the weights make with the architecture given; its own JSON says which Keras it is of."""
         given = model.architecture or {}
-        stored_version, backend = given.get("keras_version"), given.get("backend")
-        version = stored_version if isinstance(stored_version, str) else "3.x" if "module" in given else None
+        backend = given.get("backend")
+        version = _version_in(given) or ("3.x" if "module" in given else None)
         architecture = {k: v for k, v in given.items() if k not in ("keras_version", "backend")}
         compile_config = architecture.pop("compile_config", None)
         return model._replace(
@@ -334,3 +340,17 @@ class WeightsContainer(Container):
 
 
 __all__ = ["WeightsContainer", "WeightsSource"]
+
+
+def _version_in(architecture: JsonObject) -> str | None:
+    """Return the version of Keras that stands in an architecture's JSON; Keras 3 writes none there."""
+    version = architecture.get("keras_version")
+    return version if isinstance(version, str) else None
+
+
+def _unknown_release(called: str) -> str:
+    """Return the reason for which inputs that are given by name stay in doubt."""
+    return (
+        f"{called} is called with a dict, whose order Keras 3.4 to 3.6 reads otherwise than other releases, and the "
+        'JSON does not say which wrote it; add "keras_version": "3.6.0", say, beside "class_name"'
+    )

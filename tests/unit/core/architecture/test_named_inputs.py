@@ -96,3 +96,24 @@ def test_more_keys_than_inputs() -> None:
     assert named_inputs.with_list(inner["inbound_nodes"][0], inner) == ({"args": [[3, 2]], "kwargs": {}}, (1,))
     today: Any = named_inputs.as_read_today({"class_name": "Functional", "config": {"layers": [inner]}}, (3, 3, 3))
     assert today["config"]["layers"][0]["inbound_nodes"][0]["args"] == [{"p": 2, "q": 1}]
+
+
+@pytest.mark.parametrize(
+    ("ends", "given", "name"),
+    [
+        (LISTED, {"z": 1, "a": 2, "m": 3}, "t"),
+        ([LISTED[2], LISTED[0], LISTED[1]], {"z": 1, "a": 2, "m": 3}, None),  # the order of the keys is theirs
+        (KEYED, {"q": 1, "p": 2}, None),
+        (KEYED, {"q": 1, "p": 2, "o": 3}, "t"),
+        (LISTED, [1, 2, 3], None),
+    ],
+)
+def test_calls_that_depend_on_the_release(ends: Any, given: Any, name: str | None) -> None:
+    """A JSON of Keras 3 does not say which release wrote it."""
+    outer: Any = {"class_name": "Functional", "config": {"layers": [model(ends, [{"args": [given], "kwargs": {}}])]}}
+    assert named_inputs.called_by_release(outer) == name
+
+
+def test_calls_of_keras_2_have_a_version() -> None:
+    outer: Any = {"class_name": "Model", "config": {"layers": [model(LISTED, [{"z": ["t", 0, 0, {}]}])]}}
+    assert named_inputs.called_by_release(outer) is None

@@ -1,0 +1,80 @@
+"""Weights with JSON of the same code in which other layers are frozen: names say whose each weight is.
+
+`tests/keras/test_keras_refrozen.py` compares the predictions.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import unnest
+from tests.corpus.unpacked import FIXTURES
+
+FOLDER = FIXTURES / "refrozen"
+FROZEN = ["first", "norm", "score", "within", "scale", "encoder"]
+
+
+def weights_by_layer(path: Path) -> dict[str, list[np.ndarray]]:
+    """Layer -> the weights in its group; those of a model in it by the layers that their names say."""
+    found: dict[str, list[np.ndarray]] = {}
+    with h5py.File(path) as file:
+        for group in file.attrs["layer_names"]:
+            for name in file[group].attrs["weight_names"]:
+                text = name.decode() if isinstance(name, bytes) else name
+                found.setdefault(text.split("/")[0], []).append(file[group][text][()])
+    return found
+
+
+@pytest.mark.parametrize("frozen", FROZEN)
+@pytest.mark.parametrize("stack", ["k224", "tf23"])
+def test_other_layers_frozen(stack: str, frozen: str, tmp_path: Path) -> None:
+    """The model's own weights, and those of the parallel model with its JSON, and with that of the template."""
+    folder = FOLDER / f"{stack}-refrozen"
+    whole = unnest.fix(folder / "weights.h5", tmp_path / "out.keras", architecture=folder / f"{frozen}.json", keras="3")
+    assert whole.action == "converted"
+    for architecture in (f"{frozen}.json", f"{frozen}-parallel.json"):
+        out = tmp_path / f"{architecture}.h5"
+        result = unnest.fix(folder / "parallel.h5", out, architecture=folder / architecture)
+        assert result.action == "fixed", result.error
+        found, saved = weights_by_layer(out), weights_by_layer(folder / "weights.h5")
+        assert found.keys() == saved.keys()
+        for name, arrays in saved.items():
+            assert all(np.array_equal(a, b) for a, b in zip(arrays, found[name], strict=True)), name
+
+
+@pytest.mark.parametrize("stack", ["k224", "tf23"])
+@pytest.mark.parametrize(
+    ("case", "weights", "architecture", "reason"),
+    [
+        ("refrozen", "weights.h5", "moved.json", "lists the weights of norm before those of second"),
+        ("refrozen", "parallel.h5", "moved.json", ""),
+        ("refrozen", "weights.h5", "moved_within.json", ""),
+        ("refrozen", "parallel.h5", "moved_within.json", ""),
+        # What was frozen stands behind the rest wherever it was in the model: both are possible.
+        ("thawed", "parallel.h5", "none.json", "norm was frozen when the weights were saved, or stood last"),
+        ("thawed", "parallel.h5", "moved.json", "norm was frozen when the weights were saved, or stood last"),
+    ],
+)  # fmt: skip
+def test_what_freezing_does_not_explain(
+    stack: str, case: str, weights: str, architecture: str, reason: str, tmp_path: Path
+) -> None:
+    """Code in which a layer moved is refused."""
+    folder = FOLDER / f"{stack}-{case}"
+    result = unnest.fix(folder / weights, tmp_path / "out.keras", architecture=folder / architecture, keras="3")
+    assert (result.action, result.error and result.error.code) == ("refused", "architecture-mismatch")
+    assert result.error is not None
+    assert reason in result.error.message
+
+
+def test_a_merge_of_branches(tmp_path: Path) -> None:
+    """Keras 1 lists the weights of the branches' layers beside the others."""
+    folder = FOLDER / "k122-merge"
+    result = unnest.fix(folder / "weights.h5", tmp_path / "out.keras", architecture=folder / "model.json", keras="3")
+    assert result.action == "converted", result.error
+    other = unnest.fix(folder / "weights.h5", tmp_path / "o.keras", architecture=folder / "other.json", keras="3")
+    assert other.error is not None
+    assert "the layers of the architecture given are not those of the weights" in other.error.message
