@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 import unnest
 import unnest.report.result
+from unnest.options import FixArguments, FixOptions
 
 
 def test_dir_shows_what_is_public() -> None:
@@ -104,3 +106,27 @@ def test_a_meter(bad: Path) -> None:
     unnest.fix(bad, meter=lambda done, total: told.append((done, total)))
     assert told == sorted(told)
     assert told[-1][0] == told[-1][1] > 0
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_meter_of_many(bad: Path, tmp_path: Path, jobs: int) -> None:
+    """The bytes of all files together, never fewer than before, up to all of them."""
+    other = tmp_path / "other.h5"
+    other.write_bytes(bad.read_bytes())
+    (alone, moved) = (list[tuple[int, int]](), list[tuple[int, int]]())
+    unnest.fix(bad, tmp_path / "alone.h5", meter=lambda *at: alone.append(at))
+    results = unnest.fix_many([bad, other], jobs=jobs, meter=lambda *at: moved.append(at))
+    assert [r.action for r in results] == ["fixed", "fixed"]
+    assert moved == sorted(moved)
+    assert moved[-1] == (2 * alone[-1][0], 2 * alone[-1][1])
+
+
+@pytest.mark.parametrize("function", [unnest.fix, unnest.fix_many])
+def test_arguments_of_fix(function: Callable[..., object], bad: Path) -> None:
+    """`help` shows them with their defaults; another one is a TypeError, before anything is written."""
+    shown = inspect.signature(function).parameters
+    assert (shown["backup"].default, shown["slice_layers"].default, shown["meter"].default) == (".bak", (), None)
+    assert set(FixArguments.__annotations__) - {"meter", "slice_layers"} < set(FixOptions._fields)
+    with pytest.raises(TypeError, match="fix has no argument 'inplace'"):
+        function(bad, inplace=True)
+    assert [*bad.parent.glob("*.unnested.*")] == []

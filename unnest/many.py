@@ -7,17 +7,17 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from unnest import logs, outputs
+from unnest import logs
 from unnest.batch.fixing import fix_all
 from unnest.batch.inspecting import inspect_all
-from unnest.batch.tasks import Engine
-from unnest.caller_code import target_model_of
-from unnest.options import FACTS, TEXT, Architecture, Dialect, FixOptions, architecture_argument, architecture_inputs
+from unnest.batch.tasks import UNWATCHED, Engine, Unwatched
+from unnest.options import FACTS, TEXT, Architecture, FixArguments, Meter, architecture_argument, signature_of_fix
 from unnest.remote.urls import path_text
+from unnest.repair import fix_options
 from unnest.report.result import Report, Result
 
 if TYPE_CHECKING:
-    from unnest.formats.base import Target
+    from typing_extensions import Unpack
 
 R = TypeVar("R", bound=Report)
 FilePath: TypeAlias = "str | bytes | os.PathLike[str]"
@@ -49,51 +49,50 @@ def inspect_many(
     return _logged(reports, "inspect")
 
 
-def fix_many(  # noqa: PLR0913 - one argument per option of the command line
+def fix_many(
     paths: FilePath | Iterable[FilePath],
     output: FilePath | None = None,
     jobs: int = 1,
-    *,
-    in_place: bool = False,
-    backup: str = outputs.BACKUP,
-    force: bool = False,
-    dry_run: bool = False,
-    to: Target | None = None,
-    architecture: Architecture = None,
-    keep_nested: bool = False,
-    slice_layers: Iterable[str] = (),
-    trust: bool = False,
-    verify: bool = False,
-    keras: Dialect | None = None,
-    like: object = None,
+    **arguments: Unpack[FixArguments],
 ) -> Iterator[Result]:
     """Yield a Result for each model as it is fixed, in the order of `paths`.
 
     `paths` is one path or any iterable of them; folders are searched. `output` is a folder for all outputs; without it
-    each lies beside its input. `jobs` is the number of processes. All else is as in `fix`. Nothing is fixed before the
-    first Result is asked for, and what is not asked for is not fixed.
+    each lies beside its input. `jobs` is the number of processes. All else is as in `fix`; `meter` gets the bytes of
+    all files that were begun, together. Nothing is fixed before the first Result is asked for, and what is not asked
+    for is not fixed.
 
     Raises:
         UsageError: options contradict each other; raised before anything is written.
 
     """
-    options = FixOptions(
-        None if output is None else path_text(output),
-        in_place,
-        backup,
-        force,
-        dry_run,
-        to,
-        architecture_argument(architecture),
-        keep_nested,
-        frozenset(slice_layers),
-        architecture_inputs(architecture),
-        trust=trust,
-        verify=verify,
-        keras=keras,
-        like=target_model_of(like),
-    )
-    return _logged(fix_all(_listed(paths), options, engine=Engine(jobs)), "fix")
+    options, meter = fix_options(output, arguments), arguments.get("meter")
+    watch = UNWATCHED if meter is None else BytesOfAll(meter)
+    return _logged(fix_all(_listed(paths), options, engine=Engine(jobs), watch=watch), "fix")
+
+
+fix_many.__signature__ = signature_of_fix(fix_many)  # type: ignore[attr-defined] # read by `inspect.signature`
+
+
+class BytesOfAll(Unwatched):
+    """One meter for many files, some of them at the same time: the bytes moved, and those of all that were begun."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+        self._files: dict[str, tuple[int, int]] = {}
+        self._done = self._total = 0
+
+    def meter(self, path: str) -> Meter:
+        """Return the function that receives the progress of one file."""
+
+        def moved(done: int, total: int) -> None:
+            before = self._files.get(path, (0, 0))
+            self._files[path] = (done, total)
+            self._done += done - before[0]
+            self._total += total - before[1]
+            self._meter(self._done, self._total)
+
+        return moved
 
 
 def _logged(reports: Generator[R, None, None], what: str) -> Generator[R, None, None]:

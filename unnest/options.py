@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from collections.abc import Callable, Iterable, Mapping
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 from unnest import outputs
 from unnest.core.model import JsonObject
@@ -76,6 +77,37 @@ class FixOptions(NamedTuple):
     def near(self, path: str) -> str:
         """A path in the folder that the output goes to."""
         return self.output or self.into or path
+
+
+class FixArguments(TypedDict, total=False):
+    """The keyword arguments of `fix` and `fix_many`; `FixOptions` has their defaults."""
+
+    in_place: bool
+    backup: str
+    force: bool
+    dry_run: bool
+    to: Target | None
+    architecture: Architecture
+    keep_nested: bool
+    slice_layers: Iterable[str]
+    trust: bool
+    verify: bool
+    keras: Dialect | None
+    like: object
+    stub: str | os.PathLike[str] | None
+    meter: Meter | None
+
+
+def signature_of_fix(function: Callable[..., object]) -> Signature:
+    """Return the signature of a function with `**arguments: Unpack[FixArguments]`, these by name, for `help`."""
+    own = signature(function)
+    *first, _ = own.parameters.values()
+    defaults = {**FixOptions._field_defaults, "slice_layers": (), "meter": None}
+    named = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=defaults[name], annotation=kind.__forward_arg__)
+        for name, kind in FixArguments.__annotations__.items()
+    ]
+    return own.replace(parameters=[*first, *named])
 
 
 def check_name(output: str | None) -> None:

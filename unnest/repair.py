@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from unnest import examine, logs, outputs
+from unnest import examine, logs
 from unnest.budget import limited
 from unnest.caller_code import target_model_of
 from unnest.carry_out import apply_plan, output_of
@@ -19,62 +19,53 @@ from unnest.core.model import Choices
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, workspace
 from unnest.files.temporary_file import spool_in
-from unnest.formats.base import Target
 from unnest.formats.error_translation import reading, writing
 from unnest.inspection import budget_of, inspect, with_error
 from unnest.options import (
-    Architecture,
-    Dialect,
+    FixArguments,
     FixOptions,
     Meter,
     architecture_argument,
     architecture_inputs,
     check_usage,
+    signature_of_fix,
 )
 from unnest.remote.urls import is_remote, path_text, safe_url
 from unnest.report.result import Result
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-def fix(  # noqa: PLR0913 - one argument per option of the command line
+
+def fix(
     path: str | bytes | os.PathLike[str],
     output: str | bytes | os.PathLike[str] | None = None,
-    *,
-    in_place: bool = False,
-    backup: str = outputs.BACKUP,
-    force: bool = False,
-    dry_run: bool = False,
-    to: Target | None = None,
-    architecture: Architecture = None,
-    keep_nested: bool = False,
-    slice_layers: Iterable[str] = (),
-    trust: bool = False,
-    verify: bool = False,
-    keras: Dialect | None = None,
-    like: object = None,
-    stub: str | os.PathLike[str] | None = None,
-    meter: Meter | None = None,
+    **arguments: Unpack[FixArguments],
 ) -> Result:
     """Write the clean single-device model beside the file, to `output`, or in its place.
 
     Args:
         path: A model file, a SavedModel's folder, a checkpoint's prefix, or a URL.
         output: The path to write; None: beside the input, `model.unnested.h5`.
-        in_place: Replace the input; the old file stays as a backup.
-        backup: Suffix of the backup's name.
-        force: Replace an existing output of the same kind.
-        dry_run: Write nothing; the result says what would be done.
-        to: The container to write: `h5`, `keras`, `weights`, `saved_model` or `json`; None: what `output` names, else
-            the input's.
-        architecture: For weights alone: the JSON (a path, or the parsed object) of their model or of its template.
-        keep_nested: If weights cannot be placed without doubt, keep the template as a nested model.
-        slice_layers: Classes that, as the caller guarantees, cut the batch in order.
-        trust: Raise the limits of work and memory a hundredfold.
-        verify: Load and run the output in its Keras, in a process of its own.
-        keras: The dialect to write: `original` or `3`; None: the file's own, and `3` where another container becomes a
-            `.keras`.
-        like: A built Keras 3 model that is to get the weights; the output is its `.weights.h5`.
-        stub: With `keras="3"`, the path of a module for the functions and classes that the output still needs.
-        meter: Called with the bytes that were moved so far, and with those in all.
+        **arguments: As listed here.
+
+            - `in_place` (bool): Replace the input; the old file stays as a backup.
+            - `backup` (str): Suffix of the backup's name, `.bak`.
+            - `force` (bool): Replace an existing output of the same kind.
+            - `dry_run` (bool): Write nothing; the result says what would be done.
+            - `to` (str): The container to write: `h5`, `keras`, `weights`, `saved_model` or `json`; None: what
+              `output` names, else the input's.
+            - `architecture` (path or dict): For weights alone: the JSON of their model or of its template.
+            - `keep_nested` (bool): If weights cannot be placed without doubt, keep the template as a nested model.
+            - `slice_layers` (iterable of str): Classes that, as the caller guarantees, cut the batch in order.
+            - `trust` (bool): Raise the limits of work and memory a hundredfold.
+            - `verify` (bool): Load and run the output in its Keras, in a process of its own.
+            - `keras` (str): The dialect to write: `original` or `3`; None: the file's own, and `3` where another
+              container becomes a `.keras`.
+            - `like` (model): A built model of Keras 3 or tf_keras that is to get the weights; the output is its
+              `.weights.h5`.
+            - `stub` (path): With `keras="3"`, a module for the functions and classes that the output still needs.
+            - `meter` (callable): Called with the bytes that were moved so far, and with those in all.
 
     Returns:
         The result. A bad file is a result with an `error`, its `action` is then `refused` or `failed`.
@@ -83,26 +74,36 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
         UsageError: Options contradict each other, or `architecture` holds no architecture.
 
     """
-    options = FixOptions(
-        None if output is None else path_text(output),
-        in_place,
-        backup,
-        force,
-        dry_run,
-        to,
-        architecture_argument(architecture),
-        keep_nested,
-        frozenset(slice_layers),
-        architecture_inputs(architecture),
-        trust=trust,
-        verify=verify,
-        keras=keras,
-        like=target_model_of(like),
-        stub=None if stub is None else os.fspath(stub),
-    )
-    result = fix_with(path_text(path), options, meter)
+    result = fix_with(path_text(path), fix_options(output, arguments), arguments.get("meter"))
     logs.info("fix %s: %s, output %s", result.path, result.action, result.output)
     return result
+
+
+fix.__signature__ = signature_of_fix(fix)  # type: ignore[attr-defined] # read by `inspect.signature`
+
+
+def fix_options(output: str | bytes | os.PathLike[str] | None, arguments: FixArguments) -> FixOptions:
+    """Return the options that a caller gives by keywords; `meter` is none of them.
+
+    Raises:
+        TypeError: there is no such argument.
+        UsageError: `architecture` holds no architecture, or `like` takes no weights.
+
+    """
+    given: dict[str, Any] = {**arguments}
+    if unknown := given.keys() - FixArguments.__annotations__.keys():
+        raise TypeError(f"fix has no argument {min(unknown)!r}")
+    given.pop("meter", None)
+    architecture, stub = arguments.get("architecture"), arguments.get("stub")
+    given |= {
+        "output": None if output is None else path_text(output),
+        "architecture": architecture_argument(architecture),
+        "slice_layers": frozenset(arguments.get("slice_layers", ())),
+        "inputs": architecture_inputs(architecture),
+        "like": target_model_of(arguments.get("like")),
+        "stub": None if stub is None else os.fspath(stub),
+    }
+    return FixOptions(**given)
 
 
 def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Result:
