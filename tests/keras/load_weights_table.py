@@ -2,6 +2,7 @@
 
 python -m tests.keras.load_weights_table [STACK...]       a table on stdout; every refusal on stderr
 python -m tests.keras.load_weights_table --write          all of them, into docs/load-in-python.md
+python -m tests.keras.load_weights_table --tf_keras       all of them, with models of tf_keras; a table on stdout
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +26,8 @@ from tests.corpus.unpacked import FIXTURES
 TOLERANCE, HALF_TOLERANCE = 1e-5, 1e-3
 
 
-def renamed(model: Any) -> Any:
+def renamed(model: Any, library: Any) -> Any:
     """The model anew, as a program that had made other layers before it would call its layers."""
-    import keras
-
     architecture = json.loads(model.to_json())
     names: set[str] = set()
 
@@ -51,28 +51,26 @@ def renamed(model: Any) -> Any:
 
     collect(architecture)
     other = {n: f"{m[1]}_{int(m[2]) + 6}" for n in names if (m := re.fullmatch(r"(.*?)_(\d+)", n))}
-    return keras.models.model_from_json(json.dumps(changed(architecture)))
+    return library.models.model_from_json(json.dumps(changed(architecture)))
 
 
 def predictions(model: Any, x: list[Any]) -> list[Any]:
     """What the model gives, without training."""
-    import keras
+    from keras import ops, tree
 
     given, rows = x if len(x) > 1 else x[0], model.inputs[0].shape[0]
     if rows is None or rows == len(x[0]):
         out = model(given, training=False)
     else:
         out = model.predict(given, batch_size=rows, verbose=0)
-    return [np.asarray(keras.ops.convert_to_numpy(o)) for o in keras.tree.flatten(out)]
+    return [np.asarray(ops.convert_to_numpy(o)) for o in tree.flatten(out)]
 
 
-def opened(path: Path) -> Any:
-    """The model of a `.keras`, or of its JSON."""
-    import keras
-
+def opened(path: Path, library: Any) -> Any:
+    """The model of a file, or of its JSON."""
     if path.suffix == ".json":
-        return keras.models.model_from_json(path.read_text("utf8"))
-    return keras.models.load_model(path, compile=False)
+        return library.models.model_from_json(path.read_text("utf8"))
+    return library.models.load_model(path, compile=False)
 
 
 #: Names of the base's predictions in an `io.npz`: of the first `rows` rows, or of all.
@@ -98,18 +96,19 @@ def recorded(file: Path, base: Any) -> tuple[list[Any], list[Any]]:
     return x, predictions(base, x)
 
 
-def outcome(file: Path, base: Path, folder: Path) -> str:
-    """`equal`, `refused: WHY`, `other by SIZE`, or `no model: WHY` where Keras 3 cannot hold the base."""
+def outcome(file: Path, base: Path, folder: Path, library: str = "keras") -> str:
+    """`equal`, `refused: WHY`, `other by SIZE`, or `no model: WHY` where that Keras cannot hold the base."""
     from unnest.keras import load_weights
 
-    keras_3 = folder / ("base.json" if base.suffix == ".json" else "base.keras")
-    result = unnest.fix(base, keras_3, keras="3", force=True)
+    api, is_keras_3 = import_module(library), library == "keras"
+    copy = folder / ("base.json" if base.suffix == ".json" else "base.keras" if is_keras_3 else "base.h5")
+    result = unnest.fix(base, copy, keras="3" if is_keras_3 else "original", force=True)
     if result.error is not None:
         return f"no model: {result.error.message}"
-    written = keras_3 if keras_3.exists() else base
+    written = copy if copy.exists() else base
     try:
-        base_model = opened(written)
-        model = renamed(base_model)
+        base_model = opened(written, api)
+        model = renamed(base_model, api)
     except Exception as e:  # noqa: BLE001 - classes of the file's own
         return f"no model: {' '.join(str(e).split())[:100]}"
     if any(str(i.dtype) == "string" for i in model.inputs):
@@ -147,21 +146,34 @@ def note_of(file: Path) -> dict[str, Any]:
     return note
 
 
-def cases(stack: str) -> list[tuple[Path, Path]]:
-    """The files of a stack, each with a base whose architecture is stored: weights alone with another stack's."""
-    bases = bases_by_model()
-    found = []
+#: Stacks whose bases tf_keras does not load: Keras 1, Keras 3, and code of a Python that is not today's.
+NOT_TF_KERAS = ("k12", "py27k12", "keras3")
+
+
+def cases(stack: str, library: str = "keras") -> list[tuple[Path, Path]]:
+    """The files of a stack, each with a base whose architecture is stored: weights alone with another stack's.
+
+    So have files of stacks whose bases `library` does not load.
+    """
+    bases, found = bases_by_model(), []
+    if library == "tf_keras":
+        bases = {
+            model: kept
+            for model, paths in bases.items()
+            if (kept := [p for p in paths if not p.parents[1].name.startswith(NOT_TF_KERAS)])
+        }
     for folder in sorted((FIXTURES / stack).iterdir()):
         if not (folder / "io.npz").exists():
             continue
+        note = json.loads((folder / "case.json").read_text())
+        fitting = bases.get((note.get("model", ""), note.get("base_class", "")), [])
+        fitting = sorted(fitting, key=lambda p: (p.parents[1].name != stack, p.parents[1].name[:2] != stack[:2]))
+        is_foreign = library == "tf_keras" and stack.startswith(NOT_TF_KERAS)
         for name in ("h5", "keras"):
             file, base = folder / f"parallel.{name}", folder / f"base.{name}"
+            base = next(iter(fitting), base) if is_foreign else base
             found += [(file, base)] if file.exists() and base.exists() else []
-        if (folder / "weights.h5").exists():
-            note = json.loads((folder / "case.json").read_text())
-            fitting = bases.get((note.get("model", ""), note.get("base_class", "")), [])
-            fitting = sorted(fitting, key=lambda p: (p.parents[1].name != stack, p.parents[1].name[:2] != stack[:2]))
-            found += [(folder / "weights.h5", fitting[0])] if fitting else []
+        found += [(folder / "weights.h5", fitting[0])] if (folder / "weights.h5").exists() and fitting else []
     return found
 
 
@@ -251,6 +263,8 @@ def table() -> str:
 
 def main(stacks: list[str]) -> None:
     """Write the table."""
+    library = "tf_keras" if stacks == ["--tf_keras"] else "keras"
+    stacks = [] if library == "tf_keras" else stacks
     if stacks == ["--write"]:
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
         PAGE.write_text(before + BEGIN + table() + END + rest.partition(END)[2], encoding="utf-8")
@@ -258,9 +272,9 @@ def main(stacks: list[str]) -> None:
     total: Counter[str] = Counter()
     for stack in stacks or sorted({p.parents[1].name for p in FIXTURES.glob("*/*/io.npz")}):
         count: Counter[str] = Counter()
-        for file, base in cases(stack):
+        for file, base in cases(stack, library):
             with tempfile.TemporaryDirectory() as folder:
-                told = outcome(file, base, Path(folder))
+                told = outcome(file, base, Path(folder), library)
             kind = told.split()[0].rstrip(":")
             count[kind] += 1
             if kind != "equal":

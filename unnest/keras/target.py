@@ -1,4 +1,4 @@
-"""A built model of Keras 3 as the file side sees it: its JSON, the shapes of its weights, its optimizer."""
+"""A built model as the file side sees it: its JSON, the shapes of its weights, its optimizer."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from unnest.core.architecture import is_model
 from unnest.core.architecture.nested import LeafPath
 from unnest.core.model import JsonObject
-from unnest.core.transfer.leaves import TargetModel, TargetOptimizer, WeightShape
-from unnest.keras.keras_api import KERAS, Model
+from unnest.core.transfer.leaves import KERAS_3, TargetModel, TargetOptimizer, WeightShape
+from unnest.keras.keras_api import KERAS, KerasApi, Model, api_of
 from unnest.keras.keras_api import is_model as is_keras_model
 
 
@@ -18,12 +18,11 @@ def target_model(model: Model) -> TargetModel:
     """Describe a model that takes weights.
 
     Raises:
-        TypeError: `model` is not a model of Keras 3.
+        TypeError: `model` is not a model of Keras 3 or tf_keras.
         ValueError: it is not built, or keeps its layers in code.
 
     """
-    if not is_keras_model(model) or not KERAS.owns(model):
-        raise TypeError(f"a model of Keras 3 is needed, this is a {type(model).__module__}.{type(model).__qualname__}")
+    api = api_of(model)
     if not model.built:
         raise ValueError(f"model {model.name!r} is not built: give it an Input, or call model.build(input_shape)")
     try:
@@ -39,10 +38,12 @@ def target_model(model: Model) -> TargetModel:
     architecture.pop("compile_config", None)
     layers = dict(_leaf_layers(model, ()))
     held = {id(v) for layer in layers.values() for v in layer.weights}
-    if outside := [v.path for v in model.weights if id(v) not in held]:
-        raise ValueError(f"model {model.name!r} has weights outside its layers ({outside[0]}), which no file places")
+    if outside := [v for v in model.weights if id(v) not in held]:
+        name = outside[0].path if api is KERAS else outside[0].name
+        raise ValueError(f"model {model.name!r} has weights outside its layers ({name}), which no file places")
     shapes = {path: shape for path, layer in layers.items() if (shape := _shapes(layer))}
-    return TargetModel(architecture, shapes, _optimizer(model, layers))
+    version = KERAS_3 if api is KERAS else str(api.keras.__version__)
+    return TargetModel(architecture, shapes, _optimizer(model, layers, api), version)
 
 
 def _leaf_layers(model: Model, path: LeafPath) -> Iterator[tuple[LeafPath, Any]]:
@@ -59,25 +60,28 @@ def _shapes(layer: Any) -> tuple[WeightShape, ...]:
     return tuple(tuple(int(n) for n in v.shape) for v in layer.weights)
 
 
-def _optimizer(model: Model, layers: Mapping[LeafPath, Any]) -> TargetOptimizer | None:
+def _optimizer(model: Model, layers: Mapping[LeafPath, Any], api: KerasApi) -> TargetOptimizer | None:
+    """Return the optimizer of a compiled model; a legacy one of tf_keras without variables, which no file holds."""
     optimizer: Any = getattr(model, "optimizer", None)
-    if optimizer is None or not getattr(model, "compiled", False):
+    if optimizer is None or not (getattr(model, "compiled", False) or getattr(model, "_is_compiled", False)):
         return None
-    if not optimizer.built:
+    if not hasattr(optimizer, "build"):
+        return TargetOptimizer(f"the legacy {type(optimizer).__name__}", ())
+    if api is not KERAS or not optimizer.built:
         optimizer.build(model.trainable_variables)
     place = {id(v): (path, k) for path, layer in layers.items() for k, v in enumerate(layer.weights)}
     return TargetOptimizer(
         type(optimizer).__name__,
         tuple(tuple(int(n) for n in v.shape) for v in optimizer.variables),
         tuple(place[id(v)] for v in model.trainable_variables),
-        _config(optimizer),
+        _config(optimizer, api),
     )
 
 
-def _config(optimizer: Any) -> JsonObject:
+def _config(optimizer: Any, api: KerasApi) -> JsonObject:
     """Return the settings of an optimizer; none of a class that does not say them."""
     try:
-        config: JsonObject = KERAS.keras.optimizers.serialize(optimizer)["config"]
+        config: JsonObject = api.keras.optimizers.serialize(optimizer)["config"]
     except Exception:  # noqa: BLE001 - a class of the caller's, of which no state is converted
         return {}
     return config

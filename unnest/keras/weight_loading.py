@@ -19,12 +19,12 @@ NO_STATE = "Skipping variable loading for optimizer"
 
 
 def load_weights(model: Model, path: str | os.PathLike[str], *, architecture: Architecture = None) -> None:
-    """Set every weight of `model`, a built Keras 3 model, from a file of Keras 1, 2 or 3.
+    """Set every weight of `model`, a built model of Keras 3 or tf_keras, from a file of Keras 1, 2 or 3.
 
     `path` is anything that `unnest fix` reads: `.h5`, `.weights.h5`, `.keras`, a checkpoint's prefix, a SavedModel, a
     URL; of a parallel model the template's weights are taken. Layers are found by structure: the file's graph must
     compute what `model` computes. Weights alone are placed by the order of layers, their shapes, and the names in the
-    file, which may differ by Keras's numbers. Weights of older Kerases are converted as `unnest fix --keras 3` does.
+    file, which may differ by Keras's numbers. What another Keras stores otherwise is converted.
     The optimizer's state is set where `model` is compiled with the optimizer of the file.
 
     `architecture` is for weights alone: the JSON of the model that was saved, or of its template (a path or the parsed
@@ -33,7 +33,7 @@ def load_weights(model: Model, path: str | os.PathLike[str], *, architecture: Ar
     Raises:
         ValueError: the file cannot be read, a weight would stay unset, or more than one placement is possible; one
             line says which layer. `model` is unchanged then.
-        TypeError: `model` is not a Keras 3 model.
+        TypeError: `model` is not a model of Keras 3 or tf_keras.
 
     """
     target = target_model(model)

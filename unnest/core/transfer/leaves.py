@@ -11,6 +11,10 @@ from unnest.core.architecture.nested import LeafPath, leaves
 from unnest.core.model import Group, JsonObject, Tensor
 
 WeightShape: TypeAlias = "tuple[int, ...]"
+
+#: The first Keras that reads the layout of today's `.weights.h5`.
+KERAS_3 = "3.0.0"
+
 WeightsByLeaf: TypeAlias = "Mapping[LeafPath, tuple[Tensor, ...]]"
 
 
@@ -27,14 +31,21 @@ class TargetOptimizer(NamedTuple):
 
 
 class TargetModel(NamedTuple):
-    """A built Keras 3 model that takes weights: its JSON, and the weight shapes of each leaf layer, in Keras's order.
+    """A built model of Keras 3 or tf_keras that takes weights: its JSON, and the weight shapes of each leaf layer.
 
-    `shapes` has leaf layers with weights alone. `optimizer` is None for a model that is not compiled.
+    `shapes` has leaf layers with weights alone, these in Keras's order. `optimizer` is None for a model that is not
+    compiled. `keras_version` is that of a tf_keras model, and for Keras 3 the first that reads the layout.
     """
 
     architecture: JsonObject
     shapes: Mapping[LeafPath, tuple[WeightShape, ...]]
     optimizer: TargetOptimizer | None = None
+    keras_version: str = KERAS_3
+
+    @property
+    def is_keras_3(self) -> bool:
+        """True for a model of Keras 3, False for one of tf_keras."""
+        return self.keras_version.startswith("3.")
 
 
 def groups_of(model: JsonObject, weights: WeightsByLeaf) -> tuple[Group, ...]:

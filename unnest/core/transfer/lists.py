@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from unnest.core.architecture import read, snake_case
+from unnest.core.architecture import children, read, snake_case
 from unnest.core.architecture.nested import Leaf, LeafPath, leaves
 from unnest.core.assign.flat_list import layers_placed_by_order, split
 from unnest.core.assign.layer_weights import Ambiguous
@@ -158,8 +158,23 @@ def _of_groups(
             by_order.append(leaf.name)
         elif named != group.name and shapes.get(named) == shapes[group.name]:
             raise Ambiguous(f"{group.name!r} stands in the place of {named!r}, which has the same shapes")
-        weights[leaf.path] = group.tensors
+        weights[leaf.path], unnamed = _in_leaf(leaf, group.tensors, is_keras_1=is_keras_1)
+        by_order += unnamed
     return ListedWeights(weights, tuple(by_order))
+
+
+def _in_leaf(leaf: Leaf, tensors: tuple[Tensor, ...], *, is_keras_1: bool) -> tuple[tuple[Tensor, ...], list[str]]:
+    """Return the weights of a leaf layer, those of the model in a TimeDistributed with the layers that own them.
+
+    The second value names the layers of that model that order alone gave theirs. Raises Ambiguous.
+    """
+    held = [model for _, model in children(leaf.layer.stored)]
+    if today(leaf.layer.class_name) != "TimeDistributed" or len(held) != 1 or not tensors:
+        return tensors, []
+    unit = [*leaves(held[0])]
+    inner = _of_list([Group("", tensors)], unit, _names([Group("", tensors)], unit), 0, is_keras_1=is_keras_1)
+    owned = tuple(t._replace(owner=path) for path, own in inner.weights.items() for t in own)
+    return owned, [f"{leaf.name}/{name}" for name in inner.by_order]
 
 
 def _is_of_other_class(name: str, leaf: Leaf) -> bool:
@@ -200,7 +215,8 @@ def _of_list(
             weights |= inner.weights
             by_order += inner.by_order
             continue
-        weights[path] = tensors
+        weights[path], unnamed = _in_leaf(own[0], tensors, is_keras_1=is_keras_1)
+        by_order += unnamed
         by_order += ["/".join(path)] if called[path] in without_names else []
     _check_told(weights, by_order)
     return ListedWeights(weights, tuple(by_order))

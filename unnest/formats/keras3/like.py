@@ -7,6 +7,7 @@ from unnest.core.keras3.context import Context
 from unnest.core.model import Plan, Rearranged, Rewritten, Stored
 from unnest.core.transfer.leaves import TargetModel
 from unnest.core.transfer.place import PlacedWeights, place_model
+from unnest.core.transfer.tf_keras_target import graph_form, in_own_form, layer_form
 from unnest.core.transfer.weights_state import StateAlone
 from unnest.errors import Refused
 from unnest.findings import Code
@@ -16,9 +17,6 @@ from unnest.formats.convert import TargetFormat
 from unnest.formats.keras3.dialect import keras_3_target_format
 from unnest.formats.keras3.path_layout import lay_out
 from unnest.formats.keras3.path_order import in_order
-
-#: The first Keras that reads the layout.
-KERAS_3 = "3.0.0"
 
 #: Findings on what a file needs when it is loaded as a model: here the caller's code is the model.
 OF_A_MODEL = frozenset({
@@ -43,19 +41,31 @@ def like_target_format(source: Source, plan: Plan, target: TargetModel) -> Targe
         raise Refused(
             "no-weights", f"{source.path}: your model has no layers with weights; build the one that was saved"
         )
-    if has_no_architecture(source, plan):
-        with naming_file(source):
-            placed = source.placed_in(target)
-    else:
-        placed = _of_model(source, plan, target)
+    placed = _placed(source, plan, target) if target.is_keras_3 else _placed_in_tf_keras(source, plan, target)
     model = Stored(
-        "weights", target.architecture, groups=placed.groups, optimizer=placed.optimizer, keras_version=KERAS_3
+        "weights", target.architecture, None, placed.groups, placed.optimizer, keras_version=target.keras_version
     )
     with naming_file(source):
         lay_out(model)  # whatever has no place is refused before anything is written
     return TargetFormat(
         "weights_h5", Rewritten(model), ".weights.h5", findings=placed.findings, conversions=placed.conversions
     )
+
+
+def _placed(source: Source, plan: Plan, target: TargetModel) -> PlacedWeights:
+    """Return the weights in a model of Keras 3. Raises Refused."""
+    if not has_no_architecture(source, plan):
+        return _of_model(source, plan, target)
+    with naming_file(source):
+        return source.placed_in(target)
+
+
+def _placed_in_tf_keras(source: Source, plan: Plan, target: TargetModel) -> PlacedWeights:
+    """Return the weights in a model of tf_keras. Raises Refused."""
+    form = layer_form(target) if has_no_architecture(source, plan) else graph_form(target)
+    placed = _placed(source, plan, form.target)
+    with naming_file(source):
+        return in_own_form(placed, form, target)
 
 
 def _state_alone(source: Source, plan: Plan, model: Stored) -> tuple[StateAlone | None, Context]:

@@ -110,7 +110,8 @@ class WeightsSource(PathKeyedSource):
         """The weights of the model at a path, or why it is not the target."""
         try:
             placement = Placement(self.tree, target.architecture, prefix, has_its_names=False)
-            stored = Stored("weights", target.architecture, groups=placement.groups, keras_version="3.x")
+            version = "3.x" if self.tree.stores_layer_names() else "2.x"
+            stored = Stored("weights", target.architecture, groups=placement.groups, keras_version=version)
             weights = weights_by_leaf(target.architecture, in_order(stored, in_lists=False).groups)
             names = {path: self._layer_name(tensors) for path, tensors in weights.items() if tensors}
             state = self.state_alone(self.stored)
