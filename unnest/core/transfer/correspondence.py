@@ -12,6 +12,7 @@ from unnest.core.architecture.nested import Leaf, LeafPath, leaves
 from unnest.core.keras_facts.layer_classes import today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import JsonObject
+from unnest.core.transfer.equal_forms import in_one_form
 from unnest.core.transfer.expressions import ACTIVATION, Node, NodeOutput, outputs_of
 from unnest.core.transfer.leaves import WeightShape
 from unnest.core.transfer.names import renumbered
@@ -89,7 +90,7 @@ class _Walk:
                 continue
             charge_steps()
             seen.add(pair)
-            old, new = pair
+            old, new = in_one_form(*pair)
             walk.compare(old, new)
             pending += [*zip(old.node.inputs, order.matched(old.node, new.node), strict=True)][::-1]
         return walk
@@ -112,7 +113,7 @@ class _Walk:
             return
         if a.kind == "Lambda":
             self._code[a.name] = None
-        elif why := _unlike(a.leaf, b.leaf):
+        elif why := _unlike(a.leaf, b.leaf, a.settings, b.settings):
             raise _part(a, b, why)
         old_path, new_path = a.leaf.path, b.leaf.path
         if self.stored.setdefault(new_path, old_path) != old_path:
@@ -133,10 +134,10 @@ def _node_text(node: Node) -> str:
     return f"{node.kind}{argument} {node.name!r}" if node.leaf is not None else f"input {node.argument}"
 
 
-def _unlike(old: Leaf, new: Leaf) -> str | None:
+def _unlike(old: Leaf, new: Leaf, old_settings: JsonObject, new_settings: JsonObject) -> str | None:
     """Return the argument by which two layers of a class differ; None where they compute the same."""
     activated = layer_record(today(old.layer.class_name)).applies_activation
-    if why := difference(old.layer.settings, new.layer.settings, activated=activated):
+    if why := difference(old_settings, new_settings, activated=activated):
         return why
     held = [*children(old.layer.stored)], [*children(new.layer.stored)]
     if len(held[0]) != len(held[1]):
@@ -164,7 +165,7 @@ def _in_order(
     for a, b in zip(old, new, strict=True):
         if today(a.layer.class_name) != today(b.layer.class_name) or stored_shapes[a.path] != target_shapes[b.path]:
             raise Different(f"the file's {a.name!r} and your model's {b.name!r} stand at one place and are not alike")
-        if why := _unlike(a, b):
+        if why := _unlike(a, b, a.layer.settings, b.layer.settings):
             raise Different(f"the file's {a.name!r} and your model's {b.name!r} differ: {why}")
     kinds = [(today(leaf.layer.class_name), stored_shapes[leaf.path]) for leaf in old]
     by_name = renumbered([leaf.path[-1] for leaf in new], [leaf.path[-1] for leaf in old])

@@ -7,7 +7,7 @@ operation of its own, whether a layer's argument or a layer names it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from unnest.budget import charge_steps
@@ -29,13 +29,19 @@ INPUT, ACTIVATION = "InputLayer", "Activation"
 class Node:
     """One call of a leaf layer, an activation, or an input of the model; `leaf` is None for inputs.
 
-    `argument` is an activation's name, an input's number, or what a call is given beside tensors.
+    `argument` is an activation's name, an input's number, or what a call is given beside tensors. `settings` is the
+    layer's config, of an input that of its layer, empty if it has none.
     """
 
     kind: str
     inputs: tuple[NodeOutput, ...]
     leaf: Leaf | None = None
     argument: Json = None
+    settings: JsonObject = field(default_factory=dict)
+
+    def with_settings(self, **changed: Json) -> Node:
+        """Return the call with other arguments of its layer."""
+        return replace(self, settings={**self.settings, **changed})
 
     @property
     def name(self) -> str:
@@ -61,7 +67,8 @@ class NodeOutput(NamedTuple):
 def outputs_of(model: JsonObject) -> list[NodeOutput]:
     """Return the model's outputs as expressions over its inputs."""
     graph = read(model)
-    inputs = [NodeOutput(Node(INPUT, (), argument=k), 0) for k in range(max(1, len(graph.inputs)))]
+    settings = [graph.layers[ref.layer].settings for ref in graph.inputs] or [{}]
+    inputs = [NodeOutput(Node(INPUT, (), argument=k, settings=own), 0) for k, own in enumerate(settings)]
     return _written_out(graph, inputs, ())
 
 
@@ -94,12 +101,12 @@ def _of_leaf(leaf: Leaf, call: Call, reads: Sequence[NodeOutput], graph: Graph) 
     if is_keras and reads and (layer_record(kind).in_training_only or is_input(leaf.layer.stored)):
         return [reads[0]]
     if is_keras and (name := _activation(kind, settings)) is not None:
-        return [reads[0]] if name == "linear" else Node(ACTIVATION, tuple(reads), leaf, _today(name))
-    node = Node(kind, tuple(reads), leaf, _arguments(call, graph))
+        return [reads[0]] if name == "linear" else Node(ACTIVATION, tuple(reads), leaf, _today(name), settings)
+    node = Node(kind, tuple(reads), leaf, _arguments(call, graph), settings)
     name = settings.get("activation") if is_keras and layer_record(kind).applies_activation else None
     if name is None or name == "linear":
         return node
-    return [NodeOutput(Node(ACTIVATION, (NodeOutput(node, 0),), leaf, _today(name)), 0)]
+    return [NodeOutput(Node(ACTIVATION, (NodeOutput(node, 0),), leaf, _today(name), settings), 0)]
 
 
 def _activation(kind: str, settings: JsonObject) -> Json:
