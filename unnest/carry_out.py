@@ -126,7 +126,7 @@ def _output_path(source: Source, target: TargetFormat, options: FixOptions) -> s
         return options.output
     path, mark = (source.path, outputs.MARK) if options.into is None else (options.into, "")
     return outputs.default_output(
-        path, target.suffix, bare=source.container in BARE or os.path.isdir(source.path), mark=mark
+        path, target.suffix, bare=source.container in outputs.BARE or os.path.isdir(source.path), mark=mark
     )
 
 
@@ -223,8 +223,6 @@ def _backup(path: str, source: Source, options: FixOptions) -> str:
     return os.path.realpath(path) + options.backup
 
 
-#: Containers whose paths have no suffix.
-BARE = ("saved_model", "checkpoint")
 #: Containers that are HDF5.
 HDF5 = ("h5", "weights_h5")
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from unnest import outputs
 from unnest.budget import Budget, OverBudget, check, limited_apart
 from unnest.core import stored_code
 from unnest.core.architecture import is_model, read
@@ -253,21 +255,27 @@ def loading_facts(model: Stored, path: str, container: str, taker: str) -> dict[
     }
 
 
-def describe_fix(made: Plan) -> str | None:
+def describe_fix(source: Source, made: Plan) -> str | None:
     """Return what fix would do to a parallel model, in one sentence; None for a clean one."""
     if made.verdict == "clean":
         return None
     if made.refusal is not None:
         return f"unnest fix will refuse this: {made.refusal.message}"
-    outermost = made.wrappers[0]
+    outermost, writes = made.wrappers[0], f"unnest fix writes {_default_name(source)}"
     if outermost.scope == "head":
         follows = "the merge" if outermost.merge else outermost.template
-        return (
-            f"unnest fix keeps what follows {follows}, with the layers of {outermost.template} in the wrapper's place"
-        )
+        return f"{writes}, with what follows {follows}, and {outermost.template}'s layers in the wrapper's place"
     if outermost.scope == "embedded":
-        return f"unnest fix keeps the larger model and puts one call of {outermost.template} in the wrapper's place"
-    return "unnest fix writes the template model alone"
+        return f"{writes}, the larger model with one call of {outermost.template} in the wrapper's place"
+    return writes
+
+
+def _default_name(source: Source) -> str:
+    """Return the name of the file or folder that fix writes where no option names another."""
+    changed = {"h5": ".h5", "keras": ".keras"}.get(source.written_as or "")
+    suffix = ".weights.h5" if source.container == "checkpoint" else source.reformed or changed
+    bare = source.container in outputs.BARE or os.path.isdir(source.path)
+    return os.path.basename(outputs.default_output(source.path, suffix, bare=bare))
 
 
 def frozen_findings(model: Stored, container: str) -> tuple[Finding, ...]:

@@ -148,7 +148,7 @@ def _report_without_architecture(report: Report, source: Source, choices: Choice
 
 def _report_with(report: Report, source: Source, plan: Plan, options: FixOptions) -> Report:
     described = examine.describe(report, source, plan)
-    described = replace(described, near_misses=plan.near_misses, fix_would=examine.describe_fix(plan))
+    described = replace(described, near_misses=plan.near_misses, fix_would=examine.describe_fix(source, plan))
     return examine.illustrated(described, source, plan, options)
 
 

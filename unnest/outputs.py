@@ -20,6 +20,9 @@ NAMED: tuple[tuple[str, Target, tuple[Target, ...]], ...] = (
     (".json", "json", ()),
 )
 
+#: Containers whose names are no file's: a dot in one is no suffix.
+BARE = ("saved_model", "checkpoint")
+
 #: Suffixes of other formats: a file of Keras under one of these names would pass for what it is not.
 FOREIGN = (
     ".onnx", ".pt", ".pth", ".ckpt.pt", ".torch", ".safetensors", ".gguf", ".ggml", ".tflite", ".lite", ".pb", ".pbtxt",

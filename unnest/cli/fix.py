@@ -62,7 +62,8 @@ def fix(
         str | None,
         typer.Option(
             metavar="MODULE:FN",
-            help="Weights of any file into the Keras 3 model that this function of yours builds, as its .weights.h5.",
+            help="Weights of any file into the model that this function of yours builds in Keras 3 or tf_keras, as its "
+            ".weights.h5.",
         ),
     ] = None,
     stub: Annotated[

@@ -336,7 +336,7 @@ def _details(result: Result) -> Iterator[str]:
     if result.dropped:
         yield f"removed: {', '.join(result.dropped)}"
     elif result.wrappers:
-        yield "removed: the wrapper's layers (no weights)"
+        yield "removed: the wrapper's layers" + (" (no weights)" if result.kept is None or result.kept.tensors else "")
     yield from _conversions(result, verbose=True)
     if result.checks:
         yield f"read back and compared: {', '.join(result.checks)}"

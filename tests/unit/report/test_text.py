@@ -80,7 +80,7 @@ def test_on_a_terminal() -> None:
 def test_the_result_first() -> None:
     """At most six lines, the verdict first; the reasons are behind -v, which says all of it."""
     report = replace(
-        PARALLEL, path="b.h5", fix_would="unnest fix writes the template model alone",
+        PARALLEL, path="b.h5", fix_would="unnest fix writes b.unnested.h5",
         does_not_load_in={"Keras 3": "old"}, as_keras_3=AsKeras3(),
     )  # fmt: skip
     assert text.render(report).splitlines() == [
@@ -88,7 +88,7 @@ def test_the_result_first() -> None:
         '  multi-GPU wrapper: your model "net", in wrappers of 4 and 2 towers (proven)',
         "  attention: weights alone do not show whether this is a parallel model [needs-architecture] (-v says more)",
         "  loads in: Keras 2.2.4, which wrote it",
-        "  next: unnest fix b.h5  (writes the template model alone)",
+        "  next: unnest fix b.h5  (writes b.unnested.h5)",
         "  Keras 3: no: old; next: unnest fix b.h5 --keras 3",
     ]
     told = text.render(report, text.Look(verbose=True))
