@@ -84,7 +84,10 @@ def test_what_is_not_there_or_is_no_file(run: Run, repositories: dict[str, Files
     """One line, and nothing is written."""
     before = dict(repositories["me/out"])
     missing = run("inspect", "hf://me/zoo/none.h5")
-    assert (missing.returncode, missing.stderr.strip()) == (2, "unnest: hf://me/zoo/none.h5: no such object")
+    assert (missing.returncode, missing.stderr.strip()) == (
+        2,
+        "unnest: hf://me/zoo/none.h5: no such object; check the URL",
+    )
     named = run("fix", "hf://me/zoo/model.h5", "-o", "hf://me/out")
     assert named.returncode == 2
     assert "is a repository, and the output is a file; name the file, as hf://me/out/model.h5" in named.stderr

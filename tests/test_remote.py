@@ -136,7 +136,7 @@ class TestInspect:
 
     def test_no_object(self, cli: Cli) -> None:
         done = cli("inspect", "memory://zoo/none.h5")
-        assert (done.returncode, done.stderr) == (2, "unnest: memory://zoo/none.h5: no such object\n")
+        assert (done.returncode, done.stderr) == (2, "unnest: memory://zoo/none.h5: no such object; check the URL\n")
 
     def test_no_driver(self, cli: Cli) -> None:
         done = cli("fix", "nonsense://user:secret@zoo/m.h5?signature=secret")

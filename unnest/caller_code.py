@@ -81,7 +81,7 @@ def target_model_of(like: object) -> TargetModel | None:
         try:
             from unnest.keras.target import target_model
         except ImportError as missing:
-            raise UsageError("usage", f"--like needs Keras 3: {missing}") from None
+            raise UsageError("usage", f"--like: {missing}") from None
         called, model = "like", like
         if isinstance(like, str):
             called, model = like, builder_of(like, function_of(like))()

@@ -144,7 +144,7 @@ def check_usage(path: str, options: FixOptions) -> None:
     if options.stub is not None:
         _check_stub(options)
     if options.in_place and options.output is not None:
-        raise UsageError("usage", "--in-place and -o contradict each other: one writes here, the other there")
+        raise UsageError("usage", "--in-place and -o contradict each other; drop one of the two")
     if options.in_place and os.path.isdir(path):
         raise UsageError("usage", f"{path}: --in-place is for single files, and this is a folder; use -o")
     if options.in_place and not os.path.exists(path) and os.path.isfile(path + ".index"):

@@ -55,7 +55,7 @@ def test_json(name: str, tmp_path: Path) -> None:
 )
 def test_no_advice_for_programmers(text: str, why: str) -> None:
     """What Python would have us call is nothing for users."""
-    with pytest.raises(Unreadable, match=f"^m.json is not JSON {re.escape(why)}; the file is damaged$"):
+    with pytest.raises(Unreadable, match=f"^m.json is not JSON {re.escape(why)}; the file is damaged; copy it again$"):
         parse(text, "m.json")
 
 

@@ -17,7 +17,7 @@ from unnest.options import FixOptions, check_usage
         ({"output": ""}, "-o '': is no name; name the file or the folder to write"),
         (
             {"output": "o.h5", "in_place": True},
-            "--in-place and -o contradict each other: one writes here, the other there",
+            "--in-place and -o contradict each other; drop one of the two",
         ),
         ({"output": "o.h5", "to": "keras"}, "o.h5: the suffix contradicts --to keras; drop one of the two"),
         (

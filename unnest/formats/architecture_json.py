@@ -82,7 +82,7 @@ def _stored(value: Json, path: str) -> Stored:
     if foreign is not None:
         raise foreign.error(path)
     if not is_architecture(value):
-        raise Unreadable("not-keras", f"{path}: is JSON or YAML, but not what model.to_json() writes")
+        raise Unreadable("not-keras", f"{path}: is JSON or YAML, but not of a model; pass what model.to_json() wrote")
     architecture = value
     return Stored(
         "architecture",

@@ -328,7 +328,7 @@ def _without_index(path: str) -> Unreadable | None:
 def cannot_open(path: str, error: OSError) -> Unreadable:
     """Return the error for a path that the system does not open."""
     if isinstance(error, FileNotFoundError):
-        return Unreadable("not-found", f"{path}: no such file or folder")
+        return Unreadable("not-found", f"{path}: no such file or folder; check the path")
     if error.errno == errno.ELOOP:
         return Unreadable("cannot-open", f"{path}: is a link that leads back to itself; pass the file itself")
     return Unreadable("cannot-open", f"{path}: cannot be opened ({error.strerror}); check its permissions")

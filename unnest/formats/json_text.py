@@ -38,9 +38,11 @@ def parse(text: str, place: str) -> Json:
         raise Unreadable("json-too-deep", f"{place} nests too deep to be a model; do not trust this file") from None
     except json.JSONDecodeError as e:
         why = "it starts with a byte order mark" if text.startswith("\ufeff") else str(e)
-        raise Unreadable("bad-json", f"{place} is not JSON ({why}); the file is damaged") from None
+        raise Unreadable("bad-json", f"{place} is not JSON ({why}); the file is damaged; copy it again") from None
     except ValueError:  # Python's own limit
-        raise Unreadable("bad-json", f"{place} is not JSON (a number is too long); the file is damaged") from None
+        raise Unreadable(
+            "bad-json", f"{place} is not JSON (a number is too long); the file is damaged; copy it again"
+        ) from None
     return value
 
 
@@ -48,7 +50,7 @@ def parse_object(text: str, place: str) -> JsonObject:
     """A JSON object; training and model configs are nothing else."""
     value = parse(text, place)
     if not isinstance(value, Mapping):
-        raise Unreadable("bad-json", f"{place} is JSON, but not an object; the file is damaged")
+        raise Unreadable("bad-json", f"{place} is JSON, but not an object; the file is damaged; copy it again")
     return value
 
 

@@ -30,9 +30,9 @@ MOST_FIELDS = 256
 OTHER = "other-format"
 OTHER_JSON = "not-keras"
 
-KERAS_FILE = "a Keras model is an .h5, a .keras or a SavedModel"
+KERAS_FILE = "pass the Keras model, an .h5, a .keras or a SavedModel"
 OTHER_FRAMEWORK = f"it is of another framework: {KERAS_FILE}"
-CONVERTED = f"pass the file that it was converted from: {KERAS_FILE}"
+CONVERTED = "pass the Keras model that it was converted from: an .h5, a .keras or a SavedModel"
 
 
 class Sample(NamedTuple):

@@ -169,7 +169,7 @@ def parse(text: str, place: str) -> Json:
         reason = " ".join(str(getattr(e, "problem", None) or e).split())
         if reason == DEPTH_OF_LIBYAML:
             raise _too_large(place) from None
-        raise Unreadable("bad-yaml", f"{place} is not YAML ({reason}); the file is damaged") from None
+        raise Unreadable("bad-yaml", f"{place} is not YAML ({reason}); the file is damaged; copy it again") from None
     except (ValueError, KeyError, TypeError):  # `!!int x`, `!!bool x`, bytes where a model has none
         raise Unreadable(
             "bad-yaml", f"{place} is YAML, but holds values that no model has; save the architecture again"

@@ -60,7 +60,7 @@ class RemoteStore:
         except (UnnestError, ImportError):
             raise
         except FileNotFoundError as e:
-            raise Unreadable("not-found", f"{self.safe_url}: no such object") from e
+            raise Unreadable("not-found", f"{self.safe_url}: no such object; check the URL") from e
         except PermissionError as e:
             raise Unreadable(
                 "cannot-open", f"{self.safe_url}: the store does not let us; check your credentials"

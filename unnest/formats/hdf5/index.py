@@ -60,9 +60,8 @@ def require_numbers(node: DatasetNode, place: str) -> None:
     if node.dtype == TWO_OPAQUE_BYTES:
         raise Unreadable(
             "dtype",
-            f"{place} holds two opaque bytes per number and no note of their type, as Keras writes bfloat16 weights to "
-            ".h5 and Keras 2 everywhere; no Keras loads them: save the model from Keras 3 as .keras, or with another "
-            "dtype",
+            f"{place} holds two opaque bytes per number, as Keras writes bfloat16 weights without their type; no "
+            "Keras loads them: save the model from Keras 3 as .keras, or with another dtype",
         )
 
 

@@ -164,7 +164,7 @@ class _Reader:
             raise Unreadable(
                 "damaged",
                 f"{self.hdf5.path}: holds what only a whole model has, but no model_config; "
-                "the file is damaged: restore it from a copy",
+                "the file is damaged; copy it again",
             )
         groups = tuple(self._layer(name) for name in self._unique(names, self.root))
         stored = Stored(
@@ -198,7 +198,8 @@ class _Reader:
         path = f"{self.root}/{name}" if self.root else name
         if path not in self.hdf5.groups:
             raise Unreadable(
-                "missing-layer", f"{self._place(path)} is listed in layer_names but not there; the file is damaged"
+                "missing-layer",
+                f"{self._place(path)} is listed in layer_names but not there; the file is damaged; copy it again",
             )
         return Group(name, self._tensors(path))
 
@@ -215,7 +216,8 @@ class _Reader:
         if node is None:
             raise Unreadable(
                 "missing-weight",
-                f"{self._place(group)} lists a weight {short(name)!r} that is not in it; the file is damaged",
+                f"{self._place(group)} lists a weight {short(name)!r} that is not in it; the file is damaged; copy it "
+                "again",
             )
         require_numbers(node, self._place(node.path))
         self.tensor_paths.add(node.path)
@@ -227,7 +229,8 @@ class _Reader:
         for name in names:
             if name in listed_names:
                 raise Unreadable(
-                    "duplicate-name", f"{self._place(path)} lists {short(name)!r} twice; the file is damaged"
+                    "duplicate-name",
+                    f"{self._place(path)} lists {short(name)!r} twice; the file is damaged; copy it again",
                 )
             listed_names.add(name)
         return names
@@ -235,7 +238,10 @@ class _Reader:
     def _no_weights(self, has_architecture: bool, top: h5_attributes.Attributes) -> Unreadable:
         path = self.hdf5.path
         if has_architecture:
-            return Unreadable("no-weights", f"{path}: holds an architecture but no layer_names; the file is damaged")
+            return Unreadable(
+                "no-weights",
+                f"{path}: holds an architecture but no layer_names; the file is damaged; copy it again",
+            )
         if "layers" in self.hdf5.groups or "_layer_checkpoint_dependencies" in self.hdf5.groups:
             return Unreadable(
                 "not-supported-yet", f"{path}: is a path-keyed .weights.h5, which this version cannot read yet"
@@ -246,7 +252,10 @@ class _Reader:
                 f"{path}: saving broke off before anything was written, as happened to Keras 2.0.9 to 2.1.6 with "
                 "multi_gpu_model, for one; nothing is in it: look for a save_weights file or another checkpoint",
             )
-        return Unreadable("not-keras", f"{path}: is an HDF5 file, but neither a Keras model nor Keras weights")
+        return Unreadable(
+            "not-keras",
+            f"{path}: is HDF5, but no Keras model or weights; pass the file of model.save() or save_weights()",
+        )
 
     def _not_carried(self, attributes: Mapping[str, h5_attributes.Attributes]) -> tuple[Finding, ...]:
         """Report everything in the file that belongs to no model, and so will not be in the output."""

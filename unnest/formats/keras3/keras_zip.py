@@ -64,7 +64,7 @@ def _other_zip(path: str, members: Sequence[str], missing: str) -> tuple[str, st
     foreign = foreign_zip(members)
     if foreign is not None:
         return foreign.code, foreign.error(path).message
-    return "not-keras", f"{path}: is a zip file, but not with one {missing}; save the model again"
+    return "not-keras", f"{path}: is a zip file, but no .keras: it must hold one {missing}; save the model again"
 
 
 class Window(Readable):

@@ -181,8 +181,8 @@ def _check_order_decided(layer: Layer, tensors: Sequence[Tensor]) -> None:
         if own and not is_known and (before or behind):
             raise _refusal(
                 leaf.name,
-                f".h5 lists the weights of {layer.name!r} with all that is trained first, and which of this layer's "
-                f"are trained only the code of {leaf.class_name} knows",
+                f".h5 lists the trained weights of {layer.name!r} first; which of this layer's are trained, only the "
+                f"code of {leaf.class_name} knows",
             )
 
 

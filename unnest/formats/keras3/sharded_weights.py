@@ -85,5 +85,7 @@ class ShardedTree:
 def _opened(map_path: str, name: str) -> GuardedFile:
     path = os.path.join(os.path.dirname(map_path), name)
     if not os.path.isfile(path):
-        raise Unreadable("missing-file", f"{path}: missing; {os.path.basename(map_path)} is not complete without it")
+        raise Unreadable(
+            "missing-file", f"{path}: missing; {os.path.basename(map_path)} is not complete without it: copy it, too"
+        )
     return GuardedFile(path)

@@ -322,7 +322,7 @@ def open_plain(path: str) -> int:
             raise Unreadable("link", f"{path}: not a plain file; put the file itself there")
         return os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError as e:
-        raise Unreadable("missing-file", f"{path}: missing; the model is not complete without it") from e
+        raise Unreadable("missing-file", f"{path}: missing; the model is not complete without it: copy it, too") from e
     except OSError as e:
         raise Unreadable("cannot-open", f"{path}: cannot be opened ({e.strerror})") from e
 

@@ -45,7 +45,7 @@ def check_stored(meta: Message, bundle: Bundle | None, index: str) -> None:
     if bundle is None:
         in_objects = any(n.WhichOneof("kind") == "variable" for n in meta.objects.nodes)
         if in_objects or any(r.name != KEY for r in restored):
-            raise Unreadable("missing-file", f"{index}: missing; the model is not complete without it")
+            raise Unreadable("missing-file", f"{index}: missing; the model is not complete without it: copy it, too")
         return
     for name, shape in restored:
         entry = bundle.entries.get(name)

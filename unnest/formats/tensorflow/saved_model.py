@@ -78,7 +78,8 @@ class SavedModelSource(Source):
         self.bundle: Bundle | None = None
         if GRAPH not in self.files and TEXT_GRAPH not in self.files:
             raise Unreadable(
-                "missing-file", f"{os.path.join(path, GRAPH)}: missing; the model is not complete without it"
+                "missing-file",
+                f"{os.path.join(path, GRAPH)}: missing; the model is not complete without it: copy it, too",
             )
         if GRAPH not in self.files:
             raise Unreadable("text-graph", f"{path}: is stored as text ({TEXT_GRAPH}); save it in the binary form")

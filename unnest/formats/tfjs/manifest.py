@@ -153,7 +153,9 @@ def _shard(path: str, name: Json) -> Shard:
         raise Unreadable("link", f"{path}: the manifest names {name[:80]!r}, out of its folder; do not trust this file")
     shard_path = os.path.join(os.path.dirname(path), *parts)
     if not os.path.isfile(shard_path):
-        raise Unreadable("missing-file", f"{shard_path}: missing; {os.path.basename(path)} is not complete without it")
+        raise Unreadable(
+            "missing-file", f"{shard_path}: missing; {os.path.basename(path)} is not complete without it: copy it, too"
+        )
     try:
         return Shard(shard_path, os.stat(shard_path))
     except OSError as e:

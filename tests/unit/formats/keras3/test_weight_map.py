@@ -80,7 +80,7 @@ Change = Callable[[dict[str, Any]], object]
 @pytest.mark.parametrize(
     ("change", "code", "says"),
     [
-        (lambda names: names.clear(), "not-keras", "not what"),
+        (lambda names: names.clear(), "not-keras", "not of a model"),
         (lambda names: names.update({"/vars": []}), "damaged-index", "names no file for /vars"),
         (lambda names: names.update({"/vars": [1]}), "damaged-index", "beside it for /vars"),
         (lambda names: names.update({"/vars": "../x_00000.weights.h5"}), "damaged-index", "beside it for /vars"),
