@@ -228,7 +228,7 @@ def test_frozen_in_a_model_of_every_step(library: Any, then: bool, now: bool, tm
         for k, value in enumerate(values):
             f["steps"][f"{names[k]}_{k}"] = value
         f["steps"].attrs["weight_names"] = np.array([f"{name}_{k}".encode() for k, name in enumerate(names)])
-    with pytest.raises(ValueError, match="no name tells which weights are those of"):
+    with pytest.raises(ValueError, match="no name says which weights are those of"):
         load_weights(new, file)
 
 
