@@ -188,7 +188,7 @@ class Code(Enum):
     )
     LAMBDA_KEPT = (
         "warning",
-        "the Lambda {name!r} was not converted: {why} ({read})",
+        "the {kind} {name!r} was not converted: {why} ({read})",
         "define {function}, or let --stub FILE.py write it, and load with custom_objects={{{function!r}: {function}}}",
     )
     COMPILE_DROPPED = (

@@ -11,7 +11,7 @@ from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 from unnest.core.keras3.pieces import Choice, Expansion, LayerArguments, NewLayer, Piece, Tree, filled
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.model import Json, Tensor
+from unnest.core.model import Json, JsonObject, Tensor
 from unnest.findings import Code
 
 
@@ -54,19 +54,14 @@ def _keep_function(kind: str, config: Mapping[str, Json], name: str, why: Untran
     called = re.sub(r"\W", "_", name)
     is_named = isinstance(stored, str) and parts_of(stored)[0] is None
     function = str(stored) if is_named else f"{called}_function"
-    context.notes.custom[function] = f"function of {kind} {name!r}"
     read = [
         f"{what} {', '.join(values)}" for what, values in (("names", why.names), ("constants", why.constants)) if values
     ]
     if why.expression:
         read.append(f"read so far: {why.expression}")
-    context.notes.findings.append(Code.LAMBDA_KEPT(
-        name=name, why=why.reason, read="; ".join(read) or f"stored by name, of module {module}", function=function,
-    ))  # fmt: skip
-    new: dict[str, Json] = {
-        "name": name, "trainable": True, "dtype": config_values.dtype(config.get("dtype"), name, context) or "float32",
-        "function": function, "arguments": config.get("arguments") or {},
-    }  # fmt: skip
+    reason = (why.reason, "; ".join(read) or f"stored by name, of module {module}")
+    new = dict(named_function(kind, name, function, config.get("arguments") or {}, reason, context).config)
+    new["dtype"] = config_values.dtype(config.get("dtype"), name, context) or "float32"
     if (
         config.get("output_shape_type", "raw") == "raw"
         and isinstance(config.get("output_shape"), Sequence)
@@ -74,3 +69,19 @@ def _keep_function(kind: str, config: Mapping[str, Json], name: str, why: Untran
     ):
         new["output_shape"] = config["output_shape"]
     return NewLayer(name, kind, new)
+
+
+def named_function(
+    kind: str, name: str, function: str, arguments: Json, reason: tuple[str, str], context: Context
+) -> NewLayer:
+    """A Lambda of float32 with a function that the loader is given, and the finding that asks for it.
+
+    `kind` is what the file has in its place; `reason` says why that was not converted, and what could be read of it.
+    """
+    context.notes.custom[function] = f"function of {kind} {name!r}"
+    why, read = reason
+    context.notes.findings.append(Code.LAMBDA_KEPT(kind=kind, name=name, why=why, read=read, function=function))
+    new: JsonObject = {
+        "name": name, "trainable": True, "dtype": "float32", "function": function, "arguments": arguments,
+    }  # fmt: skip
+    return NewLayer(name, "Lambda", new)

@@ -11,6 +11,7 @@ from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.operations.call_values import CallValues, holds_tensors
 from unnest.core.keras3.operations.function_calls import function_called
 from unnest.core.keras3.operations.graph_nodes import NO_NODE, node_called
+from unnest.core.keras3.operations.random_numbers import drawn_by_function, drawn_by_node
 from unnest.core.keras3.pieces import Expansion, LayerArguments, Piece, Tree, filled
 from unnest.core.model import Json, Tensor
 from unnest.core.ops.functions import NotTranslated
@@ -37,11 +38,18 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
     called_by = function if isinstance(function, str) else node.get("op")
 
     def outputs(call: LayerArguments) -> Sequence[Tree]:
+        values = CallValues(call, context)
         try:
             if isinstance(function, str):
-                value = function_called(function, call.args, call.kwargs, CallValues(call, context))
+                drawn = drawn_by_function(function, call, name, values)
             else:
-                value = node_called(node, config, CallValues(call, context))
+                drawn = drawn_by_node(node, config, name, values)
+            if drawn is not None:
+                return [drawn]
+            if isinstance(function, str):
+                value = function_called(function, call.args, call.kwargs, values)
+            else:
+                value = node_called(node, config, values)
             operands = _operands(value, call)
         except NotTranslated as reason:
             raise refused(name, kind, f"{called_by} is not translated: {reason}") from reason

@@ -1,0 +1,105 @@
+"""Operations that draw random numbers, as Lambda layers with a function that the loader is given.
+
+No layer or operation of Keras 3's own draws random numbers at inference. The function gets a tensor with the rows that
+the operation drew for, and the other sizes as an argument.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from unnest.core.frontends.node_def import node_attributes
+from unnest.core.keras3.context import Context
+from unnest.core.keras3.operations.call_values import CallValues
+from unnest.core.keras3.pieces import LayerArguments, LayerCall, NewLayer, Tree
+from unnest.core.keras3.stored_functions import named_function
+from unnest.core.model import Json, JsonObject
+from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.symbolic import CORE, Const, Items, OpNode, ShapeTuple, Size, SymbolicValue
+
+DRAWS: Mapping[str, tuple[tuple[str, Json], ...]] = {
+    "random.normal": (("mean", 0.0), ("stddev", 1.0)),
+    "random.truncated_normal": (("mean", 0.0), ("stddev", 1.0)),
+    "random.uniform": (("minval", 0.0), ("maxval", 1.0)),
+}
+"""Function of TensorFlow's -> the arguments that follow the shape, with their defaults."""
+
+NODES = {
+    "RandomStandardNormal": "random.normal",
+    "RandomUniform": "random.uniform",
+    "TruncatedNormal": "random.truncated_normal",
+}
+"""Operation of TensorFlow's graph -> the function that draws the same with its defaults."""
+
+WHY = "no layer or operation of Keras 3's own draws random numbers at inference"
+"""The reason for the function."""
+
+
+def drawn_by_node(node: JsonObject, config: Mapping[str, Json], name: str, values: CallValues) -> Tree | None:
+    """Return the Lambda for a node of TensorFlow's graph that draws numbers; None for any other.
+
+    Raises:
+        NotTranslated: If its numbers are no float32, or their sizes unknown.
+
+    """
+    function = NODES.get(str(node.get("op")))
+    if function is None:
+        return None
+    if node_attributes(node).get("dtype") not in (None, "DT_FLOAT") or config.get("constants"):
+        raise NotTranslated(WHY)
+    return _drawn(function, values.call.args[:1], {}, name, values)
+
+
+def drawn_by_function(function: str, call: LayerArguments, name: str, values: CallValues) -> Tree | None:
+    """Return the Lambda for a call of a function that draws numbers; None for any other.
+
+    Raises:
+        NotTranslated: If its numbers are no float32, or their sizes unknown.
+
+    """
+    return _drawn(function, call.args, call.kwargs, name, values) if function in DRAWS else None
+
+
+def _drawn(function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], name: str, values: CallValues) -> OpNode:
+    parameters = DRAWS[function]
+    given = dict(zip(("shape", *(key for key, _ in parameters), "dtype"), args, strict=False)) | dict(kwargs)
+    if given.pop("dtype", None) not in (None, "float32"):
+        raise NotTranslated(WHY)
+    rows, sizes = _sizes(values.of(given.pop("shape", None)))
+    like = next((tensor for tensor, of in values.context.graph.rows.items() if of == rows), None)
+    settings = {key: given.pop(key, None) for key, _ in parameters}
+    arguments: dict[str, Json] = {"shape": sizes}
+    for key, default in parameters:
+        value = default if settings[key] is None else settings[key]
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise NotTranslated(WHY)
+        arguments[key] = value
+    if like is None or given.keys() - {"seed", "name"}:
+        raise NotTranslated(WHY)
+    made = LayerCall(_layer(function, name, arguments, values.context), (like,))
+    # A Lambda's dtype is open, and what follows is computed in this one.
+    return OpNode(CORE, "Cast", {"dtype": "float32"}, (made,))  # type: ignore[arg-type]  # a tree, as of pieces
+
+
+def _layer(function: str, name: str, arguments: JsonObject, context: Context) -> NewLayer:
+    settings = ", ".join(f"{key}={value}" for key, value in arguments.items() if key != "shape")
+    shape = arguments["shape"]
+    sizes = "".join(f", {size}" for size in shape) if isinstance(shape, list) else ""
+    read = f"tf.{function}((rows{sizes or ','}), {settings})"
+    called = f"{re.sub(r'[^0-9A-Za-z_]', '_', name)}_function"
+    return named_function("operation", name, called, arguments, (WHY, read), context)
+
+
+def _sizes(shape: SymbolicValue) -> tuple[int, list[Json]]:
+    """Return the number of the rows that a shape begins with, and its other sizes. Raises NotTranslated."""
+    if isinstance(shape, ShapeTuple):
+        rows = shape.rows if shape.dimensions[:1] == (None,) else None
+        sizes = list(shape.dimensions[1:])
+    else:
+        parts = shape.items if isinstance(shape, Items) else ()
+        rows = parts[0].rows if parts and isinstance(parts[0], Size) else None
+        sizes = [part.value if isinstance(part, Const) and type(part.value) is int else None for part in parts[1:]]
+    if rows is None or None in sizes:
+        raise NotTranslated(WHY)
+    return rows, [size for size in sizes if size is not None]
