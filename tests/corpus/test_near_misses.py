@@ -25,7 +25,7 @@ NOT_ITS_ROWS = "does not give back the rows of"
         (f"{CASES}/h5/348-towers-not-merged/lookalike.h5", "net",
          "nothing is known to join the outputs of the 2 calls of net along the batch"),
         (f"{CASES}/keras/311-swapped-halves/lookalike.keras", "tf.concat",
-         "the rows are dealt out one by one, and tf.concat joins them end to end"),
+         "tf.concat gives all rows of x, in another order"),
         (f"{CASES}/keras/314-training-differs-per-part/lookalike.keras", "concatenate",
          "the calls of student differ in more than their tensors"),
         (f"{CASES}/saved_model/304-tta-batch-concat/lookalike", "views",

@@ -142,7 +142,7 @@ def put_together(graph: Graph, cut: Cut, shapes: Sequence[Shape | None], merges:
     if dealt_out and any(len(lane.claims) > 1 for lane in cut.lanes):
         raise NotAWrapper(f"the rows of {cut.lanes[0].source.layer} are dealt out more than once")
     if dealt_out and joins:
-        raise NotAWrapper(f"the rows are dealt out one by one, and {merges[0].layer} joins them end to end")
+        raise NotAWrapper(f"{merges[0].layer} gives all rows of {cut.lanes[0].source.layer}, in another order")
     computed, reach = (taken.sentence, taken.reach) if source is not None else (None, None)
     return cut._replace(dealt_out=dealt_out, computed=computed, reach=reach)
 

@@ -222,5 +222,5 @@ def test_claims_and_operations_are_carried_out_together() -> None:
     found = only_wrapper(wrappers.recognise(read(functional(*towers(*in_order), **OUTER))))
     assert (len(found.towers), found.confidence) == (4, "likely")
     crossed = [("q0", 0, 1), ("q0", 0, 0), ("q1", 0, 0), ("q1", 0, 1)]
-    reason = "the rows are dealt out one by one, and m joins them end to end"
+    reason = "m gives all rows of x, in another order"
     assert reasons(*towers(*crossed)) == {"m": reason}
