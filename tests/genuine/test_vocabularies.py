@@ -72,6 +72,13 @@ def test_words_go_into_an_h5(tmp_path: Path) -> None:
         assert words_in(json.loads(file.attrs["model_config"]))["StringLookup"] == COLOURS
 
 
+@pytest.mark.parametrize(("stack", "own"), [("tf27", []), ("tf210", ["Keras 2.10.0, which wrote it"])])
+def test_an_h5_that_its_own_release_reads_otherwise(stack: str, own: list[str], tmp_path: Path) -> None:
+    """TensorFlow 2.7 loads it, and pads no text: only tf_keras is said to load it."""
+    done = unnest.fix(FOLDER / f"{stack}-everything", tmp_path / "out.h5", to="h5")
+    assert done.loads_in == ("tf_keras (Keras 2)", *own)
+
+
 @pytest.mark.parametrize(
     ("name", "reason"),
     [

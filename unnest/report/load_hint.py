@@ -9,7 +9,7 @@ from unnest.core.assign.misplaced_weights import is_state_of_fewer, misplaced, s
 from unnest.core.keras_facts import loading, loading_in_keras_3
 from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
-from unnest.core.keras_facts.preprocessing_state import untold
+from unnest.core.keras_facts.preprocessing_state import is_misread, untold
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.stored_code import lambdas
 
@@ -158,7 +158,7 @@ def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
 
 def _in_writers(model: Stored, path: str, container: str) -> bool:
     """Return True if the software that wrote the source loads this file, which may be of another container."""
-    if not model.keras_version or _is_not_loaded(model, container):
+    if not model.keras_version or _is_not_loaded(model, container) or is_misread(model.architecture, model.release):
         return False
     return (
         not path.endswith(".keras")

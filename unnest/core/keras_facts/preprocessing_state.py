@@ -30,6 +30,29 @@ def untold(architecture: Json, *, in_h5: bool) -> list[str]:
     return [*dict.fromkeys(names)]
 
 
+MISREAD = (2, 4), (2, 10)
+"""From and before which release of tf.keras these layers are not read back as they were."""
+
+
+def is_misread(architecture: Json, release: tuple[int, ...]) -> bool:
+    """Return True if the tf.keras of a release may compute otherwise with a layer once it is loaded from an `.h5`.
+
+    An adapted Normalization computes with the constants that it made before its weights were read, a TextVectorization
+    does not know its mode again, which it compares by identity, and pads nothing.
+    (Source: TensorFlow 2.7, keras/layers/preprocessing; 2.3 and 2.10 compute what they did. Others were not tried.)
+    """
+    if not MISREAD[0] <= release < MISREAD[1]:
+        return False
+    for entry in json_tree.objects(architecture):
+        kind, config = today(str(entry.get("class_name"))), entry.get("config")
+        settings = config if isinstance(config, Mapping) else {}
+        if kind == "Normalization" and settings.get("mean") is None:
+            return True
+        if kind == "TextVectorization" and settings.get("output_mode", "int") == "int":
+            return True
+    return False
+
+
 #: What TextVectorization gives the StringLookup in it.
 OF_TEXT: JsonObject = {"mask_token": "", "oov_token": "[UNK]", "num_oov_indices": 1}
 

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.keras_facts.preprocessing_state import bin_boundaries, missing_words, untold, vocabulary, with_words
+from unnest.core.keras_facts.preprocessing_state import (
+    bin_boundaries,
+    is_misread,
+    missing_words,
+    untold,
+    vocabulary,
+    with_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -76,3 +83,21 @@ def test_boundaries_of_a_summary() -> None:
     assert bin_boundaries(summary, 2) == [2.0]
     assert bin_boundaries(summary, 4) == [1.0, 2.0, 3.0]
     assert bin_boundaries(summary, 9) == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "releases"),
+    [
+        ("Normalization", {"mean": None, "variance": None}, [(2, 7, 0)]),
+        ("Normalization", {"axis": -1}, [(2, 7, 0)]),
+        ("Normalization", {"mean": 1.0, "variance": 2.0}, []),
+        ("TextVectorization", {"output_mode": "int"}, [(2, 7, 0)]),
+        ("TextVectorization", {"output_mode": "multi_hot"}, []),
+        ("StringLookup", {"vocabulary": ["a"]}, []),
+    ],
+)
+def test_what_its_own_release_reads_otherwise(kind: str, settings: dict[str, Any], releases: list[Any]) -> None:
+    layer: Any = {"class_name": kind, "config": {"name": "a", **settings}}
+    model: Any = {"class_name": "Sequential", "config": {"name": "m", "layers": [layer]}}
+    tried = [(), (2, 3, 0), (2, 7, 0), (2, 10, 0), (3, 5, 0)]
+    assert [release for release in tried if is_misread(model, release)] == releases
