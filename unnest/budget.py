@@ -34,7 +34,7 @@ BYTES_A_STEP = 512
 #: Answers that are kept while a file is worked on; of each layer there are about two.
 REMEMBERED = 4096
 #: Answers that are kept for later files.
-SHARED = 256
+SHARED = 1024
 
 Result = TypeVar("Result")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias, TypeGuard, TypeVar
 
+from unnest.budget import memoize
 from unnest.core.model import Json, JsonObject
 
 Path: TypeAlias = "tuple[str | int, ...]"
@@ -64,12 +65,21 @@ def objects(value: Json, *, keys: Callable[[str], bool] | None = None) -> Iterat
     pending: list[Json] = [value]
     while pending:
         part = pending.pop()
-        if isinstance(part, OBJECT):
+        if isinstance(part, dict) or (type(part) is not list and isinstance(part, Mapping)):
             yield part
             inner = part.values() if keys is None else [each for key, each in part.items() if keys(key)]
             pending += [each for each in reversed(list(inner)) if type(each) not in LEAVES]
         elif is_list(part):
             pending += [each for each in reversed(part) if type(each) not in LEAVES]
+
+
+def all_objects(value: Json) -> Sequence[JsonObject]:
+    """Return the same as `objects`, walked once a file: for what is asked of a whole model several times."""
+    return memoize(_all_objects, value)
+
+
+def _all_objects(value: Json) -> Sequence[JsonObject]:
+    return tuple(objects(value))
 
 
 def objects_inner_first(value: Json) -> Iterator[JsonObject]:

@@ -28,19 +28,19 @@ VALUES = frozenset({"NoneType", "bool", "bytes", "complex", "dict", "float", "in
 
 def loaded_code(stored: Stored) -> tuple[str, ...]:
     """Return what loading would run, import or read, in the file's order, each once, in a few words."""
-    entries = (e for value in (stored.architecture, stored.training) for e in json_tree.objects(value))
+    entries = (e for value in (stored.architecture, stored.training) for e in json_tree.all_objects(value))
     return tuple(dict.fromkeys(words for entry in entries for words in _words(entry)))
 
 
 def vocabularies(stored: Stored) -> tuple[str, ...]:
     """The files, as they are named, that layers read their vocabularies from when they are made."""
-    named = (entry.get("vocabulary") for entry in json_tree.objects(stored.architecture))
+    named = (entry.get("vocabulary") for entry in json_tree.all_objects(stored.architecture))
     return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
 
 
 def lambdas(architecture: Json) -> tuple[str, ...]:
     """The names of the Lambda layers that keep code."""
-    entries = (e for e in json_tree.objects(architecture) if e.get("class_name") == "Lambda")
+    entries = (e for e in json_tree.all_objects(architecture) if e.get("class_name") == "Lambda")
     return tuple(dict.fromkeys(_name(entry) for entry in entries if _has_code(entry)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from unnest.budget import memoize
 from unnest.core.assign.misplaced_weights import is_state_of_fewer, misplaced, stored_once
 from unnest.core.keras_facts import loading, loading_in_keras_3
 from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs
@@ -53,6 +54,10 @@ def is_refused_by_its_own(model: Stored, container: str) -> bool:
 
 def _other_places(model: Stored, container: str) -> str | None:
     """Return why every Keras, its writer included, misses some weights, or sets them elsewhere than they were."""
+    return memoize(_find_other_places, model, container)
+
+
+def _find_other_places(model: Stored, container: str) -> str | None:
     if container == "keras" and (shared := loading.shared_between_models(model)):
         return f"models in it share {', '.join(shared)}, which no Keras finds again in a .keras; --to h5 loads"
     if container == "keras" and (sharing := loading.without_its_weights(model)):

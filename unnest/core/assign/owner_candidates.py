@@ -130,6 +130,11 @@ def _names(entry: JsonObject) -> Iterator[str]:
 
 
 def _promised(entry: JsonObject) -> Expected | None:
+    """Return the weights that a layer's entry promises, None if it does not show them all."""
+    return memoize(_promise, entry)
+
+
+def _promise(entry: JsonObject) -> Expected | None:
     """A nested model promises what its layers promise; a frozen layer's weights are all rest."""
     if not is_model(entry):
         config = entry.get("config")

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.keras_facts.layer_classes import today
 from unnest.core.layers.catalog import layer_record
@@ -19,15 +20,20 @@ from unnest.core.model import Json, JsonObject
 
 def untold(architecture: Json, *, in_h5: bool) -> list[str]:
     """The names of layers that lose what they were adapted to; `.h5` keeps Discretization's summary as weights."""
-    names = []
-    for entry in json_tree.objects(architecture):
+    layers = memoize(_without_state, architecture)
+    return [*dict.fromkeys(name for kind, name in layers if not (in_h5 and kind == "Discretization"))]
+
+
+def _without_state(architecture: Json) -> list[tuple[str, str]]:
+    """The class and name of each layer that is adapted to data, and has not what it found in its config."""
+    found = []
+    for entry in json_tree.all_objects(architecture):
         kind, config = today(str(entry.get("class_name"))), entry.get("config")
         argument = layer_record(kind).adapted_argument
         if not argument or not isinstance(config, Mapping) or config.get(argument) is not None:
             continue
-        if not (in_h5 and kind == "Discretization"):
-            names.append(str(config.get("name") or entry.get("name")))
-    return [*dict.fromkeys(names)]
+        found.append((kind, str(config.get("name") or entry.get("name"))))
+    return found
 
 
 MISREAD = (2, 4), (2, 10)

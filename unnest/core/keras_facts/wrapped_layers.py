@@ -71,7 +71,7 @@ def partly_frozen(architecture: Json) -> str | None:
 
     A layer that holds a model is not one of them: its weights belong to the model's layers, frozen or not.
     """
-    for entry in json_tree.objects(architecture):
+    for entry in json_tree.all_objects(architecture):
         config = entry.get("config")
         if "class_name" not in entry or not isinstance(config, Mapping) or "layers" in config:
             continue

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache, partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from unnest.core.recognise import layer_facts
 from unnest.core.recognise.code_rows import CodeRows, RowsMade
 from unnest.core.recognise.slice_claims import SliceClaim, Told
 from unnest.core.recognise.told_numbers import Slice, numbers_of
+
+Answer = TypeVar("Answer")
 
 ROWS_A_PART = 700
 FEWER_ROWS = ((12, ROWS_A_PART), (100, 100))
@@ -249,6 +252,10 @@ def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
     """Return the output of a layer's code for tensors of these shapes; any number of axes if unknown."""
     if not layer_facts.is_function(layer):
         return RowsMade.UNKNOWN
+    return _of_code(layer, (rows_made, tuple(shapes)), partial(_rows_made, shapes))
+
+
+def _rows_made(shapes: Sequence[Shape | None], layer: Layer) -> RowsMade:
     from unnest.core.recognise import code_dependence  # with the tables of nine Pythons
 
     return code_dependence.rows_made(layer.settings.get("function"), _arguments(layer), shapes, RANKS)
@@ -265,7 +272,9 @@ def _merge_result(layer: Layer, towers: int, shape: Shape | None = None, *, deal
     """Return the effect of a layer's code on the rows of so many towers; None if it cannot be followed."""
     numbers, n = np.arange(towers * ROWS_A_TOWER, dtype=np.int32), ROWS_A_TOWER
     parts = [numbers[k::towers] if dealt_out else numbers[n * k : n * (k + 1)] for k in range(towers)]
-    results = _result_rows(layer, parts, shape)
+    results = _of_code(
+        layer, (_merge_result, towers, dealt_out, shape and shape[1:]), partial(_result_rows, parts, shape)
+    )
     return results[0] if results is not None and len(results) == 1 else None
 
 
@@ -289,18 +298,23 @@ def _each(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list
 
 
 def _slice_result(layer: Layer, count: int, shape: Shape | None) -> tuple[CodeRows | None, ...] | None:
-    """Return the result of a slice's code for so many rows; remembered, as other files have the same wrappers."""
+    """Return the result of a slice's code for so many rows."""
     if count > MAX_ELEMENTS:
         return None
     row = None if shape is None else shape[1:]
-    follow = partial(_result_rows, layer, [_numbered(count)], None if row is None else (None, *row))
-    if count > MOST_ROWS:
-        return follow()
+    follow = partial(_result_rows, [_numbered(count)], None if row is None else (None, *row))
+    return _of_code(layer, (_slice_result, count, row), follow) if count <= MOST_ROWS else follow(layer)
+
+
+def _of_code(layer: Layer, question: Hashable, follow: Callable[[Layer], Answer]) -> Answer:
+    """Return the answer to a question about a layer's code; remembered, as other files have the same wrappers."""
+    if not layer_facts.is_function(layer):
+        return follow(layer)
     try:
         code = json.dumps([layer.settings.get(key) for key in ("function", "arguments")])
     except (RecursionError, TypeError):  # TypeError: a custom mapping, in an architecture that a caller gave
-        return follow()
-    return memoize_across_files((_slice_result, code, count, row), follow)
+        return follow(layer)
+    return memoize_across_files((question, code), partial(follow, layer))
 
 
 @lru_cache(maxsize=16)
@@ -313,7 +327,7 @@ RANKS = (2, 4, 3, 5)
 """Of the tensor, tried in turn: a file does not always say how many axes a Lambda is given."""
 
 
-def _result_rows(layer: Layer, rows: Sequence[Array], shape: Shape | None) -> tuple[CodeRows | None, ...] | None:
+def _result_rows(rows: Sequence[Array], shape: Shape | None, layer: Layer) -> tuple[CodeRows | None, ...] | None:
     """The rows in each result of a layer's code, of tensors with these rows; None where it cannot be followed."""
     if not layer_facts.is_function(layer):
         return None
