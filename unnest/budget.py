@@ -31,8 +31,8 @@ TRUSTED = 100
 #: Bytes that are inflated, copied or compared in the time of one step.
 BYTES_A_STEP = 512
 
-#: Answers that are kept while a file is worked on; of each layer there are about two.
-REMEMBERED = 4096
+#: Answers that are kept while a file is worked on; of each layer there are about four.
+REMEMBERED = 65_536
 #: Answers that are kept for later files.
 SHARED = 1024
 

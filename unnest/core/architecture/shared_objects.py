@@ -34,7 +34,16 @@ def renumber_shared_objects(before: JsonObject, after: JsonObject) -> JsonObject
         numbers.update({n: None for n, times in times_after.items() if times == 1 and times_before[n] > 1})
         if not _is_functional(after):
             after = _as_object(_renumbered(after, dict.fromkeys(times_after), stop_at_functional=True))
-    return _as_object(_renumbered(after, numbers))
+    return (
+        _as_object(_renumbered(after, numbers))
+        if numbers or any(map(_is_list_of_layers, json_tree.objects(after)))
+        else after
+    )
+
+
+def _is_list_of_layers(config: JsonObject) -> bool:
+    """Return True for a Sequential's config."""
+    return isinstance(config.get("layers"), list) and "output_layers" not in config
 
 
 def without_numbers(value: Json) -> Json:
@@ -99,7 +108,7 @@ def _renumbered(value: Json, numbers: Mapping[int, int | None], *, stop_at_funct
             del kept[SHARED]
             if new is not None:
                 kept[SHARED] = new
-        if isinstance(layers := kept.get("layers"), list) and "output_layers" not in kept:
+        if _is_list_of_layers(kept) and isinstance(layers := kept["layers"], list):
             kept["layers"] = _plain(layers)
         return kept
 

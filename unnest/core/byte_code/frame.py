@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, ClassVar, Generic, Literal, NamedTuple
 
+from unnest.budget import memoize
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
 from unnest.core.byte_code.opcodes import BRANCHES, Impossible, Instruction, Python, at_offset
@@ -39,6 +40,10 @@ class Block(NamedTuple):
     is_loop: bool
 
 
+def _no_instructions(_python: Python, _code: CodeObject) -> dict[int, tuple[Instruction | None, int]]:
+    return {}
+
+
 class Frame(Generic[Value]):
     """One function on its way through its code, as one Python interprets it.
 
@@ -57,6 +62,8 @@ class Frame(Generic[Value]):
         self._next = 0
         self._depths: dict[int, int] = {}
         self._blocks: list[Block] = []
+        #: What `at_offset` gave, in any run of this code.
+        self._instructions: dict[int, tuple[Instruction | None, int]] = memoize(_no_instructions, python, code)
 
     @property
     def values(self) -> list[Value]:
@@ -64,7 +71,10 @@ class Frame(Generic[Value]):
         return self._stack.values
 
     def _instruction(self) -> Instruction:
-        instruction, self._next = at_offset(self._python, self._code.code, self._next)
+        known = self._instructions.get(self._next)
+        if known is None:
+            known = self._instructions[self._next] = at_offset(self._python, self._code.code, self._next)
+        instruction, self._next = known
         if instruction is None or (instruction.name in BRANCHES and not self._meaning.branches):
             raise NotFollowed(BEYOND_EXPRESSIONS)
         return instruction

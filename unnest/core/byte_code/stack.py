@@ -67,7 +67,10 @@ class OperandStack(Generic[Value]):
             self._new_lists = {place for place in self._new_lists if place < start}
         taken = self._held[start:]
         del self._held[start:]
-        self._work.handle(sum(1 if isinstance(value, Internal) else self._size(value) for value in taken))
+        work = 0
+        for value in taken:
+            work += 1 if isinstance(value, Internal) else self._size(value)
+        self._work.handle(work)
         return taken
 
     def pop_many(self, count: int) -> list[Value]:

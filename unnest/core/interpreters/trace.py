@@ -8,7 +8,7 @@ with them gives new elements, and the trace notes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from math import prod
@@ -21,7 +21,7 @@ from unnest.core.architecture.graph import Ref
 from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.runtime_values import TooMuch
 from unnest.core.interpreters.shapes import call_shape
-from unnest.core.ops.apply import literal_axis, result_of
+from unnest.core.ops.apply import bind, literal_axis
 from unnest.core.ops.call import OpCall, UnreadableCall, refs_in
 from unnest.core.ops.elements import ELEMENT, MISFITS, Array, ByContents, TooLarge, check_size
 from unnest.core.ops.registry import COMPUTING, JOINS, SLICES, Kind, argument, operation_of
@@ -196,14 +196,15 @@ class Trace:
         listed = (ref for value in arguments(step.call) if isinstance(value, list) for ref in refs_in(value))
         check_size(sum(prod(self.tensors[ref].shape) for ref in listed))  # what stands in lists is copied
         by_axis: list[list[Array]] = []
-        for axis in range(axes):
-            with np.errstate(divide="raise", invalid="raise"):
-                result = result_of(step.call, lambda ref, axis=axis: self._array(ref, axis))  # type: ignore[misc]
-            results = result if isinstance(result, list) else [result]
-            self._charge(sum(stored_size(array) + ELEMENTS_AN_ARRAY for array in results))
-            by_axis.append(results)
-            if all(array.dtype != ELEMENT for array in results):
-                break
+        result_for = bind(step.call)
+        with np.errstate(divide="raise", invalid="raise"):
+            for axis in range(axes):
+                result = result_for(lambda ref, axis=axis: self._array(ref, axis))  # type: ignore[misc]
+                results = result if isinstance(result, list) else [result]
+                self._charge(sum(stored_size(array) + ELEMENTS_AN_ARRAY for array in results))
+                by_axis.append(results)
+                if all(array.dtype != ELEMENT for array in results):
+                    break
         if is_plain and not isinstance(result, list) and result.ndim == 0:
             return result.item()
         made = self._add(step, *zip(*by_axis, strict=True))
@@ -266,14 +267,17 @@ def elements(shape: tuple[int, ...], axes: int, rows: Array | None = None) -> tu
     if prod(shape) > MAX_COUNTED:
         raise OtherSizes
 
-    def index(axis: int) -> Iterator[int]:
-        return (-1 if at == axis else 1 for at in range(len(shape)))
+    def along(axis: int, numbers: Array) -> Array:
+        """Numbers as a view of that shape, which are the same along all other axes."""
+        strides = tuple(numbers.itemsize if at == axis else 0 for at in range(len(shape)))
+        view = np.ndarray(shape, ELEMENT, numbers, strides=strides)
+        view.flags.writeable = False
+        return view
 
     alone = [np.arange(size, dtype=np.int32) for size in shape] + [np.zeros(1, np.int32)] * (axes - len(shape))
     if rows is not None:
-        alone[0] = rows
-    numbered = [array.view(ELEMENT).reshape([*index(axis)]) for axis, array in enumerate(alone)]
-    return tuple(np.broadcast_to(array, shape) for array in numbered)
+        alone[0] = np.ascontiguousarray(rows)
+    return tuple(along(axis, numbers) for axis, numbers in enumerate(alone))
 
 
 def stored_size(array: Array) -> int:

@@ -26,15 +26,29 @@ def apply(call: OpCall, lookup: Callable[[Ref], Array]) -> tuple[Array, ...]:
 
 def result_of(call: OpCall, lookup: Callable[[Ref], Array]) -> Array | list[Array]:
     """Return the result of a call, a list where the operation gives several. Raises as `apply`."""
+    return bind(call)(lookup)
+
+
+def bind(call: OpCall) -> Callable[[Callable[[Ref], Array]], Array | list[Array]]:
+    """Return a call whose tensors are still to be looked up, for calls that are carried out on several arrays each.
+
+    Raises:
+        UnreadableCall: For an operation, or arguments, that are not known.
+
+    """
     operation = OPERATIONS.get(call.name)
     if operation is None or operation.compute is None:
         raise UnreadableCall
-    args = [_argument_values(value, lookup) for value in call.args]
-    bound = operation.bind(args, {key: _argument_values(value, lookup) for key, value in call.kwargs.items()})
-    for parameter, value in bound.items():
-        if parameter not in CONTENTS and any(a.dtype == ELEMENT for a in arrays_in(value)):
-            raise ByContents
-    return operation.compute(**bound)
+    compute, bound = operation.compute, operation.bind(call.args, call.kwargs)
+
+    def result(lookup: Callable[[Ref], Array]) -> Array | list[Array]:
+        values = {parameter: _argument_values(value, lookup) for parameter, value in bound.items()}
+        for parameter, value in values.items():
+            if parameter not in CONTENTS and any(a.dtype == ELEMENT for a in arrays_in(value)):
+                raise ByContents
+        return compute(**values)
+
+    return result
 
 
 def _argument_values(value: Value, lookup: Callable[[Ref], Array]) -> Value:
