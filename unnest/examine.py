@@ -36,7 +36,7 @@ from unnest.report.result import AsKeras3, Report, Writer
 if TYPE_CHECKING:
     from unnest.core.keras3.context import Conversion
     from unnest.report.diagram.drawing import Drawing
-    from unnest.report.model_view import ModelView
+    from unnest.report.model_view import ModelView, Side
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Report)
@@ -118,38 +118,42 @@ def with_output_view(report: R, source: Source, made: Plan, options: FixOptions,
     """The report whose view, if it has one, shows the model that is written in place of the one that the plan makes."""
     if report.view is None:
         return report
-    make = partial(_view, source, made, options._replace(parts=options.parts._replace(values=False)), output)
-    view = _within_budget(source, options, make)
-    before = report.view
-    return report if view is None else replace(report, view=before._replace(after=view.after, refusal=view.refusal))
+    after = _within_budget(source, options, partial(_output_side, report.view, made, options, output))
+    return report if after is None else replace(report, view=report.view._replace(after=after))
 
 
-def _drawing(
-    source: Source, made: Plan, options: FixOptions, output: Stored | None = None, *, whole: bool = False
-) -> Drawing | None:
-    """The picture of the graph that is stored, or was given, and of `output`, or else of what the plan makes."""
+def _output_side(view: ModelView, made: Plan, options: FixOptions, output: Stored) -> Side:
+    """The model that is written, as a page shows it."""
+    from unnest.report.diagram.drawing import draw_output
+    from unnest.report.model_view import side
+
+    model, figure = output.architecture, None
+    if model is not None and view.before.figure is not None and made.refusal is None:
+        figure = draw_output(model, view.kept, options.slice_layers, whole=True)
+    return side(figure, output, model)
+
+
+def _drawing(source: Source, made: Plan, options: FixOptions, *, whole: bool = False) -> Drawing | None:
+    """The picture of the graph that is stored, or was given, and of what the plan makes."""
     from unnest.report.diagram.drawing import draw
 
     before = source.stored.architecture or options.architecture
     after = made.result and (made.result.architecture or (made.complete and made.complete.architecture))
-    if output is not None:
-        after = output.architecture
     refusal = made.refusal.message if made.refusal is not None else None
     return draw(before, after or None, made.wrappers, options.slice_layers, refusal, whole=whole)
 
 
-def _view(source: Source, made: Plan, options: FixOptions, output: Stored | None = None) -> ModelView | None:
+def _view(source: Source, made: Plan, options: FixOptions) -> ModelView | None:
     """The model before and after as a page shows it, with the distributions of weights of VALUES_READ bytes at most."""
     from unnest.report.model_view import ModelView, side
 
-    drawn = _drawing(source, made, options, output, whole=True)
-    after, stored = output, made.stored
-    if output is None and made.verdict == "parallel":
-        after = made.complete or made.result
+    drawn, stored = _drawing(source, made, options, whole=True), made.stored
+    after = (made.complete or made.result) if made.verdict == "parallel" else None
     view = ModelView(
         side(drawn and drawn.before[0], stored, stored.architecture or options.architecture),
         None if after is None else side(drawn and drawn.after, after, after.architecture),
         made.refusal.message if made.refusal is not None else None,
+        kept=drawn and drawn.kept,
     )
     return _with_histograms(view, source) if options.parts.values else view
 

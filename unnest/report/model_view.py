@@ -64,7 +64,7 @@ class ModelView(NamedTuple):
     """A model as a page shows it.
 
     `after` is None where nothing would change, or `refusal` says why. `histograms` are those of the weights whose
-    values were read, by the tensor's `ref`; of `unread` weights the values were not read.
+    values were read, by the tensor's `ref`; of `unread` weights the values were not read. `kept` as in `Drawing`.
     """
 
     before: Side
@@ -72,6 +72,7 @@ class ModelView(NamedTuple):
     refusal: str | None = None
     histograms: Mapping[str, Histogram] = {}
     unread: int = 0
+    kept: frozenset[str] | None = None
 
 
 def side(figure: Figure | None, stored: Stored, architecture: JsonObject | None) -> Side:

@@ -62,12 +62,14 @@ class Figure(NamedTuple):
 class Drawing(NamedTuple):
     """A model as it is, level by level where wrappers sit inside models, and as `fix` leaves it.
 
-    `after` is None where nothing would change, or `refusal` says why nothing can be written.
+    `after` is None where nothing would change, or `refusal` says why nothing can be written. `kept`: the layers of the
+    model that is left which are the template's; None for all.
     """
 
     before: tuple[Figure, ...]
     after: Figure | None = None
     refusal: str | None = None
+    kept: frozenset[str] | None = None
 
 
 def draw(
@@ -90,8 +92,8 @@ def draw(
     graphs = [] if before is None else [*_levels(before, vouched)]
     if wrappers and not any(found for _, found in graphs):
         last = Figure("after", _chain([_template(wrappers[-1], "kept")]), (("batch", "template"),), 1)
-        output = last if after is None else _figure(read(after), (), vouched, kept=None, depth=depth)
-        return Drawing((_schema(wrappers),), None if refusal else output._replace(title="after"), refusal)
+        output = last if after is None else draw_output(after, None, vouched, whole=whole)
+        return Drawing((_schema(wrappers),), None if refusal else output, refusal)
     if not graphs:
         return None
     top, *inner = graphs
@@ -101,10 +103,17 @@ def draw(
         _figure(graph, found, vouched, depth=depth)._replace(title=title)
         for title, (graph, found) in [*zip(titles, shown, strict=True)][: 1 if whole else None]
     )
-    if after is None or refusal or not (wrappers or whole):
-        return Drawing(figures, None, refusal)
     kept = _template_layers(shown)
-    return Drawing(figures, _figure(read(after), (), vouched, kept=kept, depth=depth)._replace(title="after"))
+    if after is None or refusal or not (wrappers or whole):
+        return Drawing(figures, None, refusal, kept)
+    return Drawing(figures, draw_output(after, kept, vouched, whole=whole), None, kept)
+
+
+def draw_output(
+    model: JsonObject, kept: frozenset[str] | None, vouched: Collection[str] = (), *, whole: bool = False
+) -> Figure:
+    """The graph of a model that is written; `kept` as in `Drawing`, the rest as in `draw`."""
+    return _figure(read(model), (), vouched, kept=kept, depth=1 if whole else 0)._replace(title="after")
 
 
 def _levels(
