@@ -23,7 +23,7 @@ from unnest.batch.fixing import Fixing, fix_all
 from unnest.batch.tasks import Engine
 from unnest.batch.walk import Task
 from unnest.files.workspace import Workspace
-from unnest.options import FixOptions, Meter
+from unnest.options import FixOptions, PhaseMeter
 from unnest.report.result import Result
 
 distributed = pytest.importorskip("distributed")
@@ -92,7 +92,7 @@ class TestTheSameAsHere:
 class Dying(Fixing):
     """Fixes, and the first worker that comes to one file dies while it writes."""
 
-    def entry(self, task: Task, meter: Meter | None) -> Result:
+    def entry(self, task: Task, meter: PhaseMeter | None) -> Result:
         """Its result."""
         died = Path(task.path + ".died")
         if task.path.endswith("b.h5") and not died.exists():
@@ -118,7 +118,7 @@ def test_a_worker_that_dies_while_it_writes(scheduler: str, zoo: Path, monkeypat
 class Deadly:
     """Every worker dies over the number 3."""
 
-    def __call__(self, task: int, meter: Meter | None) -> int:  # noqa: ARG002
+    def __call__(self, task: int, meter: PhaseMeter | None) -> int:  # noqa: ARG002
         """Its square."""
         if task == 3:
             os.kill(os.getpid(), signal.SIGKILL)

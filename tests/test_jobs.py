@@ -27,7 +27,7 @@ from unnest.batch.tasks import UNWATCHED, Engine
 from unnest.batch.walk import Task
 from unnest.batch.workers import WINDOW, in_order
 from unnest.files.workspace import Workspace
-from unnest.options import FixOptions, Meter
+from unnest.options import FixOptions, PhaseMeter
 from unnest.report.result import Report, Result
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "unnest" / "report" / "schema.json").read_text())
@@ -127,14 +127,14 @@ class Numbers:
     #: Seconds that a task takes.
     slow: dict[int, float]
 
-    def __call__(self, task: int, meter: Meter | None) -> int:
+    def __call__(self, task: int, meter: PhaseMeter | None) -> int:
         """Its square."""
         if task in self.deaths:
             os.kill(os.getpid(), self.deaths[task])
             time.sleep(60)
         time.sleep(self.slow.get(task, 0))
         if meter is not None:
-            meter(task, 2 * task)
+            meter(task, 2 * task, "copying")
         return task * task
 
     def lost(self, task: int, why: str) -> int:
@@ -171,8 +171,8 @@ class TestProcesses:
     def test_the_meter_is_told_here(self) -> None:
         told: list[tuple[int, int, int]] = []
 
-        def meter_of(task: int) -> Meter:
-            return lambda done, total: told.append((task, done, total))
+        def meter_of(task: int) -> PhaseMeter:
+            return lambda done, total, _: told.append((task, done, total))
 
         list(in_order([3, 4], Numbers({}, {}), 2, meter_of))
         assert sorted(told) == [(3, 3, 6), (4, 4, 8)]
@@ -182,7 +182,7 @@ class TestProcesses:
 class Dying(Fixing):
     """Fixes, and dies in the middle of writing where the path says so."""
 
-    def entry(self, task: Task, meter: Meter | None) -> Result:
+    def entry(self, task: Task, meter: PhaseMeter | None) -> Result:
         """Its result."""
         if task.path.endswith("dies.h5"):
             with Workspace(task.path.replace("dies.h5", "dies.unnested.h5")) as work:
@@ -241,7 +241,7 @@ def test_an_interrupt_ends_all(delay: float, number: signal.Signals, tmp_path: P
 class InterruptedInACallback:
     """A signal comes while Python lets go of an object, from where no exception gets out."""
 
-    def __call__(self, task: int, meter: Meter | None) -> int:
+    def __call__(self, task: int, meter: PhaseMeter | None) -> int:
         """The task."""
         del meter
 
@@ -333,7 +333,7 @@ def test_a_working_folder_that_is_gone(words: list[str], said: str, zoo: Path) -
 class Reading(Inspecting):
     """Tells the process that worked on a path, by its number, in place of the path."""
 
-    def entry(self, task: Task, meter: Meter | None) -> Report:
+    def entry(self, task: Task, meter: PhaseMeter | None) -> Report:
         """Its report."""
         del meter
         until = time.process_time() + float(task.path)

@@ -20,7 +20,7 @@ from unnest.findings import Code, listed
 from unnest.formats.base import Source, Target
 from unnest.formats.convert import TargetFormat, planned_model, target_format
 from unnest.formats.detect import container, open_container
-from unnest.options import Dialect, FixOptions, Meter
+from unnest.options import Dialect, FixOptions, Phase, PhaseMeter
 from unnest.report.result import Action, AsKeras3, Kept, Result
 
 
@@ -39,7 +39,7 @@ def apply_plan(
     source: Source,
     plan: Plan,
     options: FixOptions,
-    meter: Meter | None,
+    meter: PhaseMeter | None,
     fingerprint: atomic.Fingerprint | None,
 ) -> Result:
     """Apply the plan as the options ask: leave, copy, convert, or write the template.
@@ -272,15 +272,17 @@ class _Job(NamedTuple):
         return self._replace(check=check)
 
 
-def _write_job(source: Source, plan: Plan, target: TargetFormat, options: FixOptions, meter: Meter) -> _Job:
+def _write_job(source: Source, plan: Plan, target: TargetFormat, options: FixOptions, meter: PhaseMeter) -> _Job:
     writer, done = container(target.container), 0
     checks: list[str] = []
     total = 2 * sum(t.nbytes for t in target.model.tensors)
+    is_copied = target.container == source.container and not target.conversions
+    phase: Phase = "copying" if is_copied else "converting"
 
     def step(size: int) -> None:
         nonlocal done
         done += size
-        meter(min(done, total), total)
+        meter(min(done, total), total, phase)
 
     def fill(path: str) -> None:
         try:
@@ -291,6 +293,8 @@ def _write_job(source: Source, plan: Plan, target: TargetFormat, options: FixOpt
             raise
 
     def check(path: str) -> None:
+        nonlocal phase
+        phase = "reading back"
         checks[:] = [*writer.verify(target.output, source, path, step), *target.checks]
         architecture = _architecture(plan, options)
         _check_clean(path, plan, architecture, Choices(slice_layers=options.slice_layers))
@@ -312,7 +316,7 @@ def _check_readable(source: Source) -> None:
         ) from e
 
 
-def _unwatched(_done: int, _all: int) -> None:
+def _unwatched(_done: int, _all: int, _phase: Phase) -> None:
     """Ignore progress."""
 
 

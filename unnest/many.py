@@ -11,7 +11,17 @@ from unnest import logs
 from unnest.batch.fixing import fix_all
 from unnest.batch.inspecting import inspect_all
 from unnest.batch.tasks import UNWATCHED, Engine, Unwatched
-from unnest.options import FACTS, TEXT, Architecture, FixArguments, Meter, architecture_argument, signature_of_fix
+from unnest.options import (
+    FACTS,
+    TEXT,
+    Architecture,
+    FixArguments,
+    Meter,
+    Phase,
+    PhaseMeter,
+    architecture_argument,
+    signature_of_fix,
+)
 from unnest.remote.urls import path_text
 from unnest.repair import fix_options
 from unnest.report.result import Report, Result
@@ -82,10 +92,10 @@ class BytesOfAll(Unwatched):
         self._files: dict[str, tuple[int, int]] = {}
         self._done = self._total = 0
 
-    def meter(self, path: str) -> Meter:
+    def meter(self, path: str) -> PhaseMeter:
         """Return the function that receives the progress of one file."""
 
-        def moved(done: int, total: int) -> None:
+        def moved(done: int, total: int, _: Phase) -> None:
             before = self._files.get(path, (0, 0))
             self._files[path] = (done, total)
             self._done += done - before[0]

@@ -22,6 +22,12 @@ Dialect: TypeAlias = Literal["original", "3"]
 #: Called with the bytes moved so far, and in all: what is written counts once, and once more when it is read back.
 Meter: TypeAlias = Callable[[int, int], None]
 
+#: What is done with the bytes that move.
+Phase: TypeAlias = Literal["copying", "converting", "reading back"]
+
+#: A meter that receives the phase too.
+PhaseMeter: TypeAlias = Callable[[int, int, Phase], None]
+
 Architecture: TypeAlias = "str | os.PathLike[str] | JsonObject | None"
 
 

@@ -25,6 +25,8 @@ from unnest.options import (
     FixArguments,
     FixOptions,
     Meter,
+    Phase,
+    PhaseMeter,
     architecture_argument,
     architecture_inputs,
     check_usage,
@@ -74,7 +76,7 @@ def fix(
         UsageError: Options contradict each other, or `architecture` holds no architecture.
 
     """
-    result = fix_with(path_text(path), fix_options(output, arguments), arguments.get("meter"))
+    result = fix_with(path_text(path), fix_options(output, arguments), without_phase(arguments.get("meter")))
     logs.info("fix %s: %s, output %s", result.path, result.action, result.output)
     return result
 
@@ -106,7 +108,17 @@ def fix_options(output: str | bytes | os.PathLike[str] | None, arguments: FixArg
     return FixOptions(**given)
 
 
-def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Result:
+def without_phase(meter: Meter | None) -> PhaseMeter | None:
+    """Return a meter that leaves the phase out; None for none."""
+
+    def step(done: int, total: int, _: Phase) -> None:
+        assert meter is not None
+        meter(done, total)
+
+    return None if meter is None else step
+
+
+def fix_with(path: str, options: FixOptions, meter: PhaseMeter | None = None) -> Result:
     """`fix`, with its options as one value."""
     result = Result(path=path, verdict="unreadable", action="failed", inspector=inspect)
     check_usage(path, options)
@@ -170,7 +182,7 @@ def output_path(path: str, options: FixOptions) -> str | None:
         return None
 
 
-def _fix_remote(path: str, options: FixOptions, meter: Meter | None) -> Result:
+def _fix_remote(path: str, options: FixOptions, meter: PhaseMeter | None) -> Result:
     """Fix a copy of a remote file, and send the output to its place."""
     from unnest.remote import transfer
 

@@ -15,7 +15,7 @@ from unnest.errors import UsageError
 from unnest.files import workspace
 from unnest.files.overwrite_checks import Inputs, models_around
 from unnest.inspection import inspect
-from unnest.options import FixOptions, Meter, check_name, check_usage
+from unnest.options import FixOptions, PhaseMeter, check_name, check_usage
 from unnest.remote.urls import is_remote, safe_url
 from unnest.repair import fix_with
 from unnest.report.result import Problem, Result
@@ -54,7 +54,7 @@ class Fixing(ModelWork[Result]):
         output = self.options.output
         return self if output is None else replace(self, options=self.options._replace(output=whole(output)))
 
-    def entry(self, task: Task, meter: Meter | None) -> Result:
+    def entry(self, task: Task, meter: PhaseMeter | None) -> Result:
         """Its result. What contradicts itself for one file of many is that file's refusal."""
         options = self.options
         if task.output is not None:

@@ -11,7 +11,7 @@ from unnest.batch.walk import Task, tasks_in
 from unnest.core.model import Choices, JsonObject
 from unnest.inspection import inspect_anywhere
 from unnest.known_models import KnownModels
-from unnest.options import FACTS, FixOptions, Meter, ReportParts
+from unnest.options import FACTS, FixOptions, PhaseMeter, ReportParts
 from unnest.remote.urls import safe_url
 from unnest.report.result import Problem, Report
 
@@ -47,7 +47,7 @@ class Inspecting(ModelWork[Report]):
     trust: bool
     parts: ReportParts = FACTS
 
-    def entry(self, task: Task, meter: Meter | None) -> Report:  # noqa: ARG002 - nothing is moved
+    def entry(self, task: Task, meter: PhaseMeter | None) -> Report:  # noqa: ARG002 - nothing is moved
         """Return the report on one file."""
         choices = Choices(slice_layers=self.slice_layers)
         return inspect_anywhere(task.path, self.architecture, choices, trust=self.trust, parts=self.parts, known=KNOWN)

@@ -17,7 +17,7 @@ from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 from unnest import outputs
 from unnest.batch.walk import Task
 from unnest.formats.detect import may_be_model
-from unnest.options import Meter
+from unnest.options import PhaseMeter
 from unnest.remote.urls import is_remote, renamed, safe_url
 from unnest.report.result import Problem, Report
 
@@ -30,8 +30,8 @@ FOREIGN = "not-keras"
 class Watch(Protocol):
     """Told how a batch gets on, in the process that asked for it."""
 
-    def meter(self, path: str) -> Meter | None:
-        """Return a function that receives the bytes moved and the bytes in all for a file; None to receive nothing."""
+    def meter(self, path: str) -> PhaseMeter | None:
+        """Return a function that receives the bytes of a file moved and in all, and the phase; None for nothing."""
 
     def count_file(self, path: str) -> None:
         """Count a path that has been worked on, model or not; called in the order of the walk."""
@@ -40,7 +40,7 @@ class Watch(Protocol):
 class Unwatched:
     """A watcher that shows nothing."""
 
-    def meter(self, path: str) -> Meter | None:  # noqa: ARG002 - what a batch asks for
+    def meter(self, path: str) -> PhaseMeter | None:  # noqa: ARG002 - what a batch asks for
         """Return None: no progress is shown."""
         return None
 
@@ -82,7 +82,7 @@ UNWATCHED = Unwatched()
 class ModelWork(Generic[R]):
     """Work common to `inspect` and `fix`: skip what is not a model, report known problems, catch unexpected ones."""
 
-    def __call__(self, task: Task, meter: Meter | None) -> R | None:
+    def __call__(self, task: Task, meter: PhaseMeter | None) -> R | None:
         """The entry for a path; None where a walk came by something else than a model."""
         if task.end or (task.may_be and not may_be_model(task.path)):
             return None
@@ -114,7 +114,7 @@ class ModelWork(Generic[R]):
         """The same for a process with another working folder."""
         return self
 
-    def entry(self, task: Task, meter: Meter | None) -> R:
+    def entry(self, task: Task, meter: PhaseMeter | None) -> R:
         """The report, or the result, for a model."""
         raise NotImplementedError
 

@@ -42,6 +42,13 @@ def tasks_in(paths: Sequence[str], options: FixOptions) -> Iterator[Task]:
             yield Task(path)
 
 
+def count_files(paths: Sequence[str], options: FixOptions) -> int | None:
+    """How many tasks that are not an end `tasks_in` gives; None where a store would be asked for it."""
+    if any(map(is_remote, paths)):
+        return None
+    return sum(not task.end for task in tasks_in(paths, options))
+
+
 def _walk(path: str, options: FixOptions) -> Iterator[Task]:
     """Yield a task for each file and SavedModel below a folder, except our own outputs and backups."""
     own = None if options.output is None else os.path.realpath(options.output)

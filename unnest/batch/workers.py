@@ -22,7 +22,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from unnest.errors import UsageError
 from unnest.files.interrupts import SIGNALS, Held
 from unnest.files.os_calls import NO_WORKING_FOLDER, has_working_folder
-from unnest.options import Meter
+from unnest.options import Phase, PhaseMeter
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -44,7 +44,7 @@ PERCENT = 100
 class Work(Protocol[T_contra, R_co]):
     """Work on one task; pickled once for each process."""
 
-    def __call__(self, task: T_contra, meter: Meter | None) -> R_co:
+    def __call__(self, task: T_contra, meter: PhaseMeter | None) -> R_co:
         """The result of a task."""
 
     def lost(self, task: T_contra, why: str) -> R_co:
@@ -55,7 +55,7 @@ def in_order(
     tasks: Iterable[T],
     work: Work[T, R],
     processes: int,
-    meters: Callable[[T], Meter | None] = lambda _: None,
+    meters: Callable[[T], PhaseMeter | None] = lambda _: None,
     *,
     ahead: int = 1,
 ) -> Generator[tuple[T, R], None, None]:
@@ -101,7 +101,7 @@ class _Process(Generic[T]):
             self.process.start()
         theirs.close()
         self.tasks: deque[tuple[int, T]] = deque()
-        self.meter: Meter | None = None
+        self.meter: PhaseMeter | None = None
 
     def why(self) -> str:
         """Return how the process ended, as the end of a sentence."""
@@ -116,7 +116,7 @@ class _Process(Generic[T]):
 class _Pool(Generic[T, R]):
     """The processes, made as they are needed."""
 
-    def __init__(self, work: Work[T, R], processes: int, meters: Callable[[T], Meter | None], ahead: int) -> None:
+    def __init__(self, work: Work[T, R], processes: int, meters: Callable[[T], PhaseMeter | None], ahead: int) -> None:
         self.work, self.most, self.meters, self.ahead = work, _affordable(processes), meters, ahead
         self.processes: list[_Process[T]] = []
         self.context = _context()
@@ -278,15 +278,15 @@ def _serve(connection: Connection, work: Work[T, R], metered: bool) -> None:
             signal.signal(number, signal.SIG_IGN)
 
 
-def _teller(connection: Connection) -> Meter:
+def _teller(connection: Connection) -> PhaseMeter:
     """Tells the main process how far a task is, a hundred times at most."""
     last = -1
 
-    def tell(done: int, total: int) -> None:
+    def tell(done: int, total: int, phase: Phase) -> None:
         nonlocal last
         percent = PERCENT * done // max(total, 1)
         if percent != last:
             last = percent
-            connection.send(("moved", (done, total)))
+            connection.send(("moved", (done, total, phase)))
 
     return tell

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -101,7 +102,7 @@ def fix(
     """
     keep_libraries_light()
     from unnest.batch.fixing import fix_all
-    from unnest.batch.walk import is_walked
+    from unnest.batch.walk import count_files, is_walked
     from unnest.caller_code import target_model_of
     from unnest.options import PAGE, ROW, FixOptions, architecture_argument, architecture_inputs
 
@@ -132,7 +133,7 @@ def fix(
     several = len(paths) > 1 or is_walked(paths[0])
     if report is not None:
         options = options._replace(parts=ROW if several else PAGE)
-    progress = ProgressBar(quiet=quiet)
+    progress = ProgressBar(quiet=quiet, count=partial(count_files, paths, options))
     results = fix_all(paths, options, engine=parameters.engine(jobs, scheduler), watch=progress)
     kept: list[Result] | None = None if report is None else []
     tally = show(results, ReportView(form, quiet, verbose, rows=several and not verbose), progress, kept)

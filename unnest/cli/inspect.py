@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -44,8 +45,8 @@ def inspect(
     """
     keep_libraries_light()
     from unnest.batch.inspecting import inspect_all
-    from unnest.batch.walk import is_walked
-    from unnest.options import FACTS, PAGE, ROW, architecture_argument
+    from unnest.batch.walk import count_files, is_walked
+    from unnest.options import FACTS, PAGE, ROW, FixOptions, architecture_argument
 
     form = form_of(as_json=as_json, json_lines=json_lines)
     one = len(paths) == 1 and not is_walked(paths[0])
@@ -59,7 +60,7 @@ def inspect(
     if diagram is not None or (one and form == "text" and not quiet):
         parts = parts._replace(drawing=parts.drawing or verbose or diagram is not None, advice=True)
     known = architecture_argument(architecture)
-    progress = ProgressBar(quiet=quiet)
+    progress = ProgressBar(quiet=quiet, count=partial(count_files, paths, FixOptions()))
     reports = inspect_all(
         paths,
         known,

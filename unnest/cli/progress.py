@@ -6,6 +6,8 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from datetime import timedelta
+from functools import cache
 from typing import TYPE_CHECKING
 
 from unnest.cli.streams import attempt
@@ -14,44 +16,67 @@ from unnest.report.escape import plain
 if TYPE_CHECKING:
     from rich import progress
 
+    from unnest.options import Phase, PhaseMeter
+
 #: Copies shorter than this are over before anybody wonders.
 LONG = 256 << 20
-#: Seconds between two looks of a progress bar, and files between two looks of a count.
-OFTEN, FILES = 0.2, 20
+#: Seconds between two looks of the line.
+OFTEN = 0.2
+#: Columns of a bar; the line fits 80.
+BAR = 10
 
 
 class ProgressBar:
     """Progress of long work, for people only: bytes of large files, and files where stdout does not show them.
 
-    Drawn from the thread that works, so that there is no other to be interrupted.
+    Both say how many files are done, of how many where `count` knows it, the rate, and the time that is left. Drawn
+    from the thread that works, so that there is no other to be interrupted.
     """
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool, count: Callable[[], int | None] = lambda: None) -> None:
         self._shown = sys.stderr.isatty() and not quiet
         self._counts = self._shown and not sys.stdout.isatty()
         self._bars: progress.Progress | None = None
         self._tasks: dict[str, progress.TaskID] = {}
-        self._last = 0.0
+        self._start = self._last = time.monotonic()
         self._files = 0
+        self._count = cache(count)
+        self._line = False
 
-    def meter(self, path: str) -> Callable[[int, int], None] | None:
-        """Return a function that draws a bar with rate and time left; None if stderr is not shown."""
+    def meter(self, path: str) -> PhaseMeter | None:
+        """Return a function that draws a bar with the phase, rate and time left; None if stderr is not shown."""
         if not self._shown:
             return None
 
-        def step(done: int, total: int) -> None:
-            now = time.monotonic()
-            if total > LONG and (now - self._last > OFTEN or done == total):
-                self._last = now
-                attempt(lambda: self._move(plain(os.path.basename(path)), done, total))
+        def step(done: int, total: int, phase: Phase) -> None:
+            if total > LONG and (self._is_due() or done == total):
+                attempt(lambda: self._move(plain(os.path.basename(path)), done, total, phase))
 
         return step
+
+    def _is_due(self) -> bool:
+        """Return True if the last look was long enough ago; then this is the next."""
+        now = time.monotonic()
+        if now - self._last <= OFTEN:
+            return False
+        self._last = now
+        return True
 
     def count_file(self, path: str) -> None:  # noqa: ARG002 - their number is enough
         """Count files, if they are not listed on the same terminal."""
         self._files += 1
-        if self._counts and self._files % FILES == 0:
-            attempt(lambda: print(f"\r{self._files:,} files\x1b[K", end="", file=sys.stderr, flush=True))
+        if self._counts and self._is_due():
+            self._line = True
+            attempt(lambda: print(f"\r{self._of_files()}\x1b[K", end="", file=sys.stderr, flush=True))
+
+    def _of_files(self) -> str:
+        """Files of files, their rate, and the time left."""
+        rate = self._files / max(time.monotonic() - self._start, OFTEN)
+        total = self._count()
+        if total is None:
+            return f"{self._files:,} files, {rate:,.0f} a second"
+        left = timedelta(seconds=round(max(0, total - self._files) / rate))
+        return f"{self._files:,} of {total:,} files, {rate:,.0f} a second, {left} left"
 
     def hide(self) -> None:
         """Take the bars away: something is going to be printed."""
@@ -62,17 +87,20 @@ class ProgressBar:
     def close(self) -> None:
         """Leave nothing of it on the terminal."""
         self.hide()
-        if self._counts and self._files >= FILES:
+        if self._line:
             attempt(lambda: print("\r\x1b[K", end="", file=sys.stderr, flush=True))
 
-    def _move(self, name: str, done: int, total: int) -> None:
+    def _move(self, name: str, done: int, total: int, phase: Phase) -> None:
         from rich import progress
         from rich.console import Console
+        from rich.table import Column
 
         if self._bars is None:
+            name_column = Column(no_wrap=True, overflow="ellipsis")
             self._bars = progress.Progress(
-                progress.TextColumn("{task.description}", markup=False),
-                progress.BarColumn(),
+                progress.TextColumn("{task.description}", markup=False, table_column=name_column),
+                progress.TextColumn("{task.fields[files]}"),
+                progress.BarColumn(BAR),
                 progress.DownloadColumn(),
                 progress.TransferSpeedColumn(),
                 progress.TimeRemainingColumn(),
@@ -81,9 +109,11 @@ class ProgressBar:
                 auto_refresh=False,
             )
             self._bars.start()
+        count, line = self._count(), f"{phase} {name}"
+        files = "" if count is None or count == 1 else f"file {self._files + 1:,} of {count:,}"
         if name not in self._tasks:
-            self._tasks[name] = self._bars.add_task(name, total=total)
-        self._bars.update(self._tasks[name], completed=done)
+            self._tasks[name] = self._bars.add_task(line, total=total, files=files)
+        self._bars.update(self._tasks[name], completed=done, description=line, files=files)
         self._bars.refresh()
         if done >= total:
             self._bars.remove_task(self._tasks.pop(name))
