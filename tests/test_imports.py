@@ -85,7 +85,7 @@ main()
 #: What other containers, other commands, parallel models and stores need, and a clean .h5 does not.
 OTHERS = (
     *("unnest.formats.tensorflow", "unnest.formats.keras3.keras_zip"),
-    *("unnest.core.byte_code.machine", "unnest.core.recognise.serving"),
+    *("unnest.core.byte_code.machine", "unnest.core.recognise.serving", "unnest.core.ops.symbolic"),
     *("unnest.keras", "unnest.verify", "unnest.batch.workers", "unnest.batch.cluster", "unnest.measure_devices"),
     *("unnest.remote.store", "unnest.remote.transfer", "unnest.report.json", "unnest.report.page.render"),
     *("unnest.report.diagram.svg", "unnest.report.diagram.page"),

@@ -17,19 +17,16 @@ from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.elements import NOT_COMPUTED
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.op_nodes import Input, Operand, OpNode, Part
 from unnest.core.ops.registry import FUNCTIONS, OPERATIONS, Kind, Operation
 from unnest.core.ops.sizes import Sized
 from unnest.core.ops.symbolic import (
     CallArguments,
     Const,
     ConstantArray,
-    Input,
     Items,
     Libraries,
     LibraryName,
-    Operand,
-    OpNode,
-    Part,
     ShapeTuple,
     SymbolicTensor,
     SymbolicValue,

@@ -27,9 +27,9 @@ from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.shape_rules import settings
 from unnest.core.model import Json, JsonObject, Tensor
+from unnest.core.ops.op_nodes import UNKNOWN, Input, OpNode, Part
 from unnest.core.ops.registry import CLASSES
 from unnest.core.ops.sizes import Sized
-from unnest.core.ops.symbolic import UNKNOWN, Input, OpNode, Part
 
 SIZE = "Shape"
 """The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from unnest.core.model import Json
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.op_nodes import OpNode
 from unnest.core.ops.symbolic import (
     FLOAT,
     ArrayKind,
@@ -21,7 +22,6 @@ from unnest.core.ops.symbolic import (
     Items,
     Libraries,
     LibraryName,
-    OpNode,
     ShapeTuple,
     Size,
     SymbolicTensor,

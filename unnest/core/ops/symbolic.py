@@ -1,6 +1,6 @@
 """Values of stored code that becomes nodes of Keras 3: symbolic tensors, and plain Python values.
 
-A symbolic tensor is an expression of nodes (`OpNode`), which have no name and no place in a graph yet.
+A symbolic tensor is an expression of nodes (`op_nodes`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from unnest.core.model import Json, JsonObject
+from unnest.core.model import Json
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.op_nodes import Operand, OpNode, Part
 
 NUMPY, CORE = (f"keras.src.ops.{room}" for room in ("numpy", "core"))
 LAYERS = "keras.layers"
@@ -43,45 +44,6 @@ MAX_FLOAT = 3e38
 ATOM, UNARY, COMPARISON = 10, 8, 1
 RANK = {"|": 2, "^": 3, "&": 4, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7, "@": 7, "**": 9}
 """How tightly an operator binds, for the parentheses of the text."""
-
-
-UNKNOWN = "an unknown dtype"
-"""Of what custom code gives."""
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """The `index`-th tensor that the translated layer is called on, counted from 0 over its flattened inputs."""
-
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Output `index` of an operation that gives several (`Split`, `Unstack`, `TopK`)."""
-
-    of: OpNode
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class OpNode:
-    """A call of a Keras 3 operation class.
-
-    `module` and `class_name` are as Keras 3 stores them (`keras.src.ops.numpy`, `Add`), `config` what the class's
-    constructor takes (without `name`), `args` and `kwargs` what it is called on. Layers that stand in for an
-    operation (`keras.layers`, `Rescaling`) are written the same way.
-    """
-
-    module: str
-    class_name: str
-    config: JsonObject = field(default_factory=dict)
-    args: tuple[Operand, ...] = ()
-    kwargs: Mapping[str, Operand] = field(default_factory=dict)
-
-
-Operand: TypeAlias = "Input | Part | OpNode | Sequence[Operand] | Json"
-"""A tensor, a constant in Keras 3's JSON (`__slice__`, `__ellipsis__`, `__numpy__` included), or a list of operands."""
 
 
 @dataclass(frozen=True, slots=True)

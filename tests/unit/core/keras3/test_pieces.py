@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unnest.core.keras3.pieces import GraphTensor, LayerArguments, LayerCall, NewLayer, chain, filled, tensors_in
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.ops.symbolic import Input, OpNode, Part
+from unnest.core.ops.op_nodes import Input, OpNode, Part
 
 X, Y, Z = (GraphTensor(name, 0, 0) for name in "xyz")
 DENSE = NewLayer("d", "Dense", {"name": "d", "units": 3})

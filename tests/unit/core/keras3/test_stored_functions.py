@@ -14,7 +14,7 @@ from unnest.core.keras3.lambdas import Translation
 from unnest.core.keras3.pieces import Choice, Expansion, GraphTensor, LayerArguments, NewLayer, Piece
 from unnest.core.keras3.stored_functions import rule
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.ops.symbolic import Input, OpNode
+from unnest.core.ops.op_nodes import Input, OpNode
 
 #: A tensor of the new graph; any, since operations that were filled hold it where `OpNode` declares operands.
 X: Any = GraphTensor("x", 0, 0)

@@ -10,7 +10,8 @@ from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X
 from unnest.core.keras3.lambdas.calls import Keras3Call
 from unnest.core.ops.function_call import shape_of
 from unnest.core.ops.functions import NotTranslated
-from unnest.core.ops.symbolic import Libraries, LibraryName, OpNode, SymbolicValue, constant, items
+from unnest.core.ops.op_nodes import OpNode
+from unnest.core.ops.symbolic import Libraries, LibraryName, SymbolicValue, constant, items
 
 
 def bound(value: SymbolicValue) -> Keras3Call:

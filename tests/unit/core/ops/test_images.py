@@ -8,7 +8,8 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
 from unnest.core.ops.functions import NotTranslated
-from unnest.core.ops.symbolic import Input, Items, Libraries, SymbolicTensor, SymbolicValue, constant, items
+from unnest.core.ops.op_nodes import Input
+from unnest.core.ops.symbolic import Items, Libraries, SymbolicTensor, SymbolicValue, constant, items
 
 SIZE = items("tuple", [constant(8), constant(6)])
 

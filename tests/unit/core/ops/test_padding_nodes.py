@@ -8,7 +8,8 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
 from unnest.core.ops.functions import NotTranslated
-from unnest.core.ops.symbolic import Input, Libraries, SymbolicTensor, SymbolicValue, constant, items
+from unnest.core.ops.op_nodes import Input
+from unnest.core.ops.symbolic import Libraries, SymbolicTensor, SymbolicValue, constant, items
 
 IMAGE = SymbolicTensor(Input(0), "float32", "x", shape=(None, 6, 8, 3))
 LAST, FIRST = (Libraries("tensorflow", "2", data_format=f"channels_{where}") for where in ("last", "first"))

@@ -8,7 +8,8 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import UNSHAPED, X, Y, called, computed
 from unnest.core.ops.functions import NotTranslated
-from unnest.core.ops.symbolic import Input, Libraries, SymbolicTensor
+from unnest.core.ops.op_nodes import Input
+from unnest.core.ops.symbolic import Libraries, SymbolicTensor
 
 ROW = (None, 1)
 GIVEN, LONG = (SymbolicTensor(Input(k), "int64", "n", shape=ROW) for k in (2, 3))

@@ -11,13 +11,11 @@ from unnest.core.keras3.lambdas import operators
 from unnest.core.model import Json
 from unnest.core.ops import symbolic
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.op_nodes import Input, OpNode, Part
 from unnest.core.ops.symbolic import (
     CallArguments,
     Const,
     ConstantArray,
-    Input,
-    OpNode,
-    Part,
     SliceOf,
     SymbolicTensor,
     SymbolicValue,

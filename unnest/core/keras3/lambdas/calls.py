@@ -13,6 +13,7 @@ from unnest.core.model import Json
 from unnest.core.ops import constant_arrays
 from unnest.core.ops.function_call import FLOATS, Argument, FunctionCall, Key, shape_of
 from unnest.core.ops.functions import NotTranslated, Theano, parse_signature
+from unnest.core.ops.op_nodes import Operand
 from unnest.core.ops.registry import FUNCTIONS, Function, Kind, Operation
 from unnest.core.ops.symbolic import (
     ATOM,
@@ -25,7 +26,6 @@ from unnest.core.ops.symbolic import (
     Items,
     Libraries,
     LibraryName,
-    Operand,
     ShapeTuple,
     SymbolicTensor,
     SymbolicValue,

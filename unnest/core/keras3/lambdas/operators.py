@@ -12,6 +12,7 @@ from unnest.core.model import Json, Shape
 from unnest.core.ops import constant_arrays
 from unnest.core.ops.functions import NotTranslated
 from unnest.core.ops.keras3_modules import MODULES
+from unnest.core.ops.op_nodes import UNKNOWN, Input, Operand, OpNode, Part
 from unnest.core.ops.registry import CLASSES, SYMBOLS, Kind
 from unnest.core.ops.sizes import Sized
 from unnest.core.ops.symbolic import (
@@ -22,14 +23,9 @@ from unnest.core.ops.symbolic import (
     MAX_NODES,
     RANK,
     UNARY,
-    UNKNOWN,
     Const,
     ConstantArray,
-    Input,
     Items,
-    Operand,
-    OpNode,
-    Part,
     ShapeTuple,
     SliceOf,
     SymbolicTensor,

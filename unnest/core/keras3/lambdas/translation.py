@@ -17,18 +17,16 @@ from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.expressions import Expressions
 from unnest.core.keras3.lambdas.operators import calculation
 from unnest.core.model import Json, JsonObject, release_of
+from unnest.core.ops.op_nodes import Input, Operand, OpNode
 from unnest.core.ops.symbolic import (
     FLOAT,
     LAYERS,
     NUMPY,
     CallArguments,
     ConstantArray,
-    Input,
     Items,
     Libraries,
     LibraryName,
-    Operand,
-    OpNode,
     SymbolicTensor,
     SymbolicValue,
     array,

@@ -9,7 +9,8 @@ from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.pieces import GraphTensor, LayerArguments, Tree
 from unnest.core.ops.functions import NotTranslated
-from unnest.core.ops.symbolic import Input, Items, SymbolicTensor, SymbolicValue, constant, items
+from unnest.core.ops.op_nodes import Input
+from unnest.core.ops.symbolic import Items, SymbolicTensor, SymbolicValue, constant, items
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from unnest.core.keras3.pieces import LayerArguments, LayerCall, NewLayer, Tree
 from unnest.core.keras3.stored_functions import named_function
 from unnest.core.model import Json, JsonObject
 from unnest.core.ops.functions import NotTranslated
-from unnest.core.ops.symbolic import CORE, Const, Items, OpNode, ShapeTuple, Size, SymbolicValue
+from unnest.core.ops.op_nodes import OpNode
+from unnest.core.ops.symbolic import CORE, Const, Items, ShapeTuple, Size, SymbolicValue
 
 DRAWS: Mapping[str, tuple[tuple[str, Json], ...]] = {
     "random.normal": (("mean", 0.0), ("stddev", 1.0)),

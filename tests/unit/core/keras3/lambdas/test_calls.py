@@ -10,12 +10,12 @@ import pytest
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, called, path
 from unnest.core.keras3.lambdas import calls
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.op_nodes import OpNode
 from unnest.core.ops.symbolic import (
     CallArguments,
     Const,
     Libraries,
     LibraryName,
-    OpNode,
     SymbolicTensor,
     SymbolicValue,
     constant,

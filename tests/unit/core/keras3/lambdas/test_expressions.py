@@ -11,7 +11,8 @@ from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import PYTHONS
 from unnest.core.keras3.lambdas.expressions import Expressions
-from unnest.core.ops.symbolic import Input, Libraries, SymbolicTensor, SymbolicValue, constant, items
+from unnest.core.ops.op_nodes import Input
+from unnest.core.ops.symbolic import Libraries, SymbolicTensor, SymbolicValue, constant, items
 
 X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 4))
 CODE = CodeObject(

@@ -11,13 +11,11 @@ import pytest
 from unnest.core.keras3.lambdas import operators
 from unnest.core.model import Json
 from unnest.core.ops.functions import NotTranslated
+from unnest.core.ops.op_nodes import UNKNOWN, Input, OpNode
 from unnest.core.ops.symbolic import (
-    UNKNOWN,
     Const,
-    Input,
     Items,
     LibraryName,
-    OpNode,
     ShapeTuple,
     Size,
     SliceOf,

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.keras3.operations.calling import BIAS, CORE, NN, NUMPY, PLACES, X, Y, node, outputs, turned
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.pieces import Tree
-from unnest.core.ops.symbolic import OpNode, Part
+from unnest.core.ops.op_nodes import OpNode, Part
 
 
 @pytest.mark.parametrize(
