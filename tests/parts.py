@@ -36,7 +36,7 @@ ONE_IN: Mapping[str, int] = {
     "tests/unit/core/keras3/test_layer_cases.py": 6,
     "tests/unit/core/keras3/test_people.py": 3,
     "tests/unit/core/recognise/test_mutants.py::test_what_does_not_give_the_batch_back_is_no_wrapper": 8,
-    "tests/unit/core/recognise/test_symbolic_rows.py": 3,
+    "tests/unit/core/recognise/test_batch_trials.py": 3,
     "tests/unit/core/recognise/test_work.py": 4,
     "tests/unit/core/recognise/test_work.py::test_a_serving_graph_of_a_hundred_thousand_operations": 0,
     "tests/unit/core/test_json_tree.py": 2,

@@ -14,7 +14,7 @@ from tests.corpus.unpacked import FIXTURES
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Ref
 from unnest.core.model import JsonObject
-from unnest.core.recognise.found import LayerWrapper
+from unnest.core.recognise.wrapper_types import LayerWrapper
 from unnest.core.rewrite import extract
 from unnest.examine import opened
 

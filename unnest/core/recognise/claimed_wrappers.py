@@ -15,9 +15,13 @@ from unnest.core.architecture import is_model, read, tensor_refs
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import NearMiss, Shape
-from unnest.core.recognise import followed_slices, layer_facts, merges, slice_claims
-from unnest.core.recognise.followed_slices import takes_all_rows
-from unnest.core.recognise.found import (
+from unnest.core.recognise import lambda_slices, layer_facts, merges, slice_claims
+from unnest.core.recognise.lambda_slices import takes_all_rows
+from unnest.core.recognise.op_calls import is_operation
+from unnest.core.recognise.slice_arguments import Slice
+from unnest.core.recognise.slice_claims import ClaimStatus
+from unnest.core.recognise.slice_layers import Cut, InputFacts, can_slice, check_shapes, cut, only_read_by, put_together
+from unnest.core.recognise.wrapper_types import (
     Inline,
     LayerWrapper,
     Merge,
@@ -30,15 +34,11 @@ from unnest.core.recognise.found import (
     listed,
     or_why_not,
 )
-from unnest.core.recognise.op_calls import is_operation
-from unnest.core.recognise.slice_claims import Told
-from unnest.core.recognise.slice_layers import Cut, InputFacts, can_slice, check_shapes, cut, only_read_by, put_together
-from unnest.core.recognise.told_numbers import Slice
 
 if TYPE_CHECKING:  # bring NumPy, which most graphs do not need
     from unnest.core.interpreters.tensor_graph import Column
     from unnest.core.recognise.layer_tensors import LayerTensors
-    from unnest.core.recognise.tower_copies import Copies
+    from unnest.core.recognise.match_towers import Copies
 
 
 def around_models(
@@ -82,7 +82,7 @@ def _is_told_all(graph: Graph, ref: Ref) -> bool:
     layer, call = graph.layers[ref.layer], graph.call(ref.call)
     if not layer_facts.is_function(layer) or (layer_facts.stored_code(layer) and not layer_facts.shows_how(layer)):
         return False
-    return slice_claims.claim([Slice(layer, call, ref.tensor)]).told is Told.ROWS
+    return slice_claims.claim([Slice(layer, call, ref.tensor)]).status is ClaimStatus.ROWS
 
 
 def _one_tower(graph: Graph, tower: CallId) -> LayerWrapper:
@@ -184,7 +184,7 @@ def _check_slices(
 ) -> None:
     """Raises NotAWrapper where the slices are not what the calls of the template and the merges are of."""
     model = read(template.stored)
-    if len(towers) == 1 and any(claim.told is Told.PARTLY for claim in slices.claims):
+    if len(towers) == 1 and any(claim.status is ClaimStatus.PARTLY for claim in slices.claims):
         raise NotAWrapper(f"{template.name} is called once, and nothing tells that its slice is the whole batch")
     if joined[-1].output >= len(model.outputs) or len(slices.lanes) != model.arity:
         raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")
@@ -247,7 +247,7 @@ def _are_shown(
 ) -> bool:
     """Return True if no merge of all towers has code that cannot be followed; `given` as `merges.check` has it."""
     return all(
-        followed_slices.is_shown(graph.layers[merge.layer], towers, given.get(merge.tensor), dealt_out=slices.dealt_out)
+        lambda_slices.is_shown(graph.layers[merge.layer], towers, given.get(merge.tensor), dealt_out=slices.dealt_out)
         for merge in joined
         if len(graph.call(merge.calls[0]).reads) == towers
     )
@@ -266,7 +266,7 @@ def _leaves_a_tower_out(graph: Graph, towers: Sequence[CallId], slices: Cut) -> 
 
 def _speaks_for_itself(graph: Graph, towers: Sequence[CallId], slices: Cut, joined: Sequence[Merge]) -> bool:
     """Return True if the slices are enough of a witness where no merge says what it does."""
-    told = any(claim.told in (Told.ROWS, Told.DEALT, Told.LATE) for claim in slices.claims)
+    told = any(claim.status in (ClaimStatus.ROWS, ClaimStatus.DEALT, ClaimStatus.LATE) for claim in slices.claims)
     if len(towers) > 1:
         return told or slices.computed is not None or slices.reach is not None
     names = [graph.layers[merge.layer] for merge in joined]
@@ -291,7 +291,7 @@ def _evidence(graph: Graph, slices: Cut, joined: Sequence[Merge]) -> Iterator[st
 def of_own_layers(graph: Graph) -> Iterator[LayerWrapper | NearMiss]:
     """Towers of the graph's own layers behind slices that are told their parts, and near misses."""
     from unnest.core.recognise.layer_tensors import LayerTensors
-    from unnest.core.recognise.tower_copies import Unlike, walk_back
+    from unnest.core.recognise.match_towers import Unlike, walk_back
 
     candidates: dict[frozenset[CallId], list[tuple[Merge, Copies]]] = {}
     tensors = LayerTensors(graph)
@@ -390,7 +390,7 @@ def _batch_split(
         reads = graph.call(at).reads
         if all(ref in source_of for ref in reads):
             check_shapes(graph, graph.layers[at.layer], [source_of[ref] for ref in reads])
-    if not slices.claims or not {claim.told for claim in slices.claims} <= {Told.ROWS, Told.DEALT}:
+    if not slices.claims or not {claim.status for claim in slices.claims} <= {ClaimStatus.ROWS, ClaimStatus.DEALT}:
         first = slices.sliced[0]
         raise NotAWrapper(f"nothing stored tells that {first.steps[0][0].layer} and its like cut {first.source.layer}")
     return slices

@@ -1,6 +1,6 @@
 """The wrappers of a graph whose slices and joins are operations: found by numbering rows and following them.
 
-A tensor joins towers where what it puts together is one computation (`tower_copies`), called on parts of the rows of
+A tensor joins towers where what it puts together is one computation (`match_towers`), called on parts of the rows of
 its sources, and the parts, put in the towers' places, come together as all rows in order for every batch tried. How
 rows are cut and joined does not matter: end to end, stacked and reshaped, gathered, scattered, stitched. Outputs of the
 same towers that are numbers, losses say, are averaged (`mean_outputs`). Graphs of layers and of operations are one to
@@ -21,10 +21,10 @@ from unnest.core.ops.apply import literal_axis
 from unnest.core.ops.elements import NOT_COMPUTED
 from unnest.core.ops.registry import JOINS, MOVES, SLICES, Kind, kind_of, operation_of
 from unnest.core.recognise.batch_axis import rows_kept
+from unnest.core.recognise.batch_trials import Joined, RowOrder, RowTrial, Taken, batches, beyond, longest
+from unnest.core.recognise.match_towers import Copies, Unlike, walk_back
 from unnest.core.recognise.mean_outputs import averages
 from unnest.core.recognise.searched_graph import SearchedGraph
-from unnest.core.recognise.symbolic_rows import Joined, RowOrder, RowTrial, Taken, batches, beyond, longest
-from unnest.core.recognise.tower_copies import Copies, Unlike, walk_back
 
 MAX_LEVELS = 6
 """Joins of joins that are looked through."""

@@ -21,10 +21,10 @@ from unnest.core.ops.elements import ELEMENT, MAX_ELEMENTS, NOT_COMPUTED, Array
 from unnest.core.ops.registry import MOVES, SLICES, Kind, kind_of
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.batch_axis import rows_kept
-from unnest.core.recognise.found import LayerWrapper
+from unnest.core.recognise.batch_trials import UNLIKE_ROWS
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.op_calls import shape_of
-from unnest.core.recognise.symbolic_rows import UNLIKE_ROWS
+from unnest.core.recognise.wrapper_types import LayerWrapper
 
 SHARES = (11, 13)
 """Rows of each tower that are tried: sizes that hardly any other axis has."""

@@ -25,7 +25,7 @@ from unnest.core.ops.opaque import ClaimedRows
 from unnest.core.ops.product_axes import MATRIX
 from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.ops.sizes import Sized
-from unnest.core.recognise import followed_slices, layer_facts
+from unnest.core.recognise import lambda_slices, layer_facts
 from unnest.core.recognise.code_rows import RowsMade
 from unnest.core.recognise.op_calls import (
     is_operation,
@@ -130,7 +130,7 @@ class LayerTensors(SearchedGraph):
         layer, shapes = self.graph.layers[at.layer], tuple(self.shape(ref, known) for ref in self.graph.call(at).reads)
         made = self._made.get((layer.name, shapes))
         if made is None:
-            made = self._made[layer.name, shapes] = followed_slices.rows_made(layer, shapes)
+            made = self._made[layer.name, shapes] = lambda_slices.rows_made(layer, shapes)
         return made
 
     def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:

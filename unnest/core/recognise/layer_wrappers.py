@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Ref
+from unnest.core.recognise.batch_trials import Joined
 from unnest.core.recognise.computed_wrappers import ComputedWrapper
-from unnest.core.recognise.found import (
+from unnest.core.recognise.merges import on_batch_axis, passes_on
+from unnest.core.recognise.slice_layers import check_shapes
+from unnest.core.recognise.wrapper_types import (
     Inline,
     LayerWrapper,
     Merge,
@@ -18,9 +21,6 @@ from unnest.core.recognise.found import (
     joins,
     listed,
 )
-from unnest.core.recognise.merges import on_batch_axis, passes_on
-from unnest.core.recognise.slice_layers import check_shapes
-from unnest.core.recognise.symbolic_rows import Joined
 
 
 def described(graph: Graph, wrapper: ComputedWrapper) -> LayerWrapper:

@@ -8,9 +8,9 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import NearMiss, Shape
-from unnest.core.recognise import followed_slices, layer_facts
-from unnest.core.recognise.found import Merge, NotAWrapper, listed
-from unnest.core.recognise.told_numbers import Slice
+from unnest.core.recognise import lambda_slices, layer_facts
+from unnest.core.recognise.slice_arguments import Slice
+from unnest.core.recognise.wrapper_types import Merge, NotAWrapper, listed
 
 
 def of_models(graph: Graph) -> Iterator[tuple[tuple[CallId, ...], Merge | NearMiss]]:
@@ -49,7 +49,7 @@ def of_tensors(graph: Graph) -> Iterator[tuple[Merge, tuple[Ref, ...]]]:
         if len(call.reads) == 1 or not layer_facts.may_join(layer):
             continue
         says_so = joins_batch(graph, at)
-        if not says_so and not followed_slices.may_put_together(layer, len(call.reads)):
+        if not says_so and not lambda_slices.may_put_together(layer, len(call.reads)):
             continue
         if is_part_of_a_larger_merge(graph, at):
             continue
@@ -96,13 +96,13 @@ def _joins_on_batch_axis(graph: Graph, at: CallId) -> bool | None:
     layer, call = graph.layers[at.layer], graph.call(at)
     told = layer_facts.joins_on_batch_axis(layer, call)
     alone = Slice(layer, call, 0)
-    if len(call.reads) == 1 and told and followed_slices.are_followed([alone], None):
-        return followed_slices.takes_all_rows(alone)  # what joins a tensor with itself is no join
+    if len(call.reads) == 1 and told and lambda_slices.are_followed([alone], None):
+        return lambda_slices.takes_all_rows(alone)  # what joins a tensor with itself is no join
     if told is True or len(call.reads) == 1 or not layer_facts.is_function(layer):
         return told
-    if followed_slices.puts_together(layer, len(call.reads), dealt_out=False):
+    if lambda_slices.puts_together(layer, len(call.reads), dealt_out=False):
         return True
-    return None if followed_slices.puts_together(layer, len(call.reads), dealt_out=True) else told
+    return None if lambda_slices.puts_together(layer, len(call.reads), dealt_out=True) else told
 
 
 def join(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
@@ -176,7 +176,7 @@ def check_code(graph: Graph, merge: Merge, towers: int, shape: Shape | None, *, 
     """
     if len(graph.call(merge.calls[0]).reads) < towers:
         return
-    if reason := followed_slices.objection_to_merge(graph.layers[merge.layer], towers, shape, dealt_out=dealt_out):
+    if reason := lambda_slices.objection_to_merge(graph.layers[merge.layer], towers, shape, dealt_out=dealt_out):
         raise NotAWrapper(reason)
 
 

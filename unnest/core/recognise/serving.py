@@ -14,11 +14,11 @@ from typing import NamedTuple
 from unnest.core.architecture.graph import Ref
 from unnest.core.model import NearMiss
 from unnest.core.ops.apply import literal_axis
+from unnest.core.recognise.batch_trials import Joined
 from unnest.core.recognise.computed_wrappers import ComputedWrapper, joined_by
 from unnest.core.recognise.computed_wrappers import find as find_computed
 from unnest.core.recognise.op_graph import CALLS, Broken, GraphView, OpGraph, Place
 from unnest.core.recognise.serving_tensors import ServingTensors
-from unnest.core.recognise.symbolic_rows import Joined
 
 #: Ranks tried where the graph does not tell a source's.
 RANKS = (2, 4, 1, 3, 5)

@@ -23,10 +23,10 @@ from typing import NamedTuple
 from unnest.core.architecture.graph import Layer
 from unnest.core.json_tree import Path
 from unnest.core.model import Json
-from unnest.core.recognise import layer_facts, told_texts
+from unnest.core.recognise import layer_facts, slice_string_arguments
+from unnest.core.recognise.argument_patterns import ROUND, Reading, bounded, counted, shared_out
 from unnest.core.recognise.layer_facts import Number
-from unnest.core.recognise.row_forms import ROUND, Reading, bounded, counted, shared_out
-from unnest.core.recognise.told_numbers import (
+from unnest.core.recognise.slice_arguments import (
     AXES,
     BASE_KEYS,
     CELLS,
@@ -39,7 +39,7 @@ from unnest.core.recognise.told_numbers import (
 )
 
 
-class Told(Enum):
+class ClaimStatus(Enum):
     """How much the numbers of a lane tell."""
 
     ROWS = "the towers read all rows in order"
@@ -58,7 +58,7 @@ class SliceClaim(NamedTuple):
     batch, if known.
     """
 
-    told: Told
+    status: ClaimStatus
     sentence: str | None = None
     edges: tuple[float, ...] = ()
 
@@ -67,25 +67,25 @@ def claim(lane: Sequence[Slice], rows: int | None = None) -> SliceClaim:
     """Return the claim of one tensor's slices, in the towers' order; `rows` is a fixed batch size."""
     for layer, _, _ in lane:
         if reason := layer_facts.keeps_rows(layer):
-            return SliceClaim(Told.OTHERWISE, reason)
+            return SliceClaim(ClaimStatus.OTHERWISE, reason)
     if len({layer.name for layer, _, _ in lane}) == 1 and len(lane) > 1 and len({id(call) for _, call, _ in lane}) == 1:
         return _split(lane)
     numbers = [numbers_of(layer, call) for layer, call, _ in lane]
     axis = next((n[p] for n in numbers for p in n if p[-1] in AXES and n[p] != 0), None)
     if axis is not None:
-        return SliceClaim(Told.OTHERWISE, f"{lane[0].layer.name} cuts axis {axis:g}, which is not the batch")
+        return SliceClaim(ClaimStatus.OTHERWISE, f"{lane[0].layer.name} cuts axis {axis:g}, which is not the batch")
     numbers = [{p: v for p, v in n.items() if p[-1] not in AXES} for n in numbers]
-    if objection := told_texts.objection_to_names(lane):
-        return SliceClaim(Told.OTHERWISE, objection)
+    if objection := slice_string_arguments.objection_to_names(lane):
+        return SliceClaim(ClaimStatus.OTHERWISE, objection)
     judged = _judge(lane, numbers, slice_facts(lane, rows))
-    difference = told_texts.difference(lane)
-    is_by_numbers = any(other != numbers[0] for other in numbers) and judged.told in {
-        Told.ROWS,
-        Told.DEALT,
-        Told.PARTLY,
+    difference = slice_string_arguments.difference(lane)
+    is_by_numbers = any(other != numbers[0] for other in numbers) and judged.status in {
+        ClaimStatus.ROWS,
+        ClaimStatus.DEALT,
+        ClaimStatus.PARTLY,
     }
     if difference and is_by_numbers:
-        return SliceClaim(Told.UNEXPLAINED, f"{difference}, which is no order of parts")
+        return SliceClaim(ClaimStatus.UNEXPLAINED, f"{difference}, which is no order of parts")
     return judged
 
 
@@ -105,16 +105,22 @@ def _split(lane: Sequence[Slice]) -> SliceClaim:
     layer, call, _ = lane[0]
     parts, count = [output for _, _, output in lane], len(lane)
     if parts != list(range(count)):
-        return SliceClaim(Told.OTHERWISE, f"the towers read the parts of {layer.name} in the order {_listed(parts)}")
+        return SliceClaim(
+            ClaimStatus.OTHERWISE, f"the towers read the parts of {layer.name} in the order {_listed(parts)}"
+        )
     numbers = numbers_of(layer, call)
     if any(value != 0 for place, value in numbers.items() if place[-1] in AXES):
-        return SliceClaim(Told.OTHERWISE, f"{layer.name} cuts another axis than the batch")
+        return SliceClaim(ClaimStatus.OTHERWISE, f"{layer.name} cuts another axis than the batch")
     told = [value for place, value in numbers.items() if place[-1] not in AXES]
     if count in told or len(told) < len(numbers):
-        return SliceClaim(Told.ROWS)
+        return SliceClaim(ClaimStatus.ROWS)
     if told and not layer_facts.is_function(layer):
-        return SliceClaim(Told.OTHERWISE, f"{layer.name} stores {_listed(told)} and has {count} parts in use")
-    return SliceClaim(Told.PARTLY) if layer_facts.is_function(layer) else SliceClaim(Told.OPAQUE, _says_nothing(lane))
+        return SliceClaim(ClaimStatus.OTHERWISE, f"{layer.name} stores {_listed(told)} and has {count} parts in use")
+    return (
+        SliceClaim(ClaimStatus.PARTLY)
+        if layer_facts.is_function(layer)
+        else SliceClaim(ClaimStatus.OPAQUE, _says_nothing(lane))
+    )
 
 
 def _judge(lane: Sequence[Slice], numbers: Sequence[Numbers], known: LaneFacts) -> SliceClaim:
@@ -138,20 +144,20 @@ def _half_told(
     """A lone counter, or bounds whose end nothing calls the whole: rows by themselves where the code knows no size."""
     others = every - reading.places
     if others:
-        return SliceClaim(Told.OTHERWISE, f"{reading.sentence}, but {_of(min(others, key=str), numbers, known)}")
+        return SliceClaim(ClaimStatus.OTHERWISE, f"{reading.sentence}, but {_of(min(others, key=str), numbers, known)}")
     if not reading.is_index and not known.literal:
         return SliceClaim(
-            Told.OTHERWISE, f"{reading.sentence}, but nothing says that the last part ends with the batch"
+            ClaimStatus.OTHERWISE, f"{reading.sentence}, but nothing says that the last part ends with the batch"
         )
     if reading.is_index and (not layer_facts.is_function(lane[0].layer) or not _may_count(lane, reading, numbers)):
-        return SliceClaim(Told.OPAQUE, _says_nothing(lane))
-    return SliceClaim(Told.PARTLY)
+        return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(lane))
+    return SliceClaim(ClaimStatus.PARTLY)
 
 
 def _may_count(lane: Sequence[Slice], reading: Reading, numbers: Sequence[Numbers]) -> bool:
     """True if a lone counter may be a tower's number where no code says more: an integer from 0, no seed or scale."""
     firsts = [numbers[0][place] for place in reading.places]
-    return told_texts.have_code(lane) or all(isinstance(first, int) and first == 0 for first in firsts)
+    return slice_string_arguments.have_code(lane) or all(isinstance(first, int) and first == 0 for first in firsts)
 
 
 def _explaining_numbers(
@@ -164,13 +170,13 @@ def _explaining_numbers(
     unexplained = varying.difference(*(reading.places for reading in explained))
     if known.slices > 1 and unexplained:
         return SliceClaim(
-            Told.OTHERWISE, f"{_of(min(unexplained, key=str), numbers, known)}, which is no order of parts"
+            ClaimStatus.OTHERWISE, f"{_of(min(unexplained, key=str), numbers, known)}, which is no order of parts"
         )
     if not all(_alike(first.edges, other.edges) for other in complete):
-        return SliceClaim(Told.OTHERWISE, "the numbers tell two different cuts")
+        return SliceClaim(ClaimStatus.OTHERWISE, "the numbers tell two different cuts")
     if known.literal and first.is_index:  # without the number of rows an index can but deal them out
-        return SliceClaim(Told.DEALT, first.sentence)
-    return SliceClaim(Told.ROWS, first.sentence, first.edges)
+        return SliceClaim(ClaimStatus.DEALT, first.sentence)
+    return SliceClaim(ClaimStatus.ROWS, first.sentence, first.edges)
 
 
 def _unread(
@@ -179,9 +185,11 @@ def _unread(
     """Numbers in none of the forms that tell rows."""
     is_function = layer_facts.is_function(lane[0].layer)
     if varying and (is_function or len(lane) in constant.values()):
-        return SliceClaim(Told.OTHERWISE, f"{_of(min(varying, key=str), numbers, known)}, which is no order of parts")
+        return SliceClaim(
+            ClaimStatus.OTHERWISE, f"{_of(min(varying, key=str), numbers, known)}, which is no order of parts"
+        )
     is_opaque = not is_function or _tells_nothing(lane[0].layer)
-    return SliceClaim(Told.OPAQUE, _says_nothing(lane)) if is_opaque else SliceClaim(Told.PARTLY)
+    return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(lane)) if is_opaque else SliceClaim(ClaimStatus.PARTLY)
 
 
 def _all_equal(lane: Sequence[Slice], constant: Numbers, known: LaneFacts) -> SliceClaim:
@@ -192,17 +200,17 @@ def _all_equal(lane: Sequence[Slice], constant: Numbers, known: LaneFacts) -> Sl
     others = [value for place, value in constant.items() if place[:2] not in CELLS]
     if same and cells and _is_last_part(cells, others, known):
         return SliceClaim(
-            Told.LATE, f"slice arguments: every slice stores the last part's, {_listed(cells)}: bound late"
+            ClaimStatus.LATE, f"slice arguments: every slice stores the last part's, {_listed(cells)}: bound late"
         )
     is_told = len(constant) > 1 and known.slices in constant.values()
     only_the_number = not others and cells == [known.slices]
     if (same and constant and not only_the_number) or (not is_function and is_told):
         told = ", ".join(f"{called(place, known)} {value:g}" for place, value in constant.items())
-        return SliceClaim(Told.OTHERWISE, f"every slice is told the same: {told}")
-    by_texts_alone = _differs(lane) and not told_texts.have_code(lane)
+        return SliceClaim(ClaimStatus.OTHERWISE, f"every slice is told the same: {told}")
+    by_texts_alone = _differs(lane) and not slice_string_arguments.have_code(lane)
     if not is_function or by_texts_alone or all(_tells_nothing(layer) for layer, _, _ in lane):
-        return SliceClaim(Told.OPAQUE, _says_nothing(lane))
-    return SliceClaim(Told.PARTLY)
+        return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(lane))
+    return SliceClaim(ClaimStatus.PARTLY)
 
 
 def _is_same_code(lane: Sequence[Slice]) -> bool:

@@ -16,12 +16,12 @@ from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
 from unnest.core.architecture.tensor_refs import without_tensors
 from unnest.core.model import Shape
 from unnest.core.ops.opaque import ClaimedRows
-from unnest.core.recognise import followed_slices, layer_facts, slice_claims
-from unnest.core.recognise.found import Merge, NotAWrapper, listed
+from unnest.core.recognise import lambda_slices, layer_facts, slice_claims
 from unnest.core.recognise.merges import join, passes_on
 from unnest.core.recognise.op_calls import is_operation
-from unnest.core.recognise.slice_claims import SliceClaim, Told
-from unnest.core.recognise.told_numbers import Slice
+from unnest.core.recognise.slice_arguments import Slice
+from unnest.core.recognise.slice_claims import ClaimStatus, SliceClaim
+from unnest.core.recognise.wrapper_types import Merge, NotAWrapper, listed
 
 MAX_STEPS = 8
 """How many layers may lie between a source and a tower; the longest seen are three."""
@@ -90,13 +90,15 @@ class Cut(NamedTuple):
     def is_proven(self) -> bool:
         """True if it is stored, or computed, of every input that the towers read all its rows in order."""
         if self.claims:
-            return all(lane.shown for lane in self.sliced) and all(claim.told is Told.ROWS for claim in self.claims)
+            return all(lane.shown for lane in self.sliced) and all(
+                claim.status is ClaimStatus.ROWS for claim in self.claims
+            )
         return self.computed is not None
 
     @property
     def is_bound_late(self) -> bool:
         """Return True if all slices store the bounds of the last part."""
-        return any(claim.told is Told.LATE for claim in self.claims)
+        return any(claim.status is ClaimStatus.LATE for claim in self.claims)
 
 
 def cut(graph: Graph, columns: Sequence[tuple[Ref, ...]], known: Sequence[InputFacts], towers: set[CallId]) -> Cut:
@@ -120,7 +122,7 @@ def put_together(graph: Graph, cut: Cut, shapes: Sequence[Shape | None], merges:
 
     `shapes` are those that the template takes, one per input. Raises NotAWrapper where that is not all rows in order.
     """
-    from unnest.core.recognise.symbolic_rows import Joined, RowOrder, rows_of_layers
+    from unnest.core.recognise.batch_trials import Joined, RowOrder, rows_of_layers
 
     joins = [Joined(m.tensor, tuple(join(graph, m.calls[0])[0]), frozenset(m.calls)) for m in merges if m.on_batch_axis]
     parts = {lane.parts: lane.source for lane in cut.sliced}
@@ -138,7 +140,7 @@ def put_together(graph: Graph, cut: Cut, shapes: Sequence[Shape | None], merges:
         _check_axes(graph, cut)
         if taken.rows is RowOrder.UNKNOWN and taken.reach is None:
             raise NotAWrapper(f"it cannot be computed which rows of {source} the towers read")
-    dealt_out = taken.rows is RowOrder.DEALT or any(claim.told is Told.DEALT for claim in cut.claims)
+    dealt_out = taken.rows is RowOrder.DEALT or any(claim.status is ClaimStatus.DEALT for claim in cut.claims)
     if dealt_out and any(len(lane.claims) > 1 for lane in cut.lanes):
         raise NotAWrapper(f"the rows of {cut.lanes[0].source.layer} are dealt out more than once")
     if dealt_out and joins:
@@ -160,7 +162,7 @@ def _claimed(graph: Graph, cut: Cut, merges: Sequence[Merge]) -> Iterator[tuple[
             count = len(group)
             edges = (*(claim.edges or told.get(count) or (k / count for k in range(count))), 1)
             for k, ref in enumerate(group):
-                is_dealt = claim.told is Told.DEALT
+                is_dealt = claim.status is ClaimStatus.DEALT
                 yield ref, ClaimedRows(k, every=count) if is_dealt else ClaimedRows(edges[k], edges[k + 1])
 
 
@@ -264,7 +266,7 @@ def _shows_how(graph: Graph, group: Sequence[Ref]) -> bool:
         return False
     has_code = any(layer_facts.stored_code(layer) for layer, _, _ in slices)
     shape = layer_facts.stored_shape(graph.layers[slices[0].call.reads[0].layer])
-    return not has_code or followed_slices.are_followed(slices, shape)
+    return not has_code or lambda_slices.are_followed(slices, shape)
 
 
 def _check_slices(graph: Graph, at: Sequence[Ref]) -> None:
@@ -299,18 +301,20 @@ def _claim(graph: Graph, group: Sequence[Ref], known: InputFacts) -> SliceClaim:
     source = graph.layers[slices[0].call.reads[0].layer]
     shape = layer_facts.stored_shape(source)
     rows = shape[0] if shape else None
-    claim = followed_slices.checked(slice_claims.claim(slices, rows), slices, shape)
-    if claim.told is Told.OTHERWISE:
+    claim = lambda_slices.checked(slice_claims.claim(slices, rows), slices, shape)
+    if claim.status is ClaimStatus.OTHERWISE:
         raise NotAWrapper(claim.sentence or f"{group[0].layer} does not cut the batch")
-    if claim.told is not Told.OPAQUE:
+    if claim.status is not ClaimStatus.OPAQUE:
         return claim
     classes = {s.layer.class_name for s in slices}
     if classes <= known.vouched:
-        return SliceClaim(Told.PARTLY, f"the caller vouches that {listed(sorted(classes))} cuts the batch in order")
+        return SliceClaim(
+            ClaimStatus.PARTLY, f"the caller vouches that {listed(sorted(classes))} cuts the batch in order"
+        )
     share = known.shape[0] if known.shape else None
     if not rows or not share or share * len(group) != rows or rows == share:
         raise NotAWrapper(claim.sentence or f"{group[0].layer} says nothing")
-    return SliceClaim(Told.PARTLY, f"{source.name} has {rows} rows, and the template takes {share}")
+    return SliceClaim(ClaimStatus.PARTLY, f"{source.name} has {rows} rows, and the template takes {share}")
 
 
 def can_slice(graph: Graph, at: CallId) -> bool:

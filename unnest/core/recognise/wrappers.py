@@ -30,8 +30,8 @@ from unnest.core.architecture.graph import Call, CallId, Graph, Layer
 from unnest.core.model import NearMiss
 from unnest.core.ops.registry import operation_of
 from unnest.core.recognise import claimed_wrappers, layer_facts
-from unnest.core.recognise.found import LayerWrapper, Recognised, or_why_not
 from unnest.core.recognise.op_calls import is_operation, parse_op_call
+from unnest.core.recognise.wrapper_types import LayerWrapper, Recognised, or_why_not
 
 
 def find(graph: Graph, vouched: Collection[str] = ()) -> list[LayerWrapper]:

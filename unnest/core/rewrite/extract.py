@@ -22,8 +22,8 @@ from unnest.core.architecture import (
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref, keras_order
 from unnest.core.model import Json, JsonObject, Scope
 from unnest.core.reach import reached
-from unnest.core.recognise.found import LayerWrapper
 from unnest.core.recognise.layer_facts import stored_shape
+from unnest.core.recognise.wrapper_types import LayerWrapper
 from unnest.core.rewrite.flatten import ShapesUnknown, sequential_as_functional
 from unnest.core.rewrite.model_ends import INPUTS, OUTPUTS, end_names, has_keys
 

@@ -6,7 +6,7 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.assign.layer_weights import Share
 from unnest.core.model import JsonObject, Scope, Template
-from unnest.core.recognise.found import LayerWrapper
+from unnest.core.recognise.wrapper_types import LayerWrapper
 from unnest.core.rewrite.model_weights import ModelWeights
 
 

@@ -11,8 +11,8 @@ from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.layer_weights import Ambiguous, Share
 from unnest.core.model import JsonObject, NearMiss, Scope, Template, Wrapper
-from unnest.core.recognise.found import LayerWrapper
 from unnest.core.recognise.layer_facts import is_in_training
+from unnest.core.recognise.wrapper_types import LayerWrapper
 from unnest.core.recognise.wrappers import recognise
 from unnest.core.rewrite import extract
 from unnest.core.rewrite.model_weights import ModelWeights

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Layer
 from unnest.core.model import JsonObject, Wrapper
-from unnest.core.recognise.found import LayerWrapper
+from unnest.core.recognise.wrapper_types import LayerWrapper
 from unnest.core.recognise.wrappers import recognise
 
 #: input, layer: as they are. slice, tower, merge: of a wrapper. more: towers that are not drawn one by one. group:

@@ -9,7 +9,7 @@ from typing import Any
 
 from unnest.core.architecture.graph import Call, Layer, Ref
 from unnest.core.model import Json
-from unnest.core.recognise.told_numbers import Slice
+from unnest.core.recognise.slice_arguments import Slice
 
 
 def called(

@@ -10,7 +10,7 @@ from tests.unit.core.build import layer
 from tests.unit.core.recognise.towers import STORED, model
 from unnest.core.architecture import read
 from unnest.core.recognise import wrappers
-from unnest.core.recognise.found import Recognised
+from unnest.core.recognise.wrapper_types import Recognised
 
 TOWERS = 3
 

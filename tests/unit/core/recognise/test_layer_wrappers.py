@@ -12,9 +12,9 @@ from tests.unit.core.rewrite.wrapping import MERGE, TOWERS, concatenate, split
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.recognise import computed_wrappers
-from unnest.core.recognise.found import LayerWrapper
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.layer_wrappers import described
+from unnest.core.recognise.wrapper_types import LayerWrapper
 
 WEIGHTS: dict[str, Any] = {"kernel_initializer": {"class_name": "Zeros", "config": {}}}
 

@@ -13,7 +13,7 @@ from tests.judged import check_verdict
 from tests.unit.core.recognise.towers import STORED, Entry, model
 from unnest.core.architecture import read
 from unnest.core.recognise import wrappers
-from unnest.core.recognise.found import Recognised
+from unnest.core.recognise.wrapper_types import Recognised
 
 Told: TypeAlias = "dict[str, Any]"
 Rows: TypeAlias = Callable[[Told, int], Sequence[int]]

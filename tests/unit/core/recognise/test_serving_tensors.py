@@ -14,10 +14,10 @@ from unnest.core.interpreters.tensor_graph import Values, numbered, rows_of
 from unnest.core.ops.call import UnreadableCall
 from unnest.core.ops.elements import ByContents
 from unnest.core.recognise.computed_wrappers import joined_by
+from unnest.core.recognise.match_towers import Copies, Unlike, walk_back
 from unnest.core.recognise.op_graph import Function, GraphView, Op, OpGraph, Place
 from unnest.core.recognise.serving import find
 from unnest.core.recognise.serving_tensors import ServingTensors
-from unnest.core.recognise.tower_copies import Copies, Unlike, walk_back
 
 N = 8
 

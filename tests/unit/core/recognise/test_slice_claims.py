@@ -11,8 +11,8 @@ import pytest
 
 from tests.unit.core.recognise.one_layer import called, code_lambda, lane, op_function
 from unnest.core.recognise import slice_claims
-from unnest.core.recognise.slice_claims import SliceClaim, Told, claim
-from unnest.core.recognise.told_numbers import Slice
+from unnest.core.recognise.slice_arguments import Slice
+from unnest.core.recognise.slice_claims import ClaimStatus, SliceClaim, claim
 
 K: Any = None
 
@@ -32,41 +32,41 @@ def classes(*configs: dict[str, Any]) -> list[Slice]:
 @pytest.mark.parametrize(
     ("slices", "told", "edges"),
     [
-        (lambdas({"i": 0, "parts": 2}, {"i": 1, "parts": 2}), Told.ROWS, (0, 0.5)),
-        (lambdas({"i": 1, "parts": 2}, {"i": 2, "parts": 2}), Told.ROWS, (0, 0.5)),
-        (lambdas({"i": 0, "parts": 2}, {"i": 1, "parts": 3}), Told.OTHERWISE, ()),
-        (lambdas({"i": 1, "parts": 2}, {"i": 0, "parts": 2}), Told.OTHERWISE, ()),
-        (lambdas({"i": 2, "parts": 2}, {"i": 3, "parts": 2}), Told.OTHERWISE, ()),
-        (lambdas({"i": 0}, {"i": 1}), Told.PARTLY, ()),
-        (classes({"i": 0, "parts": 2}, {"i": 1, "parts": 2}), Told.ROWS, (0, 0.5)),
-        (classes({"i": 0}, {"i": 1}), Told.OPAQUE, ()),
+        (lambdas({"i": 0, "parts": 2}, {"i": 1, "parts": 2}), ClaimStatus.ROWS, (0, 0.5)),
+        (lambdas({"i": 1, "parts": 2}, {"i": 2, "parts": 2}), ClaimStatus.ROWS, (0, 0.5)),
+        (lambdas({"i": 0, "parts": 2}, {"i": 1, "parts": 3}), ClaimStatus.OTHERWISE, ()),
+        (lambdas({"i": 1, "parts": 2}, {"i": 0, "parts": 2}), ClaimStatus.OTHERWISE, ()),
+        (lambdas({"i": 2, "parts": 2}, {"i": 3, "parts": 2}), ClaimStatus.OTHERWISE, ()),
+        (lambdas({"i": 0}, {"i": 1}), ClaimStatus.PARTLY, ()),
+        (classes({"i": 0, "parts": 2}, {"i": 1, "parts": 2}), ClaimStatus.ROWS, (0, 0.5)),
+        (classes({"i": 0}, {"i": 1}), ClaimStatus.OPAQUE, ()),
     ],
     ids=["from 0", "from 1", "two counts", "the wrong way round", "from 2", "no count", "of a class",
          "of a class, no count"],
 )  # fmt: skip
-def test_an_index_and_the_number_of_parts(slices: list[Slice], told: Told, edges: tuple[float, ...]) -> None:
+def test_an_index_and_the_number_of_parts(slices: list[Slice], told: ClaimStatus, edges: tuple[float, ...]) -> None:
     found = claim(slices)
-    assert (found.told, found.edges) == (told, edges)
+    assert (found.status, found.edges) == (told, edges)
 
 
 @pytest.mark.parametrize(
     ("slices", "rows", "told"),
     [
-        (lambdas({"start": 0, "n": 3, "of": 5}, {"start": 3, "n": 2, "of": 5}), None, Told.ROWS),
-        (lambdas({"start": 0, "n": 3, "of": 6}, {"start": 3, "n": 2, "of": 6}), None, Told.OTHERWISE),
-        (lambdas({"start": 0, "n": 3, "of": 5}, {"start": 2, "n": 2, "of": 5}), None, Told.OTHERWISE),
-        (lambdas({"start": 1, "n": 2, "of": 5}, {"start": 3, "n": 2, "of": 5}), None, Told.OTHERWISE),
-        (lambdas({"lo": 0.0, "hi": 0.5}, {"lo": 0.5, "hi": 1.0}), None, Told.ROWS),
-        (lambdas({"lo": 0.0, "hi": 0.5}, {"lo": 0.4, "hi": 1.0}), None, Told.OTHERWISE),
-        (lambdas({"lo": 0, "hi": 60}, {"lo": 60, "hi": 100}), None, Told.ROWS),
-        (lambdas({"lo": 0, "hi": 4}, {"lo": 4, "hi": 7}), 7, Told.ROWS),
-        (lambdas({"lo": None, "hi": 4}, {"lo": 4, "hi": None}), None, Told.ROWS),
+        (lambdas({"start": 0, "n": 3, "of": 5}, {"start": 3, "n": 2, "of": 5}), None, ClaimStatus.ROWS),
+        (lambdas({"start": 0, "n": 3, "of": 6}, {"start": 3, "n": 2, "of": 6}), None, ClaimStatus.OTHERWISE),
+        (lambdas({"start": 0, "n": 3, "of": 5}, {"start": 2, "n": 2, "of": 5}), None, ClaimStatus.OTHERWISE),
+        (lambdas({"start": 1, "n": 2, "of": 5}, {"start": 3, "n": 2, "of": 5}), None, ClaimStatus.OTHERWISE),
+        (lambdas({"lo": 0.0, "hi": 0.5}, {"lo": 0.5, "hi": 1.0}), None, ClaimStatus.ROWS),
+        (lambdas({"lo": 0.0, "hi": 0.5}, {"lo": 0.4, "hi": 1.0}), None, ClaimStatus.OTHERWISE),
+        (lambdas({"lo": 0, "hi": 60}, {"lo": 60, "hi": 100}), None, ClaimStatus.ROWS),
+        (lambdas({"lo": 0, "hi": 4}, {"lo": 4, "hi": 7}), 7, ClaimStatus.ROWS),
+        (lambdas({"lo": None, "hi": 4}, {"lo": 4, "hi": None}), None, ClaimStatus.ROWS),
     ],
     ids=["shares", "of another total", "overlapping shares", "not from the first row", "fractions",
          "overlapping fractions", "percent", "rows of a fixed batch", "open ends"],
 )  # fmt: skip
-def test_shares_and_bounds(slices: list[Slice], rows: int | None, told: Told) -> None:
-    assert claim(slices, rows).told is told
+def test_shares_and_bounds(slices: list[Slice], rows: int | None, told: ClaimStatus) -> None:
+    assert claim(slices, rows).status is told
 
 
 @pytest.mark.parametrize(
@@ -81,21 +81,21 @@ def test_shares_and_bounds(slices: list[Slice], rows: int | None, told: Told) ->
 def test_claims_must_add_up(slices: list[Slice], rows: int | None) -> None:
     """The parts line up, but what they come to is not the batch."""
     found = claim(slices, rows)
-    assert found.told not in (Told.ROWS, Told.DEALT, Told.LATE)
+    assert found.status not in (ClaimStatus.ROWS, ClaimStatus.DEALT, ClaimStatus.LATE)
     assert found.edges == ()
 
 
 def test_two_forms_must_tell_one_cut() -> None:
     both = lambdas({"i": 0, "parts": 2, "lo": 0.0, "hi": 0.6}, {"i": 1, "parts": 2, "lo": 0.6, "hi": 1.0})
-    assert claim(both).told is Told.OTHERWISE
+    assert claim(both).status is ClaimStatus.OTHERWISE
     same = lambdas({"i": 0, "parts": 2, "lo": 0.0, "hi": 0.5}, {"i": 1, "parts": 2, "lo": 0.5, "hi": 1.0})
-    assert claim(same).told is Told.ROWS
+    assert claim(same).status is ClaimStatus.ROWS
 
 
 def test_a_number_that_varies_in_another_way_is_no_order_of_parts() -> None:
     found = claim(lambdas({"i": 0, "parts": 2, "scale": 3}, {"i": 1, "parts": 2, "scale": 7}))
-    assert (found.told, found.sentence) == (
-        Told.OTHERWISE,
+    assert (found.status, found.sentence) == (
+        ClaimStatus.OTHERWISE,
         "scale is 3, 7 from slice to slice, which is no order of parts",
     )
 
@@ -104,8 +104,8 @@ def test_a_number_that_varies_in_another_way_is_no_order_of_parts() -> None:
 @pytest.mark.parametrize("key", ["axis", "dim", "axes"])
 def test_a_slice_of_another_axis_is_none(key: str, axis: int) -> None:
     found = claim(lambdas({"i": 0, "parts": 2, key: axis}, {"i": 1, "parts": 2, key: axis}))
-    assert (found.told, found.sentence) == (Told.OTHERWISE, f"s0 cuts axis {axis}, which is not the batch")
-    assert claim(lambdas({"i": 0, "parts": 2, key: 0}, {"i": 1, "parts": 2, key: 0})).told is Told.ROWS
+    assert (found.status, found.sentence) == (ClaimStatus.OTHERWISE, f"s0 cuts axis {axis}, which is not the batch")
+    assert claim(lambdas({"i": 0, "parts": 2, key: 0}, {"i": 1, "parts": 2, key: 0})).status is ClaimStatus.ROWS
 
 
 class TestClosures:
@@ -117,14 +117,14 @@ class TestClosures:
         return lane(*(called("Lambda", name=f"s{i}", function=f) for i, f in enumerate(functions)))
 
     def test_in_order(self) -> None:
-        assert claim(self.cells([0, 2], [1, 2])).told is Told.ROWS
+        assert claim(self.cells([0, 2], [1, 2])).status is ClaimStatus.ROWS
 
     @pytest.mark.parametrize("cells", [[1, 2], [1], [2, 4]], ids=["index and count", "index alone", "bounds"])
     def test_the_last_part_s_in_every_slice(self, cells: list[int]) -> None:
-        assert claim(self.cells(cells, cells)).told is Told.LATE
+        assert claim(self.cells(cells, cells)).status is ClaimStatus.LATE
 
     def test_the_first_part_s_in_every_slice(self) -> None:
-        assert claim(self.cells([0, 2], [0, 2])).told is Told.OTHERWISE
+        assert claim(self.cells([0, 2], [0, 2])).status is ClaimStatus.OTHERWISE
 
 
 class TestOpaque:
@@ -134,16 +134,19 @@ class TestOpaque:
     def test_a_class_that_is_told_nothing(self, name: str) -> None:
         slices = lane(*(called(name, name=f"s{i}", trainable=True) for i in range(2)))
         found = claim(slices)
-        assert found.told is Told.OPAQUE
+        assert found.status is ClaimStatus.OPAQUE
         assert found.sentence is not None
         assert found.sentence.endswith(f"if it cuts, say so with --slice-layer {name}")
 
     def test_a_layer_of_keras_s_own_is_no_slice(self) -> None:
         slices = lane(*(called("Dropout", name=f"s{i}", trainable=True, rate=0.5) for i in range(2)))
-        assert claim(slices).told is Told.OTHERWISE
+        assert claim(slices).status is ClaimStatus.OTHERWISE
 
     def test_a_function_by_name_alone(self) -> None:
-        assert claim(lane(*(called("Lambda", name=f"s{i}", function="half") for i in range(2)))).told is Told.OPAQUE
+        assert (
+            claim(lane(*(called("Lambda", name=f"s{i}", function="half") for i in range(2)))).status
+            is ClaimStatus.OPAQUE
+        )
 
     @pytest.mark.parametrize(
         ("first", "second"),
@@ -157,7 +160,7 @@ class TestOpaque:
     )
     def test_a_function_by_name_whose_arguments_tell_no_rows(self, first: dict[str, Any], second: Any) -> None:
         found = claim(lambdas(first, second))
-        assert found.told is Told.OPAQUE
+        assert found.status is ClaimStatus.OPAQUE
         assert found.sentence is not None
         assert found.sentence.endswith("if it cuts, say so with --slice-layer Lambda")
 
@@ -173,13 +176,13 @@ class TestOpaque:
         for source, first in ((half, {"second": False}), (half, {"second": 0}), (of_two, {"k": 1})):
             ((key, value),) = first.items()
             both = lane(code_lambda(source, **first), code_lambda(source, **{key: type(value)(value + 1)}))
-            assert claim(both).told is Told.PARTLY
+            assert claim(both).status is ClaimStatus.PARTLY
 
     def test_a_class_that_is_told_numbers_that_nothing_explains(self) -> None:
-        assert claim(classes({"a": 5}, {"a": 9})).told is Told.OPAQUE
+        assert claim(classes({"a": 5}, {"a": 9})).status is ClaimStatus.OPAQUE
 
     def test_a_class_that_is_told_the_same_for_all(self) -> None:
-        assert claim(classes({"i": 0, "parts": 2}, {"i": 0, "parts": 2})).told is Told.OTHERWISE
+        assert claim(classes({"i": 0, "parts": 2}, {"i": 0, "parts": 2})).status is ClaimStatus.OTHERWISE
 
 
 class TestOneLayerForAllTowers:
@@ -193,17 +196,17 @@ class TestOneLayerForAllTowers:
     @pytest.mark.parametrize(
         ("slices", "told"),
         [
-            (split(0, 1, parts=2), Told.ROWS),
-            (split(1, 0, parts=2), Told.OTHERWISE),
-            (split(0, 1, parts=3), Told.OTHERWISE),
-            (split(0, 1, parts=2, axis=1), Told.OTHERWISE),
-            (split(0, 1), Told.OPAQUE),
-            (split(0, 1, kind="Lambda", function="f"), Told.PARTLY),
+            (split(0, 1, parts=2), ClaimStatus.ROWS),
+            (split(1, 0, parts=2), ClaimStatus.OTHERWISE),
+            (split(0, 1, parts=3), ClaimStatus.OTHERWISE),
+            (split(0, 1, parts=2, axis=1), ClaimStatus.OTHERWISE),
+            (split(0, 1), ClaimStatus.OPAQUE),
+            (split(0, 1, kind="Lambda", function="f"), ClaimStatus.PARTLY),
         ],
         ids=["two of two", "the wrong way round", "two of three", "another axis", "told nothing", "a function"],
     )
-    def test_the_parts_in_use_are_all(self, slices: list[Slice], told: Told) -> None:
-        assert claim(slices).told is told
+    def test_the_parts_in_use_are_all(self, slices: list[Slice], told: ClaimStatus) -> None:
+        assert claim(slices).status is told
 
 
 def test_the_inputs_are_cut_alike() -> None:
@@ -243,20 +246,20 @@ def test_numbers_in_defaults_are_called_as_the_code_calls_them(first: int) -> No
     ]
     told = claim(lane(*(code_lambda(code) for code in codes)))
     sentence = f"slice arguments: i = {first}, {first + 1} of parts = 2"
-    assert told == SliceClaim(Told.ROWS, sentence, (0.0, 0.5))
+    assert told == SliceClaim(ClaimStatus.ROWS, sentence, (0.0, 0.5))
     off_by_one = [(lambda x, i=i, parts=2: K.shape(x)[i] // (parts - 1)) for i in (1, 2)]
-    assert claim(lane(*(code_lambda(code) for code in off_by_one))).told is Told.OTHERWISE
+    assert claim(lane(*(code_lambda(code) for code in off_by_one))).status is ClaimStatus.OTHERWISE
 
 
 def test_code_without_a_call_can_but_deal_rows_out() -> None:
     """Bounds in such code are numbers of rows; an index is where each k-th row begins."""
     dealt = lane(*(code_lambda(lambda x, i=0, parts=2: x[i::parts], i=i, parts=2) for i in range(2)))
-    assert claim(dealt).told is Told.DEALT
+    assert claim(dealt).status is ClaimStatus.DEALT
     measured = lane(*(code_lambda(lambda x, i=0, parts=2: K.shape(x)[i] // parts, i=i, parts=2) for i in range(2)))
-    assert claim(measured).told is Told.ROWS
+    assert claim(measured).status is ClaimStatus.ROWS
 
 
 def test_constants_of_a_call_count_and_its_tensors_do_not() -> None:
     layers = [op_function("f", i=i, parts=2) for i in range(2)]
     as_classes = lane(*((called("Rows", name=f"s{i}")[0], call) for i, (_, call) in enumerate(layers)))
-    assert claim(as_classes).told is Told.ROWS
+    assert claim(as_classes).status is ClaimStatus.ROWS

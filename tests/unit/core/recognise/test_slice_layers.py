@@ -17,7 +17,7 @@ from tests.unit.core.recognise.one_layer import function
 from tests.unit.core.rewrite.wrapping import MERGE, TEMPLATE, TOWERS, concatenate, split
 from unnest.core.architecture import read
 from unnest.core.recognise import wrappers
-from unnest.core.recognise.found import Recognised
+from unnest.core.recognise.wrapper_types import Recognised
 from unnest.core.recognise.wrappers import recognise
 
 KERAS_3 = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam"

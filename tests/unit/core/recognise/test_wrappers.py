@@ -15,7 +15,7 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.model import NearMiss
 from unnest.core.recognise import wrappers
-from unnest.core.recognise.found import Recognised
+from unnest.core.recognise.wrapper_types import Recognised
 
 INDEX = [{"i": i, "parts": 2} for i in range(2)]
 OPAQUE = (

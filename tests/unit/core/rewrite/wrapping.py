@@ -9,7 +9,7 @@ from tests.unit.core.build import functional, layer, nested, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.recognise import wrappers
-from unnest.core.recognise.found import LayerWrapper
+from unnest.core.recognise.wrapper_types import LayerWrapper
 
 OPS: dict[str, Any] = {"trainable": True, "dtype": "float32"}
 

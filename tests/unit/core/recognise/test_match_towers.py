@@ -8,7 +8,7 @@ from tests.unit.core.recognise.inline import Tensor, Writer
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.recognise.layer_tensors import LayerTensors
-from unnest.core.recognise.tower_copies import Copies, Unlike, walk_back
+from unnest.core.recognise.match_towers import Copies, Unlike, walk_back
 
 
 def _walked(writer: Writer, *operands: Tensor) -> Copies:

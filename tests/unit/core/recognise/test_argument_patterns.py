@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from unnest.core.json_tree import Path
+from unnest.core.recognise.argument_patterns import bounded, counted, shared_out
 from unnest.core.recognise.layer_facts import Number
-from unnest.core.recognise.row_forms import bounded, counted, shared_out
-from unnest.core.recognise.told_numbers import LaneFacts
+from unnest.core.recognise.slice_arguments import LaneFacts
 
 
 def told(*slices: dict[str, Number]) -> tuple[list[dict[Path, Number]], dict[Path, Number], LaneFacts]:

@@ -17,8 +17,8 @@ from unnest.core.ops.elements import MAX_ELEMENTS, Array
 from unnest.core.ops.registry import COMPUTING, COMPUTING_MODULES, OPERATIONS, Kind
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.code_rows import CodeRows, RowsMade
-from unnest.core.recognise.slice_claims import SliceClaim, Told
-from unnest.core.recognise.told_numbers import Slice, numbers_of
+from unnest.core.recognise.slice_arguments import Slice, numbers_of
+from unnest.core.recognise.slice_claims import ClaimStatus, SliceClaim
 
 Answer = TypeVar("Answer")
 
@@ -44,20 +44,22 @@ def checked(claim: SliceClaim, lane: Sequence[Slice], shape: Shape | None = None
     no objection, nor are rows in order, from the first on, that do not depend on how many there are: such code knows
     the batch that it was made for. One slice that does more than cut is enough.
     """
-    if claim.told is Told.LATE:
+    if claim.status is ClaimStatus.LATE:
         return claim
     count = (shape[0] if shape else None) or _rows_tried(len(lane))
     parts = _each(lane, count, shape)
     followed = [part for part in parts if part is not None]
-    if claim.told is not Told.OTHERWISE:
+    if claim.status is not ClaimStatus.OTHERWISE:
         for part, (layer, _, _) in zip(parts, lane, strict=True):
             if why := _does_more(layer) if part is None else part.change:
-                return SliceClaim(Told.OTHERWISE, f"the code of {layer.name} does more than cut rows: it {why}")
+                return SliceClaim(ClaimStatus.OTHERWISE, f"the code of {layer.name} does more than cut rows: it {why}")
     if len(followed) < len(parts) and _is_told_nothing(lane):
         names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in lane))
-        return SliceClaim(Told.OTHERWISE, f"no number tells which rows {names} take, and their code cannot be followed")
+        return SliceClaim(
+            ClaimStatus.OTHERWISE, f"no number tells which rows {names} take, and their code cannot be followed"
+        )
     if len(followed) < len(parts) or any(part.change for part in followed) or _may_be(followed, count):
-        return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
+        return claim._replace(status=ClaimStatus.OTHERWISE) if claim.status is ClaimStatus.UNEXPLAINED else claim
     return _in_order(claim, followed, lane, shape, count)
 
 
@@ -110,40 +112,46 @@ def _in_order(
     claim: SliceClaim, parts: Sequence[CodeRows], lane: Sequence[Slice], shape: Shape | None, count: int
 ) -> SliceClaim:
     """The claim of slices that cut rows and do nothing else, unless these are not all rows in order."""
-    if claim.told in UNSURE and any(part.is_partly for part in parts):
-        return claim._replace(told=Told.OTHERWISE)
+    if claim.status in UNSURE and any(part.is_partly for part in parts):
+        return claim._replace(status=ClaimStatus.OTHERWISE)
     names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in lane))
     if _are_whole(parts, count):
         return _confirmed(claim, parts, lane, shape, names)
     if all(part.numbers == tuple(range(start, count, len(lane))) for start, part in enumerate(parts)):
-        return claim if claim.told is Told.DEALT else SliceClaim(Told.DEALT, f"the code of {names} deals the rows out")
+        return (
+            claim
+            if claim.status is ClaimStatus.DEALT
+            else SliceClaim(ClaimStatus.DEALT, f"the code of {names} deals the rows out")
+        )
     rows = _numbers(parts, count) or []
     is_literal = bool(rows) and not (shape and shape[0]) and _parts(lane, 2 * count, shape) == parts
     if is_literal and rows == list(range(len(rows))):
         return _of_one_batch(claim, len(rows), names)
-    if claim.told is Told.OTHERWISE:
+    if claim.status is ClaimStatus.OTHERWISE:
         return claim
     is_all = sorted(rows) == list(range(len(rows) if is_literal else count))
     does = "takes the rows in another order" if is_all else "does not take every row once"
-    return SliceClaim(Told.OTHERWISE, f"the code of {names} {does}")
+    return SliceClaim(ClaimStatus.OTHERWISE, f"the code of {names} {does}")
 
 
-UNSURE = frozenset({Told.OTHERWISE, Told.UNEXPLAINED})
+UNSURE = frozenset({ClaimStatus.OTHERWISE, ClaimStatus.UNEXPLAINED})
 """What numbers tell that only code can make good: it must be followed to its end, and say all of it."""
 
 
 def _of_one_batch(claim: SliceClaim, count: int, names: str) -> SliceClaim:
     """The claim of slices that take the first rows of any batch, in order: they know the batch that they are for."""
-    if claim.told in UNSURE:
-        return SliceClaim(Told.PARTLY, f"the code of {names} takes the first {count} rows, each once and in order")
-    return claim._replace(told=Told.PARTLY) if claim.told is Told.DEALT else claim
+    if claim.status in UNSURE:
+        return SliceClaim(
+            ClaimStatus.PARTLY, f"the code of {names} takes the first {count} rows, each once and in order"
+        )
+    return claim._replace(status=ClaimStatus.PARTLY) if claim.status is ClaimStatus.DEALT else claim
 
 
 def _confirmed(
     claim: SliceClaim, parts: Sequence[CodeRows], lane: Sequence[Slice], shape: Shape | None, names: str
 ) -> SliceClaim:
     """The claim of slices that take all rows in order; where the numbers do not tell it, their code does."""
-    if claim.told not in {Told.PARTLY, Told.UNEXPLAINED, Told.OTHERWISE}:
+    if claim.status not in {ClaimStatus.PARTLY, ClaimStatus.UNEXPLAINED, ClaimStatus.OTHERWISE}:
         return claim
     count = sum(len(part.numbers) for part in parts)
     is_whole = all(part.numbers for part in parts)
@@ -151,9 +159,9 @@ def _confirmed(
         is_whole = is_whole and _takes_in_order(lane, 2 * count, shape) is True
         is_whole = is_whole and _takes_in_order(lane, 2 * count + 1, shape) is not False
     if not is_whole:
-        return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
+        return claim._replace(status=ClaimStatus.OTHERWISE) if claim.status is ClaimStatus.UNEXPLAINED else claim
     edges = tuple(part.numbers[0] / count for part in parts)
-    return SliceClaim(Told.ROWS, f"the code of {names} takes all rows, each once and in order", edges)
+    return SliceClaim(ClaimStatus.ROWS, f"the code of {names} takes all rows, each once and in order", edges)
 
 
 def _takes_in_order(lane: Sequence[Slice], count: int, shape: Shape | None) -> bool | None:

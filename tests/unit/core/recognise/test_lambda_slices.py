@@ -13,7 +13,7 @@ from unnest.budget import Answers, Budget, limited
 from unnest.core.model import Json
 from unnest.core.recognise import slice_claims
 from unnest.core.recognise.code_rows import RowsMade
-from unnest.core.recognise.followed_slices import (
+from unnest.core.recognise.lambda_slices import (
     are_followed,
     checked,
     is_shown,
@@ -23,7 +23,7 @@ from unnest.core.recognise.followed_slices import (
     rows_made,
     takes_all_rows,
 )
-from unnest.core.recognise.slice_claims import SliceClaim, Told
+from unnest.core.recognise.slice_claims import ClaimStatus, SliceClaim
 
 tf: Any = None  # what the code of these functions names; they are read, not called
 K: Any = None
@@ -82,7 +82,7 @@ def by_the_size_tried(x: Any, i: int, parts: int) -> Any:
     return x[700 * i : 700 * i + 700 + 0 * parts]
 
 
-CLAIM = SliceClaim(Told.ROWS, "slice arguments: i counts from 0, parts is 2")
+CLAIM = SliceClaim(ClaimStatus.ROWS, "slice arguments: i counts from 0, parts is 2")
 
 
 def told(function: Any, claim: SliceClaim = CLAIM, parts: int = 2) -> SliceClaim:
@@ -97,8 +97,8 @@ def test_code_that_does_not_contradict(function: Any) -> None:
 
 def test_code_tells_what_arguments_leave_open() -> None:
     names = "lambda_0, lambda_1"
-    followed = SliceClaim(Told.ROWS, f"the code of {names} takes all rows, each once and in order", (0.0, 0.5))
-    assert told(halves, SliceClaim(Told.PARTLY)) == followed
+    followed = SliceClaim(ClaimStatus.ROWS, f"the code of {names} takes all rows, each once and in order", (0.0, 0.5))
+    assert told(halves, SliceClaim(ClaimStatus.PARTLY)) == followed
 
 
 def test_other_code_numbers_and_types_are_other_questions() -> None:
@@ -134,7 +134,7 @@ def test_other_code_numbers_and_types_are_other_questions() -> None:
 
 @pytest.mark.parametrize("function", [four_rows, by_the_size_tried, somebodys_own])
 def test_code_that_takes_all_rows_of_one_batch_alone_tells_nothing(function: Any) -> None:
-    assert told(function, SliceClaim(Told.PARTLY)) == SliceClaim(Told.PARTLY)
+    assert told(function, SliceClaim(ClaimStatus.PARTLY)) == SliceClaim(ClaimStatus.PARTLY)
 
 
 @pytest.mark.parametrize("parts", [2, 3, 7, 13, 64])
@@ -154,7 +154,7 @@ def test_any_number_of_parts(parts: int) -> None:
     ],
 )
 def test_code_that_does_otherwise(function: Any, sentence: str) -> None:
-    assert told(function) == SliceClaim(Told.OTHERWISE, sentence)
+    assert told(function) == SliceClaim(ClaimStatus.OTHERWISE, sentence)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_code_that_does_otherwise(function: Any, sentence: str) -> None:
 def test_code_that_cannot_be_followed_may_not_compute(function: Any, name: str) -> None:
     """The numbers that slices are told are those of many functions."""
     sentence = f"the code of lambda_0 does more than cut rows: it uses `{name}`"
-    assert told(function) == SliceClaim(Told.OTHERWISE, sentence)
+    assert told(function) == SliceClaim(ClaimStatus.OTHERWISE, sentence)
 
 
 def test_code_that_cannot_be_followed_may_compute_its_bounds() -> None:
@@ -222,7 +222,7 @@ CHANGED = "the code of lambda_0 does more than cut rows: it "
     ],
 )
 def test_calls_that_take_other_rows(function: Any, sentence: str) -> None:
-    assert told(function) == SliceClaim(Told.OTHERWISE, sentence)
+    assert told(function) == SliceClaim(ClaimStatus.OTHERWISE, sentence)
 
 
 def test_one_slice_that_cuts_another_axis_is_enough() -> None:
@@ -231,7 +231,7 @@ def test_one_slice_that_cuts_another_axis_is_enough() -> None:
         return tf.slice(x, [0, i * size, 0, 0], [-1, size, -1, -1])
 
     sentence = "the code of lambda_1 does more than cut rows: it takes a part of axis 1"
-    assert told(features) == SliceClaim(Told.OTHERWISE, sentence)
+    assert told(features) == SliceClaim(ClaimStatus.OTHERWISE, sentence)
 
 
 @pytest.mark.parametrize(
@@ -251,10 +251,10 @@ def test_calls_that_take_the_rows_of_a_batch_of_eight(function: Any) -> None:
 def test_code_that_takes_no_row() -> None:
     """The one slice of one tower, told that it is the second: its numbers could count from 1, but its code does not."""
     layer, call = code_lambda(halves, i=1, parts=1)
-    counted_from_1 = SliceClaim(Told.ROWS, "slice arguments: parts counts from 1, i is 1")
+    counted_from_1 = SliceClaim(ClaimStatus.ROWS, "slice arguments: parts counts from 1, i is 1")
     sentence = "the code of lambda_0 does not take every row once"
     assert checked(counted_from_1, lane((layer._replace(name="lambda_0"), call))) == SliceClaim(
-        Told.OTHERWISE, sentence
+        ClaimStatus.OTHERWISE, sentence
     )
 
 
@@ -262,7 +262,7 @@ def test_code_that_is_told_nothing_and_cannot_be_followed_is_no_slice() -> None:
     """Which rows it takes, only somebody's own function knows."""
     first, second = (lambda x: x[: helper(x) // 2]), (lambda x: x[helper(x) // 2 :])
     sentence = "no number tells which rows l take, and their code cannot be followed"
-    assert checked(CLAIM, lane(code_lambda(first), code_lambda(second))) == SliceClaim(Told.OTHERWISE, sentence)
+    assert checked(CLAIM, lane(code_lambda(first), code_lambda(second))) == SliceClaim(ClaimStatus.OTHERWISE, sentence)
     told_so = [code_lambda(somebodys_own, i=i, parts=2) for i in range(2)]
     assert checked(CLAIM, lane(*told_so)) == CLAIM
     by_cells = [code_lambda(lambda x: helper(x) + 1, closure=["a function"]) for _ in range(2)]
@@ -270,13 +270,13 @@ def test_code_that_is_told_nothing_and_cannot_be_followed_is_no_slice() -> None:
 
 
 def test_rows_that_are_dealt_out() -> None:
-    assert told(strided) == SliceClaim(Told.DEALT, "the code of lambda_0, lambda_1 deals the rows out")
-    dealt = SliceClaim(Told.DEALT, "said otherwise")
+    assert told(strided) == SliceClaim(ClaimStatus.DEALT, "the code of lambda_0, lambda_1 deals the rows out")
+    dealt = SliceClaim(ClaimStatus.DEALT, "said otherwise")
     assert told(strided, dealt) == dealt
 
 
-@pytest.mark.parametrize("verdict", [Told.OTHERWISE, Told.LATE])
-def test_claims_that_code_does_not_change(verdict: Told) -> None:
+@pytest.mark.parametrize("verdict", [ClaimStatus.OTHERWISE, ClaimStatus.LATE])
+def test_claims_that_code_does_not_change(verdict: ClaimStatus) -> None:
     """Cells that were bound late are the last part's in every slice, whatever the code does with them."""
     assert told(scaled, SliceClaim(verdict)) == SliceClaim(verdict)
 
@@ -377,35 +377,37 @@ def fixed_slice(x: Any, first: int) -> Any:
     return tf.slice(x, [first, 0], [4, 5])
 
 
-FIRST_EIGHT = SliceClaim(Told.PARTLY, "the code of l takes the first 8 rows, each once and in order")
+FIRST_EIGHT = SliceClaim(ClaimStatus.PARTLY, "the code of l takes the first 8 rows, each once and in order")
 
 
-@pytest.mark.parametrize("unsure", [Told.OTHERWISE, Told.UNEXPLAINED])
+@pytest.mark.parametrize("unsure", [ClaimStatus.OTHERWISE, ClaimStatus.UNEXPLAINED])
 @pytest.mark.parametrize(
     ("function", "shape", "told"),
     [
-        (fixed_part, (8, 5), Told.ROWS),
-        (fixed_slice, (8, 5), Told.ROWS),
-        (fixed_part, (12, 5), Told.OTHERWISE),  # rows are left over
-        (fixed_part, (None, 5), Told.PARTLY),
-        (fixed_slice, (None, 5), Told.PARTLY),
-        (fixed_part, None, Told.PARTLY),
-        (fixed_slice, None, Told.OTHERWISE),  # 5 may be a part of the features
+        (fixed_part, (8, 5), ClaimStatus.ROWS),
+        (fixed_slice, (8, 5), ClaimStatus.ROWS),
+        (fixed_part, (12, 5), ClaimStatus.OTHERWISE),  # rows are left over
+        (fixed_part, (None, 5), ClaimStatus.PARTLY),
+        (fixed_slice, (None, 5), ClaimStatus.PARTLY),
+        (fixed_part, None, ClaimStatus.PARTLY),
+        (fixed_slice, None, ClaimStatus.OTHERWISE),  # 5 may be a part of the features
     ],
 )
-def test_bounds_that_are_written_for_one_batch(function: Any, shape: Any, told: Told, unsure: Told) -> None:
+def test_bounds_that_are_written_for_one_batch(
+    function: Any, shape: Any, told: ClaimStatus, unsure: ClaimStatus
+) -> None:
     """Where the source has so many rows, code says more than the numbers `first` is 0, 4."""
     slices = lane(*(code_lambda(function, first=first) for first in (0, 4)))
     claim = checked(SliceClaim(unsure), slices, shape)
-    assert claim == FIRST_EIGHT if told is Told.PARTLY else claim.told is told
+    assert claim == FIRST_EIGHT if told is ClaimStatus.PARTLY else claim.status is told
 
 
 def test_rows_that_are_left_over_of_a_fixed_batch() -> None:
     """The first eight of any batch may be all that there are; of twelve they are not."""
     slices = lane(*(code_lambda(fixed_part, first=first) for first in (0, 4)))
-    assert checked(SliceClaim(Told.PARTLY), slices, (None, 5)).told is Told.PARTLY
-    assert checked(SliceClaim(Told.PARTLY), slices, (12, 5)) == SliceClaim(
-        Told.OTHERWISE, "the code of l does not take every row once"
+    assert checked(SliceClaim(ClaimStatus.PARTLY), slices, (None, 5)).status is ClaimStatus.PARTLY
+    assert checked(SliceClaim(ClaimStatus.PARTLY), slices, (12, 5)) == SliceClaim(
+        ClaimStatus.OTHERWISE, "the code of l does not take every row once"
     )
 
 
@@ -435,26 +437,26 @@ def part_of_the_features(data: Any, idx: int, batch_size: int, input_shape: Any)
 @pytest.mark.parametrize(
     ("function", "parts", "told"),
     [
-        (sized, (0, 1), Told.PARTLY),
-        (sized, (0, 1, 2), Told.PARTLY),
-        (sized, (1, 0), Told.OTHERWISE),
-        (sized, (1, 2), Told.OTHERWISE),
-        (sized, (0, 2), Told.OTHERWISE),
-        (sized, (0, 0), Told.OTHERWISE),
-        (with_a_gap, (0, 1), Told.OTHERWISE),
-        (overlapping, (0, 1), Told.OTHERWISE),
-        (without_the_first, (0, 1), Told.OTHERWISE),
-        (part_of_the_features, (0, 1), Told.OTHERWISE),
+        (sized, (0, 1), ClaimStatus.PARTLY),
+        (sized, (0, 1, 2), ClaimStatus.PARTLY),
+        (sized, (1, 0), ClaimStatus.OTHERWISE),
+        (sized, (1, 2), ClaimStatus.OTHERWISE),
+        (sized, (0, 2), ClaimStatus.OTHERWISE),
+        (sized, (0, 0), ClaimStatus.OTHERWISE),
+        (with_a_gap, (0, 1), ClaimStatus.OTHERWISE),
+        (overlapping, (0, 1), ClaimStatus.OTHERWISE),
+        (without_the_first, (0, 1), ClaimStatus.OTHERWISE),
+        (part_of_the_features, (0, 1), ClaimStatus.OTHERWISE),
     ],
 )
 def test_arguments_that_say_too_much_are_made_good_by_their_code(
-    function: Any, parts: tuple[int, ...], told: Told
+    function: Any, parts: tuple[int, ...], told: ClaimStatus
 ) -> None:
     """`batch_size` is no number of parts, but the code shows what becomes of it."""
     slices = lane(*(code_lambda(function, idx=idx, batch_size=6, input_shape=[5]) for idx in parts))
     claim = slice_claims.claim(slices)
-    assert claim.told is Told.OTHERWISE
-    assert checked(claim, slices, (None, 5)).told is told
+    assert claim.status is ClaimStatus.OTHERWISE
+    assert checked(claim, slices, (None, 5)).status is told
 
 
 def test_every_other_row_beside_arguments_that_say_too_much() -> None:
@@ -464,14 +466,14 @@ def test_every_other_row_beside_arguments_that_say_too_much() -> None:
     def slices(width: int) -> Any:
         return lane(*(code_lambda(stepped, first=first, step=2, width=width) for first in (0, 1)))
 
-    assert checked(SliceClaim(Told.OTHERWISE), slices(5), (None, 5)).told is Told.DEALT
-    assert checked(SliceClaim(Told.OTHERWISE), slices(5), None).told is Told.OTHERWISE
-    assert checked(SliceClaim(Told.OTHERWISE), slices(4), (None, 5)).told is Told.OTHERWISE
+    assert checked(SliceClaim(ClaimStatus.OTHERWISE), slices(5), (None, 5)).status is ClaimStatus.DEALT
+    assert checked(SliceClaim(ClaimStatus.OTHERWISE), slices(5), None).status is ClaimStatus.OTHERWISE
+    assert checked(SliceClaim(ClaimStatus.OTHERWISE), slices(4), (None, 5)).status is ClaimStatus.OTHERWISE
 
 
 def test_a_part_of_the_features_is_no_cut_of_the_batch() -> None:
     slices = lane(*(code_lambda(fixed_slice, first=first) for first in (0, 4)))
-    assert checked(SliceClaim(Told.PARTLY), slices, (8, 6)).sentence == (
+    assert checked(SliceClaim(ClaimStatus.PARTLY), slices, (8, 6)).sentence == (
         "the code of l does more than cut rows: it takes a part of axis 1"
     )
 
@@ -479,7 +481,7 @@ def test_a_part_of_the_features_is_no_cut_of_the_batch() -> None:
 def test_an_index_times_a_number_of_rows_deals_nothing_out() -> None:
     """The number is the captured one, not that of the parts."""
     slices = lane(*(code_lambda(lambda x, i, parts: x[i * 6 : (i + 1) * 6], i=i, parts=2) for i in (0, 1)))
-    assert checked(SliceClaim(Told.DEALT), slices).told is Told.PARTLY
+    assert checked(SliceClaim(ClaimStatus.DEALT), slices).status is ClaimStatus.PARTLY
 
 
 def test_what_takes_all_rows_leaves_nothing_out() -> None:
@@ -498,8 +500,8 @@ def test_a_slice_without_rows_tells_nothing() -> None:
         return x[8 * i : 8 * i + 8 + 0 * parts]
 
     slices = lane(*(code_lambda(eight_rows, i=i, parts=2) for i in range(2)))
-    assert checked(SliceClaim(Told.PARTLY), slices, (8, 5)) == SliceClaim(Told.PARTLY)
-    assert checked(SliceClaim(Told.UNEXPLAINED), slices, (8, 5)).told is Told.OTHERWISE
+    assert checked(SliceClaim(ClaimStatus.PARTLY), slices, (8, 5)) == SliceClaim(ClaimStatus.PARTLY)
+    assert checked(SliceClaim(ClaimStatus.UNEXPLAINED), slices, (8, 5)).status is ClaimStatus.OTHERWISE
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.judged import check_verdict, only_wrapper
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Ref
-from unnest.core.recognise import symbolic_rows, wrappers
-from unnest.core.recognise.symbolic_rows import RowOrder, Taken
+from unnest.core.recognise import batch_trials, wrappers
+from unnest.core.recognise.batch_trials import RowOrder, Taken
 
 Layer = dict[str, Any]
 Tensor = list[Any]
@@ -151,7 +151,7 @@ def answer(writer: Writer, inputs: Sequence[Tensor]) -> RowOrder:
 def taken(graph: Graph, *inputs: Sequence[Tensor], shape: Shape = (None, None)) -> Taken:
     """What the towers read of the one input."""
     x = Ref("x", 0, 0)
-    return symbolic_rows.rows_of_layers(graph, {tuple(Ref(*t) for t in i): x for i in inputs}, {x: shape})
+    return batch_trials.rows_of_layers(graph, {tuple(Ref(*t) for t in i): x for i in inputs}, {x: shape})
 
 
 def part(tensor: Tensor, number: int) -> Tensor:

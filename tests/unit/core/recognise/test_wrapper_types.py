@@ -12,7 +12,7 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.model import NearMiss
 from unnest.core.recognise import wrappers
-from unnest.core.recognise.found import LayerWrapper, Merge, NotAWrapper, cut_by, joins, listed, or_why_not
+from unnest.core.recognise.wrapper_types import LayerWrapper, Merge, NotAWrapper, cut_by, joins, listed, or_why_not
 
 
 def test_what_the_first_tower_reads_and_gives() -> None:

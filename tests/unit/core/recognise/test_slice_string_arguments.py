@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.unit.core.recognise.one_layer import called, code_lambda, lane
-from unnest.core.recognise.followed_slices import checked
-from unnest.core.recognise.slice_claims import Told, claim
-from unnest.core.recognise.told_numbers import Slice
-from unnest.core.recognise.told_texts import difference, objection_to_names
+from unnest.core.recognise.lambda_slices import checked
+from unnest.core.recognise.slice_arguments import Slice
+from unnest.core.recognise.slice_claims import ClaimStatus, claim
+from unnest.core.recognise.slice_string_arguments import difference, objection_to_names
 
 tf: Any = None  # what the code of these functions names; they are read, not called
 helper: Any = None
@@ -60,18 +60,18 @@ PARTS = ({"i": 0, "parts": 2}, {"i": 1, "parts": 2})
 )
 def test_other_names_are_no_claim(slices: Any, first: dict[str, int], second: dict[str, int], odd: str) -> None:
     found = claim(slices(first, second))
-    assert (found.told, found.sentence) == (Told.OTHERWISE, f"only some of the slices are told {odd}")
+    assert (found.status, found.sentence) == (ClaimStatus.OTHERWISE, f"only some of the slices are told {odd}")
 
 
 def test_code_cannot_have_run_with_an_argument_that_it_does_not_take() -> None:
     found = claim(with_code(halves, {"i": 0, "parts": 2, "reverse": 0}, {"i": 1, "parts": 2, "reverse": 0}))
-    assert (found.told, found.sentence) == (Told.OTHERWISE, "the code of l takes no argument reverse")
+    assert (found.status, found.sentence) == (ClaimStatus.OTHERWISE, "the code of l takes no argument reverse")
     assert objection_to_names(with_code(with_any, *({**each, "reverse": 0} for each in PARTS))) is None
-    assert claim(with_code(halves, *PARTS)).told is Told.ROWS
+    assert claim(with_code(halves, *PARTS)).status is ClaimStatus.ROWS
 
 
 def test_code_may_have_defaults_for_what_some_slices_are_not_told() -> None:
-    assert claim(with_code(open_ends, {"hi": 4}, {"lo": 4})).told is Told.ROWS
+    assert claim(with_code(open_ends, {"hi": 4}, {"lo": 4})).status is ClaimStatus.ROWS
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_code_may_have_defaults_for_what_some_slices_are_not_told() -> None:
 def test_texts_and_truth_values_that_differ(slices: Any, first: Any, second: Any, said: str) -> None:
     both = slices({**PARTS[0], **first}, {**PARTS[1], **second})
     found = checked(claim(both), both)
-    assert (found.told, found.sentence) == (Told.OTHERWISE, f"{said}, which is no order of parts")
+    assert (found.status, found.sentence) == (ClaimStatus.OTHERWISE, f"{said}, which is no order of parts")
 
 
 @pytest.mark.parametrize(
@@ -103,17 +103,17 @@ def test_texts_and_truth_values_that_differ(slices: Any, first: Any, second: Any
 def test_devices_and_texts_that_count_the_towers(first: str, second: str) -> None:
     both = by_name({**PARTS[0], "at": first}, {**PARTS[1], "at": second})
     assert difference(both) is None
-    assert claim(both).told is Told.ROWS
+    assert claim(both).status is ClaimStatus.ROWS
 
 
 def test_code_that_can_be_followed_explains_them() -> None:
     both = with_code(to_the_end, {**PARTS[0], "rest": False}, {**PARTS[1], "rest": True})
-    assert claim(both).told is Told.UNEXPLAINED
-    assert checked(claim(both), both).told is Told.ROWS
+    assert claim(both).status is ClaimStatus.UNEXPLAINED
+    assert checked(claim(both), both).status is ClaimStatus.ROWS
     both = with_code(to_the_end, {**PARTS[0], "rest": True}, {**PARTS[1], "rest": True})
-    assert checked(claim(both), both).told is Told.OTHERWISE
+    assert checked(claim(both), both).status is ClaimStatus.OTHERWISE
 
 
 def test_code_that_cannot_be_followed_explains_nothing() -> None:
     both = with_code(with_any, {**PARTS[0], "mode": "a"}, {**PARTS[1], "mode": "b"})
-    assert checked(claim(both), both).told is Told.OTHERWISE
+    assert checked(claim(both), both).status is ClaimStatus.OTHERWISE

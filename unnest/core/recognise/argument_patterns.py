@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from unnest.core.json_tree import Path
 from unnest.core.recognise.layer_facts import Number
-from unnest.core.recognise.told_numbers import CELLS, LaneFacts, Numbers, called, name_in_code
+from unnest.core.recognise.slice_arguments import CELLS, LaneFacts, Numbers, called, name_in_code
 
 ROUND = (10, 100)
 """Totals of bounds that are tenths or percent of the batch without saying so."""
