@@ -11,16 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from math import lcm
-from types import MappingProxyType
 from typing import NamedTuple
 
-from unnest.core.architecture.graph import CallId, Graph, Ref
+from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column, Values, numbered, row_sizes, rows_of
 from unnest.core.model import Shape
 from unnest.core.ops.call import UnreadableCall
 from unnest.core.ops.elements import MISFITS, Array, ByContents
-from unnest.core.ops.opaque import ClaimedRows
-from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.searched_graph import SearchedGraph
 
 DIVISIBLE = 2520
@@ -196,34 +193,3 @@ class RowTrial:
             result = Values(self.graph, rows, self.longest, given).of(joined.root)
             answers.append(rows_of(result, whole))
         return answers[0] if all(answer == answers[0] for answer in answers) else None
-
-
-def rows_of_layers(
-    graph: Graph,
-    sources: Mapping[Column, Ref],
-    expected: Mapping[Ref, Shape],
-    claimed: Mapping[Ref, ClaimedRows] = MappingProxyType({}),
-    joins: Sequence[Joined] = (),
-) -> Taken:
-    """Return the rows of their sources that the towers of a layer graph read, and that the joins give back.
-
-    `expected` are the shapes that the template takes, for sources whose shape the file does not tell. Larger axes show
-    every cut through a row, but may not fit a reshape; so only a cut that both show is one. `claimed` are the rows of
-    tensors that are no operation's; shares of the batch, they are the same for any, so that one batch is enough.
-    """
-    tensors = LayerTensors(graph, claimed=claimed)
-    calls = tensors.behind([ref for column in sources for ref in column], sources.values())
-    if not all(tensors.of(at).name for at in calls):
-        return Taken(RowOrder.UNKNOWN)
-    expected = {ref: shape for ref, shape in expected.items() if tensors.shape(ref) is None}
-    larger: dict[Ref, Shape] = {ref: (shape[0], *(None for _ in shape[1:])) for ref, shape in expected.items()}
-    sizes = [
-        lcm(DIVISIBLE, len(column))
-        for column in [*sources][:1]
-        if all(tensors.of(at).name == "claimed" for at in calls)
-    ]
-    taken = RowTrial(LayerTensors(graph, larger, claimed), sources, joins).answer(sizes)
-    smaller = LayerTensors(graph, expected, claimed)
-    if taken.rows is RowOrder.NOT and RowTrial(smaller, sources, joins).answer(sizes).rows is not RowOrder.NOT:
-        return Taken(RowOrder.UNKNOWN)
-    return taken

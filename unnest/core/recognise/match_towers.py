@@ -14,12 +14,13 @@ from unnest.budget import charge_steps
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.recognise.searched_graph import SearchedGraph
+from unnest.core.recognise.wrapper_types import NotAWrapper
 
 #: What comparing one tensor of every tower costs.
 STEPS_A_COLUMN = 10
 
 
-class Unlike(Exception):
+class Unlike(NotAWrapper):
     """The operands are not one computation; the message says where they differ. `after`: tensors compared before."""
 
     def __init__(self, reason: str, after: int) -> None:
@@ -31,19 +32,22 @@ class Unlike(Exception):
 class Copies:
     """The towers behind some operands.
 
-    `entries`: where they part, each with the tensor that its rows are of. `calls`: those of every tower between the
-    entries and its operand. `shared`: tensors that all towers read.
+    `cut_points`: where they part, each with the tensor that its rows are of. `calls`: those of every tower between the
+    cut points and its operand. `shared`: tensors that all towers read.
     """
 
-    entries: dict[Column, Ref] = field(default_factory=dict)
+    cut_points: dict[Column, Ref] = field(default_factory=dict)
     calls: list[set[CallId]] = field(default_factory=list)
     shared: set[Ref] = field(default_factory=set)
 
 
-def walk_back(graph: SearchedGraph, operands: Column, source: Callable[[Column], Ref | None]) -> Copies:
-    """The towers that end in these operands. Raises Unlike.
+def walk_back(
+    graph: SearchedGraph, operands: Column, source: Callable[[Column], Ref | None], *, may_share: bool = False
+) -> Copies:
+    """Return the towers that end in these operands, one or several. Raises Unlike.
 
-    `source` tells what the towers' tensors are rows of, where they part; None where they do not.
+    `source` returns the tensor that the towers' tensors are rows of, where they part; None where they do not.
+    `may_share`: all towers may read the whole of a tensor, even of one that is given.
     """
     copies = Copies(calls=[set() for _ in operands])
     met: dict[Ref, Column] = {}
@@ -52,12 +56,12 @@ def walk_back(graph: SearchedGraph, operands: Column, source: Callable[[Column],
         charge_steps(STEPS_A_COLUMN)
         column = pending.pop()
         first = column[0]
-        if len(set(column)) == 1:
+        if len(set(column)) == 1 < len(operands):
             copies.shared.add(first)
         elif first not in met:
             met[first] = column
             if (cut := source(column)) is not None:
-                copies.entries[column] = cut
+                copies.cut_points[column] = cut
                 continue
             made_by = [ref.call for ref in column]
             reads = [graph.reads(at) for at in made_by]
@@ -70,7 +74,9 @@ def walk_back(graph: SearchedGraph, operands: Column, source: Callable[[Column],
             raise Unlike(f"the towers use the outputs of {first.layer} in different ways", len(met))
     if len(set().union(*copies.calls)) < sum(map(len, copies.calls)):
         raise Unlike("a call is part of two towers", len(met))
-    depends = _reaches_rows(graph, sorted(copies.shared), {*copies.entries.values()})
+    if may_share:
+        return copies
+    depends = _reaches_rows(graph, sorted(copies.shared), {*copies.cut_points.values()})
     if depends is not None:
         raise Unlike(f"every tower reads the whole of {depends.layer}", len(met))
     return copies

@@ -1,12 +1,12 @@
 """Interface of a graph for the search: of layers (`layer_tensors`) or of operations (`serving_tensors`).
 
-One engine finds wrappers in both (`computed_wrappers`).
+One search finds wrappers in both (`tower_search`).
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -101,6 +101,14 @@ class SearchedGraph(TensorGraph):
             calls.add(ref.call)
             pending += self.reads(ref.call)
         return calls
+
+    def read_by_others(self, calls: Iterable[CallId], readers: Container[CallId]) -> CallId | None:
+        """Return the first of some calls that the graph gives out, or that another call than `readers` reads."""
+        given_out = {ref.call for ref in self.outputs}
+        for at in sorted(calls):
+            if at in given_out or not all(reader in readers for reader in self.readers.get(at, ())):
+                return at
+        return None
 
     def largest_behind(self, ref: Ref) -> int:
         """The largest of the `literals` of the calls behind a tensor, as `behind` has them; 0 where there is none.

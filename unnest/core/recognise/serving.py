@@ -1,6 +1,6 @@
 """The wrapper among the operations of a serving graph, and what to read in place of what without it.
 
-It is found as in a graph of layers (`computed_wrappers`). A graph in which the definition holds computes the same
+It is found as in a graph of layers (`tower_search`). A graph in which the definition holds computes the same
 without the wrapper, so that the cut is safe by construction. What is cut is named in one graph, flat or a function's:
 towers that lie in functions are found where these are called, and wrappers that lie whole in a function, in that.
 """
@@ -15,10 +15,10 @@ from unnest.core.architecture.graph import Ref
 from unnest.core.model import NearMiss
 from unnest.core.ops.apply import literal_axis
 from unnest.core.recognise.batch_trials import Joined
-from unnest.core.recognise.computed_wrappers import ComputedWrapper, joined_by
-from unnest.core.recognise.computed_wrappers import find as find_computed
 from unnest.core.recognise.op_graph import CALLS, Broken, GraphView, OpGraph, Place
+from unnest.core.recognise.operation_towers import find_computed, joined_by
 from unnest.core.recognise.serving_tensors import ServingTensors
+from unnest.core.recognise.tower_search import TowerSet
 
 #: Ranks tried where the graph does not tell a source's.
 RANKS = (2, 4, 1, 3, 5)
@@ -103,10 +103,10 @@ class _Named:
         for name in _backwards(self.view.root):
             self.names.setdefault(tensors.ref(Place((), name)), []).append(name)
 
-    def towers(self, wrapper: ComputedWrapper) -> ServingWrapper | None:
+    def towers(self, wrapper: TowerSet) -> ServingWrapper | None:
         """The wrapper by names; None where some part of it lies in a function that the graph calls."""
         joins = [(self._merged(joined), self._operands(joined)) for joined in wrapper.joins]
-        entries = [(self._maker(column[0]), self._source(source)) for column, source in wrapper.sources.items()]
+        entries = [(self._maker(column[0]), self._source(source)) for column, source in wrapper.cut_points.items()]
         merges, operands = [merged for merged, _ in joins], [operands[0] for _, operands in joins]
         if None in merges or None in operands or any(None in entry for entry in entries):
             return None
@@ -149,7 +149,7 @@ class _Named:
         reads = {self.tensors.ref(place): place for at in joined.calls for place in self.tensors.inputs(at)}
         return [self.view.at_root(reads[ref], last=False) if ref in reads else None for ref in joined.operands]
 
-    def _on_the_way(self, wrapper: ComputedWrapper, tower: int) -> set[str]:
+    def _on_the_way(self, wrapper: TowerSet, tower: int) -> set[str]:
         """The operations of the graph that a tower's tensors pass, its slices among them."""
         ends = [joined.operands[tower] for joined in wrapper.joins]
         reads = {place for joined in wrapper.joins for at in joined.calls for place in self.tensors.inputs(at)}

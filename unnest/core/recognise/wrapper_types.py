@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture import read
@@ -97,17 +97,17 @@ class Recognised(NamedTuple):
 class NotAWrapper(Exception):
     """A near miss: the condition that a candidate does not meet, in one sentence."""
 
+    def near_miss(self, layer: str) -> NearMiss:
+        """Return the near miss of the candidate that this layer joins."""
+        return NearMiss(layer, str(self))
+
 
 class MixesRows(NotAWrapper):
     """A candidate whose towers are known to weigh rows against each other."""
 
-
-def or_why_not(layer: str, judge: Callable[[], LayerWrapper]) -> LayerWrapper | NearMiss:
-    """The wrapper that is judged at this join, or its near miss."""
-    try:
-        return judge()
-    except NotAWrapper as reason:
-        return (MixedRows if isinstance(reason, MixesRows) else NearMiss)(layer, str(reason))
+    def near_miss(self, layer: str) -> NearMiss:
+        """Return the near miss of the candidate that this layer joins."""
+        return MixedRows(layer, str(self))
 
 
 def check_template(template: Layer) -> None:

@@ -22,16 +22,19 @@ What is evidence only
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer
 from unnest.core.model import NearMiss
 from unnest.core.ops.registry import operation_of
-from unnest.core.recognise import claimed_wrappers, layer_facts
+from unnest.core.recognise import layer_facts
+from unnest.core.recognise.wrapper_types import LayerWrapper, NotAWrapper, Recognised
+
+if TYPE_CHECKING:  # brings NumPy's part of the search, which most graphs do not need
+    from unnest.core.recognise.tower_search import TowerSet
 from unnest.core.recognise.op_calls import is_operation, parse_op_call
-from unnest.core.recognise.wrapper_types import LayerWrapper, Recognised, or_why_not
 
 
 def find(graph: Graph, vouched: Collection[str] = ()) -> list[LayerWrapper]:
@@ -46,26 +49,61 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
     """
     if graph.sequential:  # a chain has no room for towers
         return Recognised()
-    computed = [*_computed(graph)]
-    around = [each for each in computed if isinstance(each, LayerWrapper) and each.inline is None]
-    judged = [*claimed_wrappers.around_models(graph, {at for each in around for at in each.towers}, vouched)]
-    found = [*around, *(each for each in judged if isinstance(each, LayerWrapper))]
-    if not found:
-        found = [each for each in computed if isinstance(each, LayerWrapper)]
-        told = [] if found else [*claimed_wrappers.of_own_layers(graph)]
-        found += [each for each in told if isinstance(each, LayerWrapper)]
-        judged += [*told, *computed]
-    objections = [_objection(graph, wrapper, vouched) for wrapper in found]
-    found = [wrapper for wrapper, objection in zip(found, objections, strict=True) if objection is None]
-    judged += [objection for objection in objections if objection is not None]
+    wrappers, misses = _search(graph, vouched)
+    objections = [_objection(graph, wrapper, vouched) for wrapper in wrappers]
+    found = [wrapper for wrapper, objection in zip(wrappers, objections, strict=True) if objection is None]
     near: dict[str, NearMiss] = {}
-    for miss in judged:
-        if isinstance(miss, NearMiss):
-            near.setdefault(miss.layer, miss)
+    for miss in (*misses, *filter(None, objections)):
+        near.setdefault(miss.layer, miss)
     if not found and not near:
         near = {miss.layer: miss for miss in _never_joined(graph)}
     joined = {at.layer for wrapper in found for merge in wrapper.merges for at in merge.calls}
     return Recognised(tuple(found), tuple(miss for layer, miss in near.items() if layer not in joined))
+
+
+def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper], list[NearMiss]]:
+    """Return the wrappers of a graph, and the near misses: operations are asked first, then opaque layers."""
+    may_join = any(layer_facts.may_join(layer) for layer in graph.layers.values())
+    if not may_join and not any(is_model(layer.stored) for layer in graph.layers.values()):
+        return [], []
+    from unnest.core.recognise import opaque_towers
+    from unnest.core.recognise.layer_tensors import LayerTensors
+    from unnest.core.recognise.operation_towers import find_computed
+    from unnest.core.recognise.tower_search import find
+
+    tensors = LayerTensors(graph)
+    computed, computed_misses = _describe_all(graph, *find_computed(tensors)) if may_join else ([], [])
+    wrappers = [wrapper for wrapper in computed if wrapper.inline is None]
+    joining = [at for wrapper in wrappers for merge in wrapper.merges for at in merge.calls]
+    claimed, misses = _describe_all(graph, *find(opaque_towers.calls_of_models(tensors, vouched), joining))
+    wrappers += claimed
+    taken = {at for wrapper in wrappers for at in wrapper.towers}
+    alone, alone_misses = _describe_all(graph, *find(opaque_towers.lone_calls(tensors, taken)))
+    wrappers += alone
+    misses += alone_misses
+    if wrappers:
+        return wrappers, misses
+    if computed:
+        return computed, [*misses, *computed_misses]
+    inline, inline_misses = _describe_all(graph, *find(opaque_towers.towers_of_own_layers(tensors)))
+    return inline, [*misses, *inline_misses, *computed_misses]
+
+
+def _describe_all(
+    graph: Graph, found: Iterable[TowerSet], misses: Iterable[NearMiss]
+) -> tuple[list[LayerWrapper], list[NearMiss]]:
+    """Return towers that no other layer reads as wrappers, and the near misses with those of towers that are none."""
+    from unnest.core.recognise.describe import describe
+
+    wrappers, none = [], []
+    for towers in found:
+        if towers.reader is not None:
+            continue
+        try:
+            wrappers.append(describe(graph, towers))
+        except NotAWrapper as reason:
+            none.append(reason.near_miss(towers.joins[0].root.layer))
+    return wrappers, [*none, *misses]
 
 
 def shows_row_cuts(graph: Graph) -> bool:
@@ -119,17 +157,3 @@ def _never_joined(graph: Graph) -> Iterator[NearMiss]:
     for layer in shared[-1:]:
         calls = f"the {len(layer.calls)} calls of {layer.name}"
         yield NearMiss(layer.name, f"nothing is known to join the outputs of {calls} along the batch")
-
-
-def _computed(graph: Graph) -> Iterator[LayerWrapper | NearMiss]:
-    """The wrappers whose slices and joins are operations, and near misses."""
-    if not any(layer_facts.may_join(layer) for layer in graph.layers.values()):
-        return
-    from unnest.core.recognise import computed_wrappers, layer_wrappers
-    from unnest.core.recognise.layer_tensors import LayerTensors
-
-    computed, near = computed_wrappers.find(LayerTensors(graph))
-    for each in computed:
-        if each.reader is None:
-            yield or_why_not(each.joins[0].root.layer, partial(layer_wrappers.described, graph, each))
-    yield from near

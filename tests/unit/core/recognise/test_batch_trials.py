@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from tests.judged import check_verdict, only_wrapper
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Ref
-from unnest.core.recognise import batch_trials, wrappers
+from unnest.core.recognise import wrappers
 from unnest.core.recognise.batch_trials import RowOrder, Taken
+from unnest.core.recognise.opaque_slices import rows_taken
 
 Layer = dict[str, Any]
 Tensor = list[Any]
@@ -151,7 +152,7 @@ def answer(writer: Writer, inputs: Sequence[Tensor]) -> RowOrder:
 def taken(graph: Graph, *inputs: Sequence[Tensor], shape: Shape = (None, None)) -> Taken:
     """What the towers read of the one input."""
     x = Ref("x", 0, 0)
-    return batch_trials.rows_of_layers(graph, {tuple(Ref(*t) for t in i): x for i in inputs}, {x: shape})
+    return rows_taken(graph, {tuple(Ref(*t) for t in i): x for i in inputs}, {x: shape})
 
 
 def part(tensor: Tensor, number: int) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.core.recognise.inline import Tensor, Writer
+from tests.unit.core.recognise.inline import Tensor, Writer, X
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.recognise.layer_tensors import LayerTensors
@@ -24,7 +24,7 @@ def test_one_layer_called_on_every_part() -> None:
     """The entries, and every tower's own calls."""
     writer = Writer()
     copies = _walked(writer, *writer.dense(*writer.dense(*writer.split()), name="next"))
-    assert copies.entries == {(Ref("op_1", 0, 0), Ref("op_1", 0, 1)): Ref("x", 0, 0)}
+    assert copies.cut_points == {(Ref("op_1", 0, 0), Ref("op_1", 0, 1)): Ref("x", 0, 0)}
     assert copies.calls == [{CallId("dense", rank), CallId("next", rank)} for rank in (0, 1)]
 
 
@@ -72,6 +72,24 @@ def test_what_all_towers_read_whole() -> None:
     parts = [writer.call("math.multiply", part, y=size, name=None) for part in writer.dense(*halves)]
     with pytest.raises(Unlike, match=r"^every tower reads the whole of x$"):
         _walked(writer, *parts)
+
+
+def test_what_all_towers_may_read_whole() -> None:
+    """A support set, where the caller says so; and a tower alone shares nothing."""
+    writer = Writer()
+    parts = [writer.call("math.multiply", part, y=X, name=None) for part in writer.dense(*writer.split())]
+    tensors = LayerTensors(writer.graph(*parts))
+
+    def source(column: Column) -> Ref | None:
+        return Ref(*X) if {ref.layer for ref in column} <= {"op_1", "x"} else None
+
+    both = tuple(Ref(*part) for part in parts)
+    with pytest.raises(Unlike, match=r"^every tower reads the whole of x$"):
+        walk_back(tensors, both, source)
+    assert walk_back(tensors, both, source, may_share=True).shared == {Ref(*X)}
+    alone = walk_back(tensors, both[:1], source)
+    assert {*alone.cut_points} == {(Ref("op_1", 0, 0),), (Ref(*X),)}
+    assert alone.shared == set()
 
 
 def test_towers_that_read_different_tensors() -> None:

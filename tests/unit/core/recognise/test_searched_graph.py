@@ -24,3 +24,15 @@ def test_what_lies_behind() -> None:
     assert tensors.behind([Ref(*joined)], [Ref(*part) for part in parts]) == {CallId("joined", 0)}
     assert len(tensors.behind([Ref(*joined)], [])) == 4
     assert tensors.readers[CallId("dense", 1)] == {CallId("joined", 0)}
+
+
+def test_the_first_call_that_is_read_by_others() -> None:
+    """Or that the graph gives out; in the order of the names."""
+    writer = Writer()
+    first, second = writer.split()
+    ends = [*writer.dense(first, second), *writer.dense(second, name="other")]
+    tensors = LayerTensors(writer.graph(*ends))
+    split, towers = CallId("op_1", 0), {CallId("dense", 0), CallId("dense", 1)}
+    assert tensors.read_by_others([split], towers) == split
+    assert tensors.read_by_others([split], {*towers, CallId("other", 0)}) is None
+    assert tensors.read_by_others([split, CallId("dense", 0)], {CallId("other", 0)}) == CallId("dense", 0)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.property.opgraphs import MEANS, Case, Writer, cut, joined, loss, plain, wrapped
-from unnest.core.recognise import computed_wrappers
 from unnest.core.recognise.op_graph import Broken, GraphView
+from unnest.core.recognise.operation_towers import find_computed
 from unnest.core.recognise.serving import find, follow
 from unnest.core.recognise.serving_tensors import ServingTensors
 
@@ -82,7 +82,7 @@ def two_heads(other: str) -> list[int]:
     for number, how in enumerate(("split", other)):
         ends = [w.op("MatMul", part, w.variable(number)) for part in cut(w, how, x, 2)]
         rets.append(joined(w, Case(STEPS, 1, 2, how, None), ends, 0))
-    found, _ = computed_wrappers.find(ServingTensors(GraphView(w.graph(rets), {}), 2))
+    found, _ = find_computed(ServingTensors(GraphView(w.graph(rets), {}), 2))
     return [len(wrapper.joins) for wrapper in found]
 
 

@@ -13,9 +13,9 @@ from unnest.core.architecture.graph import Ref
 from unnest.core.interpreters.tensor_graph import Values, numbered, rows_of
 from unnest.core.ops.call import UnreadableCall
 from unnest.core.ops.elements import ByContents
-from unnest.core.recognise.computed_wrappers import joined_by
 from unnest.core.recognise.match_towers import Copies, Unlike, walk_back
 from unnest.core.recognise.op_graph import Function, GraphView, Op, OpGraph, Place
+from unnest.core.recognise.operation_towers import joined_by
 from unnest.core.recognise.serving import find
 from unnest.core.recognise.serving_tensors import ServingTensors
 
@@ -178,7 +178,7 @@ def walked(make: Callable[[Writer, list[str]], tuple[str, str]]) -> Copies | Non
 def test_towers_are_one_computation_on_other_rows() -> None:
     copies = walked(lambda w, parts: (dense(w, parts[0]), dense(w, parts[1])))
     assert copies is not None
-    assert len(copies.entries) == 1
+    assert len(copies.cut_points) == 1
     assert not copies.calls[0] & copies.calls[1]
 
 

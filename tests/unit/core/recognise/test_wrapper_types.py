@@ -10,9 +10,9 @@ from tests.unit.core.recognise.near import OUTER
 from tests.unit.core.rewrite.wrapping import MERGE, TOWERS, split
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.model import NearMiss
+from unnest.core.model import MixedRows, NearMiss
 from unnest.core.recognise import wrappers
-from unnest.core.recognise.wrapper_types import LayerWrapper, Merge, NotAWrapper, cut_by, joins, listed, or_why_not
+from unnest.core.recognise.wrapper_types import Merge, MixesRows, NotAWrapper, cut_by, joins, listed
 
 
 def test_what_the_first_tower_reads_and_gives() -> None:
@@ -24,15 +24,10 @@ def test_what_the_first_tower_reads_and_gives() -> None:
     assert found.first == frozenset({CallId("t", 0)})
 
 
-def test_a_judgement_is_a_wrapper_or_the_reason() -> None:
-    graph = read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER))
-
-    def none() -> LayerWrapper:
-        raise NotAWrapper("two towers read the same tensor")
-
-    assert or_why_not("m", none) == NearMiss("m", "two towers read the same tensor")
-    found = only_wrapper(wrappers.recognise(graph))
-    assert or_why_not("m", lambda: found) is found
+def test_a_reason_names_the_layer_that_joins() -> None:
+    reason = "two towers read the same tensor"
+    assert NotAWrapper(reason).near_miss("m") == NearMiss("m", reason)
+    assert MixesRows(reason).near_miss("m") == MixedRows("m", reason)
 
 
 def test_lines_of_evidence_name_the_first_four() -> None:

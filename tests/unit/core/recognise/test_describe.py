@@ -11,9 +11,9 @@ from tests.unit.core.recognise.near import OUTER, reasons
 from tests.unit.core.rewrite.wrapping import MERGE, TOWERS, concatenate, split
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.recognise import computed_wrappers
+from unnest.core.recognise.describe import describe
 from unnest.core.recognise.layer_tensors import LayerTensors
-from unnest.core.recognise.layer_wrappers import described
+from unnest.core.recognise.operation_towers import find_computed
 from unnest.core.recognise.wrapper_types import LayerWrapper
 
 WEIGHTS: dict[str, Any] = {"kernel_initializer": {"class_name": "Zeros", "config": {}}}
@@ -22,8 +22,8 @@ WEIGHTS: dict[str, Any] = {"kernel_initializer": {"class_name": "Zeros", "config
 def found(*layers: dict[str, Any]) -> LayerWrapper:
     """The one wrapper of a graph."""
     graph = read(functional(*layers, **OUTER))
-    (computed,), _ = computed_wrappers.find(LayerTensors(graph))
-    return described(graph, computed)
+    (computed,), _ = find_computed(LayerTensors(graph))
+    return describe(graph, computed)
 
 
 def test_calls_of_one_model() -> None:

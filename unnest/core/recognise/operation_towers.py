@@ -1,98 +1,89 @@
-"""The wrappers of a graph whose slices and joins are operations: found by numbering rows and following them.
+"""Towers whose slices and joins are operations: found by numbering rows and following them.
 
-A tensor joins towers where what it puts together is one computation (`match_towers`), called on parts of the rows of
-its sources, and the parts, put in the towers' places, come together as all rows in order for every batch tried. How
+A tensor joins towers where what it puts together is one computation, called on parts of the rows of its sources. How
 rows are cut and joined does not matter: end to end, stacked and reshaped, gathered, scattered, stitched. Outputs of the
-same towers that are numbers, losses say, are averaged (`mean_outputs`). Graphs of layers and of operations are one to
-it (`tensor_graph`).
+same towers that are numbers, losses say, are averaged (`mean_outputs`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column, Values, rows_of
-from unnest.core.model import MixedRows, NearMiss
+from unnest.core.model import NearMiss
 from unnest.core.ops.apply import literal_axis
 from unnest.core.ops.elements import NOT_COMPUTED
 from unnest.core.ops.registry import JOINS, MOVES, SLICES, Kind, kind_of, operation_of
-from unnest.core.recognise.batch_axis import rows_kept
 from unnest.core.recognise.batch_trials import Joined, RowOrder, RowTrial, Taken, batches, beyond, longest
 from unnest.core.recognise.match_towers import Copies, Unlike, walk_back
 from unnest.core.recognise.mean_outputs import averages
 from unnest.core.recognise.searched_graph import SearchedGraph
+from unnest.core.recognise.tower_search import Candidate, TowerSet, find, with_rows_kept
+from unnest.core.recognise.wrapper_types import NotAWrapper
 
 MAX_LEVELS = 6
 """Joins of joins that are looked through."""
 
 
-class ComputedWrapper(NamedTuple):
-    """Towers with their joins, and the calls that cut; `sentence` says for which batches it was computed.
+def find_computed(graph: SearchedGraph) -> tuple[list[TowerSet], list[NearMiss]]:
+    """Return the towers of one graph whose slices and joins can be computed, outermost first, and the near misses.
 
-    `share`: the rows of the first tower where the batch is fixed. `reach`: where bounds are numbers, how many rows the
-    towers read of a larger batch. `keeps_rows`: whether all in a tower is known to keep every row where it is.
-    `reader`: why it cannot be cut, if another layer reads what would go.
+    Towers with a `reader` are among the near misses too.
     """
-
-    copies: Copies
-    joins: tuple[Joined, ...]
-    slices: frozenset[CallId]
-    sentence: str
-    share: int | None = None
-    reach: int | None = None
-    keeps_rows: bool = False
-    reader: str | None = None
-
-    @property
-    def sources(self) -> dict[Column, Ref]:
-        """For every place where the towers part, what their parts are rows of."""
-        return self.copies.entries
+    found, misses = find(_attempts(graph))
+    sets = [_whole(graph, towers) for towers in _by_parts(graph, found)]
+    whole = [towers for towers in sets if isinstance(towers, TowerSet)]
+    misses += [miss for miss in sets if isinstance(miss, NearMiss)]
+    misses += [NearMiss(towers.joins[0].root.layer, towers.reader) for towers in whole if towers.reader]
+    return whole, misses
 
 
-@dataclass
-class _Search:
-    wrappers: list[ComputedWrapper] = field(default_factory=list)
-    near_misses: list[NearMiss] = field(default_factory=list)
+def _whole(graph: SearchedGraph, towers: TowerSet) -> TowerSet | NearMiss:
+    """Return towers that keep rows apart with the means that they give, or their near miss."""
+    try:
+        kept = with_rows_kept(graph, towers)
+    except NotAWrapper as reason:
+        return reason.near_miss(towers.joins[0].root.layer)
+    return _with_reader(graph, _with_means(graph, kept))
 
 
-def find(graph: SearchedGraph) -> tuple[list[ComputedWrapper], list[NearMiss]]:
-    """The wrappers of one graph whose slices and joins can be computed, outermost first, and the near misses.
-
-    A wrapper with a `reader` is among the near misses too.
-    """
-    search, all_sources = _Search(), [_Sources(graph, far=far) for far in graph.reaches]
-    used: set[CallId] = set()
-    for root in dict.fromkeys(ref for ref in graph.backwards() if graph.may_join(ref)):
-        if root.call in used or not joined_by(graph, root):
-            continue
-        judged = _judge(graph, root, all_sources)
-        if isinstance(judged, NearMiss):
-            search.near_misses.append(judged)
-        elif judged is not None:
-            _add(graph, search.wrappers, judged)
-            used |= judged.joins[0].calls
-    whole: list[ComputedWrapper] = []
-    for wrapper in search.wrappers:
-        judged = _row_by_row(graph, wrapper)
-        if isinstance(judged, NearMiss):
-            search.near_misses.append(judged)
-        else:
-            whole.append(_with_reader(graph, _with_means(graph, judged)))
-    read = [NearMiss(wrapper.joins[0].root.layer, wrapper.reader) for wrapper in whole if wrapper.reader]
-    return whole, [*search.near_misses, *read]
+def _attempts(graph: SearchedGraph) -> Iterator[Iterator[Candidate]]:
+    """Yield the candidates of every tensor that may join towers, level by level, for near and far sources."""
+    sources = [_Sources(graph, far=far) for far in graph.reaches]
+    roots = dict.fromkeys(ref for ref in graph.backwards() if graph.may_join(ref))
+    for root in roots:
+        yield (OperationTowers(graph, joined, each) for each in sources for joined in _levels(graph, root))
 
 
-def _row_by_row(graph: SearchedGraph, wrapper: ComputedWrapper) -> ComputedWrapper | NearMiss:
-    """The wrapper, or its near miss: a row's result must not depend on which rows are in its part."""
-    entries = {column[0]: graph.rows_of_part(column[0], source) for column, source in wrapper.sources.items()}
-    kept = rows_kept(graph, [joined.operands[0] for joined in wrapper.joins], entries)
-    if kept.objection is not None:
-        return MixedRows(wrapper.joins[0].root.layer, kept.objection)
-    return wrapper._replace(keeps_rows=kept.is_told)
+class OperationTowers(Candidate):
+    """One join of operations, with the sources that the towers' parts may be cut from."""
+
+    def __init__(self, graph: SearchedGraph, joined: Joined, sources: _Sources) -> None:
+        self.graph, self.joined, self.sources = graph, joined, sources
+        self.joins = (joined,)
+
+    def towers(self) -> Copies:
+        """Return the towers that end in the operands. Raises Unlike."""
+        return walk_back(self.graph, self.joined.operands, self.sources.of)
+
+    def is_near(self, reason: NotAWrapper) -> bool:
+        """Return True unless the operands differ at once, of a tensor that may be no join of rows at all."""
+        return not isinstance(reason, Unlike) or bool(reason.after) or self.graph.says_batch_axis(self.root)
+
+    def judge(self, copies: Copies) -> TowerSet:
+        """Return the towers if the join gives all rows back, in order. Raises NotAWrapper."""
+        if not copies.cut_points:
+            raise NotAWrapper(f"the towers of {self.root.layer} read no parts of anything")
+        trial = RowTrial(self.graph, copies.cut_points, self.joins)
+        taken = trial.answer()
+        by_numbers = self.graph.takes_numbers and taken.reach is not None and not _are_split(self.graph, copies)
+        if taken.rows is not RowOrder.CONSECUTIVE and not by_numbers:
+            raise NotAWrapper(_why_not(self.joined, copies, taken))
+        sentences = (taken.sentence or "",)
+        slices = _slices(self.graph, copies)
+        return TowerSet(copies, (self.joined,), slices, sentences, share=trial.share, reach=taken.reach)
 
 
 def joined_by(graph: SearchedGraph, ref: Ref) -> list[Ref]:
@@ -151,48 +142,18 @@ def _moved_alone(graph: SearchedGraph, ref: Ref) -> list[Ref]:
     return moved if len(moved) == 1 else []
 
 
-def _judge(graph: SearchedGraph, root: Ref, all_sources: Sequence[_Sources]) -> ComputedWrapper | NearMiss | None:
-    """The wrapper that a tensor joins, or its near miss; None where nothing looks like towers."""
-    miss: NearMiss | None = None
-    for sources in all_sources:
-        for joined in _levels(graph, root):
-            try:
-                copies = walk_back(graph, joined.operands, sources.of)
-            except Unlike as reason:
-                if miss is None and (reason.after or graph.says_batch_axis(root)):
-                    miss = NearMiss(root.layer, str(reason))
-                continue
-            if not copies.entries:
-                miss = NearMiss(root.layer, f"the towers of {root.layer} read no parts of anything")
-                continue
-            trial = RowTrial(graph, copies.entries, [joined])
-            taken = trial.answer()
-            by_numbers = graph.takes_numbers and taken.reach is not None and not _are_split(graph, copies)
-            if taken.rows is RowOrder.CONSECUTIVE or by_numbers:
-                return ComputedWrapper(
-                    copies,
-                    (joined,),
-                    _slices(graph, copies),
-                    taken.sentence or "",
-                    share=trial.share,
-                    reach=taken.reach,
-                )
-            miss = NearMiss(root.layer, _why_not(joined, copies, taken))
-    return miss
-
-
 def _are_split(graph: SearchedGraph, copies: Copies) -> bool:
     """Return True if the towers' parts are those of a split, which leaves no rows over."""
-    return any(graph.of(ref.call).name == "split" for column in copies.entries for ref in column)
+    return any(graph.of(ref.call).name == "split" for column in copies.cut_points for ref in column)
 
 
 def _slices(graph: SearchedGraph, copies: Copies) -> frozenset[CallId]:
     """The calls that cut the towers' parts, and what they compute their bounds from."""
-    return frozenset(graph.behind([ref for column in copies.entries for ref in column], copies.entries.values()))
+    return frozenset(graph.behind([ref for column in copies.cut_points for ref in column], copies.cut_points.values()))
 
 
 def _why_not(joined: Joined, copies: Copies, taken: Taken) -> str:
-    source = next(iter(copies.entries.values()))
+    source = next(iter(copies.cut_points.values()))
     if taken.rows is RowOrder.DEALT:
         return f"computed: {joined.root.layer} gives all rows of {source.layer}, in another order"
     if taken.rows is RowOrder.NOT:
@@ -269,67 +230,70 @@ class _Sources:
         yield values
 
 
-def _add(graph: SearchedGraph, wrappers: list[ComputedWrapper], new: ComputedWrapper) -> None:
-    """A further output of the towers of one of the wrappers found, or else a new one."""
-    for at, old in enumerate(wrappers):
-        if len(old.copies.calls) == len(new.copies.calls) and _belong_together(graph, old, new):
-            wrappers[at] = _together(old, new)
-            return
-    wrappers.append(new)
+def _by_parts(graph: SearchedGraph, found: Sequence[TowerSet]) -> list[TowerSet]:
+    """Return towers with all their outputs: those that read the same parts are one set."""
+    sets: list[TowerSet] = []
+    for new in found:
+        for index, old in enumerate(sets):
+            if len(old.copies.calls) == len(new.copies.calls) and _belong_together(graph, old, new):
+                sets[index] = _together(old, new)
+                break
+        else:
+            sets.append(new)
+    return sets
 
 
-def _belong_together(graph: SearchedGraph, old: ComputedWrapper, new: ComputedWrapper) -> bool:
+def _belong_together(graph: SearchedGraph, old: TowerSet, new: TowerSet) -> bool:
     """Return True if two joins are of the same parts, or of parts of one source that are the same rows."""
-    if old.sources.keys() & new.sources.keys():
+    if old.cut_points.keys() & new.cut_points.keys():
         return True
-    is_of_one_source = not {*old.sources.values()}.isdisjoint(new.sources.values())
+    is_of_one_source = not {*old.cut_points.values()}.isdisjoint(new.cut_points.values())
     return graph.is_cut_apart and is_of_one_source and _is_cut_alike(graph, _together(old, new))
 
 
-def _is_cut_alike(graph: SearchedGraph, wrapper: ComputedWrapper) -> bool:
+def _is_cut_alike(graph: SearchedGraph, towers: TowerSet) -> bool:
     """Return True if the parts of all sources are the same rows."""
-    taken = RowTrial(graph, wrapper.sources, wrapper.joins).answer()
-    return taken.rows is RowOrder.CONSECUTIVE or (wrapper.reach is not None and taken.reach == wrapper.reach)
+    taken = RowTrial(graph, towers.cut_points, towers.joins).answer()
+    return taken.rows is RowOrder.CONSECUTIVE or (towers.reach is not None and taken.reach == towers.reach)
 
 
-def _together(old: ComputedWrapper, new: ComputedWrapper) -> ComputedWrapper:
+def _together(old: TowerSet, new: TowerSet) -> TowerSet:
     copies = Copies(
-        {**old.copies.entries, **new.copies.entries},
+        {**old.cut_points, **new.cut_points},
         [mine | theirs for mine, theirs in zip(old.copies.calls, new.copies.calls, strict=True)],
         old.copies.shared | new.copies.shared,
     )
     return old._replace(copies=copies, joins=(*old.joins, *new.joins), slices=old.slices | new.slices)
 
 
-def _with_means(graph: SearchedGraph, wrapper: ComputedWrapper) -> ComputedWrapper:
-    """The wrapper with the means of numbers that its towers give beside rows."""
-    joins = wrapper.joins
-    for root, numbers, calls in averages(graph, wrapper.sources, [joined.root for joined in joins]):
+def _with_means(graph: SearchedGraph, towers: TowerSet) -> TowerSet:
+    """Return the towers with the means of numbers that they give beside rows."""
+    joins = towers.joins
+    for root, numbers, calls in averages(graph, towers.cut_points, [joined.root for joined in joins]):
         for far in graph.reaches:
             try:
                 copies = walk_back(graph, numbers, _Sources(graph, far=far).of)
             except Unlike:
                 continue
-            mean = wrapper._replace(copies=copies, joins=(Joined(root, numbers, calls),), slices=_slices(graph, copies))
-            together = _together(wrapper, mean)
+            mean = towers._replace(copies=copies, joins=(Joined(root, numbers, calls),), slices=_slices(graph, copies))
+            together = _together(towers, mean)
             is_cut_alike = _is_cut_alike(graph, together._replace(joins=joins))
-            if copies.entries.keys() & wrapper.sources.keys() and is_cut_alike:
-                wrapper = together
+            if copies.cut_points.keys() & towers.cut_points.keys() and is_cut_alike:
+                towers = together
                 break
-    return wrapper
+    return towers
 
 
-def _with_reader(graph: SearchedGraph, wrapper: ComputedWrapper) -> ComputedWrapper:
-    """The wrapper with the reason, where towers, slices or joins of some towers are needed by others than itself."""
-    towers = set().union(*wrapper.copies.calls)
-    operands = [ref for joined in wrapper.joins for ref in joined.operands]
-    inside = graph.behind([joined.root for joined in wrapper.joins], [*operands, *wrapper.sources.values()])
-    cut = {ref.call for column in wrapper.sources for ref in column}
-    allowed = towers | inside | wrapper.slices
-    given_out = {ref.call for ref in graph.outputs}
-    joins = {call for joined in wrapper.joins for call in joined.calls} - {j.root.call for j in wrapper.joins}
-    for at in sorted(towers | cut | joins):
-        if at in given_out or not graph.readers.get(at, set()) <= allowed:
-            part = "a part of a tower" if at in towers else "a slice" if at in cut else "a join of some towers"
-            return wrapper._replace(reader=f"{at.layer}, {part}, is read by others too")
-    return wrapper
+def _with_reader(graph: SearchedGraph, towers: TowerSet) -> TowerSet:
+    """Return the towers with the reason, where another layer reads a part of them, a slice or a join of some towers."""
+    calls = set().union(*towers.copies.calls)
+    operands = [ref for joined in towers.joins for ref in joined.operands]
+    roots = [joined.root for joined in towers.joins]
+    inside = graph.behind(roots, [*operands, *towers.cut_points.values()])
+    slices = {ref.call for column in towers.cut_points for ref in column}
+    joins = towers.join_calls - {root.call for root in roots}
+    at = graph.read_by_others(calls | slices | joins, calls | inside | towers.slices)
+    if at is None:
+        return towers
+    part = "a part of a tower" if at in calls else "a slice" if at in slices else "a join of some towers"
+    return towers._replace(reader=f"{at.layer}, {part}, is read by others too")

@@ -10,9 +10,8 @@ import pytest
 from tests.judged import check_verdict, only_wrapper
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer, X
 from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.recognise import computed_wrappers
-from unnest.core.recognise.computed_wrappers import joined_by
 from unnest.core.recognise.layer_tensors import LayerTensors
+from unnest.core.recognise.operation_towers import find_computed, joined_by
 from unnest.core.recognise.wrappers import recognise
 
 Spelling = Callable[[Writer], Tensor]
@@ -333,7 +332,7 @@ def test_casts_of_every_tower_are_its_own(is_before: bool) -> None:
 def test_a_sum_is_no_join() -> None:
     """What adds the towers up gives half of the rows."""
     writer = Writer()
-    assert computed_wrappers.find(LayerTensors(writer.graph(_added(writer))))[0] == []
+    assert find_computed(LayerTensors(writer.graph(_added(writer))))[0] == []
 
 
 def test_one_tower_that_is_read() -> None:

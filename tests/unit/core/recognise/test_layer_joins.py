@@ -15,9 +15,8 @@ from tests.unit.core.recognise.towers import arguments, model
 from tests.unit.core.rewrite.wrapping import MERGE, TEMPLATE, TOWERS, concatenate, split
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId
-from unnest.core.model import NearMiss
 from unnest.core.recognise import wrappers
-from unnest.core.recognise.merges import of_models
+from unnest.core.recognise.layer_joins import joins_of_models
 
 
 @pytest.mark.parametrize(
@@ -42,8 +41,8 @@ def test_a_merge_that_is_joined_twice_joins_its_towers_twice() -> None:
         merges.append(concatenate(name := f"m{k}" if k < 59 else "m", (before, 0, 0), (before, 0, 0)))
         before = name
     graph = read(functional(source(), split("s", "x"), TOWERS, *merges, **OUTER))
-    joins = [joined for _, joined in of_models(graph)]
-    assert joins == [NearMiss("m", "m joins one call of t more than once")]
+    (join,) = joins_of_models(graph)
+    assert join.objection == "m joins one call of t more than once"
 
 
 def test_towers_are_calls_of_one_model() -> None:
