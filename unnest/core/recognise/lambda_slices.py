@@ -37,38 +37,47 @@ def _rows_tried(slices: int) -> int:
     return slices * next((rows for most, rows in FEWER_ROWS if slices <= most), LEAST_ROWS)
 
 
-def checked(claim: SliceClaim, lane: Sequence[Slice], shape: Shape | None = None) -> SliceClaim:
-    """A lane's claim, unless the slices' code, followed with numbered rows, says otherwise; `shape` is the source's.
+def checked(claim: SliceClaim, slices: Sequence[Slice], shape: Shape | None = None) -> SliceClaim:
+    """Return the claim of slices, unless their code, followed with numbered rows, says otherwise.
 
-    Code that can be followed to its end says more than the numbers that it is told. A remainder that no slice takes is
-    no objection, nor are rows in order, from the first on, that do not depend on how many there are: such code knows
-    the batch that it was made for. One slice that does more than cut is enough.
+    `shape` is that of the source. Code that can be followed to its end says more than the numbers that it is told. A
+    remainder that no slice takes is no objection, nor are rows in order, from the first on, that do not depend on how
+    many there are: such code knows the batch that it was made for. One slice that does more than cut is enough.
     """
     if claim.status is ClaimStatus.LATE:
         return claim
-    count = (shape[0] if shape else None) or _rows_tried(len(lane))
-    parts = _each(lane, count, shape)
+    count = (shape[0] if shape else None) or _rows_tried(len(slices))
+    parts = _each(slices, count, shape)
+    if claim.status is not ClaimStatus.OTHERWISE and (reason := _change(slices, parts)) is not None:
+        return SliceClaim(ClaimStatus.OTHERWISE, reason)
     followed = [part for part in parts if part is not None]
-    if claim.status is not ClaimStatus.OTHERWISE:
-        for part, (layer, _, _) in zip(parts, lane, strict=True):
-            if why := _does_more(layer) if part is None else part.change:
-                return SliceClaim(ClaimStatus.OTHERWISE, f"the code of {layer.name} does more than cut rows: it {why}")
-    if len(followed) < len(parts) and _is_told_nothing(lane):
-        names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in lane))
-        return SliceClaim(
-            ClaimStatus.OTHERWISE, f"no number tells which rows {names} take, and their code cannot be followed"
-        )
-    if len(followed) < len(parts) or any(part.change for part in followed) or _may_be(followed, count):
-        return claim._replace(status=ClaimStatus.OTHERWISE) if claim.status is ClaimStatus.UNEXPLAINED else claim
-    return _in_order(claim, followed, lane, shape, count)
+    is_followed = len(followed) == len(parts)
+    if not is_followed and _is_told_nothing(slices):
+        names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in slices))
+        reason = f"no number tells which rows {names} take, and their code cannot be followed"
+        return SliceClaim(ClaimStatus.OTHERWISE, reason)
+    if is_followed and not any(part.change for part in followed) and not _may_be(followed, count):
+        return _in_order(claim, followed, slices, shape, count)
+    if claim.status is ClaimStatus.UNEXPLAINED:
+        return claim._replace(status=ClaimStatus.OTHERWISE)
+    return claim
 
 
-def _is_told_nothing(lane: Sequence[Slice]) -> bool:
+def _change(slices: Sequence[Slice], parts: Sequence[CodeRows | None]) -> str | None:
+    """Return the first reason why the code of a slice does more than cut rows, by its result or by the names in it."""
+    for part, (layer, _, _) in zip(parts, slices, strict=True):
+        change = _does_more(layer) if part is None else part.change
+        if change:
+            return f"the code of {layer.name} does more than cut rows: it {change}"
+    return None
+
+
+def _is_told_nothing(slices: Sequence[Slice]) -> bool:
     """True if slices have code, and beside it neither numbers, nor arguments, nor cells that may be functions."""
-    codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
+    codes = [layer_facts.stored_code(layer) for layer, _, _ in slices]
     if any(code is None or code.captures for code in codes):
         return False
-    return not any(layer.settings.get("arguments") or numbers_of(layer, call) for layer, call, _ in lane)
+    return not any(layer.settings.get("arguments") or numbers_of(layer, call) for layer, call, _ in slices)
 
 
 def _does_more(layer: Layer) -> str | None:
@@ -93,10 +102,10 @@ def _may_be(parts: Sequence[CodeRows], count: int) -> bool:
     return any(part.is_partly for part in parts) and _are_whole(parts, count)
 
 
-def are_followed(lane: Sequence[Slice], shape: Shape | None) -> bool:
-    """Return True if the code of every slice of a lane can be followed to its end; `shape` is the source's."""
-    count = (shape[0] if shape else None) or _rows_tried(len(lane))
-    return all(part is not None and not part.is_partly for part in _each(lane, count, shape))
+def are_followed(slices: Sequence[Slice], shape: Shape | None) -> bool:
+    """Return True if the code of every slice can be followed to its end; `shape` is the source's."""
+    count = (shape[0] if shape else None) or _rows_tried(len(slices))
+    return all(part is not None and not part.is_partly for part in _each(slices, count, shape))
 
 
 def takes_all_rows(cut: Slice) -> bool:
@@ -109,22 +118,22 @@ def takes_all_rows(cut: Slice) -> bool:
 
 
 def _in_order(
-    claim: SliceClaim, parts: Sequence[CodeRows], lane: Sequence[Slice], shape: Shape | None, count: int
+    claim: SliceClaim, parts: Sequence[CodeRows], slices: Sequence[Slice], shape: Shape | None, count: int
 ) -> SliceClaim:
     """The claim of slices that cut rows and do nothing else, unless these are not all rows in order."""
     if claim.status in UNSURE and any(part.is_partly for part in parts):
         return claim._replace(status=ClaimStatus.OTHERWISE)
-    names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in lane))
+    names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in slices))
     if _are_whole(parts, count):
-        return _confirmed(claim, parts, lane, shape, names)
-    if all(part.numbers == tuple(range(start, count, len(lane))) for start, part in enumerate(parts)):
+        return _confirmed(claim, parts, slices, shape, names)
+    if all(part.numbers == tuple(range(start, count, len(slices))) for start, part in enumerate(parts)):
         return (
             claim
             if claim.status is ClaimStatus.DEALT
             else SliceClaim(ClaimStatus.DEALT, f"the code of {names} deals the rows out")
         )
     rows = _numbers(parts, count) or []
-    is_literal = bool(rows) and not (shape and shape[0]) and _parts(lane, 2 * count, shape) == parts
+    is_literal = bool(rows) and not (shape and shape[0]) and _parts(slices, 2 * count, shape) == parts
     if is_literal and rows == list(range(len(rows))):
         return _of_one_batch(claim, len(rows), names)
     if claim.status is ClaimStatus.OTHERWISE:
@@ -148,7 +157,7 @@ def _of_one_batch(claim: SliceClaim, count: int, names: str) -> SliceClaim:
 
 
 def _confirmed(
-    claim: SliceClaim, parts: Sequence[CodeRows], lane: Sequence[Slice], shape: Shape | None, names: str
+    claim: SliceClaim, parts: Sequence[CodeRows], slices: Sequence[Slice], shape: Shape | None, names: str
 ) -> SliceClaim:
     """The claim of slices that take all rows in order; where the numbers do not tell it, their code does."""
     if claim.status not in {ClaimStatus.PARTLY, ClaimStatus.UNEXPLAINED, ClaimStatus.OTHERWISE}:
@@ -156,20 +165,20 @@ def _confirmed(
     count = sum(len(part.numbers) for part in parts)
     is_whole = all(part.numbers for part in parts)
     if not (shape and shape[0] == count):  # where the batch is fixed, these are all rows that there ever are
-        is_whole = is_whole and _takes_in_order(lane, 2 * count, shape) is True
-        is_whole = is_whole and _takes_in_order(lane, 2 * count + 1, shape) is not False
+        is_whole = is_whole and _takes_in_order(slices, 2 * count, shape) is True
+        is_whole = is_whole and _takes_in_order(slices, 2 * count + 1, shape) is not False
     if not is_whole:
         return claim._replace(status=ClaimStatus.OTHERWISE) if claim.status is ClaimStatus.UNEXPLAINED else claim
     edges = tuple(part.numbers[0] / count for part in parts)
     return SliceClaim(ClaimStatus.ROWS, f"the code of {names} takes all rows, each once and in order", edges)
 
 
-def _takes_in_order(lane: Sequence[Slice], count: int, shape: Shape | None) -> bool | None:
+def _takes_in_order(slices: Sequence[Slice], count: int, shape: Shape | None) -> bool | None:
     """Return True if slices take so many rows in order, but for a remainder; None if that cannot be followed (a split).
 
     (Of an even number `x[-2 * n : -n]` is the first half.)
     """
-    parts = _parts(lane, count, shape)
+    parts = _parts(slices, count, shape)
     return None if parts is None else _are_whole(parts, count)
 
 
@@ -286,17 +295,17 @@ def _merge_result(layer: Layer, towers: int, shape: Shape | None = None, *, deal
     return results[0] if results is not None and len(results) == 1 else None
 
 
-def _parts(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list[CodeRows] | None:
+def _parts(slices: Sequence[Slice], count: int, shape: Shape | None = None) -> list[CodeRows] | None:
     """The rows that each slice takes of so many; None where the code of one cannot be followed."""
-    parts = [part for part in _each(lane, count, shape) if part is not None]
-    return parts if len(parts) == len(lane) else None
+    parts = [part for part in _each(slices, count, shape) if part is not None]
+    return parts if len(parts) == len(slices) else None
 
 
-def _each(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list[CodeRows | None]:
+def _each(slices: Sequence[Slice], count: int, shape: Shape | None = None) -> list[CodeRows | None]:
     """The same slice by slice, None for those whose code cannot be followed; `shape` is the source's."""
     parts: list[CodeRows | None] = []
     taken = 0
-    for layer, _, output in lane:
+    for layer, _, output in slices:
         results = _slice_result(layer, count, shape) or ()
         part = results[output] if output < len(results) else None
         parts.append(part)

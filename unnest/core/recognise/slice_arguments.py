@@ -41,7 +41,7 @@ AXES = frozenset({"axis", "dim", "axes"})
 """What an argument is called that says along which axis something is cut."""
 
 
-class LaneFacts(NamedTuple):
+class SliceFacts(NamedTuple):
     """Facts beside the numbers: how many slices, a fixed batch size, the numbers in the code.
 
     `literal`: the code calls nothing, so that bounds are numbers of rows. `from_one`: what the code
@@ -49,7 +49,7 @@ class LaneFacts(NamedTuple):
     `defaulted`: those of the parameters with defaults.
     """
 
-    slices: int
+    slice_count: int
     rows: int | None
     constants: frozenset[Number]
     literal: bool
@@ -58,29 +58,29 @@ class LaneFacts(NamedTuple):
     defaulted: tuple[str, ...] = ()
 
 
-def slice_facts(lane: Sequence[Slice], rows: int | None) -> LaneFacts:
+def slice_facts(slices: Sequence[Slice], rows: int | None) -> SliceFacts:
     """Return the facts on slices beside their numbers; `rows` is a fixed batch size."""
-    return LaneFacts(
-        len(lane),
+    return SliceFacts(
+        len(slices),
         rows,
-        _constants(lane),
-        _bounds_are_rows(lane),
-        _from_one(lane),
-        _one_of({_captured(layer) for layer, _, _ in lane}),
-        _one_of({_defaulted(layer) for layer, _, _ in lane}),
+        _constants(slices),
+        _bounds_are_rows(slices),
+        _from_one(slices),
+        _one_of({_captured(layer) for layer, _, _ in slices}),
+        _one_of({_defaulted(layer) for layer, _, _ in slices}),
     )
 
 
-def _constants(lane: Sequence[Slice]) -> frozenset[Number]:
-    codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
+def _constants(slices: Sequence[Slice]) -> frozenset[Number]:
+    codes = [layer_facts.stored_code(layer) for layer, _, _ in slices]
     return frozenset(number for code in codes if code is not None for number in code.numbers)
 
 
-def _from_one(lane: Sequence[Slice]) -> frozenset[str | None] | None:
+def _from_one(slices: Sequence[Slice]) -> frozenset[str | None] | None:
     """The names that the code of all slices takes 1 off, None for any unnamed one; no set without code."""
-    codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
+    codes = [layer_facts.stored_code(layer) for layer, _, _ in slices]
     sets = [code.minus_one | ({None} if -1 in code.numbers else set()) for code in codes if code is not None]
-    return frozenset.intersection(*sets) if len(sets) == len(lane) else None
+    return frozenset.intersection(*sets) if len(sets) == len(slices) else None
 
 
 def _one_of(names: set[tuple[str, ...]]) -> tuple[str, ...]:
@@ -103,9 +103,9 @@ def _defaulted(layer: Layer) -> tuple[str, ...]:
     return code.parameters[-len(defaults) :] if len(code.parameters) >= len(defaults) else ()
 
 
-def _bounds_are_rows(lane: Sequence[Slice]) -> bool:
+def _bounds_are_rows(slices: Sequence[Slice]) -> bool:
     """Return True if readable code calls nothing: it then does not know how many rows there are."""
-    codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
+    codes = [layer_facts.stored_code(layer) for layer, _, _ in slices]
     return all(code is not None and not code.names for code in codes)
 
 
@@ -166,18 +166,18 @@ def _mapping(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
 
 
-def name_in_code(place: Path, known: LaneFacts) -> str | None:
+def name_in_code(place: Path, facts: SliceFacts) -> str | None:
     """Return the code's name of a number: a layer's argument, a parameter or a cell; None for others."""
     if place[0] == "arguments":
         return str(place[-1])
-    names = known.captured if place[:2] in CELLS else known.defaulted if place[:2] in DEFAULTS else ()
+    names = facts.captured if place[:2] in CELLS else facts.defaulted if place[:2] in DEFAULTS else ()
     *_, index = place
     return names[index] if isinstance(index, int) and len(place) == len(CELLS[0]) + 1 and index < len(names) else None
 
 
-def called(place: Path, known: LaneFacts) -> str:
+def called(place: Path, facts: SliceFacts) -> str:
     """Return a number's name for a sentence: the code's, else the last key that leads to it."""
-    return name_in_code(place, known) or last(place)
+    return name_in_code(place, facts) or last(place)
 
 
 def last(place: Path) -> str:

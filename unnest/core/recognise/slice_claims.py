@@ -1,9 +1,9 @@
 """Claims of slice layers, the code of which is not run, read off the numbers that the file stores for them.
 
-A *lane* is what cuts one tensor for one input of the template: a slice per tower, in the towers' order, or one layer
-with an output per tower. A number counts by its role only: an argument of the function, a parameter's default that no
-argument replaces, a cell of the closure, a key of a class's config, an argument of the call. Three forms tell which
-rows a slice takes:
+The *slices* of a claim cut one tensor for one input of the template: a slice per tower, in the towers' order, or one
+layer with an output per tower. A number counts by its role only: an argument of the function, a parameter's default
+that no argument replaces, a cell of the closure, a key of a class's config, an argument of the call. Three forms tell
+which rows a slice takes:
 
     an index from 0 or 1, with the number of parts          {i: 0, parts: 2}           {i: 1, parts: 2}
     a start and a share, with the shares' total             {start: 0, share: 3, of: 5} {start: 3, share: 2, of: 5}
@@ -30,9 +30,9 @@ from unnest.core.recognise.slice_arguments import (
     AXES,
     BASE_KEYS,
     CELLS,
-    LaneFacts,
     Numbers,
     Slice,
+    SliceFacts,
     called,
     numbers_of,
     slice_facts,
@@ -40,7 +40,7 @@ from unnest.core.recognise.slice_arguments import (
 
 
 class ClaimStatus(Enum):
-    """How much the numbers of a lane tell."""
+    """Value of a claim: how much the numbers of the slices tell."""
 
     ROWS = "the towers read all rows in order"
     DEALT = "every tower reads each k-th row"
@@ -52,10 +52,10 @@ class ClaimStatus(Enum):
 
 
 class SliceClaim(NamedTuple):
-    """The claim of a lane.
+    """The claim of the slices of one tensor.
 
     `sentence` is evidence, or the reason why it is none. `edges` are the first rows of every part as fractions of the
-    batch, if known.
+    batch, if facts.
     """
 
     status: ClaimStatus
@@ -63,22 +63,26 @@ class SliceClaim(NamedTuple):
     edges: tuple[float, ...] = ()
 
 
-def claim(lane: Sequence[Slice], rows: int | None = None) -> SliceClaim:
+def claim(slices: Sequence[Slice], rows: int | None = None) -> SliceClaim:
     """Return the claim of one tensor's slices, in the towers' order; `rows` is a fixed batch size."""
-    for layer, _, _ in lane:
+    for layer, _, _ in slices:
         if reason := layer_facts.keeps_rows(layer):
             return SliceClaim(ClaimStatus.OTHERWISE, reason)
-    if len({layer.name for layer, _, _ in lane}) == 1 and len(lane) > 1 and len({id(call) for _, call, _ in lane}) == 1:
-        return _split(lane)
-    numbers = [numbers_of(layer, call) for layer, call, _ in lane]
+    if (
+        len({layer.name for layer, _, _ in slices}) == 1
+        and len(slices) > 1
+        and len({id(call) for _, call, _ in slices}) == 1
+    ):
+        return _split(slices)
+    numbers = [numbers_of(layer, call) for layer, call, _ in slices]
     axis = next((n[p] for n in numbers for p in n if p[-1] in AXES and n[p] != 0), None)
     if axis is not None:
-        return SliceClaim(ClaimStatus.OTHERWISE, f"{lane[0].layer.name} cuts axis {axis:g}, which is not the batch")
+        return SliceClaim(ClaimStatus.OTHERWISE, f"{slices[0].layer.name} cuts axis {axis:g}, which is not the batch")
     numbers = [{p: v for p, v in n.items() if p[-1] not in AXES} for n in numbers]
-    if objection := slice_string_arguments.objection_to_names(lane):
+    if objection := slice_string_arguments.objection_to_names(slices):
         return SliceClaim(ClaimStatus.OTHERWISE, objection)
-    judged = _judge(lane, numbers, slice_facts(lane, rows))
-    difference = slice_string_arguments.difference(lane)
+    judged = _judge(slices, numbers, slice_facts(slices, rows))
+    difference = slice_string_arguments.difference(slices)
     is_by_numbers = any(other != numbers[0] for other in numbers) and judged.status in {
         ClaimStatus.ROWS,
         ClaimStatus.DEALT,
@@ -100,10 +104,10 @@ def says_nothing(layer: Layer) -> bool:
     return not set(layer.settings) - (BASE_KEYS - {"arguments"})
 
 
-def _split(lane: Sequence[Slice]) -> SliceClaim:
+def _split(slices: Sequence[Slice]) -> SliceClaim:
     """One layer gives every tower its part."""
-    layer, call, _ = lane[0]
-    parts, count = [output for _, _, output in lane], len(lane)
+    layer, call, _ = slices[0]
+    parts, count = [output for _, _, output in slices], len(slices)
     if parts != list(range(count)):
         return SliceClaim(
             ClaimStatus.OTHERWISE, f"the towers read the parts of {layer.name} in the order {_listed(parts)}"
@@ -119,102 +123,102 @@ def _split(lane: Sequence[Slice]) -> SliceClaim:
     return (
         SliceClaim(ClaimStatus.PARTLY)
         if layer_facts.is_function(layer)
-        else SliceClaim(ClaimStatus.OPAQUE, _says_nothing(lane))
+        else SliceClaim(ClaimStatus.OPAQUE, _says_nothing(slices))
     )
 
 
-def _judge(lane: Sequence[Slice], numbers: Sequence[Numbers], known: LaneFacts) -> SliceClaim:
+def _judge(slices: Sequence[Slice], numbers: Sequence[Numbers], facts: SliceFacts) -> SliceClaim:
     every = {place for n in numbers for place in n}
     constant = {p: v for p, v in numbers[0].items() if all(n.get(p) == v for n in numbers)}
-    varying = every - constant.keys() if known.slices > 1 else every
-    if not varying and known.slices > 1:
-        return _all_equal(lane, constant, known)
-    readings = [*counted(numbers, constant, known), *shared_out(numbers, constant, known), *bounded(numbers, known)]
+    varying = every - constant.keys() if facts.slice_count > 1 else every
+    if not varying and facts.slice_count > 1:
+        return _all_equal(slices, constant, facts)
+    readings = [*counted(numbers, constant, facts), *shared_out(numbers, constant, facts), *bounded(numbers, facts)]
     complete = [r for r in readings if r.is_complete]
     if complete:
-        return _explaining_numbers(complete, numbers, varying, known)
+        return _explaining_numbers(complete, numbers, varying, facts)
     if readings:
-        return _half_told(lane, readings[0], every, numbers, known)
-    return _unread(lane, numbers, varying, constant, known)
+        return _half_told(slices, readings[0], every, numbers, facts)
+    return _unread(slices, numbers, varying, constant, facts)
 
 
 def _half_told(
-    lane: Sequence[Slice], reading: Reading, every: set[Path], numbers: Sequence[Numbers], known: LaneFacts
+    slices: Sequence[Slice], reading: Reading, every: set[Path], numbers: Sequence[Numbers], facts: SliceFacts
 ) -> SliceClaim:
     """A lone counter, or bounds whose end nothing calls the whole: rows by themselves where the code knows no size."""
     others = every - reading.places
     if others:
-        return SliceClaim(ClaimStatus.OTHERWISE, f"{reading.sentence}, but {_of(min(others, key=str), numbers, known)}")
-    if not reading.is_index and not known.literal:
+        return SliceClaim(ClaimStatus.OTHERWISE, f"{reading.sentence}, but {_of(min(others, key=str), numbers, facts)}")
+    if not reading.is_index and not facts.literal:
         return SliceClaim(
             ClaimStatus.OTHERWISE, f"{reading.sentence}, but nothing says that the last part ends with the batch"
         )
-    if reading.is_index and (not layer_facts.is_function(lane[0].layer) or not _may_count(lane, reading, numbers)):
-        return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(lane))
+    if reading.is_index and (not layer_facts.is_function(slices[0].layer) or not _may_count(slices, reading, numbers)):
+        return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(slices))
     return SliceClaim(ClaimStatus.PARTLY)
 
 
-def _may_count(lane: Sequence[Slice], reading: Reading, numbers: Sequence[Numbers]) -> bool:
+def _may_count(slices: Sequence[Slice], reading: Reading, numbers: Sequence[Numbers]) -> bool:
     """True if a lone counter may be a tower's number where no code says more: an integer from 0, no seed or scale."""
     firsts = [numbers[0][place] for place in reading.places]
-    return slice_string_arguments.have_code(lane) or all(isinstance(first, int) and first == 0 for first in firsts)
+    return slice_string_arguments.have_code(slices) or all(isinstance(first, int) and first == 0 for first in firsts)
 
 
 def _explaining_numbers(
-    complete: Sequence[Reading], numbers: Sequence[Numbers], varying: set[Path], known: LaneFacts
+    complete: Sequence[Reading], numbers: Sequence[Numbers], varying: set[Path], facts: SliceFacts
 ) -> SliceClaim:
     """Numbers in a form that tells all rows; none may be left that varies in another way."""
     first = complete[0]
     indices = [reading for reading in complete if reading.is_index]
     explained = [*indices[:1], *(reading for reading in complete if not reading.is_index)]
     unexplained = varying.difference(*(reading.places for reading in explained))
-    if known.slices > 1 and unexplained:
+    if facts.slice_count > 1 and unexplained:
         return SliceClaim(
-            ClaimStatus.OTHERWISE, f"{_of(min(unexplained, key=str), numbers, known)}, which is no order of parts"
+            ClaimStatus.OTHERWISE, f"{_of(min(unexplained, key=str), numbers, facts)}, which is no order of parts"
         )
     if not all(_alike(first.edges, other.edges) for other in complete):
         return SliceClaim(ClaimStatus.OTHERWISE, "the numbers tell two different cuts")
-    if known.literal and first.is_index:  # without the number of rows an index can but deal them out
+    if facts.literal and first.is_index:  # without the number of rows an index can but deal them out
         return SliceClaim(ClaimStatus.DEALT, first.sentence)
     return SliceClaim(ClaimStatus.ROWS, first.sentence, first.edges)
 
 
 def _unread(
-    lane: Sequence[Slice], numbers: Sequence[Numbers], varying: set[Path], constant: Numbers, known: LaneFacts
+    slices: Sequence[Slice], numbers: Sequence[Numbers], varying: set[Path], constant: Numbers, facts: SliceFacts
 ) -> SliceClaim:
     """Numbers in none of the forms that tell rows."""
-    is_function = layer_facts.is_function(lane[0].layer)
-    if varying and (is_function or len(lane) in constant.values()):
+    is_function = layer_facts.is_function(slices[0].layer)
+    if varying and (is_function or len(slices) in constant.values()):
         return SliceClaim(
-            ClaimStatus.OTHERWISE, f"{_of(min(varying, key=str), numbers, known)}, which is no order of parts"
+            ClaimStatus.OTHERWISE, f"{_of(min(varying, key=str), numbers, facts)}, which is no order of parts"
         )
-    is_opaque = not is_function or _tells_nothing(lane[0].layer)
-    return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(lane)) if is_opaque else SliceClaim(ClaimStatus.PARTLY)
+    is_opaque = not is_function or _tells_nothing(slices[0].layer)
+    return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(slices)) if is_opaque else SliceClaim(ClaimStatus.PARTLY)
 
 
-def _all_equal(lane: Sequence[Slice], constant: Numbers, known: LaneFacts) -> SliceClaim:
+def _all_equal(slices: Sequence[Slice], constant: Numbers, facts: SliceFacts) -> SliceClaim:
     """Slices that store the same numbers: cells that were bound late, code that differs, or one slice many times."""
-    is_function = layer_facts.is_function(lane[0].layer)
-    same = is_function and _is_same_code(lane) and not _differs(lane)
+    is_function = layer_facts.is_function(slices[0].layer)
+    same = is_function and _is_same_code(slices) and not _differs(slices)
     cells = [value for place, value in constant.items() if place[:2] in CELLS]
     others = [value for place, value in constant.items() if place[:2] not in CELLS]
-    if same and cells and _is_last_part(cells, others, known):
+    if same and cells and _is_last_part(cells, others, facts):
         return SliceClaim(
             ClaimStatus.LATE, f"slice arguments: every slice stores the last part's, {_listed(cells)}: bound late"
         )
-    is_told = len(constant) > 1 and known.slices in constant.values()
-    only_the_number = not others and cells == [known.slices]
+    is_told = len(constant) > 1 and facts.slice_count in constant.values()
+    only_the_number = not others and cells == [facts.slice_count]
     if (same and constant and not only_the_number) or (not is_function and is_told):
-        told = ", ".join(f"{called(place, known)} {value:g}" for place, value in constant.items())
+        told = ", ".join(f"{called(place, facts)} {value:g}" for place, value in constant.items())
         return SliceClaim(ClaimStatus.OTHERWISE, f"every slice is told the same: {told}")
-    by_texts_alone = _differs(lane) and not slice_string_arguments.have_code(lane)
-    if not is_function or by_texts_alone or all(_tells_nothing(layer) for layer, _, _ in lane):
-        return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(lane))
+    by_texts_alone = _differs(slices) and not slice_string_arguments.have_code(slices)
+    if not is_function or by_texts_alone or all(_tells_nothing(layer) for layer, _, _ in slices):
+        return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(slices))
     return SliceClaim(ClaimStatus.PARTLY)
 
 
-def _is_same_code(lane: Sequence[Slice]) -> bool:
-    return len({repr(_code_of(layer.settings.get("function"))) for layer, _, _ in lane}) == 1
+def _is_same_code(slices: Sequence[Slice]) -> bool:
+    return len({repr(_code_of(layer.settings.get("function"))) for layer, _, _ in slices}) == 1
 
 
 def _code_of(function: Json) -> Json:
@@ -225,9 +229,9 @@ def _code_of(function: Json) -> Json:
     return function[0] if isinstance(function, Sequence) and not isinstance(function, str) and function else function
 
 
-def _differs(lane: Sequence[Slice]) -> bool:
+def _differs(slices: Sequence[Slice]) -> bool:
     """Return True if arguments that are no numbers (`{half: "first"}`, `{second: true}`) tell the slices apart."""
-    arguments = [layer.settings.get("arguments") for layer, _, _ in lane]
+    arguments = [layer.settings.get("arguments") for layer, _, _ in slices]
     return any(other != arguments[0] for other in arguments)
 
 
@@ -245,13 +249,13 @@ def _is_by_name(function: Json) -> bool:
     return isinstance(function, str) or (isinstance(function, Mapping) and isinstance(function.get("config"), str))
 
 
-def _is_last_part(cells: Sequence[Number], others: Sequence[Number], known: LaneFacts) -> bool:
+def _is_last_part(cells: Sequence[Number], others: Sequence[Number], facts: SliceFacts) -> bool:
     """Return True if cells that all slices share are those of the last part, in one of the three forms.
 
     `others` are numbers stored when each layer was made: the total or the number of parts may be among them, no index.
     """
-    count, values = known.slices, [*cells, *others]
-    totals = {*values, *known.constants, *([] if known.rows is None else [known.rows]), *ROUND}
+    count, values = facts.slice_count, [*cells, *others]
+    totals = {*values, *facts.constants, *([] if facts.rows is None else [facts.rows]), *ROUND}
     by_index = any(v in (count - 1, count) for v in cells) and (len(values) == 1 or count in values)
     by_index = by_index and all(value == count for value in others)
     if by_index and (len(values) == 1 or (count - 1 in cells) or values.count(count) > 1):
@@ -275,15 +279,15 @@ def agree(claims: Sequence[SliceClaim]) -> bool:
     return all(_alike(one, other) for one, other in pairwise(edges) if len(one) == len(other))
 
 
-def _of(place: Path, numbers: Sequence[Numbers], known: LaneFacts) -> str:
+def _of(place: Path, numbers: Sequence[Numbers], facts: SliceFacts) -> str:
     values = ", ".join(f"{n[place]:g}" if place in n else "none" for n in numbers)
-    name = called(place, known)
+    name = called(place, facts)
     return f"{name} is {values} from slice to slice" if len(numbers) > 1 else f"{name} is {values}"
 
 
-def _says_nothing(lane: Sequence[Slice]) -> str:
+def _says_nothing(slices: Sequence[Slice]) -> str:
     """Return why a custom class is not evidence, and what the caller can do."""
-    layer = lane[0].layer
+    layer = slices[0].layer
     return (
         f"nothing stored tells whether {layer.class_name} cuts the batch or changes what is in it; "
         f"if it cuts, say so with --slice-layer {layer.class_name}"

@@ -20,28 +20,28 @@ DEVICE = r"(?i)/?(?:[a-z]+:\w+/)*(?:device:)?(?:xla_)?(?:cpu|gpu|tpu)(?::(?:\d+|
 """What TensorFlow calls a device: "/gpu:0", "GPU:1", "/device:GPU:0", "/job:worker/task:0/cpu:0"."""
 
 
-def objection_to_names(lane: Sequence[Slice]) -> str | None:
+def objection_to_names(slices: Sequence[Slice]) -> str | None:
     """Return why the names of arguments are not those of one wrapper's slices; None if they may be."""
-    names = [frozenset(_own_arguments(layer)) for layer, _, _ in lane]
-    for (layer, _, _), given in zip(lane, names, strict=True):
+    names = [frozenset(_own_arguments(layer)) for layer, _, _ in slices]
+    for (layer, _, _), given in zip(slices, names, strict=True):
         code = layer_facts.stored_code(layer)
         refused = set() if code is None or code.accepts is None else given - code.accepts
         if refused:
             return f"the code of {layer.name} takes no argument {min(refused)}"
-    if all(given == names[0] for given in names) or have_code(lane):
+    if all(given == names[0] for given in names) or have_code(slices):
         return None
     odd = min(set().union(*names).difference(frozenset.intersection(*names)))
     return f"only some of the slices are told {odd}"
 
 
-def have_code(lane: Sequence[Slice]) -> bool:
+def have_code(slices: Sequence[Slice]) -> bool:
     """Return True if the code of all slices is in the file, which can have defaults for missing arguments."""
-    return all(layer_facts.stored_code(layer) is not None for layer, _, _ in lane)
+    return all(layer_facts.stored_code(layer) is not None for layer, _, _ in slices)
 
 
-def difference(lane: Sequence[Slice]) -> str | None:
+def difference(slices: Sequence[Slice]) -> str | None:
     """Return texts and truth values that differ between slices; None if equal, devices, or tower counts."""
-    told = [dict(_texts(_own_arguments(layer))) for layer, _, _ in lane]
+    told = [dict(_texts(_own_arguments(layer))) for layer, _, _ in slices]
     for place in dict.fromkeys(place for leaves in told for place in leaves):
         values = [leaves.get(place) for leaves in told]
         if any(type(value) is not type(values[0]) or value != values[0] for value in values) and not (

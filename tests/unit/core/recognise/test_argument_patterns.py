@@ -9,14 +9,14 @@ import pytest
 from unnest.core.json_tree import Path
 from unnest.core.recognise.argument_patterns import bounded, counted, shared_out
 from unnest.core.recognise.layer_facts import Number
-from unnest.core.recognise.slice_arguments import LaneFacts
+from unnest.core.recognise.slice_arguments import SliceFacts
 
 
-def told(*slices: dict[str, Number]) -> tuple[list[dict[Path, Number]], dict[Path, Number], LaneFacts]:
+def told(*slices: dict[str, Number]) -> tuple[list[dict[Path, Number]], dict[Path, Number], SliceFacts]:
     """What each slice is told, what of it is the same for all, and what is known beside it."""
     numbers: list[dict[Path, Number]] = [{("arguments", k): v for k, v in each.items()} for each in slices]
     constant = {p: v for p, v in numbers[0].items() if all(n.get(p) == v for n in numbers)}
-    return numbers, constant, LaneFacts(len(slices), None, frozenset(), literal=False, from_one=None)
+    return numbers, constant, SliceFacts(len(slices), None, frozenset(), literal=False, from_one=None)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_an_argument_of_the_call_counts_as_config() -> None:
 
 def test_what_is_known_beside_the_numbers() -> None:
     known = slice_facts(lane(code_lambda(part, i=1), code_lambda(part, i=2)), rows=8)
-    assert (known.slices, known.rows, known.literal, known.from_one) == (2, 8, True, frozenset({"i"}))
+    assert (known.slice_count, known.rows, known.literal, known.from_one) == (2, 8, True, frozenset({"i"}))
     assert 7 in known.constants
     without_code = slice_facts(lane(called("Rows", i=1)), rows=None)
     assert (without_code.literal, without_code.from_one) == (False, None)
