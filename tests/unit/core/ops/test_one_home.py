@@ -57,9 +57,11 @@ EXCEPTIONS = {
     "layers/record.py": MODES,
     "layers/shape_rules.py": MODES,
     "layers/weight_rules.py": "a score of Attention",
+    "transfer/equal_forms.py": ACTIVATIONS,
     "transfer/expressions.py": ACTIVATIONS,
     "transfer/place.py": ACTIVATIONS,
     "transfer/tensor_rules.py": ACTIVATIONS,
+    "transfer/tf_keras_target.py": "steps between the weights of two models",
 }
 
 
