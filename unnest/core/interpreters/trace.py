@@ -218,11 +218,12 @@ class Trace:
         """Return the result of an operation that computes: new elements, if its shape follows."""
         self._charge(0)
         shape = call_shape(call, {tensor.ref: tensor.arrays[0].shape if tensor.arrays else None for tensor in tensors})
-        effect = Effect.COMPUTES
         if _is_cast(call):
             dtype = argument(call, "dtype")
-            words, effect = f"casts the values to {dtype}", Effect.COMPUTES if dtype in COARSE else Effect.CASTS
-        step = Step(call, words, effect)
+            words = f"casts the values to {dtype}"
+            if dtype not in COARSE:
+                return self._add(Step(call, words, Effect.CASTS), tensors[0].arrays)[0]
+        step = Step(call, words, Effect.COMPUTES)
         known = None if shape is None or None in shape else tuple(size for size in shape if size is not None)
         return self._add(step, () if known is None else elements(known, max(1, len(known))))[0]
 

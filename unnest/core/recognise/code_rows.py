@@ -10,7 +10,8 @@ class CodeRows(NamedTuple):
     """Rows that code returns, by their numbers, in order.
 
     `change`: what it does beside moving whole rows, as in `reverses axis 1`; then `numbers` are empty. `is_partly`:
-    whether they may be parts of rows, because a size or a bound along another axis is not known. `first`: how many
+    whether they may be parts of rows, because a size or a bound along another axis is not known, or of another type,
+    because the code casts them. `first`: how many
     entries are left of axes that may be longer.
     """
 

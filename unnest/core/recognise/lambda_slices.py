@@ -44,9 +44,9 @@ def checked(claim: SliceClaim, slices: Sequence[Slice], shape: Shape | None = No
     remainder that no slice takes is no objection, nor are rows in order, from the first on, that do not depend on how
     many there are: such code knows the batch that it was made for. One slice that does more than cut is enough.
     """
-    if claim.status is ClaimStatus.LATE:
-        return claim
     count = (shape[0] if shape else None) or _rows_tried(len(slices))
+    if claim.status is ClaimStatus.LATE:
+        return _bound_late(claim, slices, shape, count)
     parts = _each(slices, count, shape)
     if claim.status is not ClaimStatus.OTHERWISE and (reason := _change(slices, parts)) is not None:
         return SliceClaim(ClaimStatus.OTHERWISE, reason)
@@ -70,6 +70,27 @@ def _change(slices: Sequence[Slice], parts: Sequence[CodeRows | None]) -> str | 
         if change:
             return f"the code of {layer.name} does more than cut rows: it {change}"
     return None
+
+
+def _bound_late(claim: SliceClaim, slices: Sequence[Slice], shape: Shape | None, count: int) -> SliceClaim:
+    """The claim of slices with the cells of the last part, unless code that can be followed takes another part."""
+    larger = count if shape and shape[0] else 2 * count
+    for part, of_larger in zip(_each(slices, count, shape), _each(slices, larger, shape), strict=True):
+        if part is None or of_larger is None or part.change or part.is_partly:
+            continue
+        is_literal = larger > count and part.numbers == of_larger.numbers and 0 not in part.numbers
+        if not is_literal and not _is_last_part(part.numbers, count, len(slices)):
+            names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in slices))
+            return SliceClaim(ClaimStatus.OTHERWISE, f"the code of {names} does not take every row once")
+    return claim
+
+
+def _is_last_part(numbers: Sequence[int], count: int, parts: int) -> bool:
+    """True for the last rows of a batch, but for a remainder that no slice takes, or for the last of each `parts`."""
+    if not 0 < len(numbers) < count or count - numbers[-1] > parts:
+        return False
+    start = numbers[0]
+    return [*numbers] in ([*range(start, start + len(numbers))], [*range(parts - 1, count, parts)])
 
 
 def _is_told_nothing(slices: Sequence[Slice]) -> bool:

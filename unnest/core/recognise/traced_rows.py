@@ -17,7 +17,7 @@ from unnest.core.interpreters.trace import Effect, OtherSizes, Step, Trace, Trac
 from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.elements import ZERO, Array
-from unnest.core.ops.registry import operation_of
+from unnest.core.ops.registry import argument, operation_of
 from unnest.core.recognise.code_rows import CodeRows
 
 LARGE = (2520, 5040, 7560, 2772)
@@ -110,7 +110,8 @@ def _rows_in(trace: Trace, tensor: TracedTensor) -> CodeRows | None:
     change = next((step.words for step in steps if step.effect is Effect.COMPUTES), "")
     if change:
         return CodeRows(change=change)
-    if not tensor.arrays or not tensor.shape or any(step.effect is Effect.CASTS for step in steps):
+    casts = {argument(step.call, "dtype") for step in steps if step.effect is Effect.CASTS}
+    if not tensor.arrays or not tensor.shape or not casts <= {FLOATX}:
         return None
     if not tensor.holds_elements:
         return CodeRows(change="returns numbers that its input does not hold")
@@ -129,8 +130,12 @@ def _rows_moved(given: TracedInput, tensor: TracedTensor, steps: Sequence[Step])
     words = next((each.words for each in changes if each.words and (given.is_sized or not each.first)), "")
     if words:
         return CodeRows(change=words)
-    is_partly = any(step.effect is Effect.CUTS for step in steps) or bool(first)
+    is_partly = any(step.effect in {Effect.CUTS, Effect.CASTS} for step in steps) or bool(first)
     return CodeRows(tuple(numbers.tolist()), is_partly=is_partly, first=first)
+
+
+FLOATX = "float32"
+"""The type of nearly every batch: a cast to it leaves the values as they are, or makes floats of whole numbers."""
 
 
 PART = "takes a part of its rows"

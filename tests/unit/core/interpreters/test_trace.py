@@ -100,8 +100,10 @@ def test_unknown_arguments() -> None:
 def test_a_cast_may_change_nothing() -> None:
     trace = Trace(inputs())
     for dtype, effect in (("float32", Effect.CASTS), ("float16", Effect.COMPUTES)):
-        trace.apply(OpCall("cast", [X, dtype], {}), f"casts the values to {dtype}")
+        cast = trace.apply(OpCall("cast", [X, dtype], {}), f"casts the values to {dtype}")
         assert trace.steps[-1].effect is effect
+        is_same = cast.arrays[0] is trace.tensors[X].arrays[0]
+        assert is_same == (effect is Effect.CASTS)
 
 
 def test_a_shape_of_its_own_asks_for_other_sizes() -> None:

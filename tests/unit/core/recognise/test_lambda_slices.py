@@ -281,6 +281,37 @@ def test_claims_that_code_does_not_change(verdict: ClaimStatus) -> None:
     assert told(scaled, SliceClaim(verdict)) == SliceClaim(verdict)
 
 
+LATE = SliceClaim(ClaimStatus.LATE, "slice arguments: every slice stores the last part's")
+
+
+def in_closure(i: int, parts: int) -> Any:
+    return lambda x: x[i * (tf.shape(x)[0] // parts) : (i + 1) * (tf.shape(x)[0] // parts)]
+
+
+def bounds_in_closure(start: int, stop: int) -> Any:
+    return lambda x: x[start:stop]
+
+
+def first_in_closure(parts: int) -> Any:
+    return lambda x: x[: tf.shape(x)[0] // parts]
+
+
+@pytest.mark.parametrize(
+    ("function", "cells", "claim"),
+    [
+        (in_closure(1, 2), [1, 2], LATE),
+        (in_closure(1, 2), [0, 2], SliceClaim(ClaimStatus.OTHERWISE, "the code of l does not take every row once")),
+        (first_in_closure(2), [2], SliceClaim(ClaimStatus.OTHERWISE, "the code of l does not take every row once")),
+        (bounds_in_closure(4, 8), [4, 8], LATE),
+        (bounds_in_closure(0, 4), [0, 4], SliceClaim(ClaimStatus.OTHERWISE, "the code of l does not take every row once")),
+        (lambda x: helper(x)[:2], [1, 2], LATE),
+    ],
+)
+def test_cells_bound_late_are_used_for_the_last_part(function: Any, cells: list[Json], claim: SliceClaim) -> None:
+    """With those cells code that can be followed takes the last part: a number of parts alone is no index."""
+    assert checked(LATE, lane(*(code_lambda(function, closure=cells) for _ in range(2)))) == claim
+
+
 def end_to_end(towers: Any) -> Any:
     return tf.concat(towers, 0)
 
@@ -306,6 +337,18 @@ def first_alone(towers: Any) -> Any:
         (doubled, False, "the code of l does more than join rows: it computes with the values (`*`)"),
         (first_alone, False, "the code of l joins the rows in another order"),
         (somebodys_own, False, None),
+        (lambda ts: tf.cast(tf.concat(ts, 0), tf.float32), False, None),
+        (lambda ts: K.concatenate([K.cast(t, "float32") for t in ts], axis=0), False, None),
+        (
+            lambda ts: tf.cast(tf.concat(ts[::-1], 0), tf.float32),
+            False,
+            "the code of l joins the rows in another order",
+        ),
+        (
+            lambda ts: tf.cast(tf.concat(ts, 0), tf.int32),
+            False,
+            "the code of l uses `cast`, and cannot be followed",
+        ),
         (
             lambda ts: tf.dynamic_stitch([tf.range(0, 4, 2), tf.range(1, 4, 2)], ts),
             True,
