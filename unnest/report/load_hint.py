@@ -64,6 +64,9 @@ def _find_other_places(model: Stored, container: str) -> str | None:
         return f"a layer that {sharing} shares with another, whose weights no Keras finds again in a .keras"
     if surplus := loading.with_surplus_weights(model):
         return f"weights in {surplus}, which has none"
+    if names := loading.unknown_globals(model, container):
+        advice = "" if model.is_keras_3 else "; --to h5 loads"
+        return f"its Lambda code uses {', '.join(names)}, which no Keras gives to code in such a file{advice}"
     return _lost_in_h5(model) if container == "h5" else None
 
 
@@ -112,7 +115,7 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
     if container == "saved_model" or model.contents == "weights":  # a graph needs no code; weights need all of it
         return takers
     wanted = needs(model)
-    yours = ", ".join([*wanted.classes, *wanted.functions])
+    yours = ", ".join([*wanted.classes, *wanted.functions, *_own_globals(wanted)])
     return tuple(f"{software}, with your {yours}" for software in takers) if yours else takers
 
 
@@ -215,8 +218,10 @@ def load_line(model: Stored, path: str, container: str = "", taker: str = TEMPLA
     module, notes = _module(model, container)
     notes += renamed
     wanted = needs(model)
-    given = [*_custom_objects_keyword(wanted)]
-    if wanted.classes or wanted.functions:
+    given = [*_custom_objects_keyword(wanted, _called(module))]
+    if not {*wanted.globals}.isdisjoint(OF_TENSORFLOW):
+        module = f"import tensorflow as tf; {module}"
+    if wanted.classes or wanted.functions or _own_globals(wanted):
         notes.append("the names in custom_objects are your code's")
     if model.contents == "architecture":
         opened = f"open({path!r}).read()"
@@ -262,13 +267,27 @@ def _called(module: str) -> str:
     return module.rsplit(maxsplit=1)[-1]
 
 
-def _custom_objects_keyword(wanted: Needs) -> list[str]:
-    """The keyword that brings classes and functions; a registered one goes by its registered name."""
-    names = [*wanted.classes, *wanted.functions]
-    if not names:
-        return []
-    pairs = (f"{name!r}: {re.sub(r'[^0-9A-Za-z_]', '_', name.rpartition('>')[2])}" for name in names)
-    return [f"custom_objects={{{', '.join(pairs)}}}"]
+#: Names by which code calls Keras's backend, Keras, and TensorFlow: imports that nearly every program has.
+OF_BACKEND, OF_KERAS, OF_TENSORFLOW = ("K", "backend"), ("keras",), ("tf", "tensorflow")
+
+
+def _own_globals(wanted: Needs) -> list[str]:
+    """Return the globals of stored code that only the caller's program can give."""
+    return [name for name in wanted.globals if name not in (*OF_BACKEND, *OF_KERAS, *OF_TENSORFLOW)]
+
+
+def _custom_objects_keyword(wanted: Needs, keras: str) -> list[str]:
+    """The keyword that brings classes, functions and globals; a registered one goes by its registered name.
+
+    `keras`: the name of the Keras that the line imports.
+    """
+    names = [*wanted.classes, *wanted.functions, *_own_globals(wanted)]
+    values = {name: re.sub(r"[^0-9A-Za-z_]", "_", name.rpartition(">")[2]) for name in names}
+    for name in wanted.globals:
+        if name not in values:
+            values[name] = f"{keras}.backend" if name in OF_BACKEND else keras if name in OF_KERAS else "tf"
+    pairs = (f"{name!r}: {value}" for name, value in values.items())
+    return [f"custom_objects={{{', '.join(pairs)}}}"] if values else []
 
 
 def _note(notes: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from unnest.core.keras_facts.loading import OF_KERAS_3
 from unnest.core.model import Template, Wrapper
 from unnest.report.escape import plain
 from unnest.report.load_hint import UNPROMISED
@@ -133,13 +134,20 @@ def _evidence(report: Report) -> Iterator[str]:
 
 def _loading(report: Report) -> Iterator[str]:
     """Return where the file loads as it is, and the commands that make it load."""
-    if report.loads_in:
-        yield f"loads in: {'; '.join(report.loads_in)}"
+    yield from _loads_in(report)
     if report.fix_would is not None:
         yield _next(report, report.fix_would)
     else:
         yield from _fitting(report)
     yield from _not_in_keras_3(report)
+
+
+def _loads_in(report: Report) -> Iterator[str]:
+    """Return the software that takes the file; if no Keras takes a model of Keras 2, the reason."""
+    if report.loads_in:
+        yield f"loads in: {'; '.join(report.loads_in)}"
+    elif report.contents == "model" and report.does_not_load_in.get("tf_keras", OF_KERAS_3) != OF_KERAS_3:
+        yield f"loads in no Keras as it is: {report.does_not_load_in['tf_keras']}"
 
 
 def _findings(report: Report) -> Iterator[str]:
@@ -245,8 +253,7 @@ def _result(result: Result, look: Look, paint: Mapping[str, str]) -> Iterator[st
     else:
         yield f"{done}: {plain(result.output)}"
     lines = [*_what_was_done(result)]
-    if result.loads_in:
-        lines.append(f"loads in: {'; '.join(result.loads_in)}")
+    lines += _loads_in(result)
     if result.load is not None:
         lines.append(result.load)
     lines += [*_not_in_keras_3(result), *_fitting(result)]

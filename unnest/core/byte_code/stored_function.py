@@ -1,13 +1,14 @@
-"""A stored function as it begins: what its bytes may be, and the values of its arguments."""
+"""A stored function as it begins: what its bytes may be, the names it reads, and the values of its arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
 from unnest.core.byte_code.domain import NotFollowed, Value
-from unnest.core.byte_code.opcodes import GENERATOR, PYTHONS, Python, may_have_written
+from unnest.core.byte_code.opcodes import GENERATOR, PYTHONS, Impossible, Python, at_offset, entry, may_have_written
 
 VARIADIC = 0x04 | 0x08
 COROUTINE = 0x80 | 0x100 | 0x200
@@ -22,6 +23,59 @@ def readings(text: str) -> list[tuple[CodeObject, Python]]:
         for python in PYTHONS[code.layout]
         if may_have_written(python, code.code)
     ]
+
+
+USES_A_NAME = frozenset({"LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD", "IMPORT_NAME", "IMPORT_FROM"})
+"""Instructions whose argument is the number of a name."""
+
+WITH_A_BIT = {"3.11": ("LOAD_GLOBAL",), "3.12": ("LOAD_GLOBAL", "LOAD_ATTR"), "3.13": ("LOAD_GLOBAL", "LOAD_ATTR")}
+"""Those of them whose argument holds that number above its lowest bit."""
+
+
+def names_used(python: Python, code: CodeObject) -> tuple[set[str], set[str]]:
+    """Return the names that a function reads as globals, and those of attributes and imports, as one Python reads it.
+
+    Raises:
+        Impossible: that Python has not written the code.
+
+    """
+    as_global, otherwise = set[str](), set[str]()
+    offset = 0
+    while offset < len(code.code):
+        instruction, offset = at_offset(python, code.code, offset)
+        if instruction is not None and instruction.name in USES_A_NAME:
+            index = instruction.argument >> (instruction.name in WITH_A_BIT.get(python.version, ()))
+            (as_global if instruction.name == "LOAD_GLOBAL" else otherwise).add(entry(code.names, index))
+    return as_global, otherwise
+
+
+def constants_within(constants: Sequence[Constant]) -> Iterator[Constant]:
+    """Yield the constants of a function, those in tuples and sets one by one; functions in it are among them."""
+    for value in constants:
+        if isinstance(value, tuple):
+            yield from constants_within(value)
+        elif isinstance(value, Opaque):
+            yield from constants_within(value.parts)
+        else:
+            yield value
+
+
+def global_names(text: str) -> frozenset[str]:
+    """Return the names that stored code, and the functions in it, read as globals or builtins.
+
+    `text`: the code as Keras keeps it. Empty if its Pythons disagree, or if it cannot be read.
+    """
+    by_reading = []
+    for code, python in readings(text):
+        with suppress(Impossible):
+            by_reading.append(_global_names(python, code))
+    return frozenset.intersection(*by_reading) if by_reading else frozenset()
+
+
+def _global_names(python: Python, code: CodeObject) -> frozenset[str]:
+    names, _ = names_used(python, code)
+    inner = (value for value in constants_within(code.constants) if isinstance(value, CodeObject))
+    return frozenset(names).union(*(_global_names(python, each) for each in inner))
 
 
 def arguments_of(

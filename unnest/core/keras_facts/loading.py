@@ -6,6 +6,7 @@ A reason says why tf_keras does not load a file for certain; for Keras 3, `loadi
 
 from __future__ import annotations
 
+import builtins
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.models import MODEL_CLASSES
 from unnest.core.architecture.nested import leaves
 from unnest.core.architecture.shared_objects import SHARED
+from unnest.core.byte_code import stored_function
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.byte_code.stored_function import readings
 from unnest.core.json_tree import LEAVES, OBJECT
@@ -44,6 +46,8 @@ class Needs(NamedTuple):
     """True if it holds stored code, which only the Python that wrote it runs."""
     files: tuple[str, ...] = ()
     """Files that vocabularies are read from."""
+    globals: tuple[str, ...] = ()
+    """Names that stored code reads as globals, which the module that loads it has not."""
 
 
 def layer_entries(model: Json) -> Iterator[JsonObject]:
@@ -75,18 +79,50 @@ def _needs(model: Stored) -> Needs:
     classes: dict[str, None] = {}
     functions: dict[str, None] = {}
     stored_code = False
+    global_names: dict[str, None] = {}
     for entry in layer_entries(model.architecture):
         if entry["class_name"] == "Lambda":
             name = _function(entry)
             stored_code = stored_code or name is None
             functions |= {name: None} if name is not None else {}
+            global_names |= dict.fromkeys(_unknown_globals(entry, model))
         elif _is_namesake(entry, model) or not (is_own(entry) or (model.is_keras_3 and is_operation(entry))):
             registered = entry.get("registered_name") if _is_found_by_registration(model) else None
             classes[str(registered or entry["class_name"])] = None
             _add_named(entry, classes, functions)
         else:
             _add_objects(entry, model, classes, functions)
-    return Needs(tuple(classes), tuple(functions), stored_code, vocabularies(model))
+    return Needs(tuple(classes), tuple(functions), stored_code, vocabularies(model), tuple(global_names))
+
+
+PYTHON_2_BUILTINS = frozenset({"basestring", "long", "raw_input", "reduce", "unichr", "unicode", "xrange"})
+
+#: First numbers of the Keras that wrote a model, newest first -> names that stored code finds in the module that loads
+#: it. (Source: the globals of Lambda's module in Keras 1.2.2 to 2.3.1, TensorFlow 2.0 to 2.15 and tf_keras 2.21, and of
+#: Keras 3.15's python_utils.)
+MODULE_GLOBALS: tuple[tuple[tuple[int, ...], frozenset[str]], ...] = (
+    ((3,), frozenset({"binascii", "codecs", "marshal", "os", "python_types"})),
+    ((2, 5), frozenset({"np", "python_types", "sys", "tf"})),
+    ((0,), frozenset({"K", "np", "python_types"})),
+)
+
+
+def _unknown_globals(entry: JsonObject, model: Stored) -> list[str]:
+    """Return the names that a Lambda's stored code reads and that neither Python nor its Keras's module has, sorted."""
+    config = entry.get("config")
+    text = parts_of(config.get("function"))[0] if isinstance(config, Mapping) else None
+    if text is None:
+        return []
+    in_module = next(names for first, names in MODULE_GLOBALS if model.release[: len(first)] >= first or first == (0,))
+    return sorted(stored_function.global_names(text) - in_module - {*dir(builtins)} - PYTHON_2_BUILTINS)
+
+
+def unknown_globals(model: Stored, container: str) -> tuple[str, ...]:
+    """Return the names that stored code reads and that no loader can give it: all that it lacks, but in a Keras 2 .h5.
+
+    (Source: tf_keras 2.21 and Keras 3.15: `custom_objects` become globals of a Lambda of an .h5 of Keras 2 alone.)
+    """
+    return needs(model).globals if model.is_keras_3 or container == "keras" else ()
 
 
 def _is_found_by_registration(model: Stored) -> bool:
@@ -253,10 +289,13 @@ def with_surplus_weights(model: Stored) -> str | None:
     return next(refused, None)
 
 
+OF_KERAS_3 = "it is of Keras 3"
+
+
 def why_not_tf_keras(model: Stored, container: str) -> str | None:
     """Return why tf_keras does not load it; None if it does."""
     if model.is_keras_3:
-        return "it is of Keras 3"
+        return OF_KERAS_3
     written = model.release
     if written[:1] == (1,):
         return f"the arguments of Keras {model.keras_version}"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 
 from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
-from unnest.core.byte_code.opcodes import PYTHONS, Impossible, Python, at_offset, entry
+from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.opcodes import PYTHONS, Impossible
+from unnest.core.byte_code.stored_function import constants_within, names_used
 from unnest.core.model import Json
 
 
@@ -50,7 +51,7 @@ def _read(text: str, *, captures: bool) -> CodeFacts | None:
 def _facts(code: CodeObject, captures: bool) -> CodeFacts:
     names, numbers, minus_one = set(code.names), list[int | float](), set(_minus_one(code))
     attributes = names - _plain_names(code)
-    for inner in _parts(code.constants):
+    for inner in constants_within(code.constants):
         if isinstance(inner, CodeObject):
             facts = _facts(inner, captures)
             names |= facts.names
@@ -58,7 +59,7 @@ def _facts(code: CodeObject, captures: bool) -> CodeFacts:
             minus_one |= facts.minus_one
             captures |= facts.captures
             attributes |= facts.names - facts.plain
-    numbers += [v for v in _parts(code.constants) if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    numbers += [v for v in constants_within(code.constants) if isinstance(v, (int, float)) and not isinstance(v, bool)]
     is_identity = len(code.code) <= (6 if code.layout == "3.11" else 4)  # load the argument, return it
     captures = captures or bool(code.free)
     parameters = code.locals[: code.arguments]
@@ -84,27 +85,10 @@ def _plain_names(code: CodeObject) -> set[str]:
     readings = []
     for python in PYTHONS[code.layout]:
         with suppress(Impossible):
-            readings.append(_globals_alone(python, code))
+            as_global, otherwise = names_used(python, code)
+            readings.append(as_global - otherwise)
     return set.intersection(*readings) if readings else set()
 
-
-def _globals_alone(python: Python, code: CodeObject) -> set[str]:
-    """As one Python reads it. Raises Impossible."""
-    as_global, otherwise = set[str](), set[str]()
-    at = 0
-    while at < len(code.code):
-        instruction, at = at_offset(python, code.code, at)
-        if instruction is not None and instruction.name in USES_A_NAME:
-            index = instruction.argument >> (instruction.name in WITH_A_BIT.get(python.version, ()))
-            (as_global if instruction.name == "LOAD_GLOBAL" else otherwise).add(entry(code.names, index))
-    return as_global - otherwise
-
-
-USES_A_NAME = frozenset({"LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD", "IMPORT_NAME", "IMPORT_FROM"})
-"""Instructions whose argument is the number of a name."""
-
-WITH_A_BIT = {"3.11": ("LOAD_GLOBAL",), "3.12": ("LOAD_GLOBAL", "LOAD_ATTR"), "3.13": ("LOAD_GLOBAL", "LOAD_ATTR")}
-"""Those of them whose argument holds that number above its lowest bit."""
 
 #: BINARY_SUBTRACT until Python 3.10, and what BINARY_OP is given since then.
 SUBTRACT, OPERAND = 24, 10
@@ -145,13 +129,3 @@ def _instructions(code: CodeObject) -> Iterator[tuple[int, int]]:
         has_argument = codes[at] >= WITH_ARGUMENT and at + 1 < len(codes)
         yield codes[at], codes[at + 1] if has_argument else 0
         at += 3 if has_argument else 1
-
-
-def _parts(constants: Sequence[Constant]) -> Iterator[Constant]:
-    for value in constants:
-        if isinstance(value, tuple):
-            yield from _parts(value)
-        elif isinstance(value, Opaque):
-            yield from _parts(value.parts)
-        else:
-            yield value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import marshal
 from typing import Any
 
 import pytest
@@ -50,6 +52,31 @@ CODE: Json = ["YwEAAAA=", None, None]
 def test_needs(layers: list[JsonObject], wanted: Needs) -> None:
     """Classes and functions of somebody's own, and stored code."""
     assert needs(model(*layers)) == wanted
+
+
+def stored(function: Any) -> Json:
+    """A Lambda's function as Keras 2 stores it."""
+    return [base64.b64encode(marshal.dumps(function.__code__)).decode(), None, None]
+
+
+tf: Any = None
+K: Any = None
+helper: Any = None
+
+
+@pytest.mark.parametrize(
+    ("function", "version", "names"),
+    [
+        (lambda x: tf.cast(K.max(x), "float32") + helper, "2.10.0", ("K", "helper")),
+        (lambda x: tf.cast(K.max(x), "float32") + helper, "2.2.4", ("helper", "tf")),
+        (lambda x: tf.cast(K.max(x), "float32") + helper, "3.15.1", ("K", "helper", "tf")),
+        (lambda x: (K.max(helper(y)) for y in x), "2.15.0", ("K", "helper")),
+        (lambda x: next(x).K.helper, "2.15.0", ()),
+    ],
+)
+def test_names_that_stored_code_lacks(function: Any, version: str, names: tuple[str, ...]) -> None:
+    """Globals alone, those of functions in it included; attributes and builtins are not missing."""
+    assert needs(model(layer("Lambda", function=stored(function)), version=version)).globals == names
 
 
 FUNCTION: JsonObject = {"module": None, "class_name": "function", "config": "f", "registered_name": "f"}

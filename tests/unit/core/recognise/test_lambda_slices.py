@@ -303,7 +303,11 @@ def first_in_closure(parts: int) -> Any:
         (in_closure(1, 2), [0, 2], SliceClaim(ClaimStatus.OTHERWISE, "the code of l does not take every row once")),
         (first_in_closure(2), [2], SliceClaim(ClaimStatus.OTHERWISE, "the code of l does not take every row once")),
         (bounds_in_closure(4, 8), [4, 8], LATE),
-        (bounds_in_closure(0, 4), [0, 4], SliceClaim(ClaimStatus.OTHERWISE, "the code of l does not take every row once")),
+        (
+            bounds_in_closure(0, 4),
+            [0, 4],
+            SliceClaim(ClaimStatus.OTHERWISE, "the code of l does not take every row once"),
+        ),
         (lambda x: helper(x)[:2], [1, 2], LATE),
     ],
 )
