@@ -27,6 +27,7 @@ from unnest.core.ops.symbolic import (
     ConstantArray,
     Items,
     ShapeTuple,
+    Size,
     SliceOf,
     SymbolicTensor,
     SymbolicValue,
@@ -143,6 +144,8 @@ def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
     tensors = [side for side in sides if isinstance(side, SymbolicTensor)]
     operation = CLASSES.get(class_name)
     wanted = "bool" if operation is not None and operation.takes_truth else FLOAT
+    if any(isinstance(side, Size) for side in sides):
+        raise NotTranslated(f"{class_name} of a size that only the batch shows; no operation of Keras 3 gives it")
     if not tensors:
         raise NotTranslated(f"{class_name} without a tensor")
     # TensorFlow makes no integer of a float beside a tensor: there the tensor's dtype shows.

@@ -178,6 +178,10 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: operators.unary("+", X), "`+` on tensors"),
     (lambda: operators.compare("==", X, Y), "`==`"),
     (lambda: operators.compare("<", constant(1), constant(2)), "Less without a tensor"),
+    (
+        lambda: operators.calculation("FloorDivide", Size("s[0]", rows=0), constant(2)),
+        "FloorDivide of a size that only the batch shows; no operation of Keras 3 gives it",
+    ),
     (lambda: operators.subscript(X, constant(value=True)), "a tensor's part by a truth value"),
     (lambda: operators.subscript(X, constant(1.5)), "an index that is no integer"),
     (lambda: operators.subscript(X, items("tuple", [])), "a subscript"),
