@@ -34,8 +34,8 @@ from rich.text import Text
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs/pictures/gallery"
-#: Colours of a picture, which has few: a third of the bytes.
-COLORS = 96
+#: Colours of a picture: a palette takes half of the bytes, and with a third of these greys take on a tint.
+COLORS = 256
 #: Widths in CSS pixels, each with the height of its pictures.
 SIZES = {1280: 860, 400: 800}
 #: Files of the repository beside the models, for a run with something of everything.
@@ -184,7 +184,11 @@ def pages(browser: Any, work: Path) -> Iterator[tuple[str, bytes]]:  # noqa: ANN
 
 def write(name: str, picture: bytes) -> None:
     """Write a picture with few colours."""
-    image = Image.open(io.BytesIO(picture)).convert("RGB").quantize(COLORS, dither=Image.Dither.NONE)
+    image = (
+        Image.open(io.BytesIO(picture))
+        .convert("RGB")
+        .quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    )
     image.save(OUT / f"{name}.png", optimize=True)
 
 

@@ -209,6 +209,19 @@ def test_the_command_is_copied(browser: Browser, tmp_path: Path) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == f"unnest fix {MODEL}"
 
 
+def test_an_option_is_never_broken(browser: Browser, tmp_path: Path) -> None:
+    """However narrow the page is: a browser breaks lines behind hyphens, too."""
+    page = visit(browser, tmp_path / "page.html", reports_of("model")).page
+    page.set_viewport_size({"width": 200, "height": 800})
+    options = page.locator(".line .word", has_text="--keras")
+    assert options.count() > 0
+    heights = page.evaluate(
+        "[...document.querySelectorAll('.line .word')].filter((w) => w.textContent === '--keras')"
+        ".map((w) => w.getClientRects()[0].height)"
+    )
+    assert max(heights) < 25  # one line
+
+
 #: Frames while something moves: the median and the longest in milliseconds, the first left out.
 FRAMES = """async (step) => {
   const times = [];

@@ -68,7 +68,9 @@ function brief(number) {
 
 /** A line to paste, with a button that copies it. */
 function command(text) {
-  const code = el("code", { class: "line" }, text);
+  // A word each: a browser also breaks lines behind hyphens, and `--` alone is another option.
+  const words = text.split(/( +)/).map((part, i) => (i % 2 ? part : el("span", { class: "word" }, part)));
+  const code = append(el("code", { class: "line" }), words);
   const button = el("button", { type: "button", class: "copy" }, "Copy");
   button.addEventListener("click", async () => {
     button.textContent = (await copied(text, code)) ? "Copied" : "Press Ctrl+C";
