@@ -62,9 +62,10 @@ def test_the_next_step(library: Any, save: Save, kind: str, tmp_path: Path) -> N
     settings = {"learning_rate": 0.05, **({"momentum": 0.9} if kind == "SGD" else {})}
     old = trained(library, getattr(library.optimizers, kind)(**settings))
     new = model(tf_keras, getattr(tf_keras.optimizers, kind)(**settings))
+    path = save(old, tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        load_weights(new, save(old, tmp_path))
+        load_weights(new, path)
     assert int(new.optimizer.iterations) == 3
     step(old)
     step(new)
