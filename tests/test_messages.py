@@ -49,7 +49,7 @@ def sentences(message: str) -> list[list[str]]:
 
 
 ERRORS = {"Unreadable", "Refused", "Failed", "UsageError", "Refusal", "CannotConvert", "refused", "NoCounterpart",
-          "Ambiguous", "Different", "NotAGraph", "NotTranslated", "Problem", "ValueError", "TypeError",
+          "Ambiguous", "Different", "NotAGraph", "Unknown", "Problem", "ValueError", "TypeError",
           "ImportError"}  # fmt: skip
 
 

@@ -13,10 +13,10 @@ from tests.operations.real import named, real_functions, spellings
 from tests.operations.samples import samples_of, samples_of_function
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.keras3.lambdas import calls
+from unnest.core.model import Unknown
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.elements import NOT_COMPUTED
-from unnest.core.ops.functions import NotTranslated
 from unnest.core.ops.op_nodes import Input, Operand, OpNode, Part
 from unnest.core.ops.registry import FUNCTIONS, OPERATIONS, Kind, Operation
 from unnest.core.ops.sizes import Sized
@@ -187,7 +187,7 @@ def _compare_nodes(done: Compared, path: str, args: Sequence[Any], kwargs: Mappi
         )
         made = calls.call(LibraryName(path, path), given, dialect)
         ours = [_run(value, tensors) for value in (made.items if isinstance(made, Items) else [made])]
-    except NotTranslated:
+    except Unknown:
         return
     if (difference := _differ(ours, real)) is None:
         done.nodes[path] = done.nodes.get(path, 0) + 1

@@ -18,6 +18,15 @@ JsonObject: TypeAlias = Mapping[str, Json]
 Shape: TypeAlias = "tuple[int | None, ...]"
 """Sizes of a tensor's axes, None for one that a file does not store: the batch, as a rule."""
 
+
+class Unknown(Exception):
+    """The answer does not follow from the file; the message is the reason, for a report, or empty."""
+
+
+class DataDependent(Exception):
+    """The contents of a tensor decide where its rows go, or are changed on the way."""
+
+
 RELEASE = re.compile(r"\d{1,9}")
 
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import Interpretation, NotFollowed, Value
+from unnest.core.byte_code.domain import Interpretation, Value
 from unnest.core.byte_code.frame import Frame
 from unnest.core.byte_code.opcodes import Impossible, Python, entry
 from unnest.core.byte_code.runtime_values import Cells, Exit, Held, InnerCode, InnerFunction, Null, RunCost
 from unnest.core.byte_code.stack import only_values
+from unnest.core.model import Unknown
 
 CLOSURE = 8
 """The argument of MAKE_FUNCTION since 3.6 for a function that captures variables, and has no defaults."""
@@ -36,12 +37,12 @@ class Calls(Frame[Value]):
     def _make_function(self, argument: int) -> None:
         """From its code, and what it captures; since 3.5 beside its name, until 3.10."""
         if argument not in {0, CLOSURE} or (argument and (self._python.wide or self._python.version == "3.13")):
-            raise NotFollowed("an inner function with defaults")
+            raise Unknown("an inner function with defaults")
         self._push_function(captures=argument == CLOSURE)
 
     def _make_closure(self, argument: int) -> None:
         if argument:
-            raise NotFollowed("an inner function with defaults")
+            raise Unknown("an inner function with defaults")
         self._push_function(captures=True)
 
     def _push_function(self, *, captures: bool) -> None:
@@ -56,7 +57,7 @@ class Calls(Frame[Value]):
     def _set_function_attribute(self, argument: int) -> None:
         cells, function = self._stack.take(2)
         if argument != CLOSURE:
-            raise NotFollowed("an inner function with defaults")
+            raise Unknown("an inner function with defaults")
         if not isinstance(function, InnerFunction) or not isinstance(cells, Cells):
             raise Impossible
         self._stack.push(InnerFunction(function.code, cells.cells))
@@ -102,7 +103,7 @@ class Calls(Frame[Value]):
         if self._python.version == "3.13":
             null, function = function, null
         if not isinstance(null, Null):
-            raise NotFollowed("a call in an unusual form")
+            raise Unknown("a call in an unusual form")
         self._call_with(held, names, function)
 
     def _call_with(self, held: Sequence[Held[Value]], names: Sequence[str], function: Held[Value]) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import EllipsisType
 from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
 
+from unnest.core.model import Unknown
+
 Plain: TypeAlias = "bool | int | float | str | EllipsisType | None"
 """A constant of one of the plain types."""
 
@@ -15,14 +17,10 @@ Value = TypeVar("Value")
 BEYOND_EXPRESSIONS = "a jump, a loop, or another instruction beyond plain expressions"
 
 
-class NotFollowed(Exception):
-    """The effect of the code is unknown; the message has the reason, if there is one."""
-
-
 class Interpretation(ABC, Generic[Value]):
     """Values of one kind for the machine, which passes them around without looking inside.
 
-    Every method may raise NotFollowed. `branches`: jumps and inner functions are followed; if False, code is read
+    Every method may raise Unknown. `branches`: jumps and inner functions are followed; if False, code is read
     straight on, and the methods behind `call` are never called.
     """
 
@@ -90,11 +88,11 @@ class Interpretation(ABC, Generic[Value]):
 
     def entered(self, value: Value) -> Value:  # noqa: ARG002 - for those that follow `with` blocks
         """Return the value that `with value as name` binds, if leaving the block does not affect it."""
-        raise NotFollowed(BEYOND_EXPRESSIONS)
+        raise Unknown(BEYOND_EXPRESSIONS)
 
     def truth(self, value: Value) -> bool:  # noqa: ARG002 - for those that follow branches
         """Return the truth of a value, on which a branch depends."""
-        raise NotFollowed(BEYOND_EXPRESSIONS)
+        raise Unknown(BEYOND_EXPRESSIONS)
 
     def in_place(self, symbol: str, left: Value, right: Value) -> Value:
         """Return the result of `left symbol= right`: a new value, unless `left` is mutable."""
@@ -102,8 +100,8 @@ class Interpretation(ABC, Generic[Value]):
 
     def iterator(self, value: Value) -> Iterator[Value]:  # noqa: ARG002 - for those that follow loops
         """The values that a loop over `value` has, one after the other, as Python's own iterator would give them."""
-        raise NotFollowed(BEYOND_EXPRESSIONS)
+        raise Unknown(BEYOND_EXPRESSIONS)
 
     def generator(self, values: Iterator[Value]) -> Value:  # noqa: ARG002 - for those that follow loops
         """Return the value of a generator expression, whose `values` are computed when they are asked for."""
-        raise NotFollowed(BEYOND_EXPRESSIONS)
+        raise Unknown(BEYOND_EXPRESSIONS)

@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple
 
 from unnest.budget import memoize
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
+from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, Value
 from unnest.core.byte_code.opcodes import BRANCHES, Impossible, Instruction, Python, at_offset
 from unnest.core.byte_code.runtime_values import Exit, Held, Internal, Iteration, Null, RunCost, spend_on
 from unnest.core.byte_code.stack import OperandStack
+from unnest.core.model import Unknown
 
 COUNTS_BYTES = frozenset({"2.7", "3.5", "3.6", "3.7", "3.8", "3.9"})
 """Pythons whose jumps count bytes; later ones count words of two."""
@@ -76,7 +77,7 @@ class Frame(Generic[Value]):
             known = self._instructions[self._next] = at_offset(self._python, self._code.code, self._next)
         instruction, self._next = known
         if instruction is None or (instruction.name in BRANCHES and not self._meaning.branches):
-            raise NotFollowed(BEYOND_EXPRESSIONS)
+            raise Unknown(BEYOND_EXPRESSIONS)
         return instruction
 
     def _next_instruction(self) -> Instruction:
@@ -165,7 +166,7 @@ class Frame(Generic[Value]):
     def _extend(self, depth: int) -> None:
         """A list with unpacked parts, or of constants since 3.9: only where nothing else holds it yet."""
         if depth != 1:
-            raise NotFollowed("a list that grows")
+            raise Unknown("a list that grows")
         self._stack.extend_new_list(depth, self._meaning.extended)
 
     # Blocks: of loops up to 3.7, of `with` up to 3.10
@@ -184,7 +185,7 @@ class Frame(Generic[Value]):
             raise Impossible
         after, depth, is_loop = self._blocks.pop()
         if not is_loop:
-            raise NotFollowed("a break that leaves a with block")
+            raise Unknown("a break that leaves a with block")
         self._stack.take(len(self._stack) - depth)
         self._go_to(after)
 
@@ -208,7 +209,7 @@ class Frame(Generic[Value]):
         """With a value that is kept, a handler returned it."""
         (why,) = self._stack.take(1)
         if keeps or not self._is_nothing(why):
-            raise NotFollowed("a handler of exceptions")
+            raise Unknown("a handler of exceptions")
 
     def _is_nothing(self, why: Held[Value]) -> bool:
         """Return True if no exception led here."""

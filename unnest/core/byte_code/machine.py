@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from unnest.core.byte_code.calls import Calls
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
+from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, Value
 from unnest.core.byte_code.frame import Frame
 from unnest.core.byte_code.opcodes import (
     BRANCHES,
@@ -30,6 +30,7 @@ from unnest.core.byte_code.runtime_values import Cell, Cells, Held, InnerFunctio
 from unnest.core.byte_code.stack import INNER_FUNCTION, only_values
 from unnest.core.byte_code.stored_function import COROUTINE, VARIADIC
 from unnest.core.byte_code.variables import Variables
+from unnest.core.model import Unknown
 
 PACKAGES = frozenset({"tensorflow", "keras", "numpy", "math"})
 """What code may import."""
@@ -64,7 +65,7 @@ class Machine(Calls[Value]):
         """Return the function's result.
 
         Raises:
-            NotFollowed: the effect of the code is unknown; with the reason.
+            Unknown: the effect of the code is unknown; with the reason.
             Impossible: this Python's compiler did not write this code.
 
         """
@@ -103,22 +104,22 @@ class Machine(Calls[Value]):
 
     def _open(self) -> None:
         if self._code.handlers and not self._meaning.branches:
-            raise NotFollowed("a handler of exceptions")
+            raise Unknown("a handler of exceptions")
         for expected in opening(self._code) if self._since_311 else ():
             instruction, self._next = at_offset(self._python, self._code.code, self._next)
             if instruction != expected:
                 raise Impossible
             if expected.name in BRANCHES and not self._meaning.branches:
-                raise NotFollowed(BEYOND_EXPRESSIONS)
+                raise Unknown(BEYOND_EXPRESSIONS)
         if self._since_311 and catches(self._python, self._code):
-            raise NotFollowed("a handler of exceptions")
+            raise Unknown("a handler of exceptions")
 
     def _yielded(self, handlers: int) -> Value:
         """The value on top; None stands there when the function goes on. 3.12 counts the handlers around it."""
         if not self._code.flags & GENERATOR:
             raise Impossible
         if handlers != (self._python.version == "3.12"):
-            raise NotFollowed("a handler of exceptions")
+            raise Unknown("a handler of exceptions")
         value = self._stack.pop()
         self._stack.push(self._meaning.constant(None))
         if self._since_311:
@@ -197,7 +198,7 @@ class Machine(Calls[Value]):
         path = entry(self._code.names, index)
         package = path.partition(".")[0]
         if level not in (0, -1) or package not in PACKAGES:
-            raise NotFollowed("an import of a module that is not known")
+            raise Unknown("an import of a module that is not known")
         self._stack.push(self._meaning.module(package if names is None else path))
 
     def _import_from(self, index: int) -> None:
@@ -249,10 +250,10 @@ class Machine(Calls[Value]):
 
     def _compare(self, argument: int) -> None:
         if self._python.version == "3.13" and argument & TO_BOOL and not self._meaning.branches:
-            raise NotFollowed("a truth value")
+            raise Unknown("a truth value")
         symbol = comparison(self._python, argument)
         if symbol is None:
-            raise NotFollowed("a membership or identity test")
+            raise Unknown("a membership or identity test")
         self._stack.push(self._meaning.compare(symbol, *self._stack.pop_many(2)))
 
     # Inner functions
@@ -264,10 +265,10 @@ class Machine(Calls[Value]):
         code = function.code
         names = code.locals[: code.arguments]
         if code.flags & (VARIADIC | COROUTINE) or code.keyword_only:
-            raise NotFollowed(INNER_FUNCTION)
+            raise Unknown(INNER_FUNCTION)
         local = {**dict(zip(names, positional, strict=False)), **keywords}
         if len(positional) + len(keywords) != len(names) or local.keys() != set(names):
-            raise NotFollowed("an inner function that is called with other arguments than it has")
+            raise Unknown("an inner function that is called with other arguments than it has")
         if code.layout != self._code.layout or not may_have_written(self._python, code.code):
             raise Impossible
         if len(function.captured) != len(code.free):
@@ -340,7 +341,7 @@ class _Generator(Iterator[Value]):
         if self._is_done:
             raise StopIteration
         if self._is_running:
-            raise NotFollowed("a generator that draws from itself")
+            raise Unknown("a generator that draws from itself")
         self._is_running = True
         value, self._is_done = self._machine.resume()
         self._is_running = False

@@ -9,7 +9,8 @@ from typing import Generic, TypeAlias
 
 from unnest.budget import charge_steps
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, NotFollowed, Value
+from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Value
+from unnest.core.model import Unknown
 
 MAX_INSTRUCTIONS = 5_000
 """Of one function, with all that it repeats and calls."""
@@ -21,7 +22,7 @@ MAX_NESTED = 20
 """Functions that are under way within each other."""
 
 
-class TooMuch(NotFollowed):
+class TooMuch(Unknown):
     """More work than anyone's function."""
 
 

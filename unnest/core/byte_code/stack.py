@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic
 
-from unnest.core.byte_code.domain import NotFollowed, Value
+from unnest.core.byte_code.domain import Value
 from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.runtime_values import (
     Exit,
@@ -17,6 +17,7 @@ from unnest.core.byte_code.runtime_values import (
     Null,
     RunCost,
 )
+from unnest.core.model import Unknown
 
 INNER_FUNCTION = "an inner function"
 
@@ -24,7 +25,7 @@ INNER_FUNCTION = "an inner function"
 class OperandStack(Generic[Value]):
     """At most `limit` values; what they cost to handle is the interpretation's to say, and counted as `work`.
 
-    Its methods raise Impossible where no compiler writes such code, NotFollowed where it is more work than anyone's.
+    Its methods raise Impossible where no compiler writes such code, Unknown where it is more work than anyone's.
     """
 
     def __init__(self, limit: int, size: Callable[[Value], int], work: RunCost) -> None:
@@ -117,7 +118,7 @@ class OperandStack(Generic[Value]):
         if isinstance(parts, Null):
             raise Impossible
         if place not in self._new_lists or isinstance(parts, Internal):
-            raise NotFollowed("a list that grows")
+            raise Unknown("a list that grows")
         self._work.handle(self._size(parts))
         self._held[place] = extended(parts, more)
 
@@ -127,12 +128,12 @@ def only_values(held: Sequence[Held[Value]]) -> list[Value]:
 
     Raises:
         Impossible: a null or an iteration is among them.
-        NotFollowed: an inner function is among them.
+        Unknown: an inner function is among them.
 
     """
     values = [value for value in held if not isinstance(value, Internal)]
     if len(values) < len(held):
         if all(isinstance(value, (InnerFunction, InnerCode)) for value in held if isinstance(value, Internal)):
-            raise NotFollowed(INNER_FUNCTION)
+            raise Unknown(INNER_FUNCTION)
         raise Impossible
     return values

@@ -7,8 +7,9 @@ from contextlib import suppress
 
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
-from unnest.core.byte_code.domain import NotFollowed, Value
+from unnest.core.byte_code.domain import Value
 from unnest.core.byte_code.opcodes import GENERATOR, PYTHONS, Impossible, Python, at_offset, entry, may_have_written
+from unnest.core.model import Unknown
 
 VARIADIC = 0x04 | 0x08
 COROUTINE = 0x80 | 0x100 | 0x200
@@ -86,19 +87,19 @@ def arguments_of(
     `given` is the first argument, `stored` are the layer's by name.
 
     Raises:
-        NotFollowed: Where an argument is not known.
+        Unknown: Where an argument is not known.
 
     """
     if code.flags & (VARIADIC | COROUTINE | GENERATOR):
-        raise NotFollowed("a generator, or arguments without number")
+        raise Unknown("a generator, or arguments without number")
     positional = code.locals[: code.arguments]
     names = code.locals[: code.arguments + code.keyword_only]
     if not positional or len(defaults) > len(positional):
-        raise NotFollowed("a function without arguments")
+        raise Unknown("a function without arguments")
     if not set(stored) <= set(names[1:]):
-        raise NotFollowed("an argument of the layer that the function does not take")
+        raise Unknown("an argument of the layer that the function does not take")
     values = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
     values |= {**stored, positional[0]: given}
     if set(names) != set(values):
-        raise NotFollowed("an argument whose value is not stored")
+        raise Unknown("an argument whose value is not stored")
     return values

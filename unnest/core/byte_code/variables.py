@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Generic
 
 from unnest.core.byte_code.code_objects import CodeObject, Constant
-from unnest.core.byte_code.domain import Interpretation, NotFollowed, Value
+from unnest.core.byte_code.domain import Interpretation, Value
 from unnest.core.byte_code.opcodes import Impossible, Python, entry
 from unnest.core.byte_code.runtime_values import Cell, Held, InnerCode, InnerFunction, Internal, Null
 from unnest.core.byte_code.stack import INNER_FUNCTION
+from unnest.core.model import Unknown
 
 PYTHON_2_NAMES = {"True": True, "False": False}
 """What became constants with Python 3."""
@@ -54,7 +55,7 @@ class Variables(Generic[Value]):
         held = self._local.get(name, Null.UNSET)
         if isinstance(held, Null) or (isinstance(held, Cell) and not self._loads_cells):
             if name in self._code.cells:
-                raise NotFollowed("a cell")
+                raise Unknown("a cell")
             raise Impossible
         return held
 
@@ -64,7 +65,7 @@ class Variables(Generic[Value]):
             self._local.pop(name, None)
             return
         if not isinstance(held, Cell) and self._is_shared(name):
-            raise NotFollowed("a cell")
+            raise Unknown("a cell")
         if isinstance(held, Internal) and not isinstance(held, (Cell, InnerFunction)):
             raise Impossible
         self._local[name] = held
@@ -93,16 +94,16 @@ class Variables(Generic[Value]):
         if isinstance(held, Cell):
             return held
         if name in self._code.free:
-            raise NotFollowed(f"`{name}`, whose value is not stored")
+            raise Unknown(f"`{name}`, whose value is not stored")
         if not self._meaning.branches:
-            raise NotFollowed("a variable that inner functions share")
+            raise Unknown("a variable that inner functions share")
         raise Impossible
 
     def own_cell(self, index: int) -> Cell[Value]:
         """The same, to be changed: that of a variable of this function."""
         cell = self.cell(index)
         if entry(self._code.slots, index) not in self._code.cells:
-            raise NotFollowed("a variable of the function around it")
+            raise Unknown("a variable of the function around it")
         return cell
 
     # Globals and constants
@@ -134,4 +135,4 @@ class Variables(Generic[Value]):
             return self._meaning.constant(stored.decode("ascii"))
         if stored is None or stored is ... or isinstance(stored, (bool, int, float, str)):
             return self._meaning.constant(stored)
-        raise NotFollowed(INNER_FUNCTION if isinstance(stored, CodeObject) else "a constant of another kind")
+        raise Unknown(INNER_FUNCTION if isinstance(stored, CodeObject) else "a constant of another kind")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.frontends.python_values import Name, Value
 from unnest.core.interpreters.trace import TracedTensor
+from unnest.core.model import Unknown
 from unnest.core.ops.call import OpCall, plain_name
 
 MODULES = {
@@ -28,9 +28,9 @@ SCOPES = frozenset({"device", "name_scope", "variable_scope", "control_dependenc
 
 
 def static_shape(tensor: TracedTensor) -> tuple[int | None, ...]:
-    """The shape when the model is made: the number of rows is not known. Raises NotFollowed without an axis."""
+    """The shape when the model is made: the number of rows is not known. Raises Unknown without an axis."""
     if not tensor.shape:
-        raise NotFollowed("the shape of a number")
+        raise Unknown("the shape of a number")
     return (None, *tensor.shape[1:])
 
 

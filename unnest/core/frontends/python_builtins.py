@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, Protocol
 
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.frontends.python_values import MAX_ENTRIES, Once, Value
+from unnest.core.model import Unknown
 
 
 class Evaluator(Protocol):
-    """Python's rules for values of the trace. Methods raise NotFollowed."""
+    """Python's rules for values of the trace. Methods raise Unknown."""
 
     def number(self, value: Value) -> float:
         """A Python number."""
@@ -32,7 +32,7 @@ class Evaluator(Protocol):
 def _range(evaluator: Evaluator, *bounds: Value) -> tuple[int, ...]:
     numbers = range(*map(evaluator.whole, bounds))
     if len(numbers) > MAX_ENTRIES:
-        raise NotFollowed("a long range")
+        raise Unknown("a long range")
     return tuple(numbers)
 
 
@@ -45,13 +45,13 @@ def _least_or_most(choose: Callable[..., Any]) -> Callable[..., Value]:
 
 def _reversed(_: Evaluator, values: Value) -> Once:
     if not isinstance(values, (list, tuple)):
-        raise NotFollowed("no list")
+        raise Unknown("no list")
     return Once(reversed(values))
 
 
 def _length(_: Evaluator, values: Value) -> int:
     if not isinstance(values, (list, tuple)):
-        raise NotFollowed("no list")
+        raise Unknown("no list")
     return len(values)
 
 

@@ -9,20 +9,19 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from unnest.core import json_tree
-from unnest.core.byte_code.domain import NotFollowed
-from unnest.core.model import Json, JsonObject
+from unnest.core.model import Json, JsonObject, Unknown
 
 Value: TypeAlias = Any
 """A Tensor, a Name, a Method, a Scope, an Once, UNKNOWN, or what Python has: a number, text, None, list, tuple."""
 
 
-class Unknown(Enum):
+class UnknownValue(Enum):
     """A value that nothing in the file explains: a custom function or number, or what such a function returns."""
 
     UNKNOWN = "unknown"
 
 
-UNKNOWN = Unknown.UNKNOWN
+UNKNOWN = UnknownValue.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +50,10 @@ class Once:
         self._values: Iterator[Value] | None = values
 
     def begin(self) -> Iterator[Value]:
-        """Return the values. Raises NotFollowed the second time, when few people mean what is left of them."""
+        """Return the values. Raises Unknown the second time, when few people mean what is left of them."""
         values, self._values = self._values, None
         if values is None:
-            raise NotFollowed("an iterator that is read twice")
+            raise Unknown("an iterator that is read twice")
         return values
 
 
@@ -83,14 +82,14 @@ MAX_BITS = 2_000
 
 
 def stored_value(value: Json) -> Value:
-    """A value that is stored beside the code: an argument, a default, a cell. Raises NotFollowed."""
+    """A value that is stored beside the code: an argument, a default, a cell. Raises Unknown."""
 
     def unpack(holder: Sequence[Json] | JsonObject, parts: list[Value]) -> Value:
         if not isinstance(holder, Mapping):
             return parts
         if holder.get("class_name") == "__tuple__":
             return dict(zip(holder, parts, strict=True)).get("items")
-        raise NotFollowed("an object")
+        raise Unknown("an object")
 
     return json_tree.fold(value, lambda leaf: leaf, unpack)
 

@@ -13,7 +13,7 @@ from itertools import islice, product
 from typing import Literal, TypeVar
 
 from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.domain import Interpretation, NotFollowed, Plain
+from unnest.core.byte_code.domain import Interpretation, Plain
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import Impossible, Python
 from unnest.core.byte_code.runtime_values import TooMuch
@@ -29,7 +29,7 @@ from unnest.core.frontends.python_values import (
     Name,
     NameScope,
     Once,
-    Unknown,
+    UnknownValue,
     Value,
     flat,
     lists_in,
@@ -37,7 +37,7 @@ from unnest.core.frontends.python_values import (
     stored_value,
 )
 from unnest.core.interpreters.trace import Effect, OtherSizes, Trace, TracedInput, TracedTensor
-from unnest.core.model import Json
+from unnest.core.model import Json, Unknown
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.registry import COMPUTING_MODULES, OPERATIONS
 
@@ -81,7 +81,7 @@ def follow(
             if isinstance(error, OtherSizes):
                 raise
             return None
-        except NotFollowed:
+        except Unknown:
             pass
         if answers and answers[0] is not None and all(each == answers[0] for each in answers):
             return answers[0]
@@ -89,10 +89,10 @@ def follow(
 
 
 def _stored_list(stored: Json) -> list[Value]:
-    """The values of a stored list; none for null. Raises NotFollowed for anything else."""
+    """The values of a stored list; none for null. Raises Unknown for anything else."""
     values = stored_value(stored) if stored is not None else []
     if not isinstance(values, list):
-        raise NotFollowed("no list")
+        raise Unknown("no list")
     return values
 
 
@@ -129,7 +129,7 @@ class Tracer(Interpretation[Value]):
         """One for each entry of lists, for those of lists in them each time that they stand there.
 
         Raises:
-            NotFollowed: If there are too many, or for a list that a custom function was given and may have changed.
+            Unknown: If there are too many, or for a list that a custom function was given and may have changed.
 
         """
         entries, pending = 1, [value]
@@ -139,9 +139,9 @@ class Tracer(Interpretation[Value]):
                 entries += len(part)
                 pending += part
             if entries > MAX_ENTRIES or (isinstance(part, int) and part.bit_length() > MAX_BITS):
-                raise NotFollowed("more entries, or longer numbers, than layers compute with")
+                raise Unknown("more entries, or longer numbers, than layers compute with")
         if self._given_away and share_a_list(lists_in([value]), self._given_away):
-            raise NotFollowed("a list that a custom function may have changed")
+            raise Unknown("a list that a custom function may have changed")
         return entries
 
     def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[Value]) -> Value:
@@ -160,13 +160,13 @@ class Tracer(Interpretation[Value]):
             return [self.subscript(value, number) for number in range(count)]
         parts = list(islice(self.iterator(value), count + 1))
         if len(parts) != count:
-            raise NotFollowed("another number of values")
+            raise Unknown("another number of values")
         return parts
 
     def slice_of(self, ends: Sequence[Value]) -> Value:
         """Python's own, of numbers, tensors and unknown values."""
-        if any(not isinstance(end, (int, TracedTensor, Unknown, type(None))) for end in ends) or ends[2:] == [0]:
-            raise NotFollowed("a slice of other values than numbers")
+        if any(not isinstance(end, (int, TracedTensor, UnknownValue, type(None))) for end in ends) or ends[2:] == [0]:
+            raise Unknown("a slice of other values than numbers")
         return slice(*ends)
 
     def truth(self, value: Value) -> bool:
@@ -174,15 +174,15 @@ class Tracer(Interpretation[Value]):
         if isinstance(value, TracedTensor):
             value = self.number(value)
         if not isinstance(value, (bool, int, float, str, type(None), list)):
-            raise NotFollowed("a branch on an unknown value")
+            raise Unknown("a branch on an unknown value")
         return bool(value)
 
     def iterator(self, value: Value) -> Iterator[Value]:
-        """The entries of a list or tuple, or of an iterator. Raises NotFollowed for tensors."""
+        """The entries of a list or tuple, or of an iterator. Raises Unknown for tensors."""
         if isinstance(value, Once):
             return value.begin()
         if not isinstance(value, (list, tuple)):
-            raise NotFollowed("a loop over an unknown value")
+            raise Unknown("a loop over an unknown value")
         return iter(value)
 
     def generator(self, values: Iterator[Value]) -> Value:
@@ -190,19 +190,19 @@ class Tracer(Interpretation[Value]):
         return Once(values)
 
     def number(self, value: Value) -> float:
-        """A Python number; that of a tensor leaves the trace. Raises NotFollowed."""
+        """A Python number; that of a tensor leaves the trace. Raises Unknown."""
         if isinstance(value, TracedTensor) and value.arrays and not value.holds_elements and not value.shape:
             self._trace.leaves_trace = True
             value = value.arrays[0].item()
         if isinstance(value, (int, float)):
             return value
-        raise NotFollowed("no number")
+        raise Unknown("no number")
 
     def whole(self, value: Value) -> int:
-        """A whole Python number. Raises NotFollowed."""
+        """A whole Python number. Raises Unknown."""
         number = self.number(value)
         if number != int(number):
-            raise NotFollowed("no whole number")
+            raise Unknown("no whole number")
         return int(number)
 
     # Names and attributes
@@ -216,7 +216,7 @@ class Tracer(Interpretation[Value]):
         return Name(path)
 
     def attribute(self, of: Value, name: str) -> Value:
-        """An attribute of a module, tensor, shape or list. Raises NotFollowed for others."""
+        """An attribute of a module, tensor, shape or list. Raises Unknown for others."""
         if of is UNKNOWN or (isinstance(of, str) and name == "format"):
             return UNKNOWN
         if isinstance(of, Name):
@@ -226,7 +226,7 @@ class Tracer(Interpretation[Value]):
         if isinstance(of, tuple) and name in ("ndims", "rank", "as_list"):
             return Method(lambda: list(of)) if name == "as_list" else len(of)
         if not isinstance(of, list) or name not in ("append", "insert", "extend", "reverse"):
-            raise NotFollowed(f"an attribute {name}")
+            raise Unknown(f"an attribute {name}")
         self._check_unshared(of)
         return Method(lambda *values: self._change_list(of, name, values))
 
@@ -235,14 +235,14 @@ class Tracer(Interpretation[Value]):
         if name == "shape" and self._has_dynamic_shape:
             return (self.subscript(self._apply("shape", [tensor], {}, ""), 0), *tensor.shape[1:])
         if name not in ("shape", "_keras_shape", "get_shape"):
-            raise NotFollowed(f"an attribute {name}")
+            raise Unknown(f"an attribute {name}")
         shape = static_shape(tensor)
         return Method(lambda: shape) if name == "get_shape" else shape
 
     def entered(self, value: Value) -> Value:
         """Devices, names and the like change nothing of what is computed in them."""
         if not isinstance(value, NameScope):
-            raise NotFollowed("a with statement")
+            raise Unknown("a with statement")
         return UNKNOWN
 
     # Operators
@@ -250,7 +250,7 @@ class Tracer(Interpretation[Value]):
     def unary(self, symbol: Literal["+", "-", "~"], value: Value) -> Value:
         """`-value` alone."""
         if symbol != "-":
-            raise NotFollowed(f"the operator {symbol}")
+            raise Unknown(f"the operator {symbol}")
         if isinstance(value, TracedTensor):
             return self._apply("negative", [value], {}, "computes with the values (`-`)")
         return value if value is UNKNOWN else -self.number(value)
@@ -263,7 +263,7 @@ class Tracer(Interpretation[Value]):
         is_repeated = symbol == "*" and any(isinstance(side, (list, tuple)) for side in sides)
         if any(isinstance(side, TracedTensor) for side in sides) and not is_repeated:
             if symbol not in OPERATORS:
-                raise NotFollowed(f"the operator {symbol}")
+                raise Unknown(f"the operator {symbol}")
             words = f"computes with the values (`{symbol.removeprefix('classic ')}`)"
             return self._apply(OPERATORS[symbol][0], sides, {}, words)
         if UNKNOWN in sides:
@@ -273,11 +273,11 @@ class Tracer(Interpretation[Value]):
         if symbol in ("==", "!=") and all(isinstance(side, (str, type(None))) for side in sides):
             return (left == right) is (symbol == "==")
         if symbol not in OPERATORS:
-            raise NotFollowed(f"the operator {symbol}")
+            raise Unknown(f"the operator {symbol}")
         try:
             return OPERATORS[symbol][1](self.number(left), self.number(right))
         except (ArithmeticError, ValueError) as error:
-            raise NotFollowed(str(error)) from error
+            raise Unknown(str(error)) from error
 
     compare = binary
 
@@ -287,7 +287,7 @@ class Tracer(Interpretation[Value]):
             return self.binary(symbol, left, right)
         self._check_unshared(left)
         if symbol != "+":
-            raise NotFollowed(f"the operator {symbol}=")
+            raise Unknown(f"the operator {symbol}=")
         self._extend(left, right)
         return left
 
@@ -297,25 +297,25 @@ class Tracer(Interpretation[Value]):
             return left + right
         of, times = (left, right) if isinstance(left, (list, tuple)) else (right, left)
         if symbol != "*" or len(of) * self.whole(times) > MAX_ENTRIES:
-            raise NotFollowed(f"the operator {symbol} of lists")
+            raise Unknown(f"the operator {symbol} of lists")
         return of * self.whole(times)
 
     # Lists
 
     def _check_unshared(self, value: list[Value]) -> None:
-        """Raise NotFollowed for a list that other calls see as well."""
+        """Raise Unknown for a list that other calls see as well."""
         if share_a_list([value], self._shared):
-            raise NotFollowed("a list that other calls see as well")
+            raise Unknown("a list that other calls see as well")
 
     def _extend(self, of: list[Value], values: Value) -> None:
-        """Extend a list. Raises NotFollowed where the two depend on each other, or there are too many."""
+        """Extend a list. Raises Unknown where the two depend on each other, or there are too many."""
         count, more = len(of), tuple(self.iterator(values))
         if len(of) != count or count + len(more) > MAX_ENTRIES:
-            raise NotFollowed("a list that grows")
+            raise Unknown("a list that grows")
         of.extend(more)
 
     def _change_list(self, of: list[Value], name: str, values: Sequence[Value]) -> None:
-        """Call a method that changes a list. Raises NotFollowed."""
+        """Call a method that changes a list. Raises Unknown."""
         match name, values:
             case "append", (value,):
                 of.append(value)
@@ -326,7 +326,7 @@ class Tracer(Interpretation[Value]):
             case "reverse", ():
                 of.reverse()
             case _:
-                raise NotFollowed(f"{name} with other arguments")
+                raise Unknown(f"{name} with other arguments")
 
     def subscript(self, of: Value, key: Value) -> Value:
         """Elements of a tensor, entries of a list."""
@@ -335,7 +335,7 @@ class Tracer(Interpretation[Value]):
         if isinstance(of, TracedTensor):
             return self._part(of, key)
         if not isinstance(of, (list, tuple)):
-            raise NotFollowed("a subscript")
+            raise Unknown("a subscript")
         if isinstance(key, slice):
             key = slice(*(end if end is None else self.whole(end) for end in (key.start, key.stop, key.step)))
         else:
@@ -343,7 +343,7 @@ class Tracer(Interpretation[Value]):
         try:
             return of[key]
         except (LookupError, ValueError) as error:
-            raise NotFollowed(str(error)) from error
+            raise Unknown(str(error)) from error
 
     def _part(self, of: TracedTensor, key: Value) -> Value:
         """`of[key]`; an axis after the batch that is cut by an unknown number is taken as a whole, which is noted."""
@@ -365,7 +365,7 @@ class Tracer(Interpretation[Value]):
         if function is UNKNOWN:
             return self._custom([*positional, *keywords.values()])
         if not isinstance(function, Name):
-            raise NotFollowed("a call")
+            raise Unknown("a call")
         module, _, name = function.path.rpartition(".")
         if module and name in SCOPES:
             return NameScope()
@@ -377,7 +377,7 @@ class Tracer(Interpretation[Value]):
 
     def _builtin(self, name: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         if name not in BUILTINS:
-            raise NotFollowed("a module that is called")
+            raise Unknown("a module that is called")
         result = self._of_python(BUILTINS[name], [self, *positional], keywords)
         is_list = name == "zip" and self._python.version == "2.7" and isinstance(result, Once)
         return list(self.iterator(result)) if is_list else result
@@ -385,13 +385,13 @@ class Tracer(Interpretation[Value]):
     def _of_python(
         self, function: Callable[..., Value], positional: Sequence[Value], keywords: Mapping[str, Value]
     ) -> Value:
-        """Call a function on plain values. Raises NotFollowed where Python would raise."""
+        """Call a function on plain values. Raises Unknown where Python would raise."""
         if UNKNOWN in [*positional, *keywords.values()]:
             return UNKNOWN
         try:
             return function(*positional, **keywords)
         except (TypeError, ValueError, LookupError, ArithmeticError) as error:
-            raise NotFollowed(str(error)) from error
+            raise Unknown(str(error)) from error
 
     def _custom(self, values: Sequence[Value]) -> Value:
         """The result of a custom function, which may change the lists, and read the iterators, that it is given."""
@@ -432,4 +432,4 @@ class Tracer(Interpretation[Value]):
             return slice(*(self._argument(end) for end in (value.start, value.stop, value.step)))
         if isinstance(value, (list, tuple)):
             return [self._argument(part) for part in value]
-        return self._trace.unknown().ref if isinstance(value, (Unknown, Name, Once, Method, NameScope)) else value
+        return self._trace.unknown().ref if isinstance(value, (UnknownValue, Name, Once, Method, NameScope)) else value

@@ -15,7 +15,8 @@ from unnest.core.architecture.graph import Ref
 from unnest.core.interpreters import row_dependence
 from unnest.core.interpreters.row_dependence import NO_ROW, RowsMixed, along, combined, each_its_own
 from unnest.core.interpreters.tower_tensors import Known, Tensor, TowerTensors
-from unnest.core.ops.call import OpCall, UnreadableCall, Value, refs_in
+from unnest.core.model import Unknown
+from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.elements import Array
 from unnest.core.ops.product_axes import MATRIX
 from unnest.core.ops.registry import Kind, Operation, argument
@@ -87,7 +88,7 @@ def multiplied(tensors: TowerTensors, step: RowStep) -> Tensor:
     """A sum of products, by the axes that the operation sums over."""
     call, operation = step.call, step.operation
     if operation.axes is None:
-        raise UnreadableCall
+        raise Unknown
     is_pair = operation.position("y") is not None
     operands = [argument(call, name) for name in "xy"] if is_pair else [*refs_in([*call.args, *call.kwargs.values()])]
     beside = {
@@ -119,7 +120,7 @@ def by_index(tensors: TowerTensors, step: RowStep) -> Tensor:
     chosen = along(first, [axis])
     if within:
         if first.ndim != second.ndim or axis % first.ndim != within:
-            raise UnreadableCall
+            raise Unknown
         return combined([chosen, second])
     axis %= first.ndim
     around = chosen.reshape((*first.shape[:axis], *[1] * second.ndim, *first.shape[axis + 1 :]))
@@ -150,7 +151,7 @@ def _axes(tensors: TowerTensors, step: RowStep, tensor: Array) -> Collection[int
     if any(not -tensor.ndim <= number < tensor.ndim for number in axes):
         raise ValueError("an axis that a tensor does not have")
     if any(tensor.shape[axis] == tensors.rows for axis in axes) and np.all(tensor["element"] == NO_ROW):
-        raise UnreadableCall  # of as many as there are rows
+        raise Unknown  # of as many as there are rows
     return axes
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unnest.core.architecture.graph import Ref
-from unnest.core.model import Shape
+from unnest.core.model import Shape, Unknown
 from unnest.core.ops.call import OpCall, Value
 from unnest.core.ops.elements import NOT_COMPUTED
 from unnest.core.ops.registry import Kind, Operation, argument, operation_of
-from unnest.core.ops.sizes import Sized, UnknownShape, axes_of, broadcast, shape_of, shapes_of, without_axes
+from unnest.core.ops.sizes import Sized, axes_of, broadcast, shape_of, shapes_of, without_axes
 
 
 def result_shape(call: OpCall) -> Shape | None:
@@ -24,7 +24,7 @@ def result_shape(call: OpCall) -> Shape | None:
         if operation.shape is not None:
             return operation.shape(**operation.bind(call.args, call.kwargs))
         return _shape_by_kind(operation, call)
-    except (UnknownShape, *NOT_COMPUTED):
+    except NOT_COMPUTED:
         return None
 
 
@@ -40,7 +40,7 @@ def call_shape(call: OpCall, shapes: Mapping[Ref, Shape | None]) -> Shape | None
 
 
 def _shape_by_kind(operation: Operation, call: OpCall) -> Shape:
-    """The shape that operations of a kind give. Raises UnknownShape."""
+    """The shape that operations of a kind give. Raises Unknown."""
     if operation.keeps_shape:
         tensors = [value for value in call.args if isinstance(value, Sized)]
         return shape_of(tensors[0] if tensors else None)
@@ -53,7 +53,7 @@ def _shape_by_kind(operation: Operation, call: OpCall) -> Shape:
         shape = shape_of(call.args[0] if call.args else None)
         axes = axes_of(argument(call, "axis"), len(shape))
         return without_axes(shape, axes, keepdims=bool(argument(call, "keepdims")))
-    raise UnknownShape
+    raise Unknown
 
 
 def _is_operand(value: Value) -> bool:

@@ -16,10 +16,10 @@ import numpy as np
 
 from unnest.budget import charge_steps
 from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.model import Shape
+from unnest.core.model import DataDependent, Shape, Unknown
 from unnest.core.ops.apply import apply, is_known
-from unnest.core.ops.call import OpCall, UnreadableCall
-from unnest.core.ops.elements import ELEMENT, Array, ByContents
+from unnest.core.ops.call import OpCall
+from unnest.core.ops.elements import ELEMENT, Array
 
 Column: TypeAlias = "tuple[Ref, ...]"
 """One tensor of every tower, in the towers' order."""
@@ -92,7 +92,7 @@ class Values:
         self._work = 0
 
     def of(self, ref: Ref) -> Array:
-        """The array at a tensor. Raises UnreadableCall, ByContents, and what NumPy does where shapes do not fit."""
+        """The array at a tensor. Raises Unknown, DataDependent, and what NumPy does where shapes do not fit."""
         pending = [ref]
         while pending:
             here = pending[-1]
@@ -107,14 +107,14 @@ class Values:
             if missing:
                 pending += missing
                 if len(pending) > MAX_CALLS:
-                    raise UnreadableCall
+                    raise Unknown
                 continue
             try:
                 self._apply(here.call, what)
-            except ByContents:
+            except DataDependent:
                 self._tensors[here] = self._changed(here)
             if here not in self._tensors:
-                raise UnreadableCall
+                raise Unknown
         return self._tensors[ref]
 
     @property
@@ -128,17 +128,17 @@ class Values:
         work = sum(array.size for array in results)
         self._work += work
         if self._work > MAX_WORK:
-            raise UnreadableCall
+            raise Unknown
         charge_steps(STEPS_A_CALL + work // 1000)
         for tensor, array in enumerate(results):
             self._tensors[Ref(at.layer, at.rank, tensor)] = array
 
     def _changed(self, ref: Ref) -> Array:
-        """Return new elements for a value computed of rows, as a layer's output. Raises ByContents without a shape."""
+        """Return new elements for a value computed of rows, like a layer's output. Raises DataDependent if unsized."""
         try:
             return self._source(ref)
-        except UnreadableCall as e:
-            raise ByContents from e
+        except Unknown as e:
+            raise DataDependent from e
 
     def _source(self, ref: Ref) -> Array:
         """A tensor that is no operation's: its elements by number, unlike those of all others."""
@@ -147,14 +147,14 @@ class Values:
         return array
 
     def _sizes(self, shape: Shape | None) -> tuple[int, ...]:
-        """The shape of a stand-in. Raises UnreadableCall where it is not known, or has too much in it."""
+        """The shape of a stand-in. Raises Unknown where it is not known, or has too much in it."""
         if shape is None:
-            raise UnreadableCall
+            raise Unknown
         if not shape:
             return ()
         sizes = (self.rows if shape[0] is None else shape[0], *row_sizes(shape[1:], self.longest))
         if prod(sizes) > MAX_WORK // 4:
-            raise UnreadableCall
+            raise Unknown
         return sizes
 
 

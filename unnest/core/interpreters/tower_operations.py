@@ -16,9 +16,10 @@ from unnest.core.interpreters.row_counts import Counts, computed
 from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER, every
 from unnest.core.interpreters.row_rules import RowStep
 from unnest.core.interpreters.tower_tensors import Known, Tensor, TowerTensors
+from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.apply import apply, contents
-from unnest.core.ops.call import OpCall, UnreadableCall, Value, refs_in
-from unnest.core.ops.elements import NOT_COMPUTED, Array, ByContents, check_size
+from unnest.core.ops.call import OpCall, Value, refs_in
+from unnest.core.ops.elements import NOT_COMPUTED, Array, check_size
 from unnest.core.ops.registry import IN_PLACE, JOINS, Kind, Operation, argument, kind_of, operation_of
 
 PARTS_OF_SHAPES = frozenset({Kind.SLICE, Kind.TAKE})
@@ -50,7 +51,7 @@ class TowerOperations:
             return every(NO_ROW, self._tensors.first(what).shape)
         try:
             moved = self._moved(what, operation, given)
-        except ByContents:
+        except DataDependent:
             return row_rules.computed(self._tensors, RowStep(here, what, operation, given))
         if self._is_of_one_batch(what, given) or (kind_of(what) in JOINS and self._is_by_place(what, moved)):
             self._tensors.of_one_batch.add(here)
@@ -74,13 +75,13 @@ class TowerOperations:
     # What is made of rows
 
     def _moved(self, what: OpCall, operation: Operation, given: Mapping[Ref, Tensor]) -> list[Array]:
-        """Return the result of an operation that moves numbers. Raises ByContents for other operations."""
+        """Return the result of an operation that moves numbers. Raises DataDependent for other operations."""
         if operation.compute is None or operation.takes_all:
-            raise ByContents
+            raise DataDependent
         is_shaped = operation.kind is Kind.MOVE and operation.names_shape
         is_guess = is_shaped and not self._tensors.guessed.isdisjoint(given)
         if is_guess or not self._tensors.taken.isdisjoint(given):
-            raise UnreadableCall
+            raise Unknown
         moved = {*refs_in(contents(what))}
         has_rows = any(isinstance(given[ref], np.ndarray) for ref in moved)
         check_size(sum(tensor.size for tensor in map(given.get, moved) if isinstance(tensor, np.ndarray)))
@@ -151,10 +152,10 @@ def _literal_bounds(value: Value, rank: int) -> list[list[int]]:
 
 
 def _size(what: OpCall, tensor: Array) -> Counts:
-    """The sizes of a tensor, one of whose axes are the rows. Raises UnreadableCall for others."""
+    """The sizes of a tensor, one of whose axes are the rows. Raises Unknown for others."""
     axes = _axes_of_rows(tensor)
     if len(axes) != 1:
-        raise UnreadableCall
+        raise Unknown
     larger = [2 * size if axis == axes[0] else size for axis, size in enumerate(tensor.shape)]
     one, other = (_size_of(what, shape) for shape in (tensor.shape, larger))
     return Counts(one, other, one != other)
@@ -167,7 +168,7 @@ def _size_of(what: OpCall, shape: Sequence[int]) -> Array:
 
 
 def _no_tensor(_: Ref) -> Array:
-    raise UnreadableCall
+    raise Unknown
 
 
 def _are_known(given: Mapping[Ref, Tensor]) -> bool:

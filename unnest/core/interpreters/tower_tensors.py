@@ -12,9 +12,9 @@ from unnest.core.architecture.graph import Ref
 from unnest.core.interpreters.row_counts import Counts
 from unnest.core.interpreters.row_dependence import NO_ROW, each_its_own, every
 from unnest.core.interpreters.tensor_graph import TensorGraph, Values
-from unnest.core.model import Shape
+from unnest.core.model import Shape, Unknown
 from unnest.core.ops.apply import contents
-from unnest.core.ops.call import OpCall, UnreadableCall, Value, refs_in
+from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.elements import ELEMENT, Array, whole_numbers
 from unnest.core.ops.registry import JOINS, MOVES, SLICES, kind_of
 
@@ -88,7 +88,7 @@ class TowerTensors:
         """The rows of the first tensor that an operation is given."""
         for ref in refs_in([*what.args, *what.kwargs.values()]):
             return self.rows_of(ref)
-        raise UnreadableCall
+        raise Unknown
 
     def rows_of(self, value: Value, rank: int | None = None) -> Array:
         """The rows that a tensor's numbers are made of; `rank`: of one without any, if it is not known."""
@@ -100,7 +100,7 @@ class TowerTensors:
         if isinstance(tensor, Counts):
             return tensor.rows
         if tensor is Known.LOST:
-            raise UnreadableCall
+            raise Unknown
         is_unknown = rank is not None and self.graph.rank_of(value, self.shapes) is None
         return every(NO_ROW, [1] * (rank or 0) if is_unknown else self.sizes(value, rows=1))
 
@@ -136,19 +136,19 @@ class TowerTensors:
         )
 
     def counted(self, ref: Ref) -> Counts | Array:
-        """The numbers of a tensor that is made of no rows. Raises ByContents, UnreadableCall."""
+        """The numbers of a tensor that is made of no rows. Raises DataDependent, Unknown."""
         tensor = self.tensors[ref]
         if isinstance(tensor, Counts):
             return tensor
         if tensor is not Known.PLAIN:
-            raise UnreadableCall
+            raise Unknown
         numbers = self.constants.of(ref)
         if numbers.dtype == ELEMENT:
-            raise UnreadableCall
+            raise Unknown
         return numbers
 
     def number(self, ref: Ref) -> Array:
-        """The same in the batch that is tried. Raises ByContents, UnreadableCall."""
+        """The same in the batch that is tried. Raises DataDependent, Unknown."""
         counted = self.counted(ref)
         return counted.one if isinstance(counted, Counts) else counted
 

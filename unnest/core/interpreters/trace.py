@@ -18,12 +18,12 @@ import numpy as np
 
 from unnest.budget import charge_steps
 from unnest.core.architecture.graph import Ref
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.runtime_values import TooMuch
 from unnest.core.interpreters.shapes import call_shape
+from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.apply import bind, literal_axis
-from unnest.core.ops.call import OpCall, UnreadableCall, refs_in
-from unnest.core.ops.elements import ELEMENT, MISFITS, Array, ByContents, TooLarge, check_size
+from unnest.core.ops.call import OpCall, refs_in
+from unnest.core.ops.elements import ELEMENT, MISFITS, Array, TooLarge, check_size
 from unnest.core.ops.registry import COMPUTING, JOINS, SLICES, Kind, argument, operation_of
 
 MAX_WORK = 20_000_000
@@ -41,7 +41,7 @@ MAX_COUNTED = 1 << 62
 """Elements that a view may stand for."""
 
 
-class OtherSizes(NotFollowed):
+class OtherSizes(Unknown):
     """With other sizes of the axes after the batch the code may be followed: `sizes`, or smaller ones."""
 
     def __init__(self, sizes: tuple[int, ...] | None = None) -> None:
@@ -66,9 +66,9 @@ class TracedTensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """All sizes. Raises NotFollowed if they are not known."""
+        """All sizes. Raises Unknown if they are not known."""
         if not self.arrays:
-            raise NotFollowed("a tensor of unknown shape")
+            raise Unknown("a tensor of unknown shape")
         shape: tuple[int, ...] = self.arrays[0].shape
         return shape
 
@@ -152,7 +152,7 @@ class Trace:
         """Apply one operation, and note it: its tensors, a number where it is given no tensor, None for no answer.
 
         Raises:
-            NotFollowed: If the operation does not take such arguments.
+            Unknown: If the operation does not take such arguments.
             OtherSizes: If an array would be too large, or the code names the sizes that its input must have.
 
         """
@@ -173,15 +173,17 @@ class Trace:
             return self._applied(
                 Step(call, words, effect), axes=len(held[0].arrays) if held else 1, is_plain=not tensors
             )
-        except ByContents:
+        except DataDependent:
             by_values = f"{words}, which chooses rows by their values" if operation.kind in SLICES else words
             return self._computed(call, by_values, tensors)
         except TooLarge as error:
-            raise OtherSizes if held else NotFollowed from error
-        except (UnreadableCall, *MISFITS) as error:
-            if isinstance(error, UnreadableCall) and operation.kind in JOINS and 0 < len(held) < len(tensors):
+            raise OtherSizes if held else Unknown from error
+        except (OtherSizes, TooMuch):
+            raise
+        except (Unknown, *MISFITS) as error:
+            if isinstance(error, Unknown) and operation.kind in JOINS and 0 < len(held) < len(tensors):
                 return self._computed(call, words, tensors)  # rows beside other numbers
-            raise NotFollowed(str(error)) from error
+            raise Unknown(str(error)) from error
 
     def _check_sizes(self, shape: object) -> None:
         """Raise OtherSizes for a shape with sizes of its own, where those of the inputs are stand-ins."""

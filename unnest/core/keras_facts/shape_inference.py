@@ -13,14 +13,8 @@ from typing import NamedTuple
 
 from unnest.core.architecture.models import MODEL_CLASSES
 from unnest.core.layers.catalog import layer_record, output_shape
-from unnest.core.layers.shape_rules import (
-    UnknownShape,
-    integer,
-    policy_name,
-    settings,
-    stored_shape,
-)
-from unnest.core.model import Json, JsonObject, Shape
+from unnest.core.layers.shape_rules import integer, policy_name, settings, stored_shape
+from unnest.core.model import Json, JsonObject, Shape, Unknown
 
 TENSOR = "__keras_tensor__"
 
@@ -47,7 +41,7 @@ def of_input(entry: JsonObject) -> Spec | None:
         return None
     try:
         return Spec(stored_shape(config.get("batch_shape")), dtype) if isinstance(dtype, str) else None
-    except UnknownShape:
+    except Unknown:
         return None
 
 
@@ -55,7 +49,7 @@ def called(entry: JsonObject, given: Spec) -> Called | None:
     """Return what a call of this layer on that tensor stores and yields."""
     try:
         return Called(_filled_in(entry, given), _output(entry, given))
-    except (UnknownShape, ArithmeticError, LookupError):
+    except (Unknown, ArithmeticError, LookupError):
         return None
 
 
@@ -63,7 +57,7 @@ def result_of(entry: JsonObject, given: Sequence[Spec]) -> Spec | None:
     """The tensor that a call of this layer on those tensors yields."""
     try:
         return _merge_output(entry, given)
-    except (UnknownShape, ArithmeticError, LookupError):
+    except (Unknown, ArithmeticError, LookupError):
         return None
 
 
@@ -74,7 +68,7 @@ def converts(entry: JsonObject, given: Spec) -> bool:
     """
     try:
         return _is_float(given.dtype) and given.dtype != _takes(entry, given)
-    except UnknownShape:
+    except Unknown:
         return False
 
 
@@ -85,7 +79,7 @@ def noted(node: Json) -> Iterator[Spec]:
         if node.get("class_name") == TENSOR and isinstance(config, Mapping):
             try:
                 yield Spec(stored_shape(config.get("shape")), str(config.get("dtype")))
-            except UnknownShape:
+            except Unknown:
                 return
         else:
             for key in sorted(node):
@@ -113,7 +107,7 @@ def _filled_in(entry: JsonObject, given: Spec) -> JsonObject:
     if given.dtype == _takes(entry, given):
         return filled
     if filled and not _is_float(given.dtype):
-        raise UnknownShape  # no cast shows which Keras it was
+        raise Unknown  # no cast shows which Keras it was
     return {}
 
 
@@ -125,7 +119,7 @@ def _takes(entry: JsonObject, given: Spec) -> str:
     if entry.get("class_name") == "Sequential":
         first = of_input(_layers(config)[0])
         if first is None:
-            raise UnknownShape
+            raise Unknown
         return first.dtype
     return _compute_dtype(config)
 
@@ -135,7 +129,7 @@ def _compute_dtype(config: JsonObject) -> str:
     policy = config.get("dtype")
     name = policy_name(policy)
     if not isinstance(name, str) or (isinstance(policy, Mapping) and policy.get("class_name") != "DTypePolicy"):
-        raise UnknownShape
+        raise Unknown
     return name.removeprefix("mixed_")
 
 
@@ -152,13 +146,13 @@ def _output(entry: JsonObject, given: Spec) -> Spec:
     config = settings(entry)
     name = str(entry.get("class_name"))
     if str(entry.get("module", "keras")).partition(".")[0] != "keras":
-        raise UnknownShape
+        raise Unknown
     _agrees_with_build(entry, given.shape)
     if name in MODEL_CLASSES:
         return _of_functional(config, given) if "output_layers" in config else _of_sequential(config, given)
     own = _compute_dtype(config)
     if hides_policy(entry) and own != given.dtype:
-        raise UnknownShape
+        raise Unknown
     is_carrier = name == "TimeDistributed"
     shape = _time_distributed(config, given.shape) if is_carrier else output_shape(name, config, given.shape)
     return Spec(shape, given.dtype if layer_record(name).notes_input_dtype and not _is_float(given.dtype) else own)
@@ -169,7 +163,7 @@ def _agrees_with_build(entry: JsonObject, shape: Shape) -> None:
     build = entry.get("build_config")
     stored = build.get("input_shape") if isinstance(build, Mapping) else None
     if stored is not None and stored_shape(stored) != shape:
-        raise UnknownShape
+        raise Unknown
 
 
 # ---- models ----
@@ -180,7 +174,7 @@ def _of_sequential(config: JsonObject, given: Spec) -> Spec:
     first, *rest = _layers(config)
     spec = of_input(first)
     if spec is None or spec.shape != given.shape:
-        raise UnknownShape
+        raise Unknown
     for layer in rest:
         spec = _output(layer, spec)
     return spec
@@ -191,10 +185,10 @@ def _of_functional(config: JsonObject, given: Spec) -> Spec:
     spec = of_input(named[_only(config["input_layers"])])
     last = named[_only(config["output_layers"])]
     if spec is None or spec.shape != given.shape:
-        raise UnknownShape
+        raise Unknown
     calls = last.get("inbound_nodes")
     if not isinstance(calls, Sequence) or len(calls) != 1:
-        raise UnknownShape
+        raise Unknown
     return _merge_output(last, list(noted(calls[0])))
 
 
@@ -202,7 +196,7 @@ def _only(ends: Json) -> str:
     """The name of the one layer in a list of inputs or outputs, `["a", 0, 0]` or `[["a", 0, 0]]`."""
     end = ends[0] if isinstance(ends, Sequence) and len(ends) == 1 else ends
     if not isinstance(end, Sequence) or isinstance(end, str) or not isinstance(end[0], str):
-        raise UnknownShape
+        raise Unknown
     return end[0]
 
 
@@ -219,14 +213,14 @@ def _merge_output(entry: JsonObject, given: Sequence[Spec]) -> Spec:
         whole[axis] = None if None in sizes else sum(size or 0 for size in sizes)
         return Spec(tuple(whole), _compute_dtype(config))
     if len(given) != 1:
-        raise UnknownShape
+        raise Unknown
     return _output(entry, given[0])
 
 
 def _time_distributed(config: JsonObject, shape: Shape) -> Shape:
     inner = config.get("layer")
     if not isinstance(inner, Mapping) or "layers" in settings(inner):
-        raise UnknownShape
+        raise Unknown
     step = _output(inner, Spec((shape[0], *shape[2:]), _compute_dtype(settings(inner)))).shape
     return (step[0], shape[1], *step[1:])
 
@@ -235,5 +229,5 @@ def _layers(config: JsonObject) -> list[JsonObject]:
     layers = config.get("layers")
     found = [entry for entry in layers if isinstance(entry, Mapping)] if isinstance(layers, Sequence) else []
     if not found:
-        raise UnknownShape
+        raise Unknown
     return found

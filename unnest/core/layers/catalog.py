@@ -21,8 +21,7 @@ from unnest.core.layers import (
     wrappers,
 )
 from unnest.core.layers.record import KerasLayer, MaskUse
-from unnest.core.layers.shape_rules import UnknownShape
-from unnest.core.model import JsonObject, Shape
+from unnest.core.model import JsonObject, Shape, Unknown
 
 FAMILIES: Mapping[str, tuple[KerasLayer, ...]] = {
     "core": core.LAYERS,
@@ -69,12 +68,12 @@ def output_shape(class_name: str, config: JsonObject, shape: Shape) -> Shape:
     """Return the shape of a layer's output for an input of this shape.
 
     Raises:
-        UnknownShape: the class is not known, or its config and the input's number of axes do not fit.
+        Unknown: the class is not known, or its config and the input's number of axes do not fit.
 
     """
     record = layer_record(class_name)
     if record.output_shape is None or record.input_axes not in (None, len(shape)):
-        raise UnknownShape
+        raise Unknown
     return record.output_shape(config, shape)
 
 

@@ -9,13 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import TypeAlias
 
-from unnest.core.model import Json, JsonObject, Shape
+from unnest.core.model import Json, JsonObject, Shape, Unknown
 
 LayerShapeRule: TypeAlias = Callable[[JsonObject, Shape], Shape]
-
-
-class UnknownShape(Exception):
-    """The shape does not follow from the config."""
 
 
 def same(config: JsonObject, shape: Shape) -> Shape:
@@ -27,7 +23,7 @@ def same(config: JsonObject, shape: Shape) -> Shape:
 def _spatial(config: JsonObject, shape: Shape, sizes: Sequence[int | None], channels: int | None) -> Shape:
     """The shape with other sizes between batch and channels, or after both."""
     if any(size is not None and size <= 0 for size in sizes):
-        raise UnknownShape
+        raise Unknown
     if config.get("data_format") == "channels_first":
         return (shape[0], channels, *sizes)
     return (shape[0], *sizes, channels)
@@ -44,7 +40,7 @@ def _windows(config: JsonObject, sizes: Shape, window: Sequence[int], dilation: 
     """How often a window fits."""
     padding = config.get("padding")
     if padding not in {"valid", "same", "causal"}:
-        raise UnknownShape
+        raise Unknown
     strides = integers(config.get("strides"), len(sizes))
     reach = [d * (w - 1) if padding == "valid" else 0 for w, d in zip(window, dilation, strict=True)]
     return [
@@ -69,7 +65,7 @@ def conv_transpose(config: JsonObject, shape: Shape) -> Shape:
     sizes, _ = _parts(config, shape)
     rank, padding = len(sizes), config.get("padding")
     if padding not in {"valid", "same"}:
-        raise UnknownShape
+        raise Unknown
     strides, window, dilation = (integers(config.get(k), rank) for k in ("strides", "kernel_size", "dilation_rate"))
     extra = None if config.get("output_padding") is None else integers(config["output_padding"], rank)
 
@@ -104,7 +100,7 @@ def _edges(key: str, sign: int) -> LayerShapeRule:
         ends = config.get(key)
         pairs = [ends] if len(sizes) == 1 else ends
         if not isinstance(pairs, Sequence) or len(pairs) != len(sizes):
-            raise UnknownShape
+            raise Unknown
         both = [sum(integers(pair, 2)) for pair in pairs]
         new = [None if s is None else s + sign * more for s, more in zip(sizes, both, strict=True)]
         return _spatial(config, shape, new, channels)
@@ -131,7 +127,7 @@ def dense(config: JsonObject, shape: Shape) -> Shape:
 def embedding(config: JsonObject, shape: Shape) -> Shape:
     """One axis more, of `output_dim`."""
     if config.get("mask_zero"):
-        raise UnknownShape  # the mask becomes operations of their own
+        raise Unknown  # the mask becomes operations of their own
     return (*shape, integer(config.get("output_dim")))
 
 
@@ -151,7 +147,7 @@ def reshape(config: JsonObject, shape: Shape) -> Shape:
     target = integers(config.get("target_shape"))
     whole, known = _product(shape[1:]), prod(size for size in target if size != -1)
     if target.count(-1) > 1 or (whole is not None and whole % known):
-        raise UnknownShape
+        raise Unknown
     rest = None if whole is None else whole // known
     return (shape[0], *(rest if size == -1 else size for size in target))
 
@@ -165,21 +161,21 @@ def repeat(config: JsonObject, shape: Shape) -> Shape:
     """(batch, n, features) of (batch, features)."""
     batch, size = shape if len(shape) == 2 else (None, None)  # noqa: PLR2004 - rows and features
     if size is None:
-        raise UnknownShape
+        raise Unknown
     return (batch, integer(config.get("n")), size)
 
 
 def recurrent(config: JsonObject, shape: Shape) -> Shape:
     """(batch, units), or (batch, steps, units) with `return_sequences`, of (batch, steps, features)."""
     if config.get("return_state") or len(shape) != 3:  # noqa: PLR2004 - rows, steps and features
-        raise UnknownShape
+        raise Unknown
     return (*shape[: 2 if config.get("return_sequences") else 1], integer(config.get("units")))
 
 
 def conv_lstm(config: JsonObject, shape: Shape) -> Shape:
     """As a convolution of one step, with the axis of the steps if `return_sequences`."""
     if config.get("return_state"):
-        raise UnknownShape
+        raise Unknown
     step = conv(config, (shape[0], *shape[2:]))
     return (shape[0], shape[1], *step[1:]) if config.get("return_sequences") else step
 
@@ -188,9 +184,9 @@ def bidirectional(config: JsonObject, shape: Shape) -> Shape:
     """As the recurrent layer that it holds, twice as many features where both ways are concatenated."""
     inner, merge = config.get("layer"), config.get("merge_mode")
     if not isinstance(inner, Mapping) or inner.get("class_name") not in {"LSTM", "GRU", "SimpleRNN"}:
-        raise UnknownShape
+        raise Unknown
     if merge not in {"concat", "sum", "mul", "ave"}:
-        raise UnknownShape
+        raise Unknown
     *front, units = recurrent(settings(inner), shape)
     return (*front, units * (2 if merge == "concat" else 1)) if units is not None else shape
 
@@ -211,9 +207,9 @@ def settings(entry: JsonObject) -> JsonObject:
 
 
 def integer(value: Json) -> int:
-    """A whole number. Raises UnknownShape."""
+    """A whole number. Raises Unknown."""
     if not isinstance(value, int) or isinstance(value, bool):
-        raise UnknownShape
+        raise Unknown
     return value
 
 
@@ -222,12 +218,12 @@ def integers(value: Json, count: int | None = None) -> list[int]:
     if isinstance(value, int) and count is not None:
         return [integer(value)] * count
     if not isinstance(value, Sequence) or isinstance(value, str) or (count is not None and len(value) != count):
-        raise UnknownShape
+        raise Unknown
     return [integer(part) for part in value]
 
 
 def stored_shape(value: Json) -> Shape:
-    """A shape as JSON has it. Raises UnknownShape."""
+    """A shape as JSON has it. Raises Unknown."""
     if not isinstance(value, Sequence) or isinstance(value, str) or not value:
-        raise UnknownShape
+        raise Unknown
     return tuple(None if size is None else integer(size) for size in value)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from unnest.core.architecture.graph import Ref
-from unnest.core.ops.call import OpCall, UnreadableCall, Value
-from unnest.core.ops.elements import ELEMENT, Array, ByContents, arrays_in, axis_number, whole_number
+from unnest.core.model import DataDependent, Unknown
+from unnest.core.ops.call import OpCall, Value
+from unnest.core.ops.elements import ELEMENT, Array, arrays_in, axis_number, whole_number
 from unnest.core.ops.registry import CONTENTS, OPERATIONS
 
 
@@ -14,8 +15,8 @@ def apply(call: OpCall, lookup: Callable[[Ref], Array]) -> tuple[Array, ...]:
     """Return the results of a call.
 
     Raises:
-        UnreadableCall: For an operation, or arguments, that are not known.
-        ByContents: Where an element of a tensor would decide what is put where, or would be changed.
+        Unknown: For an operation, or arguments, that are not known.
+        DataDependent: Where an element of a tensor would decide what is put where, or would be changed.
 
     NumPy raises what it does where shapes do not fit.
 
@@ -33,19 +34,19 @@ def bind(call: OpCall) -> Callable[[Callable[[Ref], Array]], Array | list[Array]
     """Return a call whose tensors are still to be looked up, for calls that are carried out on several arrays each.
 
     Raises:
-        UnreadableCall: For an operation, or arguments, that are not known.
+        Unknown: For an operation, or arguments, that are not known.
 
     """
     operation = OPERATIONS.get(call.name)
     if operation is None or operation.compute is None:
-        raise UnreadableCall
+        raise Unknown
     compute, bound = operation.compute, operation.bind(call.args, call.kwargs)
 
     def result(lookup: Callable[[Ref], Array]) -> Array | list[Array]:
         values = {parameter: _argument_values(value, lookup) for parameter, value in bound.items()}
         for parameter, value in values.items():
             if parameter not in CONTENTS and any(a.dtype == ELEMENT for a in arrays_in(value)):
-                raise ByContents
+                raise DataDependent
         return compute(**values)
 
     return result
@@ -70,7 +71,7 @@ def contents(call: OpCall) -> list[Value]:
         return []
     try:
         bound = operation.bind(call.args, call.kwargs)
-    except UnreadableCall:
+    except Unknown:
         return []
     if operation.takes_all:
         return list(bound["x"])
@@ -85,7 +86,7 @@ def literal_axis(call: OpCall) -> int | None:
             return None
         axis = operation.bind(call.args, call.kwargs).get("axis")
         return None if isinstance(axis, Ref) else axis_number(axis)
-    except UnreadableCall:
+    except Unknown:
         return None
 
 

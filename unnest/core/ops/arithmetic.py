@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnest.core.model import Shape
-from unnest.core.ops.call import UnreadableCall, Value
-from unnest.core.ops.elements import ELEMENT, Array, ByContents, arrays_in, check_size
-from unnest.core.ops.functions import NotTranslated, Theano
+from unnest.core.model import DataDependent, Shape, Unknown
+from unnest.core.ops.call import Value
+from unnest.core.ops.elements import ELEMENT, Array, arrays_in, check_size
+from unnest.core.ops.functions import Theano
 from unnest.core.ops.joining import overlaid, same_contents
 from unnest.core.ops.registry import Kind, define, define_all, keras3, operation, shape_rule
-from unnest.core.ops.sizes import UnknownShape, broadcast, shape_of
+from unnest.core.ops.sizes import broadcast, shape_of
 
 if TYPE_CHECKING:
     from unnest.core.ops.function_call import FunctionCall
@@ -48,10 +48,10 @@ def arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:
         arrays = [np.asarray(each) for each in operands]
         if any(a.dtype == ELEMENT for a in arrays):
             if function is not np.add:
-                raise ByContents
+                raise DataDependent
             return overlaid(arrays)
         if any(a.dtype.kind not in "iufb" for a in arrays):
-            raise UnreadableCall
+            raise Unknown
         check_size(int(np.prod(np.broadcast_shapes(*(a.shape for a in arrays)), dtype=np.int64)))
         # A bare number takes the type of the array beside it, as it does in TensorFlow.
         typed = next((each.dtype for each in operands if isinstance(each, np.ndarray)), None)
@@ -63,12 +63,12 @@ def arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:
 
 
 def logical(function: Callable[..., Any]) -> Callable[..., Array]:
-    """A NumPy function on truth values or numbers, of one array or of two. Raises ByContents for elements."""
+    """A NumPy function on truth values or numbers, of one array or of two. Raises DataDependent for elements."""
 
     def compute(x: Value, y: Value = None) -> Array:
         operands = [np.asarray(each) for each in (x, y) if each is not None]
         if any(a.dtype == ELEMENT for a in operands):
-            raise ByContents
+            raise DataDependent
         check_size(int(np.prod(np.broadcast_shapes(*(a.shape for a in operands)), dtype=np.int64)))
         return np.asarray(function(*operands))
 
@@ -210,10 +210,10 @@ def added_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @operation("average_n", "xs", Kind.ELEMENTWISE)
 def averaged(xs: Value) -> Array:
-    """The mean of several arrays of numbers. Raises ByContents for rows."""
+    """The mean of several arrays of numbers. Raises DataDependent for rows."""
     arrays = same_contents(xs)
     if arrays[0].dtype == ELEMENT:
-        raise ByContents
+        raise DataDependent
     return np.asarray(np.mean(arrays, axis=0))
 
 
@@ -222,7 +222,7 @@ def where(mask: Value, chosen: Value = None, other: Value = None) -> Array:
     """Numbers of `chosen` where the mask is true, else of `other`; the places where it is true, if neither is given."""
     condition = np.asarray(mask)
     if any(a.dtype == ELEMENT for a in (condition, *arrays_in(chosen), *arrays_in(other))):
-        raise ByContents
+        raise DataDependent
     if chosen is None and other is None:
         return np.asarray(np.argwhere(condition))
     check_size(int(np.prod(np.broadcast_shapes(condition.shape, np.shape(chosen), np.shape(other)), dtype=np.int64)))
@@ -233,7 +233,7 @@ def where(mask: Value, chosen: Value = None, other: Value = None) -> Array:
 def where_shape(mask: Value, chosen: Value = None, other: Value = None) -> Shape:
     """Select elements, or return their places with one argument: their number depends on the mask's contents."""
     if chosen is None or other is None:
-        raise UnknownShape
+        raise Unknown
     return broadcast([shape_of(mask), shape_of(chosen), shape_of(other)])
 
 
@@ -245,9 +245,9 @@ def where_nodes(call: FunctionCall) -> SymbolicTensor:
     shapes = {side.shape for side in sides if not isinstance(side, int | float)} | {condition.shape}
     shapes |= {() for side in sides if isinstance(side, int | float)}
     if condition.dtype != "bool" or (call.dialect.tensorflow != "2" and (len(shapes) > 1 or None in shapes)):
-        raise NotTranslated("`tf.where` of what may not have one shape")
+        raise Unknown("`tf.where` of what may not have one shape")
     if any(isinstance(side, int) for side in sides):
-        raise NotTranslated("`tf.where` of integers")
+        raise Unknown("`tf.where` of integers")
     chosen = call.op("Where", condition, *sides)
     return replace(chosen, dtype="float32", shape=condition.shape if len(shapes) == 1 else None)
 
@@ -257,7 +257,7 @@ def switch_nodes(call: FunctionCall) -> SymbolicTensor:
     """Of one shape each: otherwise it chooses whole rows, or all."""
     condition, x, y = call.tensor("condition"), call.floats("x"), call.floats("y")
     if condition.dtype != "bool" or condition.shape is None or not condition.shape == x.shape == y.shape:
-        raise NotTranslated("`K.switch` of what may not have one shape")
+        raise Unknown("`K.switch` of what may not have one shape")
     return replace(call.op("Where", condition, x, y), dtype=x.dtype, shape=x.shape)
 
 
@@ -265,7 +265,7 @@ def switch_nodes(call: FunctionCall) -> SymbolicTensor:
 def bias_add_nodes(call: FunctionCall) -> SymbolicTensor:
     """Return nodes that add a bias along the last axis."""
     if not call.is_omitted("data_format") and call.text("data_format") not in {"NHWC", "NDHWC", "NWC", "N...C"}:
-        raise NotTranslated("a bias along another axis than the last")
+        raise Unknown("a bias along another axis than the last")
     return call.calculate("Add", call.floats("x"), call["bias"])
 
 
@@ -275,5 +275,5 @@ def backend_bias_add_nodes(call: FunctionCall) -> SymbolicTensor:
     bias = call.nested("bias")
     is_vector = call.is_array("bias") and isinstance(bias, list) and not isinstance(bias[0], list)
     if not call.is_channels_last("data_format") or not is_vector:
-        raise NotTranslated("a bias along another axis than the last")
+        raise Unknown("a bias along another axis than the last")
     return call.calculate("Add", call.floats("x"), call["bias"])

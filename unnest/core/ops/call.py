@@ -11,10 +11,6 @@ Value: TypeAlias = Any
 """An argument: a Ref for a tensor, an array, a number, text, None, a slice, or a list or object of such."""
 
 
-class UnreadableCall(Exception):
-    """An operation that is not registered, or arguments that it does not take."""
-
-
 class OpCall(NamedTuple):
     """The plain name of a function (`plain_name`), and its arguments: tensors as they are stored, or Refs."""
 

@@ -9,7 +9,7 @@ from types import EllipsisType
 import numpy as np
 from numpy.typing import NDArray
 
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Unknown
 from unnest.core.ops.symbolic import (
     MAX_ELEMENTS,
     NUMPY_DTYPES,
@@ -33,15 +33,15 @@ def rounded_array(nested: object, numbers: ArrayKind, text: str = "") -> Constan
     """An array of those numbers, rounded as its dtype rounds them.
 
     Raises:
-        NotTranslated: Where its size, or a number in it, is beyond what is computed here.
+        Unknown: Where its size, or a number in it, is beyond what is computed here.
 
     """
     with np.errstate(all="ignore"):
         values = np.asarray(nested, NUMPY_DTYPES[numbers])
     if not 0 < values.size <= MAX_ELEMENTS:
-        raise NotTranslated("the shape of an array")
+        raise Unknown("the shape of an array")
     if not np.isfinite(values).all() or (numbers == "int64" and (np.abs(values) > EXACT).any()):
-        raise NotTranslated("an impossible calculation")
+        raise Unknown("an impossible calculation")
     return ConstantArray(values.tolist(), text, numbers=numbers)
 
 
@@ -123,7 +123,7 @@ def reshaped(value: ConstantArray, shape: Sequence[int]) -> ConstantArray:
     try:
         return rounded_array(_numpy(value).reshape(tuple(shape)), value.numbers or "float64")
     except (TypeError, ValueError) as error:
-        raise NotTranslated("the shape of an array") from error
+        raise Unknown("the shape of an array") from error
 
 
 def widened(value: ConstantArray, axis: int) -> ConstantArray:
@@ -131,7 +131,7 @@ def widened(value: ConstantArray, axis: int) -> ConstantArray:
     try:
         return rounded_array(np.expand_dims(_numpy(value), axis), value.numbers or "float64")
     except ValueError as error:
-        raise NotTranslated("the axis of an array") from error
+        raise Unknown("the axis of an array") from error
 
 
 def _numpy(value: ConstantArray) -> NDArray[np.generic]:
@@ -144,12 +144,12 @@ def of_value(value: SymbolicValue, numbers: ArrayKind | None, text: str = "") ->
     What comes from JSON may have been an array of any dtype, and stays one.
 
     Raises:
-        NotTranslated: For anything else.
+        Unknown: For anything else.
 
     """
     nested = array(value)
     if nested is None:
-        raise NotTranslated("an array that does not hold numbers alone")
+        raise Unknown("an array that does not hold numbers alone")
     own = value.numbers if isinstance(value, ConstantArray) else None
     is_stored = isinstance(value, ConstantArray) or (isinstance(value, Items) and value.kind == "stored")
     if numbers is None and own is None and is_stored:

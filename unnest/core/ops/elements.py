@@ -1,7 +1,7 @@
 """The numbered elements of a wrapper's source, and the plain numbers beside them.
 
 Elements can be moved about, and nothing else: there is no arithmetic on them, and where one of them would decide what
-is moved where, `ByContents` says so.
+is moved where, `DataDependent` says so.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from unnest.core.ops.call import UnreadableCall, Value
+from unnest.core.model import DataDependent, Unknown
+from unnest.core.ops.call import Value
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 ELEMENT = np.dtype([("element", np.int32)])
@@ -24,18 +25,14 @@ MAX_ELEMENTS = 4_000_000
 """Of one result: small files may ask for large ones."""
 
 
-class TooLarge(UnreadableCall):
+class TooLarge(Unknown):
     """An array that no memory holds."""
-
-
-class ByContents(Exception):
-    """The contents of the source decide where its rows go, or are changed on the way."""
 
 
 MISFITS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
 """The ways in which NumPy, and arguments of a form not met before, say that something does not fit."""
 
-NOT_COMPUTED = (ByContents, UnreadableCall, *MISFITS)
+NOT_COMPUTED = (DataDependent, Unknown, *MISFITS)
 """All that is raised where a tensor cannot be computed."""
 
 
@@ -49,17 +46,17 @@ def arrays_in(value: Value) -> Iterator[Array]:
 
 
 def whole_number(value: Value) -> int:
-    """One whole number, whatever holds it. Raises ByContents, UnreadableCall."""
+    """One whole number, whatever holds it. Raises DataDependent, Unknown."""
     if any(a.dtype == ELEMENT for a in arrays_in(value)):
-        raise ByContents
+        raise DataDependent
     array = np.asarray(value)
     if array.size != 1 or array.dtype.kind not in "iu":
-        raise UnreadableCall
+        raise Unknown
     return int(array.reshape(-1)[0])
 
 
 def whole_numbers(value: Value) -> list[int]:
-    """Those of a list, or of an array of one axis. Raises ByContents, UnreadableCall."""
+    """Those of a list, or of an array of one axis. Raises DataDependent, Unknown."""
     if isinstance(value, (list, tuple)):
         return [whole_number(part) for part in value]
     return [whole_number(part) for part in np.atleast_1d(value)]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unnest.core.model import Unknown
 from unnest.core.ops.arithmetic import arithmetic, logical
-from unnest.core.ops.functions import NotTranslated, Theano
+from unnest.core.ops.functions import Theano
 from unnest.core.ops.registry import Kind, Nodes, define, define_all, keras3
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def backend_relu_nodes(call: FunctionCall) -> SymbolicValue:
     if call.is_omitted("max_value"):
         return call.op("LeakyRelu", x, negative_slope=alpha) if alpha else call.op("Relu", x)
     if alpha or call.number("max_value") < 0:
-        raise NotTranslated("`K.relu` with both a slope and a maximum")
+        raise Unknown("`K.relu` with both a slope and a maximum")
     return call.op("Clip", x, x_min=0.0, x_max=call.number("max_value"))
 
 
@@ -184,5 +185,5 @@ def clip_nodes(call: FunctionCall) -> SymbolicValue:
     """Return the node that limits values to a range of two numbers."""
     low, high = call.number("min_value"), call.number("max_value")
     if low > high:
-        raise NotTranslated("a clip from high to low")
+        raise Unknown("a clip from high to low")
     return call.op("Clip", call.floats("x"), x_min=low, x_max=high)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnest.core.model import Json
-from unnest.core.ops.call import UnreadableCall, Value
-from unnest.core.ops.elements import ELEMENT, Array, ByContents, check_size, whole_number, whole_numbers
-from unnest.core.ops.functions import NotTranslated, Theano
+from unnest.core.model import DataDependent, Json, Unknown
+from unnest.core.ops.call import Value
+from unnest.core.ops.elements import ELEMENT, Array, check_size, whole_number, whole_numbers
+from unnest.core.ops.functions import Theano
 from unnest.core.ops.registry import Kind, define, keras3, operation
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def backend_shape_nodes(call: FunctionCall) -> ShapeTuple:
 def shape_nodes(call: FunctionCall) -> ShapeTuple:
     """A tensor of the sizes."""
     if call.dtype("out_type") not in {"int32", "int64"}:
-        raise NotTranslated("a shape of another dtype")
+        raise Unknown("a shape of another dtype")
     return replace(call.shape(call.tensor("x")), kind="tensor")
 
 
@@ -71,10 +71,10 @@ def ndim_nodes(call: FunctionCall) -> Const:
 
 @operation("cast", "x dtype", Kind.MAP, nodes={"Cast": "x @DstT:dtype"})
 def cast(x: Value, dtype: Value = None) -> Array:
-    """Numbers of another type. Raises ByContents for elements, whose values may change, and UnreadableCall."""
+    """Numbers of another type. Raises DataDependent for elements, whose values may change, and Unknown."""
     array, name = np.asarray(x), str(dtype).lower().removeprefix("dt_")
     if array.dtype == ELEMENT:
-        raise ByContents
+        raise DataDependent
     known = {"bool": np.bool_, "half": np.float16, "float16": np.float16, "double": np.float64, "float64": np.float64}
     if name in known:
         return array.astype(known[name])
@@ -82,7 +82,7 @@ def cast(x: Value, dtype: Value = None) -> Array:
         return array.astype(np.float32)
     if "int" in name:
         return array.astype(np.int64)
-    raise UnreadableCall
+    raise Unknown
 
 
 @keras3("K.cast tf.cast", "x|value dtype", theano=Theano.USUALLY)
@@ -123,9 +123,9 @@ def backend_one_hot_nodes(call: FunctionCall) -> SymbolicTensor:
 def one_hot_nodes(call: FunctionCall) -> SymbolicTensor:
     """Ones and zeros, or two other numbers."""
     if not call.is_omitted("dtype") and call.dtype("dtype") != FLOAT:
-        raise NotTranslated("one-hot rows of another dtype")
+        raise Unknown("one-hot rows of another dtype")
     if call.axis() not in {None, -1}:
-        raise NotTranslated("one-hot rows along another axis than the last")
+        raise Unknown("one-hot rows along another axis than the last")
     on = 1.0 if call.is_omitted("on_value") else call.number("on_value")
     off = 0.0 if call.is_omitted("off_value") else call.number("off_value")
     made = _one_hot_of(call, "depth")
@@ -137,7 +137,7 @@ def one_hot_nodes(call: FunctionCall) -> SymbolicTensor:
 def _one_hot_of(call: FunctionCall, size: str) -> SymbolicTensor:
     x = call.tensor("x")
     if x.dtype not in {"int32", "int64", "uint8"}:
-        raise NotTranslated(f"one-hot rows of {x.dtype}")
+        raise Unknown(f"one-hot rows of {x.dtype}")
     return replace(call.op("OneHot", x, num_classes=call.integer(size), axis=-1, dtype=FLOAT), dtype=FLOAT)
 
 
@@ -174,19 +174,19 @@ def constant_nodes(call: FunctionCall) -> ConstantArray | Const:
 
 
 def _check_float_tensor(call: FunctionCall) -> None:
-    """Raise NotTranslated for a tensor of integers, or of 64 bits, which NumPy's floats make unless told otherwise."""
+    """Raise Unknown for a tensor of integers, or of 64 bits, which NumPy's floats make unless told otherwise."""
     if not call.is_omitted("dtype") or call.has_float32("value"):
         return
     if not call.holds_floats("value"):
-        raise NotTranslated("a tensor of integers")
+        raise Unknown("a tensor of integers")
     if call.is_array("value"):
-        raise NotTranslated("a tensor of 64 bits")
+        raise Unknown("a tensor of 64 bits")
 
 
 def _check_float32(call: FunctionCall) -> None:
-    """Raise NotTranslated for any other dtype that a call names."""
+    """Raise Unknown for any other dtype that a call names."""
     if not call.is_omitted("dtype") and call.dtype("dtype") != FLOAT:
-        raise NotTranslated("a tensor of another dtype than float32")
+        raise Unknown("a tensor of another dtype than float32")
 
 
 def _shape_of_constant(call: FunctionCall) -> list[int] | None:
@@ -208,14 +208,14 @@ def _float_constant(call: FunctionCall, shape: list[int] | None) -> ConstantArra
         return made
     # One size of a shape may follow from the others in a reshape, and not in a constant.
     if not shape or min(shape) < 1:
-        raise NotTranslated("the shape of an array")
+        raise Unknown("the shape of an array")
     return call.array_reshaped(made, shape)
 
 
 def _filled(call: FunctionCall, shape: list[int], value: float, numbers: ArrayKind) -> ConstantArray:
     """An array of one number."""
     if not shape or min(shape) < 1 or prod(shape) > MAX_CONSTANT:
-        raise NotTranslated("the shape of an array")
+        raise Unknown("the shape of an array")
     nested: Json = value
     for size in reversed(shape):
         nested = [nested] * size
@@ -230,7 +230,7 @@ MAX_CONSTANT = 10_000
 def cast_to_floatx_nodes(call: FunctionCall) -> ConstantArray:
     """A NumPy array, whatever went in."""
     if not call.is_numpy_array("x"):
-        raise NotTranslated("what may not be an array of NumPy's")
+        raise Unknown("what may not be an array of NumPy's")
     return call.array("x", "float32")
 
 
@@ -240,7 +240,7 @@ def arange(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = N
     first, last = (0, start) if limit is None else (start, limit)
     numbers = [np.asarray(v).reshape(()) for v in (first, last, 1 if delta is None else delta)]
     if any(n.dtype.kind not in "iuf" for n in numbers):
-        raise UnreadableCall
+        raise Unknown
     check_size(int(abs(numbers[1] - numbers[0]) / max(abs(float(numbers[2])), 1e-9)))
     found = np.arange(*(n.item() for n in numbers))
     return found if dtype is None else cast(found, dtype)
@@ -253,9 +253,9 @@ def arange_nodes(call: FunctionCall) -> ConstantArray:
     start, stop = (0, call.integer("start")) if is_one else (call.integer("start"), call.integer("stop"))
     step = call.integer("step")
     if not call.is_omitted("dtype") and call.dtype("dtype") not in {"int32", "int64", FLOAT}:
-        raise NotTranslated("a range of another dtype")
+        raise Unknown("a range of another dtype")
     if not step or not 0 < len(range(start, stop, step)) <= MAX_CONSTANT:
-        raise NotTranslated("the length of a range")
+        raise Unknown("the length of a range")
     return call.constant_array([*range(start, stop, step)])
 
 
@@ -264,7 +264,7 @@ def linspace(start: Value, limit: Value, num: Value, endpoint: Value = True) -> 
     """`num` numbers at equal distances, the limit the last of them."""
     first, last, count = np.asarray(start), np.asarray(limit), whole_number(num)
     if not endpoint or any(n.ndim or n.dtype.kind not in "iuf" for n in (first, last)):
-        raise UnreadableCall
+        raise Unknown
     check_size(count)
     return np.linspace(first.item(), last.item(), count)
 

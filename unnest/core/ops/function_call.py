@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import TypeAlias
 
-from unnest.core.model import Json
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Json, Unknown
 from unnest.core.ops.op_nodes import OpNode
 from unnest.core.ops.symbolic import (
     FLOAT,
@@ -52,7 +51,7 @@ Key: TypeAlias = "slice | int | EllipsisType | None"
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall(ABC):
-    """The arguments of one call by their first names in the signature. Methods raise NotTranslated."""
+    """The arguments of one call by their first names in the signature. Methods raise Unknown."""
 
     values: Mapping[str, SymbolicValue]
     dialect: Libraries
@@ -64,38 +63,38 @@ class FunctionCall(ABC):
         """A tensor of whatever dtype."""
         value = self[name]
         if not isinstance(value, SymbolicTensor):
-            raise NotTranslated(f"{kind(value)} in a tensor's place")
+            raise Unknown(f"{kind(value)} in a tensor's place")
         return value
 
     def floats(self, name: str) -> SymbolicTensor:
         """A tensor of floats."""
         value = self.tensor(name)
         if value.dtype != FLOAT:
-            raise NotTranslated(f"arithmetic on {value.dtype}")
+            raise Unknown(f"arithmetic on {value.dtype}")
         return value
 
     def tensors(self, name: str) -> list[SymbolicTensor]:
         """A list of tensors of one dtype."""
         value = self[name]
         if not isinstance(value, Items) or not value.items:
-            raise NotTranslated(f"{kind(value)} in the place of a list of tensors")
+            raise Unknown(f"{kind(value)} in the place of a list of tensors")
         parts = [part for part in value.items if isinstance(part, SymbolicTensor)]
         if len(parts) != len(value.items) or len({part.dtype for part in parts}) > 1:
-            raise NotTranslated("a list that holds more than tensors of one kind")
+            raise Unknown("a list that holds more than tensors of one kind")
         return parts
 
     def number(self, name: str) -> int | float:
         """A plain number."""
         value = number(self[name])
         if value is None:
-            raise NotTranslated(f"{kind(self[name])} in a number's place")
+            raise Unknown(f"{kind(self[name])} in a number's place")
         return value
 
     def integer(self, name: str) -> int:
         """A plain integer."""
         value = self.number(name)
         if not isinstance(value, int):
-            raise NotTranslated("a number in an integer's place")
+            raise Unknown("a number in an integer's place")
         return value
 
     def integers(self, name: str) -> list[int]:
@@ -103,19 +102,19 @@ class FunctionCall(ABC):
         sizes = self.sizes(name)
         integers = [each for each in sizes if isinstance(each, int)]
         if len(integers) != len(sizes):
-            raise NotTranslated(f"{kind(self[name])} that should hold integers alone")
+            raise Unknown(f"{kind(self[name])} that should hold integers alone")
         return integers
 
     def sizes(self, name: str) -> list[int | Size]:
         """A list of plain integers and of sizes that are not known, or a shape of whatever kind."""
         value = self[name]
         if not isinstance(value, Items | ShapeTuple):
-            raise NotTranslated(f"{kind(value)} that should hold integers alone")
+            raise Unknown(f"{kind(value)} that should hold integers alone")
         parts = listed(replace(value, kind="list") if isinstance(value, ShapeTuple) else value).items
         numbers = [each if isinstance(each, Size) else number(each) for each in parts]
         sizes = [each for each in numbers if isinstance(each, (int, Size))]
         if len(sizes) != len(numbers):
-            raise NotTranslated(f"{kind(value)} that should hold integers alone")
+            raise Unknown(f"{kind(value)} that should hold integers alone")
         return sizes
 
     def axis(self, name: str = "axis") -> Json:
@@ -129,14 +128,14 @@ class FunctionCall(ABC):
         """A truth value; None counts as false, as TensorFlow's old defaults have it."""
         value = self[name]
         if not isinstance(value, Const) or not (value.value is None or isinstance(value.value, bool)):
-            raise NotTranslated(f"{kind(value)} in the place of a truth value")
+            raise Unknown(f"{kind(value)} in the place of a truth value")
         return bool(value.value)
 
     def text(self, name: str) -> str:
         """A text."""
         value = self[name]
         if not isinstance(value, Const) or not isinstance(value.value, str):
-            raise NotTranslated(f"{kind(value)} in the place of text")
+            raise Unknown(f"{kind(value)} in the place of text")
         return value.value
 
     def dtype(self, name: str) -> str:
@@ -144,7 +143,7 @@ class FunctionCall(ABC):
         value = self[name]
         text = value.path.rpartition(".")[2] if isinstance(value, LibraryName) else self.text(name)
         if text not in DTYPES:
-            raise NotTranslated(f"dtype {text}")
+            raise Unknown(f"dtype {text}")
         return text
 
     def is_channels_last(self, name: str) -> bool:
@@ -156,7 +155,7 @@ class FunctionCall(ABC):
             if told is not None:
                 self.dialect.taken["the data format"] = f"{told}, as the layers say"
         if not isinstance(told, str) or told not in DATA_FORMATS:
-            raise NotTranslated("the data format")
+            raise Unknown("the data format")
         return DATA_FORMATS[told]
 
     def only(self, **expected: Json) -> None:
@@ -168,7 +167,7 @@ class FunctionCall(ABC):
                 or given.value != value
                 or isinstance(given.value, bool) != isinstance(value, bool)
             ):
-                raise NotTranslated(f"`{name}={given.text}`")
+                raise Unknown(f"`{name}={given.text}`")
 
     # What an argument is
 
@@ -237,7 +236,7 @@ class FunctionCall(ABC):
         value = self[name]
         spelt = value.path if isinstance(value, LibraryName) else value.value if isinstance(value, Const) else ""
         if not (spelt is None or spelt in FLOATS):
-            raise NotTranslated("an array of another dtype than floats")
+            raise Unknown("an array of another dtype than floats")
         return None if spelt is None else FLOATS[str(spelt)]
 
     def nested(self, name: str) -> Json:
@@ -250,7 +249,7 @@ class FunctionCall(ABC):
         if isinstance(value, ShapeTuple) and value.kind != "tensor":
             return len(value.dimensions)
         if not isinstance(value, Items):
-            raise NotTranslated(f"the length of {kind(value)}")
+            raise Unknown(f"the length of {kind(value)}")
         return len(value.items)
 
     def is_shape_tensor(self, name: str) -> bool:
@@ -335,7 +334,7 @@ class FunctionCall(ABC):
     def constant_of_32_bits(self, value: float) -> Const:
         """A number that a tensor of 32 bits holds."""
         if not plain(value):
-            raise NotTranslated("a number beyond 32 bits")
+            raise Unknown("a number beyond 32 bits")
         return constant(value)
 
     def list_of(self, values: Sequence[SymbolicValue]) -> Items:
@@ -370,9 +369,9 @@ def shape_of(tensor: SymbolicTensor) -> ShapeTuple:
     """The sizes of a tensor as Python sees them, the batch unknown.
 
     Raises:
-        NotTranslated: Where not even their number is known.
+        Unknown: Where not even their number is known.
 
     """
     if tensor.shape is None:
-        raise NotTranslated("a shape that is not known")
+        raise Unknown("a shape that is not known")
     return ShapeTuple(tensor.shape, "shape", "", tensor.rows)

@@ -3,7 +3,7 @@
 Full names are short ones of modules and the function's own: `tensorflow` is `tf`, `keras.backend` `K`, `numpy` `np`.
 A signature is the original's: `x|input` are two names of one argument (Keras's and TensorFlow's), defaults are JSON,
 behind `*` arguments count by name alone, where versions differ in their order. Nodes compute exactly what the function
-did, in every version that had it; what they do not take raises `NotTranslated`.
+did, in every version that had it; what they do not take raises `Unknown`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.model import Json
-
-
-class NotTranslated(NotFollowed):
-    """Keras 3 cannot compute a call, or not without doubt: the reason, for the report."""
 
 
 class Theano(Enum):

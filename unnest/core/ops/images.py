@@ -7,8 +7,7 @@ import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from unnest.core.model import Json
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Json, Unknown
 from unnest.core.ops.registry import Kind, define, keras3
 
 if TYPE_CHECKING:
@@ -29,12 +28,12 @@ define("adjust_contrast adjust_contrast_v2", "x|images contrast_factor", Kind.WI
 def _resize(call: FunctionCall) -> SymbolicTensor:
     """TensorFlow 2's puts pixels where Keras 3's does; before, `tf.image.resize` was another function."""
     if call.dialect.tensorflow != "2":
-        raise NotTranslated("`tf.image.resize` of an unknown TensorFlow, which may not use half-pixel centres")
+        raise Unknown("`tf.image.resize` of an unknown TensorFlow, which may not use half-pixel centres")
     call.only(preserve_aspect_ratio=False, antialias=False)
     named = call.function_name("method")
     spelt = call.text("method") if named is None else named.lower()
     if spelt not in {"bilinear", "nearest", "nearest_neighbor"}:
-        raise NotTranslated(f"`tf.image.resize` by {spelt}")
+        raise Unknown(f"`tf.image.resize` by {spelt}")
     how = "bilinear" if spelt == "bilinear" else "nearest"
     return _resized(call, how)
 
@@ -69,7 +68,7 @@ def _resize_as_1_did(call: FunctionCall) -> SymbolicTensor:
     if spelt == "BILINEAR":
         return _between(call, call.floats("x"), _size(call), is_aligned=call.flag("align_corners"))
     if spelt != "NEAREST_NEIGHBOR":
-        raise NotTranslated(f"a resizing by {spelt}")
+        raise Unknown(f"a resizing by {spelt}")
     call.only(align_corners=False)
     return _nearest(call, call.floats("x"), _size(call))
 
@@ -131,7 +130,7 @@ def _at(call: FunctionCall, x: SymbolicTensor, places: list[int], axis: int) -> 
 def _height_and_width(x: SymbolicTensor) -> list[int]:
     sizes = [size for size in x.shape[1:3] if size is not None] if x.shape and len(x.shape) == IMAGE_RANK else []
     if len(sizes) != PAIR:
-        raise NotTranslated("an image of unknown height or width")
+        raise Unknown("an image of unknown height or width")
     return sizes
 
 
@@ -147,7 +146,7 @@ def _central_crop(call: FunctionCall) -> SymbolicTensor:
     """Return the rest if equally much is cut off both sides, rounded down."""
     x, fraction = call.tensor("x"), call.number("central_fraction")
     if not 0 < fraction < 1:
-        raise NotTranslated("the fraction")
+        raise Unknown("the fraction")
     starts = [int((size - size * fraction) / 2) for size in _height_and_width(x)]
     return _part_of_image(
         call, x, *((start, size - 2 * start) for start, size in zip(starts, _height_and_width(x), strict=True))
@@ -160,7 +159,7 @@ def _part_of_image(call: FunctionCall, x: SymbolicTensor, *spans: tuple[int, int
     if any(
         start < 0 or length < 1 or start + length > size for (start, length), size in zip(spans, sizes, strict=True)
     ):
-        raise NotTranslated("the part of the image")
+        raise Unknown("the part of the image")
     return call.subscript(x, slice(None), *(slice(start, start + length) for start, length in spans))
 
 
@@ -171,7 +170,7 @@ def _pad_to(call: FunctionCall) -> SymbolicTensor:
     whole = [call.integer(f"target_{side}") for side in SIDES]
     after = [total - first - size for total, first, size in zip(whole, before, _height_and_width(x), strict=True)]
     if min(*before, *after) < 0:
-        raise NotTranslated("the padding")
+        raise Unknown("the padding")
     widths: Json = [[0, 0], *([first, last] for first, last in zip(before, after, strict=True)), [0, 0]]
     return call.padded(x, widths, 0)
 
@@ -198,7 +197,7 @@ def _standardized(call: FunctionCall) -> SymbolicTensor:
     """By the mean and the deviation of each image, the latter not below that of one odd pixel."""
     x = call.floats("x")
     if x.shape is None or len(x.shape) != IMAGE_RANK or None in x.shape[1:]:
-        raise NotTranslated("an image of unknown size")
+        raise Unknown("an image of unknown size")
     count = math.prod(size for size in x.shape[1:] if size is not None)
     mean, deviation = (call.op(kind, x, axis=[-3, -2, -1], keepdims=True) for kind in ("Mean", "Std"))
     bounded = call.calculate("Maximum", deviation, 1 / math.sqrt(count))
@@ -213,7 +212,7 @@ def _grayscale_to_rgb(call: FunctionCall) -> SymbolicTensor:
 def _size(call: FunctionCall) -> list[int]:
     size = call.integers("size")
     if len(size) != PAIR or min(size) < 1:
-        raise NotTranslated("the size")
+        raise Unknown("the size")
     return size
 
 
@@ -225,7 +224,7 @@ def _resize_images(call: FunctionCall) -> SymbolicTensor:
     image = call.floats("x")
     for axis, factor in zip(axes, ("height_factor", "width_factor"), strict=True):
         if call.integer(factor) < 1:
-            raise NotTranslated("the factor")
+            raise Unknown("the factor")
         image = call.op("Repeat", image, repeats=call.integer(factor), axis=axis)
     return image
 

@@ -7,21 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnest.core.model import Json, Shape
-from unnest.core.ops.call import UnreadableCall, Value
-from unnest.core.ops.elements import (
-    ELEMENT,
-    ZERO,
-    Array,
-    ByContents,
-    axis_number,
-    check_copy,
-    check_size,
-    whole_numbers,
-)
-from unnest.core.ops.functions import NotTranslated, Theano
+from unnest.core.model import DataDependent, Json, Shape, Unknown
+from unnest.core.ops.call import Value
+from unnest.core.ops.elements import ELEMENT, ZERO, Array, axis_number, check_copy, check_size, whole_numbers
+from unnest.core.ops.functions import Theano
 from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
-from unnest.core.ops.sizes import UnknownShape, axis_of, concatenated_shape, shape_of, shapes_of, stacked, wholes
+from unnest.core.ops.sizes import axis_of, concatenated_shape, shape_of, shapes_of, stacked, wholes
 
 if TYPE_CHECKING:
     from unnest.core.ops.function_call import FunctionCall
@@ -29,16 +20,16 @@ if TYPE_CHECKING:
 
 
 def overlaid(arrays: Sequence[Array]) -> Array:
-    """A sum of tensors, each of which is zero wherever another is not: scattered rows. Raises ByContents."""
+    """A sum of tensors, each of which is zero wherever another is not: scattered rows. Raises DataDependent."""
     if any(a.dtype != ELEMENT or a.shape != arrays[0].shape for a in arrays):
-        raise ByContents
+        raise DataDependent
     elements = [np.atleast_1d(a["element"]) for a in arrays]
     # Most sums are of whole tensors: their first elements tell, and nothing has to be copied.
     for parts in ([part[..., :1] for part in elements], elements):
         check_copy(*parts)
         numbers = np.stack(parts)
         if np.any(np.sum(numbers != ZERO, axis=0) > 1):
-            raise ByContents
+            raise DataDependent
     return np.asarray(numbers.max(axis=0).view(ELEMENT).reshape(arrays[0].shape))
 
 
@@ -52,9 +43,9 @@ def same_contents(xs: Value) -> list[Array]:
 
 
 def _zero_rows(array: Array) -> Array:
-    """The elements of an array of zeros. Raises UnreadableCall for other numbers, which are not the source's."""
+    """The elements of an array of zeros. Raises Unknown for other numbers, which are not the source's."""
     if np.any(array):
-        raise UnreadableCall
+        raise Unknown
     return _no_rows(array.shape)
 
 
@@ -154,7 +145,7 @@ def padded(x: Array, paddings: Value, mode: Value = None, constant_values: Value
     """Return a tensor surrounded by zeros."""
     around = [whole_numbers(pair) for pair in (paddings if isinstance(paddings, list) else np.asarray(paddings))]
     if (mode is not None and str(mode).lower() != "constant") or np.any(np.asarray(constant_values)):
-        raise UnreadableCall
+        raise Unknown
     shape = [size + sum(pair) for size, pair in zip(x.shape, around, strict=True)]
     check_size(int(np.prod(shape, dtype=np.int64)))
     result = _no_rows(shape) if x.dtype == ELEMENT else np.zeros(shape, x.dtype)
@@ -168,7 +159,7 @@ def pad_shape(x: Value, paddings: Value, mode: Value = None, constant_values: Va
     del mode, constant_values
     shape = shape_of(x)
     if not isinstance(paddings, Sequence) or len(paddings) != len(shape):
-        raise UnknownShape
+        raise Unknown
     pairs = [wholes(pair) for pair in paddings]
     return tuple(None if size is None else size + sum(pair) for size, pair in zip(shape, pairs, strict=True))
 
@@ -178,7 +169,7 @@ def pad_nodes(call: FunctionCall) -> SymbolicTensor:
     """By a number, or by what lies next to the border."""
     widths, mode = _pairs(call.nested("paddings")), call.text("mode").lower()
     if mode not in {"constant", "reflect", "symmetric"}:
-        raise NotTranslated("the padding")
+        raise Unknown("the padding")
     if mode != "constant":
         return call.op("Pad", call.floats("x"), pad_width=widths, mode=mode)
     return call.padded(call.floats("x"), widths, call.number("constant_values"))
@@ -201,7 +192,7 @@ def _spatial_padding(function: str, axes: int) -> None:
         widths = _widths(call)
         each = [widths] * axes if widths == 1 else widths
         if not isinstance(each, list) or len(each) != axes:
-            raise NotTranslated("the padding")
+            raise Unknown("the padding")
         pairs = _pairs([[width, width] if isinstance(width, int) else width for width in each])
         around = [[0, 0], *pairs, [0, 0]] if call.is_channels_last("data_format") else [[0, 0], [0, 0], *pairs]
         return call.padded(call.floats("x"), around, 0)
@@ -218,7 +209,7 @@ def _widths(call: FunctionCall) -> Json:
 def _pairs(widths: Json) -> list[Json]:
     """Two whole numbers an axis."""
     if not isinstance(widths, list) or not all(_is_pair(pair) for pair in widths):
-        raise NotTranslated("the padding")
+        raise Unknown("the padding")
     return widths
 
 
@@ -234,7 +225,7 @@ def updated(x: Array, indices: Value, updates: Array) -> Array:
     """A tensor with other rows at some places; a tensor of zeros counts as one without any rows."""
     where, rows = np.asarray(indices), np.asarray(updates)
     if where.shape[1:] != (1,) or where.dtype.kind not in "iu" or rows.dtype != ELEMENT:
-        raise UnreadableCall
+        raise Unknown
     if len({*where[:, 0].tolist()}) < len(where):
         raise ValueError("two rows in one place")
     result = _over(x, rows)
@@ -254,7 +245,7 @@ def stitched(indices: Value, x: Value) -> Array:
     """Rows of several tensors, each to its number."""
     places, parts = [np.asarray(i) for i in indices], same_contents(x)
     if any(p.ndim != 1 or p.dtype.kind not in "iu" for p in places):
-        raise UnreadableCall
+        raise Unknown
     if [len(p) for p in places] != [len(part) for part in parts]:
         raise ValueError("as many places as rows, tensor by tensor")
     order = np.concatenate(places)
@@ -282,12 +273,12 @@ def slice_updated(x: Array, begin: Value, updates: Array) -> Array:
 
 
 def _over(x: Array, rows: Array) -> Array:
-    """Return the tensor that rows are put over: a copy, or zeros. Raises ByContents for other numbers."""
+    """Return the tensor that rows are put over: a copy, or zeros. Raises DataDependent for other numbers."""
     check_copy(x)
     if x.dtype == rows.dtype:
         return x.copy()
     if rows.dtype != ELEMENT or np.any(x):
-        raise ByContents
+        raise DataDependent
     return _no_rows(x.shape)
 
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from unnest.core.ops.functions import NotTranslated, Theano
+from unnest.core.model import Unknown
+from unnest.core.ops.functions import Theano
 from unnest.core.ops.registry import keras3
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def _of_number(functions: str, compute: Callable[[float], float]) -> None:
         try:
             value = compute(call.number("x"))
         except (ArithmeticError, ValueError) as error:
-            raise NotTranslated("an impossible calculation") from error
+            raise Unknown("an impossible calculation") from error
         return call.constant_of_32_bits(value)
 
 
@@ -75,7 +76,7 @@ def product_nodes(call: FunctionCall) -> Const:
     sizes = call.sizes("x")
     known = [size for size in sizes if isinstance(size, int)]
     if len(known) < len(sizes) or call.is_shape_tensor("x"):
-        raise NotTranslated("a product of sizes that are not known")
+        raise Unknown("a product of sizes that are not known")
     return call.constant_of_32_bits(math.prod(known))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from unnest.core.ops.call import UnreadableCall
+from unnest.core.model import Unknown
 
 MATRIX = 2
 """The axes of a matrix."""
@@ -27,9 +27,9 @@ def as_matrices(ranks: Ranks) -> tuple[int, int]:
 
 
 def of_matrices(ranks: tuple[int, int], are_turned: tuple[bool, bool]) -> tuple[list[str], str]:
-    """Of two stacks of matrices, either of which may be transposed. Raises UnreadableCall for vectors."""
+    """Of two stacks of matrices, either of which may be transposed. Raises Unknown for vectors."""
     if min(ranks) < MATRIX:
-        raise UnreadableCall
+        raise Unknown
     stack = STACK[: max(ranks) - MATRIX]
     stacks = [stack[len(stack) + MATRIX - rank :] for rank in ranks]
     matrices = ["ki" if are_turned[0] else "ik", "jk" if are_turned[1] else "kj"]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unnest.core.model import Json, Shape
-from unnest.core.ops.call import UnreadableCall, Value
+from unnest.core.model import Json, Shape, Unknown
+from unnest.core.ops.call import Value
 from unnest.core.ops.elements import whole_number, whole_numbers
-from unnest.core.ops.functions import NotTranslated
 from unnest.core.ops.product_axes import MATRIX, Ranks, as_matrices, of_einsum, of_matrices, of_tensordot, operands_of
 from unnest.core.ops.registry import Kind, axes_rule, define, define_all, keras3, shape_rule
-from unnest.core.ops.sizes import UnknownShape, broadcast, shape_of
+from unnest.core.ops.sizes import broadcast, shape_of
 
 if TYPE_CHECKING:
     from unnest.core.ops.function_call import FunctionCall
@@ -36,7 +35,7 @@ def matmul_shape(x: Value, y: Value, transpose_a: Value = None, transpose_b: Val
     """Rows of the first, columns of the second, batches that are broadcast."""
     left, right = shape_of(x), shape_of(y)
     if min(len(left), len(right)) < MATRIX:
-        raise UnknownShape
+        raise Unknown
     rows = left[-1] if transpose_a else left[-2]
     columns = right[-2] if transpose_b else right[-1]
     return (*broadcast([left[:-2], right[:-2]]), rows, columns)
@@ -72,7 +71,7 @@ def matvec_shape(x: Value, y: Value, transpose_a: Value = None, adjoint_a: Value
     """Rows of the matrices, batches that are broadcast."""
     left, right = shape_of(x), shape_of(y)
     if len(left) < MATRIX or not right:
-        raise UnknownShape
+        raise Unknown
     return (*broadcast([left[:-2], right[:-1]]), left[-1] if transpose_a or adjoint_a else left[-2])
 
 
@@ -110,7 +109,7 @@ def dot_nodes(call: FunctionCall) -> SymbolicTensor:
     x, nested = call.floats("x"), call.nested("y")
     rank = len(call.floats("y").shape or ()) if nested is None else _rank(nested)
     if x.shape is None or len(x.shape) < MATRIX or rank < MATRIX:
-        raise NotTranslated("`K.dot` of unknown ranks, or of vectors")
+        raise Unknown("`K.dot` of unknown ranks, or of vectors")
     if rank == MATRIX:
         return call.calculate("Matmul", x, call["y"])
     return call.op("Tensordot", x, call.floats("y"), axes=[[-1], [rank - 2]])
@@ -127,11 +126,11 @@ def batch_dot_nodes(call: FunctionCall) -> SymbolicTensor:
         axes = [MATRIX, 1]  # as matrices are multiplied
     along_x, along_y = axes if isinstance(axes, list) and len(axes) == PAIR else (axes, axes)
     if x.shape is None or y.shape is None or len(x.shape) != len(y.shape):
-        raise NotTranslated("`K.batch_dot` of unknown or different ranks")
+        raise Unknown("`K.batch_dot` of unknown or different ranks")
     if len(x.shape) == MATRIX and (along_x, along_y) == (1, 1):
         return call.op("Sum", call.calculate("Multiply", x, y), axis=1, keepdims=True)
     if len(x.shape) != MATRIX + 1 or not {along_x, along_y} <= {1, 2}:
-        raise NotTranslated("`K.batch_dot` along these axes")
+        raise Unknown("`K.batch_dot` along these axes")
     left = x if along_x == MATRIX else _turned(call, x)
     right = _turned(call, y) if along_y == MATRIX else y
     return call.calculate("Matmul", left, right)
@@ -158,7 +157,7 @@ def tensordot_nodes(call: FunctionCall) -> SymbolicTensor:
     a = call.floats("a")
     axes: Json = call.integer("axes") if call.is_plain("axes") else call.nested("axes")
     if not (axes >= 1 if isinstance(axes, int) else isinstance(axes, list) and len(axes) == PAIR):
-        raise NotTranslated("the axes")
+        raise Unknown("the axes")
     nested = call.nested("b")
     b = call.floats("b") if nested is None else call.stored_floats(nested)
     return call.op("Tensordot", a, b, axes=axes)
@@ -171,7 +170,7 @@ define("einsum", "subscripts|equation *xs", Kind.PRODUCT, nodes={"Einsum": "*xs 
 def einsum_axes(ranks: Ranks, subscripts: Value = None) -> tuple[list[str], str]:
     """Return the axes of the operands and of the product, as the equation names them."""
     if not isinstance(subscripts, str):
-        raise UnreadableCall
+        raise Unknown
     operands = operands_of(subscripts)
     known = zip(ranks, operands, strict=True)
     return of_einsum(subscripts, [len(letters) if rank is None else rank for rank, letters in known])
@@ -216,6 +215,6 @@ def band_part_nodes(call: FunctionCall) -> SymbolicTensor:
     made = call.floats("x")
     lower, upper = call.integer("num_lower"), call.integer("num_upper")
     if lower < 0 and upper < 0:
-        raise NotTranslated("all of a matrix as its part")
+        raise Unknown("all of a matrix as its part")
     made = made if upper < 0 else call.op("Tril", made, k=upper)
     return made if lower < 0 else call.op("Triu", made, k=-lower)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unnest.core.model import Json, Shape
-from unnest.core.ops.call import UnreadableCall, Value
-from unnest.core.ops.elements import ELEMENT, Array, ByContents, axis_number, whole_numbers
-from unnest.core.ops.functions import NotTranslated, Theano
+from unnest.core.model import DataDependent, Json, Shape, Unknown
+from unnest.core.ops.call import Value
+from unnest.core.ops.elements import ELEMENT, Array, axis_number, whole_numbers
+from unnest.core.ops.functions import Theano
 from unnest.core.ops.registry import Kind, define, define_all, keras3, operation, shape_rule
 from unnest.core.ops.sizes import axis_of, shape_of, without_axes
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def reduction(function: Callable[..., Any]) -> Callable[..., Array]:
-    """A NumPy function along axes, of plain numbers alone. Raises ByContents for elements."""
+    """A NumPy function along axes, of plain numbers alone. Raises DataDependent for elements."""
 
     def compute(x: Value, axis: Value = None, keepdims: Value = False) -> Array:
         array = np.asarray(x)
         if array.dtype == ELEMENT:
-            raise ByContents
+            raise DataDependent
         axes = None if axis is None else tuple(whole_numbers(axis))
         return np.asarray(function(array, axis=axes, keepdims=bool(keepdims)))
 
@@ -109,12 +109,12 @@ define_all("fft ifft rfft irfft", "x n axis", Kind.FOLD, axis=LAST)
 
 @operation("cumsum", "x axis exclusive reverse", Kind.ALONG, axis=FIRST, nodes={"Cumsum": "x axis @exclusive @reverse"})
 def cumsum(x: Value, axis: Value = 0, exclusive: Value = False, reverse: Value = False) -> Array:
-    """Sums of numbers so far along an axis. Raises ByContents for elements."""
+    """Sums of numbers so far along an axis. Raises DataDependent for elements."""
     array = np.asarray(x)
     if array.dtype == ELEMENT:
-        raise ByContents
+        raise DataDependent
     if reverse:
-        raise UnreadableCall
+        raise Unknown
     sums = np.cumsum(array, axis_number(axis))
     return sums - array if exclusive else sums
 
@@ -138,7 +138,7 @@ TF_L2_EPSILON = "1e-12"
 def _normalized(call: FunctionCall, epsilon: float) -> Tensor:
     """Keras 3 bounds the norm where TensorFlow bounds its square."""
     if not epsilon > 0:
-        raise NotTranslated("an epsilon that is not positive")
+        raise Unknown("an epsilon that is not positive")
     return call.op("Normalize", call.floats("x"), axis=call.axis(), order=2, epsilon=math.sqrt(epsilon))
 
 
@@ -160,7 +160,7 @@ def norm_nodes(call: FunctionCall) -> Tensor:
     axis, keepdims = call.axis(), call.flag("keepdims")
     order = call.number("ord") if call.is_number("ord") else None
     if isinstance(axis, list):
-        raise NotTranslated("a norm over several axes")
+        raise Unknown("a norm over several axes")
     if order == 1 and axis is not None:
         return call.op("Sum", call.op("Absolute", call.floats("x")), axis=axis, keepdims=keepdims)
     if order != 2 or axis is None:  # noqa: PLR2004 - the Euclidean norm of vectors
@@ -201,7 +201,7 @@ def _running(functions: str, class_name: str, start: float) -> None:
 def _shifted(call: FunctionCall, x: Tensor, axis: int, shape: tuple[int | None, ...] | None, start: float) -> Tensor:
     """Each element in the place of the one behind it along an axis; the first is where such a calculation starts."""
     if shape is None or not -len(shape) <= axis < len(shape):
-        raise NotTranslated("a running sum of a shape that is not known")
+        raise Unknown("a running sum of a shape that is not known")
     places = range(len(shape))
     widths: Json = [[int(k == axis % len(shape)), 0] for k in places]
     keys = [slice(None, -1 if k == axis % len(shape) else None) for k in places]
@@ -242,7 +242,7 @@ def argsort_nodes(call: FunctionCall) -> Tensor:
 def _rises(call: FunctionCall) -> bool:
     direction = call.text("direction")
     if direction not in {"ASCENDING", "DESCENDING"}:
-        raise NotTranslated("the direction")
+        raise Unknown("the direction")
     return direction == "ASCENDING"
 
 

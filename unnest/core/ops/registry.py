@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 
-from unnest.core.model import Json, Shape
-from unnest.core.ops.call import OpCall, UnreadableCall, Value, plain_name
+from unnest.core.model import Json, Shape, Unknown
+from unnest.core.ops.call import OpCall, Value, plain_name
 from unnest.core.ops.elements import Array
 from unnest.core.ops.functions import Theano
 
@@ -185,7 +185,7 @@ class Operation:
         """Arguments by parameter.
 
         Raises:
-            UnreadableCall: If an argument is given that the operation does not take, and that is not empty.
+            Unknown: If an argument is given that the operation does not take, and that is not empty.
 
         """
         if self.takes_all:
@@ -198,9 +198,9 @@ class Operation:
             if parameter in self.parameters and parameter not in bound:
                 bound[parameter] = value
             elif not _is_empty(value):  # an argument that would change what the function does
-                raise UnreadableCall
+                raise Unknown
         if len(args) > len(self.parameters):
-            raise UnreadableCall
+            raise Unknown
         return bound
 
 
@@ -348,7 +348,7 @@ def operation(names: str, signature: str, kind: Kind, **facts: Unpack[Facts]) ->
 
 
 def shape_rule(name: str) -> Callable[[ShapeRuleT], ShapeRuleT]:
-    """Register the rule for the shape of an operation's result; it raises UnknownShape where that does not follow."""
+    """Register the rule for the shape of an operation's result; it raises Unknown where that does not follow."""
 
     def register(rule: ShapeRuleT) -> ShapeRuleT:
         OPERATIONS[plain_name(name)].shape = rule
@@ -358,7 +358,7 @@ def shape_rule(name: str) -> Callable[[ShapeRuleT], ShapeRuleT]:
 
 
 def axes_rule(name: str) -> Callable[[AxesRuleT], AxesRuleT]:
-    """Register which axes a product sums over. The rule raises UnreadableCall where that is not known."""
+    """Register which axes a product sums over. The rule raises Unknown where that is not known."""
 
     def register(rule: AxesRuleT) -> AxesRuleT:
         OPERATIONS[plain_name(name)].axes = rule

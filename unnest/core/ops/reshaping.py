@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnest.core.model import Shape
+from unnest.core.model import Shape, Unknown
 from unnest.core.ops.call import Value
 from unnest.core.ops.elements import Array, axis_number, check_copy, check_size, whole_number, whole_numbers
-from unnest.core.ops.functions import NotTranslated, Theano
+from unnest.core.ops.functions import Theano
 from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
-from unnest.core.ops.sizes import UnknownShape, axes_of, axis_of, shape_of, whole, wholes, without_axes
+from unnest.core.ops.sizes import axes_of, axis_of, shape_of, whole, wholes, without_axes
 
 if TYPE_CHECKING:
     from unnest.core.ops.function_call import FunctionCall
@@ -78,7 +78,7 @@ def reshape_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
         sizes = [_rest(x, unknown[0], sizes) if size == -1 else size for size in sizes]
     shape = [size if isinstance(size, int) else -1 for size in sizes]
     if shape.count(-1) > 1 or any(size < -1 for size in shape) or (unknown and 0 in shape):
-        raise NotTranslated("a shape with several unknown sizes")
+        raise Unknown("a shape with several unknown sizes")
     reshaped = call.op("Reshape", x, newshape=shape)
     if x.rows is None or not _keeps_rows(x, sizes):
         return reshaped
@@ -88,7 +88,7 @@ def reshape_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
 def _rows_reshaped(call: FunctionCall, x: SymbolicTensor, sizes: Sequence[int]) -> SymbolicTensor:
     """Every row by itself in another shape, of which one size (-1) follows from the others: the layer's work."""
     if any(size < -1 or size == 0 for size in sizes):
-        raise NotTranslated("a shape with several unknown sizes")
+        raise Unknown("a shape with several unknown sizes")
     made = call.layer("Reshape", x, target_shape=[*sizes])
     return replace(made, shape=(None, *(None if size == -1 else size for size in sizes)), rows=x.rows)
 
@@ -98,7 +98,7 @@ def _rest(x: SymbolicTensor, rows: Size, sizes: Sequence[int | Size]) -> int:
     others = prod(size for size in sizes if isinstance(size, int) and size != -1)
     row = _elements_of_row(x)
     if rows.rows is None or rows.rows != x.rows or row is None or others <= 0 or row % others:
-        raise NotTranslated("a shape with several unknown sizes")
+        raise Unknown("a shape with several unknown sizes")
     return row // others
 
 
@@ -143,7 +143,7 @@ def batch_flatten_nodes(call: FunctionCall) -> SymbolicTensor:
     """All numbers of a row along one axis."""
     x = call.tensor("x")
     if x.shape is None or None in x.shape[1:]:
-        raise NotTranslated("`K.batch_flatten` of an unknown shape")
+        raise Unknown("`K.batch_flatten` of an unknown shape")
     return call.op("Reshape", x, newshape=[-1, prod(size for size in x.shape[1:] if size is not None)])
 
 
@@ -186,11 +186,11 @@ def squeeze(x: Value, axis: Value = None) -> Array:
 def squeeze_shape(x: Value, axis: Value = None) -> Shape:
     """Without the axes that are named; which others have one entry is not always known."""
     if axis is None:
-        raise UnknownShape
+        raise Unknown
     shape = shape_of(x)
     axes = axes_of(axis, len(shape))
     if any(shape[each] not in (1, None) for each in axes):
-        raise UnknownShape
+        raise Unknown
     return without_axes(shape, axes)
 
 
@@ -199,7 +199,7 @@ def squeeze_nodes(call: FunctionCall) -> SymbolicTensor:
     """Of axes that are named."""
     axis = call.axis()
     if axis is None:
-        raise NotTranslated("a squeeze of all axes")
+        raise Unknown("a squeeze of all axes")
     return call.op("Squeeze", call.tensor("x"), axis=axis)
 
 
@@ -215,7 +215,7 @@ def transpose_shape(x: Value, perm: Value = None) -> Shape:
     shape = shape_of(x)
     axes = [*range(len(shape))][::-1] if perm is None else axes_of(wholes(perm), len(shape))
     if sorted(axes) != [*range(len(shape))]:
-        raise UnknownShape
+        raise Unknown
     return tuple(shape[axis] for axis in axes)
 
 
@@ -264,7 +264,7 @@ def reverse_nodes(call: FunctionCall) -> SymbolicTensor:
     """Of axes that are named."""
     axis = call.axis("axes")
     if axis is None:
-        raise NotTranslated("a reversal without axes")
+        raise Unknown("a reversal without axes")
     return call.op("Flip", call.tensor("x"), axis=axis)
 
 
@@ -346,7 +346,7 @@ def tile_shape(x: Value, multiples: Value) -> Shape:
     """Each axis so many times as long."""
     shape, times = shape_of(x), wholes(multiples)
     if len(shape) != len(times):
-        raise UnknownShape
+        raise Unknown
     return tuple(None if size is None else size * count for size, count in zip(shape, times, strict=True))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Unknown
 from unnest.core.ops.registry import keras3
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ def ctc_batch_cost_nodes(call: FunctionCall) -> SymbolicTensor:
     probabilities = call.floats("y_pred")
     shape, release = probabilities.shape, call.dialect.release
     if shape is None or len(shape) != PROBABILITIES or shape[-1] is None:
-        raise NotTranslated("probabilities of an unknown number of classes")
+        raise Unknown("probabilities of an unknown number of classes")
     if (2, 1) <= release < (2, 1, 6) or not release:
-        raise NotTranslated("which epsilon its logarithm had does not follow from the version")
+        raise Unknown("which epsilon its logarithm had does not follow from the version")
     least = 1e-7 if release >= (2, 1, 6) else 1e-8
     logits = call.op("Log", call.calculate("Add", probabilities, least))
     lengths = [_integers(call, call.op("Squeeze", _column(call, name), axis=[-1])) for name in LENGTHS]
@@ -44,7 +44,7 @@ def _column(call: FunctionCall, name: str) -> SymbolicTensor:
     """Lengths, shape (rows, 1)."""
     lengths = call.tensor(name)
     if lengths.shape is None or lengths.shape[1:] != (1,):
-        raise NotTranslated("lengths of another shape than one a row")
+        raise Unknown("lengths of another shape than one a row")
     return lengths
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unnest.core.model import Shape
+from unnest.core.model import Shape, Unknown
 from unnest.core.ops.call import Value
 
 
@@ -21,20 +21,16 @@ class Sized(NamedTuple):
     shape: Shape | None
 
 
-class UnknownShape(Exception):
-    """The shape of a result does not follow from those of the operands."""
-
-
 def shape_of(value: Value) -> Shape:
     """Return the shape of an operand: a tensor, a number, an array, or nested lists of numbers.
 
     Raises:
-        UnknownShape: For a tensor of unknown shape, and for other values.
+        Unknown: For a tensor of unknown shape, and for other values.
 
     """
     if isinstance(value, Sized):
         if value.shape is None:
-            raise UnknownShape
+            raise Unknown
         return value.shape
     if isinstance(value, np.ndarray):
         return tuple(map(int, value.shape))
@@ -42,40 +38,40 @@ def shape_of(value: Value) -> Shape:
         return (len(value), *(shape_of(value[0]) if value else ()))
     if isinstance(value, bool | int | float):
         return ()
-    raise UnknownShape
+    raise Unknown
 
 
 def shapes_of(values: Value) -> list[Shape]:
-    """Return the shapes of the tensors in a list. Raises UnknownShape."""
+    """Return the shapes of the tensors in a list. Raises Unknown."""
     if not isinstance(values, list) or not values:
-        raise UnknownShape
+        raise Unknown
     return [shape_of(each) for each in values]
 
 
 def whole(value: Value) -> int:
-    """Return a whole number. Raises UnknownShape."""
+    """Return a whole number. Raises Unknown."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise UnknownShape
+        raise Unknown
     return int(value)
 
 
 def wholes(value: Value) -> list[int]:
-    """Return a list of whole numbers. Raises UnknownShape."""
+    """Return a list of whole numbers. Raises Unknown."""
     if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str | Sized):
-        raise UnknownShape
+        raise Unknown
     return [whole(each) for each in value]
 
 
 def axes_of(value: Value, rank: int) -> list[int]:
-    """Return one axis, several, or all (None), counted from the front. Raises UnknownShape."""
+    """Return one axis, several, or all (None), counted from the front. Raises Unknown."""
     axes = [*range(rank)] if value is None else [whole(value)] if isinstance(value, int) else wholes(value)
     if not all(-rank <= axis < rank for axis in axes):
-        raise UnknownShape
+        raise Unknown
     return [axis % rank for axis in axes]
 
 
 def axis_of(value: Value, rank: int) -> int:
-    """Return one axis, counted from the front. Raises UnknownShape."""
+    """Return one axis, counted from the front. Raises Unknown."""
     (axis,) = axes_of(whole(value), rank)
     return axis
 
@@ -83,7 +79,7 @@ def axis_of(value: Value, rank: int) -> int:
 def broadcast(shapes: Sequence[Shape]) -> Shape:
     """Return the shape of all together: axes meet from the last one back, an axis of one is as long as any other.
 
-    Of two sizes, one of them unknown, the other counts if it is more than 1. Raises UnknownShape.
+    Of two sizes, one of them unknown, the other counts if it is more than 1. Raises Unknown.
     """
     rank = max(map(len, shapes))
     padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
@@ -95,10 +91,10 @@ def _wider(sizes: set[int | None]) -> int | None:
 
 
 def common_size(sizes: set[int | None]) -> int | None:
-    """Return the size that several axes must have, which some of them tell. Raises UnknownShape."""
+    """Return the size that several axes must have, which some of them tell. Raises Unknown."""
     known = sizes - {None}
     if len(known) > 1:
-        raise UnknownShape
+        raise Unknown
     return known.pop() if known else None
 
 
@@ -110,16 +106,16 @@ def without_axes(shape: Shape, axes: Sequence[int], *, keepdims: bool = False) -
 
 
 def stacked(shapes: Sequence[Shape]) -> Shape:
-    """Return the shape that tensors of one shape have, as far as any of them shows it. Raises UnknownShape."""
+    """Return the shape that tensors of one shape have, as far as any of them shows it. Raises Unknown."""
     if len({len(shape) for shape in shapes}) > 1:
-        raise UnknownShape
+        raise Unknown
     return tuple(common_size({shape[axis] for shape in shapes}) for axis in range(len(shapes[0])))
 
 
 def concatenated_shape(shapes: Sequence[Shape], axis: int) -> Shape:
-    """Return the shape of tensors one behind the other along an axis. Raises UnknownShape."""
+    """Return the shape of tensors one behind the other along an axis. Raises Unknown."""
     if len({len(shape) for shape in shapes}) > 1:
-        raise UnknownShape
+        raise Unknown
     sizes = [shape[axis] for shape in shapes]
     length = None if None in sizes else sum(size for size in sizes if size is not None)
     rest = stacked([without_axes(shape, [axis]) for shape in shapes])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnest.core.model import Json, Shape
-from unnest.core.ops.call import UnreadableCall, Value
+from unnest.core.model import Json, Shape, Unknown
+from unnest.core.ops.call import Value
 from unnest.core.ops.elements import (
     Array,
     axis_number,
@@ -17,9 +17,8 @@ from unnest.core.ops.elements import (
     whole_number,
     whole_numbers,
 )
-from unnest.core.ops.functions import NotTranslated
 from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
-from unnest.core.ops.sizes import UnknownShape, shape_of, whole
+from unnest.core.ops.sizes import shape_of, whole
 
 if TYPE_CHECKING:
     from unnest.core.ops.function_call import FunctionCall
@@ -47,7 +46,7 @@ def get_item_shape(x: Value, key: Value) -> Shape:
     shape, keys = shape_of(x), list(key) if isinstance(key, list | tuple) else [key]
     used = sum(each is not None and each is not ... for each in keys)
     if used > len(shape):
-        raise UnknownShape
+        raise Unknown
     sizes: list[int | None] = []
     axes = iter(shape)
     for each in keys:
@@ -64,7 +63,7 @@ def get_item_shape(x: Value, key: Value) -> Shape:
 
 
 def _slice_size(key: slice, size: int | None) -> int | None:
-    """The entries of an axis that a slice takes. Raises UnknownShape."""
+    """The entries of an axis that a slice takes. Raises Unknown."""
     start, stop, step = (None if end is None else whole(end) for end in (key.start, key.stop, key.step))
     return None if size is None else len(range(size)[start:stop:step])
 
@@ -118,7 +117,7 @@ def slice_nodes(call: FunctionCall) -> SymbolicTensor:
     """`size` elements from `begin` on along each axis; all that follow where it is -1."""
     begin, size = call.integers("begin"), call.integers("size")
     if len(begin) != len(size) or min(begin) < 0 or min(size) < -1:
-        raise NotTranslated("the slice")
+        raise Unknown("the slice")
     ends = [None if length == -1 else start + length for start, length in zip(begin, size, strict=True)]
     return call.subscript(call.tensor("x"), *(slice(start, end) for start, end in zip(begin, ends, strict=True)))
 
@@ -132,7 +131,7 @@ def k3_slice(x: Array, begin: Value, shape: Value) -> Array:
 def _few(parts: int) -> int:
     """Parts that anyone has devices for; a small file may ask for more than memory holds."""
     if parts > MAX_PARTS:
-        raise UnreadableCall
+        raise Unknown
     return parts
 
 
@@ -167,13 +166,13 @@ def split_nodes(call: FunctionCall) -> Items:
     if call.is_list("num_or_size_splits"):
         sizes = call.integers("num_or_size_splits")
         if any(size < 0 for size in sizes) or not sizes:
-            raise NotTranslated("a split in unknown sizes")
+            raise Unknown("a split in unknown sizes")
         count = len(sizes)
         sections: Json = [sum(sizes[: index + 1]) for index in range(count - 1)]
     else:
         sections = count = call.integer("num_or_size_splits")
     if not 1 <= count <= MAX_OUTPUTS:
-        raise NotTranslated("a split in many parts")
+        raise Unknown("a split in many parts")
     made = call.op("Split", x, indices_or_sections=sections, axis=axis)
     return call.list_of([call.output(made, index) for index in range(count)])
 
@@ -206,7 +205,7 @@ def unstack_nodes(call: FunctionCall) -> Items:
     x, axis = call.tensor("x"), call.integer("axis")
     count = call.axis_size(x, axis)
     if count is None or count > MAX_OUTPUTS or call.axis("num") not in {None, count}:
-        raise NotTranslated("`tf.unstack` of an unknown size")
+        raise Unknown("`tf.unstack` of an unknown size")
     made = call.op("Unstack", x, num=count, axis=axis)
     return call.list_of([call.output(made, index) for index in range(count)])
 
@@ -221,7 +220,7 @@ def gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> 
     """Return the entries at these places along an axis."""
     where, axis = np.asarray(indices), axis_number(axis)
     if where.dtype.kind not in "iu" or (batch_dims is not None and whole_number(batch_dims)):
-        raise UnreadableCall
+        raise Unknown
     check_size(where.size * (x.size // max(1, x.shape[axis])))
     return np.take(x, where, axis)
 
@@ -248,7 +247,7 @@ def _take(call: FunctionCall, axis: int) -> SymbolicTensor:
         return call.op("Take", x, call.integer("indices"), axis=axis)
     places: Json = call.nested("indices") if call.is_array("indices") else [*call.integers("indices")]
     if not isinstance(places, list) or not all(isinstance(place, int) for place in places):
-        raise NotTranslated("indices that are no integers")
+        raise Unknown("indices that are no integers")
     return call.op("Take", x, {"class_name": "__numpy__", "config": {"value": places, "dtype": "int32"}}, axis=axis)
 
 
@@ -263,7 +262,7 @@ def gather_nd(x: Array, indices: Value, batch_dims: Value = 0) -> Array:
     """Rows by their numbers alone."""
     where = np.asarray(indices)
     if where.shape[-1:] != (1,):
-        raise UnreadableCall
+        raise Unknown
     return gather(x, where[..., 0], 0, batch_dims)
 
 
@@ -272,7 +271,7 @@ def along_axis(x: Array, indices: Value, axis: Value = None) -> Array:
     """Return the entries at these places along an axis, row by row."""
     where = np.asarray(indices)
     if where.dtype.kind not in "iu" or axis is None:
-        raise UnreadableCall
+        raise Unknown
     check_size(where.size)
     check_copy(x)
     return np.take_along_axis(x, where, axis_number(axis))
@@ -283,7 +282,7 @@ def boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
     """Return the entries along an axis at which the mask is true."""
     where, axis = np.asarray(mask), axis_number(axis)
     if where.dtype != np.bool_ or where.ndim != 1:
-        raise UnreadableCall
+        raise Unknown
     if len(where) != x.shape[axis]:
         raise ValueError("a mask of another length")
     check_copy(x)
@@ -300,6 +299,6 @@ def dynamic_partition(x: Array, partitions: Value, num: Value) -> list[Array]:
     """An array for each number of a part, of the rows that bear it."""
     where = np.asarray(partitions)
     if where.ndim != 1:
-        raise UnreadableCall
+        raise Unknown
     check_copy(x)
     return [x[where == part] for part in range(_few(whole_number(num)))]

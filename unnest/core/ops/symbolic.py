@@ -13,8 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from unnest.core.model import Json
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Json, Unknown
 from unnest.core.ops.op_nodes import Operand, OpNode, Part
 
 NUMPY, CORE = (f"keras.src.ops.{room}" for room in ("numpy", "core"))
@@ -218,13 +217,13 @@ def items(kind: Literal["list", "tuple", "stored"], values: Sequence[SymbolicVal
     """A list or tuple.
 
     Raises:
-        NotTranslated: Where it holds more than anyone writes.
+        Unknown: Where it holds more than anyone writes.
 
     """
     size = 1 + sum(value.size if isinstance(value, Items) else 1 for value in values)
     depth = 1 + max((value.depth for value in values if isinstance(value, Items)), default=0)
     if size > MAX_ELEMENTS or depth > MAX_DEPTH:
-        raise NotTranslated("a long list" if size > MAX_ELEMENTS else "lists in lists")
+        raise Unknown("a long list" if size > MAX_ELEMENTS else "lists in lists")
     return Items(kind, tuple(values), size, depth)
 
 
@@ -232,11 +231,11 @@ def bounded(text: str) -> str:
     """The text, unless it is never read.
 
     Raises:
-        NotTranslated: Where it is too long.
+        Unknown: Where it is too long.
 
     """
     if len(text) > MAX_TEXT:
-        raise NotTranslated("the expression is too long")
+        raise Unknown("the expression is too long")
     return text
 
 
@@ -304,13 +303,13 @@ def listed(value: SymbolicValue) -> Items:
     """A list or tuple, or a shape that is one to Python.
 
     Raises:
-        NotTranslated: For anything else, a shape that is itself a tensor among it.
+        Unknown: For anything else, a shape that is itself a tensor among it.
 
     """
     if isinstance(value, ShapeTuple) and value.kind != "tensor":
         return replace(items("tuple" if value.kind == "tuple" else "list", sizes_of(value)), spelt=value.text)
     if not isinstance(value, Items):
-        raise NotTranslated(f"{kind(value)} taken apart")
+        raise Unknown(f"{kind(value)} taken apart")
     return value
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unnest.core.model import Json
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Json, Unknown
 from unnest.core.ops.registry import Kind, define, define_all, keras3
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def _pool2d(call: FunctionCall) -> SymbolicTensor:
     kind = {"max": "MaxPooling2D", "avg": "AveragePooling2D"}.get(call.text("pool_mode"))
     padding = call.text("padding")
     if kind is None or padding not in {"same", "valid"} or not call.is_channels_last("data_format"):
-        raise NotTranslated("the pooling")
+        raise Unknown("the pooling")
     strides = [1, 1] if call.is_omitted("strides") else _sides(call, "strides")
     size: Json = [*_sides(call, "pool_size")]
     return call.layer(
@@ -91,14 +90,14 @@ def _sides(call: FunctionCall, name: str) -> list[int]:
     if len(sides) == IMAGE_RANK and (sides[0], sides[-1]) == (1, 1):
         sides = sides[1:-1]
     if len(sides) not in {1, PAIR} or min(sides) < 1:
-        raise NotTranslated(f"`{name}={call[name].text}`")
+        raise Unknown(f"`{name}={call[name].text}`")
     return sides * PAIR if len(sides) == 1 else sides
 
 
 def _padding(call: FunctionCall) -> str:
     padding = call.text("padding")
     if padding not in {"SAME", "VALID"}:
-        raise NotTranslated("the padding")
+        raise Unknown("the padding")
     return padding.lower()
 
 
@@ -106,7 +105,7 @@ def _padding(call: FunctionCall) -> str:
 def _extract_patches(call: FunctionCall) -> SymbolicTensor:
     size, strides, rates = (_sides(call, name) for name in ("sizes", "strides", "rates"))
     if rates != [1, 1]:
-        raise NotTranslated("patches with gaps")
+        raise Unknown("patches with gaps")
     return call.op(
         "ExtractPatches", call.floats("x"), size=list(size), strides=list(strides), dilation_rate=1,
         padding=_padding(call), data_format="channels_last",
@@ -118,7 +117,7 @@ def _local_response_normalization(call: FunctionCall) -> SymbolicTensor:
     """Each channel by the squares of those around it."""
     x, radius = call.floats("x"), call.integer("depth_radius")
     if not 0 < radius <= MAX_RADIUS:
-        raise NotTranslated("the radius")
+        raise Unknown("the radius")
     squares = call.op("Pad", call.op("Square", x), pad_width=[[0, 0]] * 3 + [[radius, radius]], mode="constant")
     total: SymbolicTensor | None = None
     for k in range(2 * radius + 1):

@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column, Values, numbered, row_sizes, rows_of
-from unnest.core.model import Shape
-from unnest.core.ops.call import UnreadableCall
-from unnest.core.ops.elements import MISFITS, Array, ByContents
+from unnest.core.model import DataDependent, Shape, Unknown
+from unnest.core.ops.elements import MISFITS, Array
 from unnest.core.recognise.searched_graph import SearchedGraph
 
 DIVISIBLE = 2520
@@ -140,9 +139,9 @@ class RowTrial:
         for rows in sizes or batches(self.towers, self.longest):
             try:
                 tried = self._tried(rows)
-            except ByContents:
+            except DataDependent:
                 return Taken(RowOrder.NOT)
-            except UnreadableCall:
+            except Unknown:
                 break
             except MISFITS:
                 continue

@@ -18,9 +18,8 @@ from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
 from unnest.core.layers.record import Rows
-from unnest.core.layers.shape_rules import UnknownShape
-from unnest.core.model import Json, Shape
-from unnest.core.ops.call import OpCall, UnreadableCall
+from unnest.core.model import Json, Shape, Unknown
+from unnest.core.ops.call import OpCall
 from unnest.core.ops.opaque import ClaimedRows
 from unnest.core.ops.product_axes import MATRIX
 from unnest.core.ops.registry import OPERATIONS, argument
@@ -106,7 +105,7 @@ class LayerTensors(SearchedGraph):
         what = parse_op_call(layer, call)
         try:
             return _of_keras(layer, call) if what is None else with_refs(what, self.graph.layers, self._ref)
-        except UnreadableCall:
+        except Unknown:
             return NOTHING
 
     def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
@@ -311,5 +310,5 @@ def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:
         return (shape[0], 1) if is_dot else None
     try:
         return output_shape(today(layer.class_name), layer.settings, shape)
-    except (UnknownShape, ArithmeticError, LookupError, TypeError):
+    except (Unknown, ArithmeticError, LookupError, TypeError):
         return None

@@ -14,8 +14,8 @@ from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer, Ref
 from unnest.core.frontends.keras3_operations import keras3_call
 from unnest.core.frontends.node_def import node_attributes, node_call, node_inputs, parse_node_def
-from unnest.core.model import Json, JsonObject
-from unnest.core.ops.call import OpCall, UnreadableCall, Value, plain_name
+from unnest.core.model import Json, JsonObject, Unknown
+from unnest.core.ops.call import OpCall, Value, plain_name
 from unnest.core.ops.registry import argument
 
 
@@ -50,7 +50,7 @@ def shape_of(what: OpCall) -> Sequence[Json]:
 
 
 def with_refs(what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.RawRef], Ref]) -> OpCall:
-    """The same call with a Ref for every tensor, and Python's own slices. Raises UnreadableCall."""
+    """The same call with a Ref for every tensor, and Python's own slices. Raises Unknown."""
 
     def value_of(stored: Json) -> Value:
         if isinstance(stored, Mapping):
@@ -65,7 +65,7 @@ def with_refs(what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.R
         if kind == tensor_refs.KERAS_3_TENSOR:
             raw = tensor_refs.reads(stored, layers)
             if not raw:
-                raise UnreadableCall
+                raise Unknown
             return ref(raw[0])
         if kind == "__ellipsis__":
             return ...

@@ -20,11 +20,11 @@ from unnest.core.architecture import (
     tensor_refs,
 )
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref, keras_order
-from unnest.core.model import Json, JsonObject, Scope
+from unnest.core.model import Json, JsonObject, Scope, Unknown
 from unnest.core.reach import reached
 from unnest.core.recognise.layer_facts import stored_shape
 from unnest.core.recognise.wrapper_types import LayerWrapper
-from unnest.core.rewrite.flatten import ShapesUnknown, sequential_as_functional
+from unnest.core.rewrite.flatten import sequential_as_functional
 from unnest.core.rewrite.model_ends import INPUTS, OUTPUTS, end_names, has_keys
 
 
@@ -124,7 +124,7 @@ def cannot_flatten(graph: Graph, wrapper: LayerWrapper) -> str | None:
         return f"an input of {template.name} has the name of another one of {graph.name}"
     try:
         inner = own_layers(graph, wrapper)
-    except ShapesUnknown as doubt:
+    except Unknown as doubt:
         return f"Keras 3 stores the shape of every tensor, and the file does not have {doubt}"
     if _notes_tensors(template):
         from unnest.core.rewrite import keras3_tensor_specs
@@ -141,7 +141,7 @@ def own_layers(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
     """Return the template as the functional model that carries the head.
 
     Raises:
-        ShapesUnknown: Keras 3 stores shapes that the file does not hold.
+        Unknown: Keras 3 stores shapes that the file does not hold.
 
     """
     inputs = [graph.layers[source.layer].stored for source in wrapper.sources]
@@ -260,7 +260,7 @@ def in_keras_order(before: Graph, model: JsonObject) -> JsonObject:
 
 
 def flattened(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
-    """The outer model with the template's layers as its own, and no wrapper. Raises NotAGraph, ShapesUnknown."""
+    """The outer model with the template's layers as its own, and no wrapper. Raises NotAGraph, Unknown."""
     template = graph.layers[wrapper.template]
     inner_model = own_layers(graph, wrapper)
     inner = read(inner_model)

@@ -8,18 +8,14 @@ from collections.abc import Mapping, Sequence
 from unnest.core.architecture import NotAGraph, first_at_ends, is_model, layer_name, read, tensor_refs
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras_facts import shape_inference
-from unnest.core.model import Json, JsonObject
-
-
-class ShapesUnknown(ValueError):
-    """Keras 3 would store tensor shapes that nothing in the file shows; the message says after which layer."""
+from unnest.core.model import Json, JsonObject, Unknown
 
 
 def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) -> JsonObject:
     """A Sequential's layers as Model(s.input, s.output) stores them; a functional model as it is.
 
     Where the Sequential does not store its input layer, `inputs[0]` is taken: the entry of the input
-    layer that it is called on (the two are one object to the writer). Raises ShapesUnknown.
+    layer that it is called on (the two are one object to the writer). Raises Unknown.
     """
     graph = read(model)
     if not graph.sequential:
@@ -56,7 +52,7 @@ def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) ->
 def _keras_3_chain(model: JsonObject, graph: Graph) -> JsonObject:
     """The same for Keras 3, which always stores the input layer, and notes every tensor in full."""
     if not graph.layers:
-        raise ShapesUnknown("any shape of a model without layers")
+        raise Unknown("any shape of a model without layers")
     first, *rest = graph.layers.values()
     entries: list[JsonObject] = [{**first.stored, "name": first.name, "inbound_nodes": []}]
     spec = shape_inference.of_input(first.stored)
@@ -64,7 +60,7 @@ def _keras_3_chain(model: JsonObject, graph: Graph) -> JsonObject:
     for layer in rest:
         call = shape_inference.called(layer.stored, spec) if spec else None
         if spec is None or call is None:
-            raise ShapesUnknown(f"the shapes after {layer.name!r}")
+            raise Unknown(f"the shapes after {layer.name!r}")
         node = tensor_refs.keras_3(previous, spec.shape, spec.dtype, call.kwargs)
         entries.append({**layer.stored, "name": layer.name, "inbound_nodes": [node]})
         previous, spec = [layer.name, 0, 0], call.output

@@ -6,7 +6,8 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from unnest.core.byte_code.domain import Interpretation, NotFollowed, Plain
+from unnest.core.byte_code.domain import Interpretation, Plain
+from unnest.core.model import Unknown
 
 OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
@@ -22,7 +23,7 @@ def _python(compute: Callable[..., Any], *values: Any, **named: Any) -> Any:
     try:
         return compute(*values, **named)
     except (TypeError, ValueError, IndexError, ArithmeticError, AttributeError) as error:
-        raise NotFollowed from error
+        raise Unknown from error
 
 
 class Straight(Interpretation[Any]):
@@ -49,7 +50,7 @@ class Straight(Interpretation[Any]):
     def unpacked(self, value: Any, count: int) -> Sequence[Any]:
         parts = _python(list, value)
         if len(parts) != count:
-            raise NotFollowed
+            raise Unknown
         return list(parts)
 
     def slice_of(self, ends: Sequence[Any]) -> Any:
@@ -71,7 +72,7 @@ class Straight(Interpretation[Any]):
 
     def global_value(self, name: str) -> Any:
         if name not in self._names:
-            raise NotFollowed
+            raise Unknown
         return self._names[name]
 
     def module(self, path: str) -> Any:
@@ -91,7 +92,7 @@ class Branching(Straight):
 
     def entered(self, value: Any) -> Any:
         if not hasattr(value, "__enter__"):
-            raise NotFollowed
+            raise Unknown
         return value.__enter__()
 
     def truth(self, value: Any) -> bool:

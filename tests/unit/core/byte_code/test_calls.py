@@ -22,8 +22,8 @@ from tests.unit.core.byte_code.test_machine import (
     run,
 )
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.opcodes import Impossible
+from unnest.core.model import Unknown
 
 MAKE_FUNCTION, LOAD_CLOSURE, DEREF = 132, 135, 136
 
@@ -45,7 +45,7 @@ def test_keyword_arguments_have_their_names() -> None:
 def test_a_method_is_called_with_a_null_beside_it() -> None:
     made = replace(CODE, names=("conjugate",))
     assert run(FAST, 0, METHOD, 0, CALL_METHOD, 0, RETURN, 0, made=made) == 10
-    with pytest.raises(NotFollowed, match=r"^a call in an unusual form$"):
+    with pytest.raises(Unknown, match=r"^a call in an unusual form$"):
         run(FAST, 0, FAST, 0, CALL_METHOD, 0, RETURN, 0, made=made)
     with pytest.raises(Impossible):  # the null itself is no value
         run(FAST, 0, METHOD, 0, POP, 0, RETURN, 0, made=made)
@@ -75,7 +75,7 @@ def test_an_inner_function_is_made_and_called() -> None:
     ],
 )
 def test_calls_of_inner_functions_that_are_not_followed(inner: CodeObject, reason: str) -> None:
-    with pytest.raises(NotFollowed, match=f"^{reason}$"):
+    with pytest.raises(Unknown, match=f"^{reason}$"):
         run(*INNER_CALL, made=with_inner(inner))
 
 
@@ -87,7 +87,7 @@ def test_inner_functions_that_no_compiler_makes(inner: CodeObject) -> None:
 
 
 def test_an_inner_function_with_defaults() -> None:
-    with pytest.raises(NotFollowed, match=r"^an inner function with defaults$"):
+    with pytest.raises(Unknown, match=r"^an inner function with defaults$"):
         run(*INNER_CALL[:5], 1, *INNER_CALL[6:], made=with_inner(INNER))
 
 

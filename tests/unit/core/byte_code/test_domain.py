@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.byte_code.python_itself import Branching, Straight
-from unnest.core.byte_code.domain import NotFollowed
+from unnest.core.model import Unknown
 
 
 def test_straight_code_has_no_conditions() -> None:
     straight = Straight({})
     assert not straight.branches
-    with pytest.raises(NotFollowed, match="beyond plain expressions"):
+    with pytest.raises(Unknown, match="beyond plain expressions"):
         straight.truth(value=True)
 
 

@@ -12,11 +12,11 @@ from tests.unit.core.byte_code.loops import SOURCES, compiled
 from tests.unit.core.byte_code.python_itself import Branching, Straight
 from tests.unit.core.byte_code.test_machine import CODE, NEW, run
 from unnest.budget import Budget, OverBudget, limited
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.runtime_values import MAX_INSTRUCTIONS, MAX_NESTED
 from unnest.core.byte_code.stored_function import readings
+from unnest.core.model import Unknown
 
 PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 K = 2
@@ -32,7 +32,7 @@ def results(python: str, source: str, given: Any) -> dict[str, Any]:
         machine = Machine(version, code, Branching(NAMES), {"z": list(given or [1]), "k": K}, [])
         try:
             found[version.version] = json.loads(json.dumps(machine.run()))
-        except NotFollowed:
+        except Unknown:
             found[version.version] = ""
         except Impossible:
             continue
@@ -60,7 +60,7 @@ def test_what_is_not_followed(python: str, name: str) -> None:
 def test_straight_readings_follow_none(python: str) -> None:
     for source, _ in SOURCES.FOLLOWED.values():
         for code, version in readings(compiled()[python][source][0]):
-            with pytest.raises((NotFollowed, Impossible)):
+            with pytest.raises((Unknown, Impossible)):
                 Machine(version, code, Straight(NAMES), {"z": [1], "k": K}, []).run()
 
 
@@ -122,7 +122,7 @@ def test_what_a_loop_repeats_is_work() -> None:
     """Counted in instructions, whatever it gives; and spent from the file's budget."""
     repeated = (124, 0, GET_ITER, 0, FOR_ITER, 4, 125, 1, JUMP_ABSOLUTE, 4, 124, 0, 83, 0)
     assert run(*repeated, x=[0] * (MAX_INSTRUCTIONS // 3 - 2))
-    with pytest.raises(NotFollowed):
+    with pytest.raises(Unknown):
         run(*repeated, x=[0] * (MAX_INSTRUCTIONS // 3 + 2))
     with limited(Budget("a file", 100, 0)), pytest.raises(OverBudget):
         run(*repeated, x=[0] * 100)
@@ -133,5 +133,5 @@ def test_functions_within_functions_have_an_end() -> None:
     for code, version in readings(compiled()["3.8"][source][0]):
         constants = tuple(MAX_NESTED + 5 if constant == 4 else constant for constant in code.constants)
         machine = Machine(version, replace(code, constants=constants), Branching(NAMES), {"z": [], "k": K}, [])
-        with pytest.raises(NotFollowed, match=r"^functions within functions$"):
+        with pytest.raises(Unknown, match=r"^functions within functions$"):
             machine.run()

@@ -11,11 +11,11 @@ import pytest
 from tests.unit.core.byte_code.python_itself import Branching, Straight
 from tests.unit.core.keras3.lambdas import compiled
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import PYTHONS, Impossible
 from unnest.core.byte_code.runtime_values import MAX_INSTRUCTIONS, MAX_WORK
 from unnest.core.byte_code.stored_function import arguments_of, readings
+from unnest.core.model import Unknown
 
 BY_VERSION = {python.version: python for pythons in PYTHONS.values() for python in pythons}
 IN_PYTHON = compiled.module("in_python")
@@ -62,7 +62,7 @@ def test_it_computes_what_each_python_computed(python: str) -> None:
     for source, (code, defaults, closure, trace) in compiled.functions()[python].items():
         try:
             result = computed(python, code, defaults, closure, compiled.inputs_of(source))
-        except NotFollowed:
+        except Unknown:
             continue
         assert result == trace, source
         followed += 1
@@ -75,7 +75,7 @@ def test_it_computes_the_same_from_the_instructions_of_3_5() -> None:
         wide = compiled.before_36(code)
         try:
             result = wide and computed("3.5", wide, defaults, closure, compiled.inputs_of(source))
-        except NotFollowed:
+        except Unknown:
             continue
         assert result in (None, trace), source
         followed += result is not None
@@ -89,7 +89,7 @@ def test_a_changed_byte_computes_what_it_computed_there_or_stops(python: str) ->
         _, defaults, closure, _ = compiled.functions()[python][source]
         try:
             result = computed(python, code, defaults, closure, compiled.inputs_of(source))
-        except (NotFollowed, Impossible, IndexError):
+        except (Unknown, Impossible, IndexError):
             continue
         assert result == trace, source
         followed += 1
@@ -122,7 +122,7 @@ def test_instructions(code: tuple[int, ...], result: Any) -> None:
 def test_what_is_captured_is_read_by_its_place() -> None:
     made = replace(CODE, free=("a", "b"), slots=("a", "b"))
     assert run(DEREF, 1, RETURN, 0, free=(1, 5), made=made) == 5
-    with pytest.raises(NotFollowed, match=r"^`b`, whose value is not stored$"):
+    with pytest.raises(Unknown, match=r"^`b`, whose value is not stored$"):
         run(DEREF, 1, RETURN, 0, free=(1,), made=made)
 
 
@@ -147,7 +147,7 @@ class TestLists:
         ids=["a local holds it", "a copy of it is kept", "it was moved", "a list further down", "a tuple"],
     )
     def test_anywhere_else_it_ends(self, code: tuple[int, ...]) -> None:
-        with pytest.raises(NotFollowed, match=r"^a list that grows$"):
+        with pytest.raises(Unknown, match=r"^a list that grows$"):
             run(*code, version="3.9", made=self.MADE)
 
 
@@ -211,7 +211,7 @@ class TestBranches:
 
     @pytest.mark.parametrize("code", [IF, (JUMP, 0, FAST, 0, RETURN, 0)])
     def test_straight_readings_stop_there(self, code: tuple[int, ...]) -> None:
-        with pytest.raises(NotFollowed, match=r"^a jump, a loop, or another instruction beyond plain expressions$"):
+        with pytest.raises(Unknown, match=r"^a jump, a loop, or another instruction beyond plain expressions$"):
             run(*code, straight=True)
 
 
@@ -219,7 +219,7 @@ def test_imports_of_known_packages() -> None:
     made = replace(CODE, names=("tensorflow", "keras.backend", "os"), constants=(0, None))
     assert run(CONST, 0, CONST, 1, IMPORT, 0, RETURN, 0, made=made) == "tf"
     assert run(CONST, 0, CONST, 1, IMPORT, 1, RETURN, 0, made=made) == "K"
-    with pytest.raises(NotFollowed, match="an import"):
+    with pytest.raises(Unknown, match="an import"):
         run(CONST, 0, CONST, 1, IMPORT, 2, RETURN, 0, made=made)
 
 
@@ -227,10 +227,10 @@ def test_imports_of_known_packages() -> None:
 def test_a_handler_ends_it(straight: bool) -> None:
     """Not one that puts a name back after a comprehension, as 3.12 has; in 3.11 there is none without PUSH_EXC_INFO."""
     code, made, push_exc_info = (151, 0, FAST, 0, RETURN, 0), replace(NEW, handlers=True), 35
-    with pytest.raises(NotFollowed, match=r"^a handler of exceptions$"):
+    with pytest.raises(Unknown, match=r"^a handler of exceptions$"):
         run(*code, push_exc_info, 0, version="3.12", made=made, straight=straight)
     if straight:
-        with pytest.raises(NotFollowed, match=r"^a handler of exceptions$"):
+        with pytest.raises(Unknown, match=r"^a handler of exceptions$"):
             run(*code, version="3.12", made=made, straight=straight)
     else:
         assert run(*code, version="3.12", made=made) == 10
@@ -241,10 +241,10 @@ def test_a_handler_ends_it(straight: bool) -> None:
 def test_work_is_bounded() -> None:
     """Instructions are counted, and what they take from the stack."""
     assert run(*(NOP, 0) * (MAX_INSTRUCTIONS - 2), FAST, 0, RETURN, 0) == 10
-    with pytest.raises(NotFollowed):
+    with pytest.raises(Unknown):
         run(*(NOP, 0) * MAX_INSTRUCTIONS, FAST, 0, RETURN, 0)
     long = replace(CODE, constants=((0,) * (MAX_WORK // 11),))
-    with pytest.raises(NotFollowed, match=r"^more work than anyone's function$"):
+    with pytest.raises(Unknown, match=r"^more work than anyone's function$"):
         run(*(CONST, 0, POP, 0) * 12, FAST, 0, RETURN, 0, made=long)
 
 
@@ -263,7 +263,7 @@ def test_a_with_block_binds_what_is_entered() -> None:
         ((*ENTERED, BEGIN_FINALLY, 0, BLOCK_ENDS, 0, BEGIN_FINALLY, 0, *LEFT), Impossible),
         ((*ENTERED, BLOCK_ENDS, 0, CONST, 1, *LEFT), Impossible),
         ((*ENTERED, BLOCK_ENDS, 0, NOP, 0, *LEFT), Impossible),
-        ((*ENTERED, BLOCK_ENDS, 0, FAST, 1, CALL, 0, RETURN, 0, NOP, 0), (Impossible, NotFollowed)),
+        ((*ENTERED, BLOCK_ENDS, 0, FAST, 1, CALL, 0, RETURN, 0, NOP, 0), (Impossible, Unknown)),
     ],
     ids=["more below", "an exception", "nothing", "another is called"],
 )
@@ -273,7 +273,7 @@ def test_a_with_block_that_no_compiler_leaves_so(code: tuple[int, ...], reason: 
 
 
 def test_what_cannot_be_entered() -> None:
-    with pytest.raises(NotFollowed):
+    with pytest.raises(Unknown):
         run(*ENTERED, BLOCK_ENDS, 0, BEGIN_FINALLY, 0, *LEFT, x=7)
-    with pytest.raises(NotFollowed):
+    with pytest.raises(Unknown):
         run(*ENTERED, BLOCK_ENDS, 0, BEGIN_FINALLY, 0, *LEFT, x=nullcontext(7), straight=True)

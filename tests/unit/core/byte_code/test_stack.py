@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.runtime_values import MAX_WORK, InnerCode, Iteration, Null, RunCost
 from unnest.core.byte_code.stack import OperandStack, only_values
+from unnest.core.model import Unknown
 
 CODE = CodeObject(
     layout="3.8", arguments=0, keyword_only=0, stack=1, flags=0, code=b"", constants=(), names=(), locals=(), free=(),
@@ -56,7 +56,7 @@ def test_more_than_the_function_says_or_less_than_nothing_is_impossible() -> Non
 
 def test_what_is_taken_is_work() -> None:
     holding(1, size=MAX_WORK).pop()
-    with pytest.raises(NotFollowed, match=r"^more work than anyone's function$"):
+    with pytest.raises(Unknown, match=r"^more work than anyone's function$"):
         holding(1, size=MAX_WORK + 1).pop()
 
 
@@ -67,7 +67,7 @@ def test_a_list_grows_until_something_else_may_hold_it() -> None:
     stack.extend_new_list(1, lambda parts, more: (parts, more))
     assert stack.values == [((1,), (2,))]
     stack.copy(1)
-    with pytest.raises(NotFollowed, match=r"^a list that grows$"):
+    with pytest.raises(Unknown, match=r"^a list that grows$"):
         stack.extend_new_list(1, lambda parts, more: (parts, more))
 
 
@@ -86,7 +86,7 @@ def test_only_values_are_values() -> None:
     for held in ([1, Null.NULL], [Iteration(iter([1]))], [InnerCode(CODE), Null.UNSET]):
         with pytest.raises(Impossible):
             only_values(held)
-    with pytest.raises(NotFollowed, match=r"^an inner function$"):
+    with pytest.raises(Unknown, match=r"^an inner function$"):
         only_values([1, InnerCode(CODE)])
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.unit.core.keras3.lambdas import compiled
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.stored_function import arguments_of, readings
+from unnest.core.model import Unknown
 
 CODE = CodeObject(
     layout="3.8", arguments=2, keyword_only=1, stack=4, flags=0, code=b"", constants=(None,), names=(),
@@ -35,7 +35,7 @@ def test_each_argument_is_given_stored_or_has_a_default() -> None:
     ],
 )
 def test_what_is_not_known(made: CodeObject, defaults: list[int], stored: dict[str, int], reason: str) -> None:
-    with pytest.raises(NotFollowed, match=f"^{reason}$"):
+    with pytest.raises(Unknown, match=f"^{reason}$"):
         arguments_of(made, 0, defaults, stored)
 
 

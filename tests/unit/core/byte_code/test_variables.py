@@ -10,10 +10,10 @@ import pytest
 from tests.unit.core.byte_code.python_itself import Branching, Straight
 from tests.unit.core.byte_code.test_machine import BY_VERSION, CODE, CONST, GLOBAL, RETURN, run
 from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.runtime_values import Cell, InnerCode, Null
 from unnest.core.byte_code.variables import Variables
+from unnest.core.model import Unknown
 
 CELLS = replace(CODE, cells=("y",), free=("z",), slots=("y", "z"))
 
@@ -54,20 +54,20 @@ def test_cells() -> None:
     assert known.own_cell(0).held is Null.UNSET
     known.own_cell(0).held = 3
     assert (known.cell(0).held, known.cell(1)) == (3, shared)
-    with pytest.raises(NotFollowed, match=r"^a variable of the function around it$"):
+    with pytest.raises(Unknown, match=r"^a variable of the function around it$"):
         known.own_cell(1)
-    with pytest.raises(NotFollowed, match=r"^a cell$"):
+    with pytest.raises(Unknown, match=r"^a cell$"):
         known.local(1)
-    with pytest.raises(NotFollowed, match=r"^a cell$"):
+    with pytest.raises(Unknown, match=r"^a cell$"):
         known.store("y", 4)
     with pytest.raises(Impossible):
         known.cell(2)
 
 
 def test_a_cell_that_is_not_stored() -> None:
-    with pytest.raises(NotFollowed, match=r"^`z`, whose value is not stored$"):
+    with pytest.raises(Unknown, match=r"^`z`, whose value is not stored$"):
         variables(CELLS).cell(1)
-    with pytest.raises(NotFollowed, match=r"^a variable that inner functions share$"):
+    with pytest.raises(Unknown, match=r"^a variable that inner functions share$"):
         variables(CELLS, straight=True).cell(0)
     with pytest.raises(Impossible):
         variables(replace(CELLS, cells=())).cell(0)
@@ -84,7 +84,7 @@ def test_since_3_13_a_cell_is_loaded_as_a_local() -> None:
     held = variables(made, "3.13").local(0)
     assert isinstance(held, Cell)
     assert held.held == 10
-    with pytest.raises(NotFollowed, match=r"^a cell$"):
+    with pytest.raises(Unknown, match=r"^a cell$"):
         variables(made, "3.12").local(0)
 
 
@@ -105,7 +105,7 @@ def test_constants() -> None:
     inner = known.constant_or_code(1)
     assert isinstance(inner, InnerCode)
     assert inner.code is CODE
-    with pytest.raises(NotFollowed, match=r"^an inner function$"):
+    with pytest.raises(Unknown, match=r"^an inner function$"):
         variables(made, straight=True).constant_or_code(1)
     with pytest.raises(Impossible):
         known.constant(2)
@@ -121,9 +121,9 @@ def test_python_2_has_no_constants_for_truth_values() -> None:
     made = replace(CODE, layout="2", names=("True",), constants=(b"abc", b"\xe9"))
     assert run(GLOBAL, 0, 0, RETURN, version="2.7", made=made) is True
     assert run(CONST, 0, 0, RETURN, version="2.7", made=made) == "abc"
-    with pytest.raises(NotFollowed, match=r"^a constant of another kind$"):
+    with pytest.raises(Unknown, match=r"^a constant of another kind$"):
         run(CONST, 1, 0, RETURN, version="2.7", made=made)
-    with pytest.raises(NotFollowed, match=r"^a constant of another kind$"):
+    with pytest.raises(Unknown, match=r"^a constant of another kind$"):
         run(CONST, 0, RETURN, 0, made=replace(made, layout="3.8"))
 
 
@@ -131,5 +131,5 @@ def test_python_2_has_no_constants_for_truth_values() -> None:
     ("stored", "reason"), [(CODE, "an inner function"), (Opaque("y"), "a constant of another kind")]
 )
 def test_constants_that_are_no_plain_values(stored: Constant, reason: str) -> None:
-    with pytest.raises(NotFollowed, match=f"^{reason}$"):
+    with pytest.raises(Unknown, match=f"^{reason}$"):
         run(CONST, 0, RETURN, 0, made=replace(CODE, constants=(stored,)))

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from unnest.core.architecture.graph import Ref
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.frontends.library_calls import library_call, static_shape
 from unnest.core.frontends.python_values import Name
 from unnest.core.interpreters.trace import TracedTensor
+from unnest.core.model import Unknown
 from unnest.core.ops.call import OpCall
 
 X = TracedTensor(Ref("", 0, 0), (np.zeros((6, 4)),))
@@ -43,5 +43,5 @@ def test_calls(path: str, args: list[Any], kwargs: dict[str, Any], call: OpCall)
 
 def test_the_static_shape_does_not_hold_the_number_of_rows() -> None:
     assert static_shape(X) == (None, 4)
-    with pytest.raises(NotFollowed):
+    with pytest.raises(Unknown):
         static_shape(TracedTensor(Ref("", 0, 0), (np.zeros(()),)))

@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.frontends.python_values import OPERATORS, Once, flat, lists_in, share_a_list, stored_value
+from unnest.core.model import Unknown
 
 
 def test_stored_values() -> None:
     assert stored_value({"class_name": "__tuple__", "items": [1, [2.5, None]]}) == [1, [2.5, None]]
-    with pytest.raises(NotFollowed):
+    with pytest.raises(Unknown):
         stored_value([{"class_name": "Thing"}])
 
 
 def test_an_iterator_is_read_once() -> None:
     once = Once(iter([1, 2]))
     assert list(once.begin()) == [1, 2]
-    with pytest.raises(NotFollowed):
+    with pytest.raises(Unknown):
         once.begin()
 
 

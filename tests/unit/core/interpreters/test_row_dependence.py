@@ -15,7 +15,7 @@ from unnest.core.interpreters.row_dependence import (
     every,
     product,
 )
-from unnest.core.ops.call import UnreadableCall
+from unnest.core.model import Unknown
 from unnest.core.ops.elements import Array
 
 ROWS = each_its_own((3, 2))
@@ -77,5 +77,5 @@ def test_products_are_summed_over_the_letters_that_are_left_out() -> None:
 
 def test_what_no_memory_holds_is_not_computed() -> None:
     wide = each_its_own((3000, 1)).copy()
-    with pytest.raises(UnreadableCall):
+    with pytest.raises(Unknown):
         combined([wide, wide.transpose()])

@@ -10,7 +10,7 @@ from tests.unit.core.interpreters.test_tower_operations import made, rows
 from unnest.core.interpreters.row_dependence import RowsMixed
 from unnest.core.interpreters.row_rules import RULES
 from unnest.core.interpreters.tower_tensors import Known
-from unnest.core.ops.call import UnreadableCall
+from unnest.core.model import Unknown
 from unnest.core.ops.registry import COMPUTING, Kind
 
 IN_ORDER = [0, 1, 2, 3, 4, 5]
@@ -54,5 +54,5 @@ def test_several_rows(name: str, kwargs: dict[str, Any]) -> None:
 
 def test_what_is_not_known() -> None:
     assert made("identityn") is Known.LOST
-    with pytest.raises(UnreadableCall):
+    with pytest.raises(Unknown):
         made("einsum", subscripts=None)

@@ -9,8 +9,7 @@ from tests.unit.core.recognise.inline import UNITS, Tensor, Writer, X
 from unnest.budget import Budget, limited
 from unnest.core.architecture.graph import Ref
 from unnest.core.interpreters.tensor_graph import NOTHING, Values, numbered, row_sizes, rows_of
-from unnest.core.ops.call import UnreadableCall
-from unnest.core.ops.elements import ByContents
+from unnest.core.model import DataDependent, Unknown
 from unnest.core.recognise.layer_tensors import LayerTensors
 
 
@@ -43,7 +42,7 @@ def test_contents_decide_nothing() -> None:
     feature = writer.call("__operators__.getitem", X, slice_spec=0)
     chosen = writer.call("compat.v1.gather", X, indices=feature, axis=None, batch_dims=0)
     values = _values(writer, chosen)
-    with pytest.raises(ByContents):
+    with pytest.raises(DataDependent):
         values.of(Ref(*chosen))
 
 
@@ -52,7 +51,7 @@ def test_a_tensor_of_unknown_shape() -> None:
     writer = Writer()
     made = writer.call("nn.something", X, name=None)
     values = _values(writer, made)
-    with pytest.raises(UnreadableCall):
+    with pytest.raises(Unknown):
         values.of(Ref(*made))
 
 

@@ -10,7 +10,8 @@ from unnest.core.architecture.graph import Ref
 from unnest.core.interpreters.row_counts import Counts
 from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER
 from unnest.core.interpreters.tower_tensors import ROWS, Known, TowerTensors
-from unnest.core.ops.call import OpCall, UnreadableCall
+from unnest.core.model import Unknown
+from unnest.core.ops.call import OpCall
 from unnest.core.recognise.layer_tensors import LayerTensors
 
 ENTRY = Ref("x", 0, 0)
@@ -48,7 +49,7 @@ def test_what_else_is_known_of_a_tensor() -> None:
     assert known.number(other).tolist() == [6, 4]
     known.tensors[other] = Known.LOST
     for ask in (known.rows_of, known.number):
-        with pytest.raises(UnreadableCall):
+        with pytest.raises(Unknown):
             ask(other)
 
 
@@ -57,5 +58,5 @@ def test_arguments() -> None:
     assert known.numbers([1, 2]) == [1, 2]
     assert (known.whole_number(None), known.whole_number(3)) == (0, 3)
     assert known.first(OpCall("add", [2, ENTRY], {})) is known.tensors[ENTRY]
-    with pytest.raises(UnreadableCall):
+    with pytest.raises(Unknown):
         known.first(OpCall("add", [2], {}))

@@ -7,7 +7,6 @@ import pytest
 
 from tests.unit.core.frontends.code_of import inputs
 from unnest.core.architecture.graph import Ref
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.runtime_values import TooMuch
 from unnest.core.interpreters import trace as traces
 from unnest.core.interpreters.trace import (
@@ -20,6 +19,7 @@ from unnest.core.interpreters.trace import (
     elements,
     stored_size,
 )
+from unnest.core.model import Unknown
 from unnest.core.ops.call import OpCall
 
 X = Ref("", 0, 0)
@@ -73,7 +73,7 @@ def test_what_computes_gives_elements_of_its_own(name: str, args: list[object], 
     assert made.holds_elements
     assert trace.steps[-1].effect is Effect.COMPUTES
     if shape is None:
-        with pytest.raises(NotFollowed):
+        with pytest.raises(Unknown):
             made.shape  # noqa: B018 - it raises
     else:
         assert made.shape == shape
@@ -117,7 +117,7 @@ def test_a_shape_of_its_own_asks_for_other_sizes() -> None:
 
 @pytest.mark.parametrize(("name", "args"), [("gather", [X, [9]]), ("reshape", [X, [5, 5]]), ("split", [X, 5])])
 def test_what_does_not_fit(name: str, args: list[object]) -> None:
-    with pytest.raises(NotFollowed):
+    with pytest.raises(Unknown):
         apply(name, *args)
 
 

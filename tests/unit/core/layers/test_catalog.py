@@ -17,7 +17,7 @@ from unnest.core.layers.catalog import (
     takes,
 )
 from unnest.core.layers.record import MaskUse
-from unnest.core.layers.shape_rules import UnknownShape
+from unnest.core.model import Unknown
 
 
 @pytest.mark.parametrize(
@@ -86,5 +86,5 @@ def test_the_axes_that_weights_are_made_for() -> None:
 
 def test_the_number_of_axes_is_checked() -> None:
     assert output_shape("SpatialDropout1D", {}, (None, 3, 4)) == (None, 3, 4)
-    with pytest.raises(UnknownShape):
+    with pytest.raises(Unknown):
         output_shape("SpatialDropout1D", {}, (None, 4))

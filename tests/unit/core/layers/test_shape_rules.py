@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from unnest.core.layers.catalog import output_shape
-from unnest.core.layers.shape_rules import UnknownShape, integer, integers, stored_shape
-from unnest.core.model import Shape
+from unnest.core.layers.shape_rules import integer, integers, stored_shape
+from unnest.core.model import Shape, Unknown
 
 CONV: dict[str, Any] = {
     "filters": 8, "kernel_size": [3, 3], "strides": [2, 2], "dilation_rate": [1, 1], "padding": "valid",
@@ -67,7 +67,7 @@ def test_depth_multiplier_counts_where_there_are_no_filters() -> None:
 
 @pytest.mark.parametrize("name", ["Mine", "Conv4D", "Lambda", "TimeDistributed", "Conv2DTransposed", "2D", "dense"])
 def test_another_class_is_unknown(name: str) -> None:
-    with pytest.raises(UnknownShape):
+    with pytest.raises(Unknown):
         output_shape(name, {}, IMAGE)
 
 
@@ -94,7 +94,7 @@ def test_another_class_is_unknown(name: str) -> None:
     ],
 )
 def test_what_it_does_not_tell_is_unknown(name: str, config: dict[str, Any], shape: Shape) -> None:
-    with pytest.raises(UnknownShape):
+    with pytest.raises(Unknown):
         output_shape(name, config, shape)
 
 
@@ -102,11 +102,11 @@ def test_reading_json() -> None:
     assert (integer(3), integers([1, 2], 2), integers(2, 3)) == (3, [1, 2], [2, 2, 2])
     assert stored_shape([None, 3]) == (None, 3)
     for wrong in (True, 1.0, "1", None):
-        with pytest.raises(UnknownShape):
+        with pytest.raises(Unknown):
             integer(wrong)
     for length, several in ((3, [1, 2]), (None, "12"), (None, 2)):
-        with pytest.raises(UnknownShape):
+        with pytest.raises(Unknown):
             integers(several, length)
     for shape in ([], "ab", None, [1.5]):
-        with pytest.raises(UnknownShape):
+        with pytest.raises(Unknown):
             stored_shape(shape)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.unit.core.ops.test_reshaping import SOURCE
+from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.arithmetic import logical, where
-from unnest.core.ops.call import UnreadableCall
-from unnest.core.ops.elements import Array, ByContents
+from unnest.core.ops.elements import Array
 from unnest.core.ops.registry import OPERATIONS
 
 
@@ -48,9 +48,9 @@ def test_a_bare_number_takes_the_type_of_the_array_beside_it() -> None:
 
 
 def test_what_is_no_number() -> None:
-    with pytest.raises(UnreadableCall):
+    with pytest.raises(Unknown):
         computed("add", ["a", 1])
-    with pytest.raises(UnreadableCall):
+    with pytest.raises(Unknown):
         computed("add", [np.zeros((10**4, 1)), np.zeros((1, 10**4))])
 
 
@@ -64,5 +64,5 @@ def test_choices() -> None:
 
 @pytest.mark.parametrize("compute", [where, logical(np.logical_not), lambda x: computed("mul", [x, 2])])
 def test_of_rows_nothing_is_computed(compute: Any) -> None:
-    with pytest.raises(ByContents):
+    with pytest.raises(DataDependent):
         compute(SOURCE)

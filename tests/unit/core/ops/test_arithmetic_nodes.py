@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, called, computed
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Unknown
 from unnest.core.ops.symbolic import Libraries, SymbolicTensor, SymbolicValue, constant, items
 
 ROWS = replace(X, shape=(None, 4))
@@ -47,7 +47,7 @@ def test_operations(value: SymbolicValue, operations: str, dtype: str) -> None:
 def test_what_versions_do_otherwise() -> None:
     """A batch_dot of other ranks; a choice between what TensorFlow 1 does not broadcast."""
     for x, y, axes in ((X, ROWS, constant(1)), (UNSHAPED, X, constant(1)), (X, Y, constant(0)), (ROWS, ROWS, PAIR)):
-        with pytest.raises(NotTranslated, match=r"^`K.batch_dot`"):
+        with pytest.raises(Unknown, match=r"^`K.batch_dot`"):
             called("K.batch_dot", x, y, axes)
     sides: list[tuple[SymbolicValue, SymbolicValue]] = [
         (UNSHAPED, X),
@@ -56,11 +56,11 @@ def test_what_versions_do_otherwise() -> None:
         (replace(X, shape=(None,)), ROWS),
     ]
     for side, other in sides:
-        with pytest.raises(NotTranslated, match=r"^`K.dot` of unknown ranks, or of vectors$"):
+        with pytest.raises(Unknown, match=r"^`K.dot` of unknown ranks, or of vectors$"):
             called("K.dot", side, other)
     for dialect in (Libraries("tensorflow", "1"), Libraries("tensorflow")):
-        with pytest.raises(NotTranslated, match=r"^`tf.where` of what may not have one shape$"):
+        with pytest.raises(Unknown, match=r"^`tf.where` of what may not have one shape$"):
             called("tf.where", called("K.less", X, Y), X, UNSHAPED, dialect=dialect)
         assert isinstance(called("tf.where", called("K.less", X, Y), X, Y, dialect=dialect), SymbolicTensor)
-    with pytest.raises(NotTranslated, match=r"^arithmetic on int32$"):
+    with pytest.raises(Unknown, match=r"^arithmetic on int32$"):
         called("tf.add", INTEGERS, constant(1))

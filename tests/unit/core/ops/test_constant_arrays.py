@@ -11,8 +11,8 @@ import pytest
 from tests.unit.core.keras3.lambdas.calling import UNSHAPED, X, called, computed
 from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.operators import binary, subscript, unary
+from unnest.core.model import Unknown
 from unnest.core.ops import constant_arrays
-from unnest.core.ops.functions import NotTranslated
 from unnest.core.ops.symbolic import (
     ArrayKind,
     CallArguments,
@@ -120,7 +120,7 @@ def test_an_array(value: SymbolicValue, kind: ArrayKind | None, result: Any) -> 
 )
 def test_arithmetic_that_is_not_understood(symbol: str, left: SymbolicValue, right: SymbolicValue, reason: str) -> None:
     """Python 2 divided integers otherwise, and a dtype that is not stored may be any."""
-    with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
+    with pytest.raises(Unknown, match=f"^{re.escape(reason)}$"):
         binary(symbol, left, right)
 
 
@@ -142,7 +142,7 @@ def test_arithmetic_that_is_not_understood(symbol: str, left: SymbolicValue, rig
     ],
 )
 def test_calls_that_are_not_understood(name: str, arguments: list[SymbolicValue], reason: str) -> None:
-    with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
+    with pytest.raises(Unknown, match=f"^{re.escape(reason)}$"):
         called(name, *arguments)
 
 
@@ -160,7 +160,7 @@ def test_calls_that_are_not_understood(name: str, arguments: list[SymbolicValue]
 def test_methods_that_are_not_understood(
     value: ConstantArray, name: str, arguments: list[SymbolicValue], reason: str
 ) -> None:
-    with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
+    with pytest.raises(Unknown, match=f"^{re.escape(reason)}$"):
         method(value, name, *arguments)
 
 
@@ -171,7 +171,7 @@ def test_methods_that_are_not_understood(
 )  # fmt: skip
 def test_parts_that_are_not_understood(value: ConstantArray, key: SymbolicValue) -> None:
     """One number of an array is NumPy's, and no Python number."""
-    with pytest.raises(NotTranslated, match=r"^a part of an array$"):
+    with pytest.raises(Unknown, match=r"^a part of an array$"):
         subscript(value, key)
 
 
@@ -196,5 +196,5 @@ def test_beside_a_tensor(value: SymbolicValue, operations: str) -> None:
 
 def test_a_bias_along_another_axis() -> None:
     for bias, order in ((numpy(1.0), "channels_first"), (MATRIX, "channels_last"), (X, "channels_last")):
-        with pytest.raises(NotTranslated, match="a bias along another axis than the last"):
+        with pytest.raises(Unknown, match="a bias along another axis than the last"):
             called("K.bias_add", X, bias, constant(order))

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.ops.call import UnreadableCall
+from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.elements import (
     ELEMENT,
     MAX_ELEMENTS,
-    ByContents,
     arrays_in,
     axis_number,
     check_size,
@@ -35,9 +34,9 @@ def test_one_whole_number_whatever_holds_it(value: Any) -> None:
 
 def test_what_is_no_whole_number() -> None:
     for value in (0.5, np.array([1, 2]), "text"):
-        with pytest.raises(UnreadableCall):
+        with pytest.raises(Unknown):
             whole_number(value)
-    with pytest.raises(ByContents):
+    with pytest.raises(DataDependent):
         whole_number(ROWS[:1])
 
 
@@ -47,5 +46,5 @@ def test_arrays_are_found_in_lists_of_lists() -> None:
 
 def test_what_no_memory_holds_is_not_made() -> None:
     check_size(MAX_ELEMENTS)
-    with pytest.raises(UnreadableCall):
+    with pytest.raises(Unknown):
         check_size(MAX_ELEMENTS + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Unknown
 from unnest.core.ops.registry import FUNCTIONS, Kind
 from unnest.core.ops.symbolic import SymbolicTensor, SymbolicValue, constant
 
@@ -55,12 +55,12 @@ def test_arithmetic_is_on_floats(name: str) -> None:
     """Integers and truth values are computed with otherwise in Keras 3."""
     more = (constant(0), ONE) if name in {"K.clip", "tf.clip_by_value"} else ()
     assert isinstance(called(name, X, *more), SymbolicTensor)
-    with pytest.raises(NotTranslated, match=r"^arithmetic on int32$"):
+    with pytest.raises(Unknown, match=r"^arithmetic on int32$"):
         called(name, INTEGERS, *more)
 
 
 def test_what_is_not_understood() -> None:
-    with pytest.raises(NotTranslated, match=r"^a clip from high to low$"):
+    with pytest.raises(Unknown, match=r"^a clip from high to low$"):
         called("K.clip", X, ONE, ZERO)
-    with pytest.raises(NotTranslated, match=r"^`K.relu` with both a slope and a maximum$"):
+    with pytest.raises(Unknown, match=r"^`K.relu` with both a slope and a maximum$"):
         called("K.relu", X, constant(0.1), constant(6))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Unknown
 from unnest.core.ops.symbolic import LibraryName, SymbolicTensor, SymbolicValue, constant
 
 
@@ -27,7 +27,7 @@ def test_operations(value: SymbolicValue, operations: str, dtype: str) -> None:
 
 
 def test_what_is_not_understood() -> None:
-    with pytest.raises(NotTranslated, match=r"^dtype float16$"):
+    with pytest.raises(Unknown, match=r"^dtype float16$"):
         called("tf.cast", X, constant("float16"))
-    with pytest.raises(NotTranslated, match=r"^one-hot rows of float32$"):
+    with pytest.raises(Unknown, match=r"^one-hot rows of float32$"):
         called("tf.one_hot", X, constant(5))

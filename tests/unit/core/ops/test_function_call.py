@@ -8,8 +8,8 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X
 from unnest.core.keras3.lambdas.calls import Keras3Call
+from unnest.core.model import Unknown
 from unnest.core.ops.function_call import shape_of
-from unnest.core.ops.functions import NotTranslated
 from unnest.core.ops.op_nodes import OpNode
 from unnest.core.ops.symbolic import Libraries, LibraryName, SymbolicValue, constant, items
 
@@ -55,7 +55,7 @@ def test_an_argument(kind: str, value: SymbolicValue, read: object) -> None:
     ],
 )
 def test_an_argument_of_another_kind(kind: str, value: SymbolicValue, reason: str) -> None:
-    with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
+    with pytest.raises(Unknown, match=f"^{re.escape(reason)}$"):
         getattr(bound(value), kind)("a")
 
 
@@ -63,7 +63,7 @@ def test_an_argument_that_is_understood_with_one_value_alone() -> None:
     """Truth values are no numbers."""
     bound(constant(1)).only(a=1)
     for other in (constant(2), constant(value=True), X):
-        with pytest.raises(NotTranslated, match=r"^`a="):
+        with pytest.raises(Unknown, match=r"^`a="):
             bound(other).only(a=1)
 
 
@@ -71,5 +71,5 @@ def test_an_operation_and_a_shape() -> None:
     made = Keras3Call({}, Libraries()).op("Flip", X, axis=1)
     assert made.operand == OpNode("keras.src.ops.numpy", "Flip", {"axis": 1}, (X.operand,))
     assert shape_of(X).dimensions == (None, 3, 4)
-    with pytest.raises(NotTranslated, match=r"^a shape that is not known$"):
+    with pytest.raises(Unknown, match=r"^a shape that is not known$"):
         shape_of(UNSHAPED)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Unknown
 from unnest.core.ops.op_nodes import Input
 from unnest.core.ops.symbolic import Items, Libraries, SymbolicTensor, SymbolicValue, constant, items
 
@@ -122,7 +122,7 @@ def test_bilinear_resizing_of_tensorflow_1(
 def test_images_that_are_not_understood(
     name: str, arguments: list[SymbolicValue], keywords: dict[str, SymbolicValue], why: str
 ) -> None:
-    with pytest.raises(NotTranslated, match=why):
+    with pytest.raises(Unknown, match=why):
         called(name, IMAGE, *arguments, dialect=None, **keywords)
 
 
@@ -135,23 +135,23 @@ def test_images_that_are_not_understood(
     ],
 )
 def test_an_image_of_unknown_size(name: str, arguments: list[SymbolicValue]) -> None:
-    with pytest.raises(NotTranslated, match="unknown"):
+    with pytest.raises(Unknown, match="unknown"):
         called(name, replace(IMAGE, shape=(None, None, None, 3)), *arguments)
 
 
 @pytest.mark.parametrize("tensorflow", [None, "1"])
 def test_a_resize_of_an_older_tensorflow(tensorflow: str | None) -> None:
     dialect = Libraries("tensorflow", "1" if tensorflow else None)
-    with pytest.raises(NotTranslated, match=r"half-pixel centres$"):
+    with pytest.raises(Unknown, match=r"half-pixel centres$"):
         called("tf.image.resize", X, SIZE, dialect=dialect)
 
 
 def test_what_is_not_understood() -> None:
-    with pytest.raises(NotTranslated, match=r"^`tf.image.resize` by bicubic$"):
+    with pytest.raises(Unknown, match=r"^`tf.image.resize` by bicubic$"):
         called("tf.image.resize", X, SIZE, constant("bicubic"))
-    with pytest.raises(NotTranslated, match=r"^`antialias=True`$"):
+    with pytest.raises(Unknown, match=r"^`antialias=True`$"):
         called("tf.image.resize", X, SIZE, antialias=constant(value=True))
-    with pytest.raises(NotTranslated, match=r"^the size$"):
+    with pytest.raises(Unknown, match=r"^the size$"):
         called("tf.image.resize", X, items("list", [constant(8)]))
-    with pytest.raises(NotTranslated, match=r"^`interpolation='bilinear'`$"):
+    with pytest.raises(Unknown, match=r"^`interpolation='bilinear'`$"):
         called("K.resize_images", X, constant(2), constant(2), constant("channels_last"), constant("bilinear"))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Unknown
 from unnest.core.ops.op_nodes import Input
 from unnest.core.ops.symbolic import Libraries, SymbolicTensor, SymbolicValue, constant, items
 
@@ -60,7 +60,7 @@ def test_a_mirrored_border() -> None:
     ],
 )
 def test_not_understood(call: Callable[[], SymbolicValue], why: str) -> None:
-    with pytest.raises(NotTranslated, match=why):
+    with pytest.raises(Unknown, match=why):
         call()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Unknown
 from unnest.core.ops.symbolic import Const, ConstantArray, SymbolicValue, constant, items
 
 NUMBERS = items("list", [constant(1), constant(2)])
@@ -80,5 +80,5 @@ def test_an_array_of_its_size(value: SymbolicValue, numbers: object) -> None:
     ],
 )
 def test_what_is_not_understood(name: str, argument: SymbolicValue, keywords: dict[str, Any], reason: str) -> None:
-    with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
+    with pytest.raises(Unknown, match=f"^{re.escape(reason)}$"):
         called(name, argument, **keywords)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from unnest.core.model import Unknown
 from unnest.core.ops import product_axes
-from unnest.core.ops.call import UnreadableCall
 from unnest.core.ops.elements import Array
 from unnest.core.ops.registry import OPERATIONS
 
@@ -38,7 +38,7 @@ def test_matrices(shapes: tuple[tuple[int, ...], tuple[int, ...]], are_turned: t
 
 
 def test_a_vector_is_no_matrix() -> None:
-    with pytest.raises(UnreadableCall):
+    with pytest.raises(Unknown):
         product_axes.of_matrices((1, 2), (False, False))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Unknown
 from unnest.core.ops.symbolic import SymbolicTensor, SymbolicValue, constant, items
 
 BOTH = items("list", [constant(1), constant(-1)])
@@ -40,13 +40,13 @@ def test_a_position_is_an_integer(name: str, axis: int) -> None:
 
 
 def test_what_is_not_understood() -> None:
-    with pytest.raises(NotTranslated, match=r"^a reduction of int32$"):
+    with pytest.raises(Unknown, match=r"^a reduction of int32$"):
         called("K.sum", INTEGERS)
-    with pytest.raises(NotTranslated, match=r"^a reduction of float32$"):
+    with pytest.raises(Unknown, match=r"^a reduction of float32$"):
         called("tf.reduce_all", X)
-    with pytest.raises(NotTranslated, match=r"^an epsilon that is not positive$"):
+    with pytest.raises(Unknown, match=r"^an epsilon that is not positive$"):
         called("tf.nn.l2_normalize", X, constant(1), constant(0.0))
-    with pytest.raises(NotTranslated, match=r"^a norm over several axes$"):
+    with pytest.raises(Unknown, match=r"^a norm over several axes$"):
         called("tf.norm", X, axis=BOTH)
-    with pytest.raises(NotTranslated, match=r"^`ord=1`$"):
+    with pytest.raises(Unknown, match=r"^`ord=1`$"):
         called("tf.norm", X, constant(1))

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from tests.unit.core.ops.test_reshaping import SOURCE
-from unnest.core.ops.call import UnreadableCall
-from unnest.core.ops.elements import ByContents
+from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.reductions import cumsum, reduction
 
 
@@ -18,11 +17,11 @@ def test_along_axes() -> None:
     assert reduction(np.sum)(numbers, 0).tolist() == [3, 5, 7]
     assert reduction(np.sum)(numbers, [0, 1], keepdims=True).tolist() == [[15]]
     assert cumsum(numbers, 1, exclusive=True).tolist() == [[0, 0, 1], [0, 3, 7]]
-    with pytest.raises(UnreadableCall):
+    with pytest.raises(Unknown):
         cumsum(numbers, reverse=True)
 
 
 @pytest.mark.parametrize("compute", [reduction(np.sum), cumsum])
 def test_of_rows_nothing_is_computed(compute: Any) -> None:
-    with pytest.raises(ByContents):
+    with pytest.raises(DataDependent):
         compute(SOURCE)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests.unit.core.ops.test_reshaping import X
-from unnest.core.ops.call import OpCall, UnreadableCall, plain_name
+from unnest.core.model import Unknown
+from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.registry import JOINS, MOVES, NODES, OPERATIONS, ROW_BY_ROW, SLICES, Kind, argument, kind_of
 
 
@@ -45,9 +46,9 @@ def test_arguments_by_any_name() -> None:
 
 
 def test_an_argument_that_is_not_taken() -> None:
-    with pytest.raises(UnreadableCall):
+    with pytest.raises(Unknown):
         OPERATIONS["identity"].bind([X], {"other": 1})
-    with pytest.raises(UnreadableCall):
+    with pytest.raises(Unknown):
         OPERATIONS["identity"].bind([X, X], {})
     assert OPERATIONS["identity"].bind([X], {"name": "n", "other": None}) == {"x": X}
 

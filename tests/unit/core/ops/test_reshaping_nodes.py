@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, called, computed
 from unnest.core.keras3.lambdas import operators
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Unknown
 from unnest.core.ops.symbolic import (
     Const,
     ShapeTuple,
@@ -130,7 +130,7 @@ def test_a_reshape_to_the_shape_of_another() -> None:
 def test_a_reshape_that_does_not_follow(
     x: SymbolicTensor, shape: Callable[[SymbolicTensor], list[SymbolicValue]]
 ) -> None:
-    with pytest.raises(NotTranslated, match=r"^a shape with several unknown sizes$"):
+    with pytest.raises(Unknown, match=r"^a shape with several unknown sizes$"):
         called("tf.reshape", x, items("list", shape(x)))
 
 
@@ -164,7 +164,7 @@ def test_a_size_of_another_tensor_where_it_is_known() -> None:
     assert called("np.prod", operators.subscript(called("K.int_shape", X), SliceOf((1, None, None)))) == Const(
         12, "np.prod(K.int_shape(x)[1:])"
     )
-    with pytest.raises(NotTranslated, match=r"^a product of sizes that are not known$"):
+    with pytest.raises(Unknown, match=r"^a product of sizes that are not known$"):
         called("np.prod", called("K.int_shape", X))
 
 
@@ -183,5 +183,5 @@ def test_a_size_of_another_tensor_where_it_is_known() -> None:
     ],
 )
 def test_what_is_not_understood(name: str, positional: tuple[SymbolicValue, ...], reason: str) -> None:
-    with pytest.raises(NotTranslated, match=f"^{reason}$"):
+    with pytest.raises(Unknown, match=f"^{reason}$"):
         called(name, *positional)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import UNSHAPED, X, Y, called, computed
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Unknown
 from unnest.core.ops.op_nodes import Input
 from unnest.core.ops.symbolic import Libraries, SymbolicTensor
 
@@ -41,7 +41,7 @@ def test_what_is_not_understood(
     probabilities: SymbolicTensor, length: SymbolicTensor, release: tuple[int, ...], reason: str
 ) -> None:
     """Another version, or other shapes."""
-    with pytest.raises(NotTranslated, match=reason):
+    with pytest.raises(Unknown, match=reason):
         called(
             "K.ctc_batch_cost",
             LABELS,

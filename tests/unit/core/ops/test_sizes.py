@@ -7,10 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from unnest.core.model import Shape
+from unnest.core.model import Shape, Unknown
 from unnest.core.ops.sizes import (
     Sized,
-    UnknownShape,
     axes_of,
     axis_of,
     broadcast,
@@ -76,5 +75,5 @@ def test_axes_are_counted_from_the_front() -> None:
     ],
 )
 def test_what_does_not_follow(compute: Callable[[], object]) -> None:
-    with pytest.raises(UnknownShape):
+    with pytest.raises(Unknown):
         compute()

@@ -8,9 +8,8 @@ import re
 import pytest
 
 from unnest.core.keras3.lambdas import operators
-from unnest.core.model import Json
+from unnest.core.model import Json, Unknown
 from unnest.core.ops import symbolic
-from unnest.core.ops.functions import NotTranslated
 from unnest.core.ops.op_nodes import Input, OpNode, Part
 from unnest.core.ops.symbolic import (
     CallArguments,
@@ -131,14 +130,14 @@ def test_nothing_grows_beyond_what_anyone_writes(make: object, reason: str) -> N
     """At the bound it is made; one more and it is not."""
     assert callable(make)
     make(1)
-    with pytest.raises(NotTranslated, match=re.escape(reason)):
+    with pytest.raises(Unknown, match=re.escape(reason)):
         make(2)
 
 
 def test_lists_in_lists_are_counted_with_all_that_is_in_them() -> None:
     inner = items("list", [ONE] * 5_000)
     assert items("list", [inner]).size == 5_002
-    with pytest.raises(NotTranslated):
+    with pytest.raises(Unknown):
         items("list", [inner, inner])
 
 

@@ -9,7 +9,8 @@ import pytest
 from tests.unit.core.build import functional, layer, names, sequential, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Ref
-from unnest.core.rewrite.flatten import ShapesUnknown, sequential_as_functional
+from unnest.core.model import Unknown
+from unnest.core.rewrite.flatten import sequential_as_functional
 
 DENSE_3: dict[str, Any] = {
     "class_name": "Dense",
@@ -55,5 +56,5 @@ def test_a_shape_that_nothing_tells_is_not_guessed() -> None:
     mine: dict[str, Any] = {"class_name": "Mine", "config": {"name": "m", "trainable": True, "dtype": "float32"}}
     layers = [INPUT_3, mine, DENSE_3]
     model: dict[str, Any] = {"class_name": "Sequential", "config": {"name": "s", "layers": layers}}
-    with pytest.raises(ShapesUnknown, match="the shapes after 'm'"):
+    with pytest.raises(Unknown, match="the shapes after 'm'"):
         sequential_as_functional(model, [INPUT_3])

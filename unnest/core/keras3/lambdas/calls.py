@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Literal
 
 from unnest.core.keras3.lambdas import operators
-from unnest.core.model import Json
+from unnest.core.model import Json, Unknown
 from unnest.core.ops import constant_arrays
 from unnest.core.ops.function_call import FLOATS, Argument, FunctionCall, Key, shape_of
-from unnest.core.ops.functions import NotTranslated, Theano, parse_signature
+from unnest.core.ops.functions import Theano, parse_signature
 from unnest.core.ops.op_nodes import Operand
 from unnest.core.ops.registry import FUNCTIONS, Function, Kind, Operation
 from unnest.core.ops.symbolic import (
@@ -62,7 +62,7 @@ def global_value(text: str, dialect: Libraries) -> SymbolicValue:
     """Return the value of a global.
 
     Raises:
-        NotTranslated: For every name but a few: globals are not stored.
+        Unknown: For every name but a few: globals are not stored.
 
     """
     if text in ROOTS:
@@ -71,7 +71,7 @@ def global_value(text: str, dialect: Libraries) -> SymbolicValue:
     if text in FUNCTIONS and "." not in text:
         dialect.taken[text] = "the builtin"
         return LibraryName(text, text)
-    raise NotTranslated(f"`{text}`, a name whose value is not stored")
+    raise Unknown(f"`{text}`, a name whose value is not stored")
 
 
 def module(path: str) -> LibraryName:
@@ -100,7 +100,7 @@ def attribute(of: SymbolicValue, field: str) -> SymbolicValue:
         return BoundMethod(of, field, text)
     if isinstance(of, ConstantArray) and of.numbers not in {None, "tensor"} and field in {"astype", "reshape"}:
         return BoundMethod(of, field, text)
-    raise NotTranslated(f"`.{field}` of {kind(of)}")
+    raise Unknown(f"`.{field}` of {kind(of)}")
 
 
 def call(function: SymbolicValue, arguments: CallArguments, dialect: Libraries) -> SymbolicValue:
@@ -110,17 +110,15 @@ def call(function: SymbolicValue, arguments: CallArguments, dialect: Libraries) 
         return replace(_array_method(function.of, function.name, arguments), text=text)
     if isinstance(function, BoundMethod):
         if arguments.positional or arguments.keywords:
-            raise NotTranslated(f"arguments of `{function.text}`")
+            raise Unknown(f"arguments of `{function.text}`")
         if isinstance(function.of, ShapeTuple):
             return replace(function.of, kind="list", text=text)
         assert isinstance(function.of, SymbolicTensor)
         return replace(shape_of(function.of), text=text)
     if isinstance(function, LibraryName) and RANDOM.fullmatch(function.path):
-        raise NotTranslated(
-            f"`{function.text}`: no layer or operation of Keras 3's own draws random numbers at inference"
-        )
+        raise Unknown(f"`{function.text}`: no layer or operation of Keras 3's own draws random numbers at inference")
     if not isinstance(function, LibraryName) or function.path not in FUNCTIONS:
-        raise NotTranslated(f"a call of {kind(function)}")
+        raise Unknown(f"a call of {kind(function)}")
     known = FUNCTIONS[function.path]
     _check_backend(function, known, arguments, dialect)
     called = Keras3Call(_bound(function, known, arguments), dialect)
@@ -143,7 +141,7 @@ def call(function: SymbolicValue, arguments: CallArguments, dialect: Libraries) 
 
 
 def _check_backend(function: LibraryName, known: Function, arguments: CallArguments, dialect: Libraries) -> None:
-    """Raise NotTranslated for a function of Keras's that computes something else in another backend, or in Keras 3."""
+    """Raise Unknown for a function of Keras's that computes something else in another backend, or in Keras 3."""
     is_of_backend = function.path.startswith("K.")
     if is_of_backend and known.theano is Theano.SAME:
         return
@@ -152,10 +150,10 @@ def _check_backend(function: LibraryName, known: Function, arguments: CallArgume
         has_one = len(arguments.positional) + len(arguments.keywords) == 1
         is_usual = known.theano is Theano.USUALLY or (known.theano is Theano.USUALLY_OF_ONE and has_one)
         if not is_unknown or not is_usual:
-            raise NotTranslated(f"`{function.text}`, which depends on the backend")
+            raise Unknown(f"`{function.text}`, which depends on the backend")
         dialect.taken[function.text] = "what Theano and TensorFlow both compute"
     if function.path.startswith(("K.", "keras.")) and dialect.keras_3:
-        raise NotTranslated(f"`{function.text}` of Keras 3")
+        raise Unknown(f"`{function.text}` of Keras 3")
 
 
 class Keras3Call(FunctionCall):
@@ -189,7 +187,7 @@ class Keras3Call(FunctionCall):
         """The items of a list added up, from 0 on."""
         value = self[name]
         if not isinstance(value, Items) or not value.items:
-            raise NotTranslated(f"the sum of {kind(value)}")
+            raise Unknown(f"the sum of {kind(value)}")
         total: SymbolicValue = constant(0)
         for item in value.items:
             total = operators.binary("+", total, item)
@@ -240,7 +238,7 @@ def _nodes_of_kind(operation: Operation, call: FunctionCall) -> SymbolicTensor:
     if operation.kind is Kind.REDUCTION:
         x = call.tensor("x")
         if x.dtype != ("bool" if operation.takes_truth else "float32"):
-            raise NotTranslated(f"a reduction of {x.dtype}")
+            raise Unknown(f"a reduction of {x.dtype}")
         return call.op(class_name, x, axis=call.axis(), keepdims=call.flag("keepdims"), **config)
     if operation.kind is Kind.ELEMENTWISE:
         made = call.calculate(class_name, call["x"], call["y"])
@@ -252,7 +250,7 @@ def _nodes_of_kind(operation: Operation, call: FunctionCall) -> SymbolicTensor:
 
 
 def _array_method(value: ConstantArray, method: str, arguments: CallArguments) -> ConstantArray:
-    """`value.reshape(...)` and `value.astype(...)` of one of NumPy's arrays. Raises NotTranslated."""
+    """`value.reshape(...)` and `value.astype(...)` of one of NumPy's arrays. Raises Unknown."""
     given = arguments.positional
     if method == "reshape" and not arguments.keywords:
         sizes = given[0].items if len(given) == 1 and isinstance(given[0], Items) else given
@@ -267,25 +265,25 @@ def _array_method(value: ConstantArray, method: str, arguments: CallArguments) -
         )
         if isinstance(spelt, str) and spelt in FLOATS:
             return constant_arrays.rounded_array(value.value, FLOATS[spelt])
-    raise NotTranslated(f"arguments of `.{method}`")
+    raise Unknown(f"arguments of `.{method}`")
 
 
 def _bound(function: LibraryName, known: Function, arguments: CallArguments) -> dict[str, SymbolicValue]:
-    """The arguments of a call by the first names in the function's signature. Raises NotTranslated."""
+    """The arguments of a call by the first names in the function's signature. Raises Unknown."""
     signature = parse_signature(known.signature)
     if len(arguments.positional) > signature.positional:
-        raise NotTranslated(f"the arguments of `{function.text}`")
+        raise Unknown(f"the arguments of `{function.text}`")
     values = {names[0]: value for names, value in zip(signature.parameters, arguments.positional, strict=False)}
     first = {name: names[0] for names in signature.parameters for name in names}
     for name, value in arguments.keywords.items():
         if name == "name" and name not in first and function.path.startswith("tf."):
             continue
         if name not in first or first[name] in values:
-            raise NotTranslated(f"`{name}=` of `{function.text}`")
+            raise Unknown(f"`{name}=` of `{function.text}`")
         values[first[name]] = value
     for name, default in signature.defaults.items():
         assert default is None or isinstance(default, bool | int | float | str)
         values.setdefault(name, constant(default))
     if len(values) < len(signature.parameters):
-        raise NotTranslated(f"the arguments of `{function.text}`")
+        raise Unknown(f"the arguments of `{function.text}`")
     return values

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from unnest.core.byte_code.domain import Interpretation, NotFollowed, Plain
+from unnest.core.byte_code.domain import Interpretation, Plain
 from unnest.core.keras3.lambdas import calls, operators
+from unnest.core.model import Unknown
 from unnest.core.ops.symbolic import CallArguments, Const, Items, Libraries, SymbolicValue, constant, items
 
 
@@ -37,7 +38,7 @@ class Expressions(Interpretation[SymbolicValue]):
     def extended(self, parts: SymbolicValue, more: SymbolicValue) -> SymbolicValue:
         """By a tuple, as the compiler does it."""
         if not isinstance(parts, Items) or not isinstance(more, Items) or more.kind != "tuple":
-            raise NotFollowed("a list that grows")
+            raise Unknown("a list that grows")
         return items("list", [*parts.items, *more.items])
 
     def unpacked(self, value: SymbolicValue, count: int) -> Sequence[SymbolicValue]:

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 from unnest.core.frontends.keras3_operations import keras3_call, plain_argument
 from unnest.core.interpreters.shapes import result_shape
-from unnest.core.model import Json, Shape
+from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops import constant_arrays
-from unnest.core.ops.functions import NotTranslated
 from unnest.core.ops.keras3_modules import MODULES
 from unnest.core.ops.op_nodes import UNKNOWN, Input, Operand, OpNode, Part
 from unnest.core.ops.registry import CLASSES, SYMBOLS, Kind
@@ -71,7 +70,7 @@ def node(
     """
     nodes = 1 + sum(tensor.nodes for tensor in like)
     if nodes > MAX_NODES:
-        raise NotTranslated("the expression is too large")
+        raise Unknown("the expression is too large")
     shapes = {id(tensor.operand): tensor.shape for tensor in like}
     call = keras3_call(class_name, [_sized(arg, shapes) for arg in args], config)
     shape = result_shape(call) if module is None else None
@@ -101,7 +100,7 @@ def binary(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicVa
             constants = constant_arrays.arithmetic(symbol, left, right)
             if constants is not None:
                 return replace(constants, text=_infix(written, left, right), rank=RANK[written])
-        raise NotTranslated(f"`{written}` on {kind(left)} and {kind(right)}")
+        raise Unknown(f"`{written}` on {kind(left)} and {kind(right)}")
     computed = calculation(_class(written, left, right), left, right)
     return replace(computed, text=_infix(written, left, right), rank=RANK[written])
 
@@ -117,20 +116,20 @@ def _concatenate(left: SymbolicValue, right: SymbolicValue) -> Items:
     """`left + right` of two lists, or of two tuples."""
     first, second = listed(left), listed(right)
     if first.kind != second.kind:
-        raise NotTranslated(f"`+` on {kind(first)} and {kind(second)}")
+        raise Unknown(f"`+` on {kind(first)} and {kind(second)}")
     joined = items(first.kind, [*first.items, *second.items])
     return replace(joined, spelt=_infix("+", left, right), rank=RANK["+"])
 
 
 def _class(symbol: str, left: SymbolicValue, right: SymbolicValue) -> str:
-    """The class of Keras 3 that an operator is on these values. Raises NotTranslated."""
+    """The class of Keras 3 that an operator is on these values. Raises Unknown."""
     operation, sides = SYMBOLS.get(symbol), (left, right)
     if operation is None or symbol in ORDER:
-        raise NotTranslated(f"`{symbol}` on tensors")
+        raise Unknown(f"`{symbol}` on tensors")
     if operation.takes_truth and not all(isinstance(side, SymbolicTensor) and side.dtype == "bool" for side in sides):
-        raise NotTranslated(f"`{symbol}` on tensors")
+        raise Unknown(f"`{symbol}` on tensors")
     if operation.kind is Kind.PRODUCT and not all(isinstance(side, SymbolicTensor | ConstantArray) for side in sides):
-        raise NotTranslated(f"`{symbol}` on tensors")
+        raise Unknown(f"`{symbol}` on tensors")
     return operation.keras3
 
 
@@ -138,21 +137,21 @@ def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
     """An elementwise operation of Keras 3 on tensors of one dtype, numbers and constant arrays among them.
 
     Raises:
-        NotTranslated: Where dtypes differ, or are not the floats (for logic: truth values) that need no conversion.
+        Unknown: Where dtypes differ, or are not the floats (for logic: truth values) that need no conversion.
 
     """
     tensors = [side for side in sides if isinstance(side, SymbolicTensor)]
     operation = CLASSES.get(class_name)
     wanted = "bool" if operation is not None and operation.takes_truth else FLOAT
     if any(isinstance(side, Size) for side in sides):
-        raise NotTranslated(f"{class_name} of a size that only the batch shows; no operation of Keras 3 gives it")
+        raise Unknown(f"{class_name} of a size that only the batch shows; no operation of Keras 3 gives it")
     if not tensors:
-        raise NotTranslated(f"{class_name} without a tensor")
+        raise Unknown(f"{class_name} without a tensor")
     # TensorFlow makes no integer of a float beside a tensor: there the tensor's dtype shows.
     shows = wanted == FLOAT and any(isinstance(number(side), float) for side in sides)
     for tensor in tensors:
         if tensor.dtype != wanted and not (shows and tensor.dtype == UNKNOWN):
-            raise NotTranslated(f"arithmetic on {tensor.dtype}")
+            raise Unknown(f"arithmetic on {tensor.dtype}")
     computed = node(class_name, {}, [_operand(side) for side in sides], tensors)
     is_product = operation is not None and operation.kind is Kind.PRODUCT
     rows = {tensor.rows for tensor in tensors} if not is_product and _have_one_shape(sides) else {None}
@@ -173,22 +172,22 @@ def _operand(side: SymbolicValue) -> Operand:
         return value if abs(value) <= MAX_INTEGER else float(value)
     nested = array(side)
     if nested is None:
-        raise NotTranslated(f"{kind(side)} as an operand")
+        raise Unknown(f"{kind(side)} as an operand")
     return as_floats(nested)
 
 
 def _folded(symbol: str, left: Const, right: Const) -> SymbolicValue:
     a, b = number(left), number(right)
     if a is None or b is None or symbol not in ON_NUMBERS:
-        raise NotTranslated(f"`{symbol}` on {kind(left)} and {kind(right)}")
+        raise Unknown(f"`{symbol}` on {kind(left)} and {kind(right)}")
     if symbol == "**" and abs(b) > MAX_EXPONENT:
-        raise NotTranslated("a large power")
+        raise Unknown("a large power")
     try:
         value = ON_NUMBERS[symbol](a, b)
     except (ArithmeticError, ValueError) as error:
-        raise NotTranslated("an impossible calculation") from error
+        raise Unknown("an impossible calculation") from error
     if not isinstance(value, (int, float)) or number(constant(value)) is None:
-        raise NotTranslated("a number beyond 32 bits")
+        raise Unknown("a number beyond 32 bits")
     return Const(value, _infix(symbol, left, right), RANK[symbol])
 
 
@@ -205,20 +204,20 @@ def unary(symbol: str, value: SymbolicValue) -> SymbolicValue:
     if isinstance(value, SymbolicTensor):
         operation = SYMBOLS.get(f"{symbol}x")
         if operation is None:
-            raise NotTranslated(f"`{symbol}` on tensors")
+            raise Unknown(f"`{symbol}` on tensors")
         return replace(calculation(operation.keras3, value), text=text, rank=UNARY)
     if isinstance(value, ConstantArray) and symbol == "-" and (negative := constant_arrays.negative(value)) is not None:
         return replace(negative, text=text, rank=UNARY)
     plain = number(value)
     if plain is None or symbol == "~":
-        raise NotTranslated(f"`{symbol}` on {kind(value)}")
+        raise Unknown(f"`{symbol}` on {kind(value)}")
     return Const(-plain if symbol == "-" else plain, text, UNARY)
 
 
 def compare(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:
     """`left symbol right` on tensors, of `ORDER`."""
     if symbol not in ORDER:
-        raise NotTranslated(f"`{symbol}`")
+        raise Unknown(f"`{symbol}`")
     text = bounded(f"{enclosed(left, COMPARISON + 1)} {symbol} {enclosed(right, COMPARISON + 1)}")
     return replace(calculation(SYMBOLS[symbol].keras3, left, right), dtype="bool", text=text, rank=COMPARISON)
 
@@ -235,20 +234,20 @@ def subscript(value: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
         if chosen is not None:
             return replace(chosen, text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]"))
     if not isinstance(value, Items):
-        raise NotTranslated(f"a part of {kind(value)}")
+        raise Unknown(f"a part of {kind(value)}")
     if isinstance(key, SliceOf):
         if value.kind == "stored":
-            raise NotTranslated("a part of a stored list")
+            raise Unknown("a part of a stored list")
         return items(value.kind, value.items[slice(*key.ends)])
     index = _index(key)
     if not -len(value.items) <= index < len(value.items):
-        raise NotTranslated("an index outside its list")
+        raise Unknown("an index outside its list")
     return value.items[index]
 
 
 def _index(key: SymbolicValue) -> int:
     if not isinstance(key, Const) or isinstance(key.value, bool) or not isinstance(key.value, int):
-        raise NotTranslated("an index that is no integer")
+        raise Unknown("an index that is no integer")
     return key.value
 
 
@@ -260,7 +259,7 @@ def _dimension(shape: ShapeTuple, key: SymbolicValue) -> SymbolicValue:
         return ShapeTuple(shape.dimensions[slice(*key.ends)], shape.kind, text, shape.rows if begins else None)
     index = _index(key)
     if not -len(shape.dimensions) <= index < len(shape.dimensions):
-        raise NotTranslated("an index outside its shape")
+        raise Unknown("an index outside its shape")
     return replace(sizes_of(shape)[index], text=text, rank=ATOM)
 
 
@@ -271,7 +270,7 @@ def _keys(key: SymbolicValue) -> tuple[SymbolicValue, ...]:
 def _part_of_tensor(value: SymbolicTensor, key: SymbolicValue) -> SymbolicTensor:
     keys = _keys(key)
     if not keys or sum(isinstance(part, Const) and part.value is ... for part in keys) > 1:
-        raise NotTranslated("a subscript")
+        raise Unknown("a subscript")
     chosen = node("GetItem", {}, [value.operand, [_key(part) for part in keys]], [value])
     return replace(chosen, text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]"))
 
@@ -279,14 +278,14 @@ def _part_of_tensor(value: SymbolicTensor, key: SymbolicValue) -> SymbolicTensor
 def _key(part: SymbolicValue) -> Json:
     if isinstance(part, SliceOf):
         if part.ends[2] == 0:
-            raise NotTranslated("a step of zero")
+            raise Unknown("a step of zero")
         return {"class_name": "__slice__", "config": dict(zip(("start", "stop", "step"), part.ends, strict=True))}
     if isinstance(part, Const) and part.value is None:
         return None
     if isinstance(part, Const) and part.value is ...:
         return {"class_name": "__ellipsis__", "config": {}}
     if number(part) is None:
-        raise NotTranslated(f"a tensor's part by {kind(part)}")
+        raise Unknown(f"a tensor's part by {kind(part)}")
     return _index(part)
 
 
@@ -297,7 +296,7 @@ def slice_of(ends: Sequence[SymbolicValue]) -> SliceOf:
         value if value is None or (isinstance(value, int) and not isinstance(value, bool)) else "" for value in values
     )
     if start == "" or stop == "" or step == "":
-        raise NotTranslated("a slice whose ends are no integers")
+        raise Unknown("a slice whose ends are no integers")
     assert not isinstance(start, str)
     assert not isinstance(stop, str)
     assert not isinstance(step, str)
@@ -308,5 +307,5 @@ def unpack(value: SymbolicValue, count: int) -> list[SymbolicValue]:
     """`a, b = value`, in order."""
     parts = listed(value).items
     if len(parts) != count:
-        raise NotTranslated("a list taken apart in another number of parts")
+        raise Unknown("a list taken apart in another number of parts")
     return list(parts)

@@ -9,14 +9,13 @@ from typing import Literal
 from unnest.core import json_tree
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import Impossible, Python
 from unnest.core.byte_code.stored_function import arguments_of, readings
 from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.expressions import Expressions
 from unnest.core.keras3.lambdas.operators import calculation
-from unnest.core.model import Json, JsonObject, release_of
+from unnest.core.model import Json, JsonObject, Unknown, release_of
 from unnest.core.ops.op_nodes import Input, Operand, OpNode
 from unnest.core.ops.symbolic import (
     FLOAT,
@@ -87,7 +86,7 @@ def translate(config: JsonObject, called: LambdaCall) -> Translation | Untransla
     """A Lambda layer's computation as operands, from its stored config; never raises."""
     try:
         stored = _stored(config)
-    except NotFollowed as reason:
+    except Unknown as reason:
         return Untranslatable(str(reason))
     if isinstance(stored, LibraryName):
         return _translate_name(stored, config, called)
@@ -111,12 +110,12 @@ class _StoredFunction:
 
 def _stored(config: JsonObject) -> _StoredFunction | LibraryName:
     if config.get("mask") is not None:
-        raise NotFollowed("it computes a mask of its own")
+        raise Unknown("it computes a mask of its own")
     if _dtype(config.get("dtype")) not in {None, FLOAT}:
-        raise NotFollowed("it computes in another dtype than float32")
+        raise Unknown("it computes in another dtype than float32")
     arguments = config.get("arguments")
     if not isinstance(arguments, Mapping | None):
-        raise NotFollowed("its arguments are no names and values")
+        raise Unknown("its arguments are no names and values")
     known = {name: _json(value) for name, value in (arguments or {}).items()}
     function = config.get("function")
     code, defaults, closure = code_objects.parts_of(function)
@@ -124,9 +123,9 @@ def _stored(config: JsonObject) -> _StoredFunction | LibraryName:
         module = config.get("module")
         return LibraryName(_path(module if isinstance(module, str) else "", function), function)
     if isinstance(function, Mapping) and function.get("class_name") != "__lambda__":
-        raise NotFollowed("its function is stored by name")
+        raise Unknown("its function is stored by name")
     if code is None:
-        raise NotFollowed("its function is not stored")
+        raise Unknown("its function is not stored")
     return _StoredFunction(code, _values(defaults), _values(closure), known)
 
 
@@ -159,7 +158,7 @@ def _values(stored: Json) -> tuple[SymbolicValue, ...]:
     if isinstance(stored, Mapping) and stored.get("class_name") == "__tuple__":
         stored = stored.get("items")
     if not isinstance(stored, Sequence) or isinstance(stored, str):
-        raise NotFollowed("its stored values are in no known form")
+        raise Unknown("its stored values are in no known form")
     return tuple(_json(value) for value in stored)
 
 
@@ -181,7 +180,7 @@ def _holder(stored: Sequence[Json] | JsonObject, parts: list[SymbolicValue]) -> 
         return ConstantArray(array(values["value"]), "array(...)")
     if stored.get("class_name") == "__tuple__":
         return values.get("items", constant(None))
-    raise NotFollowed("a stored value of another kind")
+    raise Unknown("a stored value of another kind")
 
 
 def _inputs(called: LambdaCall, text: str) -> SymbolicValue:
@@ -239,7 +238,7 @@ def _run(code: CodeObject, python: Python, stored: _StoredFunction, called: Lamb
         dialect = _dialect(called)
         machine = Machine(python, code, Expressions(dialect), _locals(code, stored, called), stored.closure)
         return _translation(machine.run(), dialect, called, python)
-    except NotFollowed as reason:
+    except Unknown as reason:
         texts = [value.text for value in machine.values if value.text] if machine else []
         return _untranslatable(code, str(reason), texts[-1] if texts else "")
 
@@ -247,7 +246,7 @@ def _run(code: CodeObject, python: Python, stored: _StoredFunction, called: Lamb
 def _locals(code: CodeObject, stored: _StoredFunction, called: LambdaCall) -> dict[str, SymbolicValue]:
     names = code.locals[: code.arguments + code.keyword_only]
     if FED_BY_KERAS & set(names):
-        raise NotFollowed("an argument that depends on the mask or on training")
+        raise Unknown("an argument that depends on the mask or on training")
     first = names[0] if names and not names[0].startswith(".") else "x"  # Python 2's tuples of arguments have no name
     return arguments_of(code, _inputs(called, first), stored.defaults, stored.arguments)
 
@@ -263,7 +262,7 @@ def _translate_name(function: LibraryName, config: JsonObject, called: LambdaCal
         keywords = {name: _json(value) for name, value in stored.items()}
         value = calls.call(function, CallArguments((_inputs(called, "x"),), keywords), dialect)
         return _translation(value, dialect, called, None)
-    except NotFollowed as reason:
+    except Unknown as reason:
         return Untranslatable(str(reason), (function.text,))
 
 
@@ -271,7 +270,7 @@ def _translation(value: SymbolicValue, dialect: Libraries, called: LambdaCall, p
     values = value.items if isinstance(value, Items) else (value,)
     tensors = [each for each in values if isinstance(each, SymbolicTensor)]
     if not tensors or len(tensors) != len(values):
-        raise NotFollowed("a result that is no tensor")
+        raise Unknown("a result that is no tensor")
     outputs = tuple(_output(tensor, called) for tensor in tensors)
     pythons = (python.version,) if python else ()
     return Translation(outputs, isinstance(value, Items), bounded(value.text), dict(dialect.taken), pythons)

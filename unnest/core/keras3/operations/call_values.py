@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.pieces import GraphTensor, LayerArguments, Tree
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Unknown
 from unnest.core.ops.op_nodes import Input
 from unnest.core.ops.symbolic import Items, SymbolicTensor, SymbolicValue, constant, items
 
@@ -36,7 +36,7 @@ class CallValues:
         )
 
     def of(self, tree: Tree) -> SymbolicValue:
-        """An argument. Raises NotTranslated."""
+        """An argument. Raises Unknown."""
         if isinstance(tree, GraphTensor):
             return self.tensor(tree)
         if isinstance(tree, Mapping):
@@ -44,13 +44,13 @@ class CallValues:
                 return operators.slice_of([self.of(tree.get(k)) for k in ("start", "stop", "step")])
             if tree.get("class_name") == "__ellipsis__" or tree.get("type") == "Ellipsis":
                 return constant(...)
-            raise NotTranslated("an argument of a form that is not known")
+            raise Unknown("an argument of a form that is not known")
         if isinstance(tree, Sequence) and not isinstance(tree, str):
             values = [self.of(v) for v in tree]
             return items("tuple" if any(not isinstance(v, SymbolicTensor) for v in values) else "list", values)
         if tree is None or isinstance(tree, bool | int | float | str):
             return constant(tree)
-        raise NotTranslated("an argument of a form that is not known")
+        raise Unknown("an argument of a form that is not known")
 
 
 def holds_tensors(value: SymbolicValue) -> bool:

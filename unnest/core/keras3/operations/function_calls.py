@@ -8,7 +8,7 @@ from typing import Literal
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.pieces import Tree
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Unknown
 from unnest.core.ops.registry import FUNCTIONS, OPERATIONS
 from unnest.core.ops.symbolic import (
     CallArguments,
@@ -32,9 +32,9 @@ ALIASES = {
 def function_called(
     function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], values: CallValues
 ) -> SymbolicValue:
-    """A stored call of a function. Raises NotTranslated."""
+    """A stored call of a function. Raises Unknown."""
     if function == "einsum" and not values.call.tensors:
-        raise NotTranslated("Keras stored its equation alone, and not what it was called on")
+        raise Unknown("Keras stored its equation alone, and not what it was called on")
     positional = [values.of(a) for a in args]
     named = {k: values.of(v) for k, v in kwargs.items() if k != "name" or v is not None}
     return operation(function, positional, named)
@@ -43,7 +43,7 @@ def function_called(
 def operation(
     name: str, args: Sequence[SymbolicValue], kwargs: Mapping[str, SymbolicValue], tensorflow: Literal["1", "2"] = "2"
 ) -> SymbolicValue:
-    """Translate a TensorFlow function. Raises NotTranslated."""
+    """Translate a TensorFlow function. Raises Unknown."""
     dialect = Libraries("tensorflow", tensorflow)
     name = ALIASES.get(name, name).removeprefix("compat.v1.")
     if name.startswith("__operators__."):
@@ -61,7 +61,7 @@ def _operator(name: str, args: Sequence[SymbolicValue], kwargs: Mapping[str, Sym
     swapped = name.startswith("r") and name.removeprefix("r") in OPERATIONS
     operation = OPERATIONS.get(name.removeprefix("r") if swapped else name)
     if operation is None or not operation.symbol or len(sides) != 2:  # noqa: PLR2004 - of two
-        raise NotTranslated(f"the operator {name}")
+        raise Unknown(f"the operator {name}")
     left, right = sides[::-1] if swapped else sides
     return operators.binary(operation.symbol, left, right)
 

@@ -8,9 +8,9 @@ from unnest.core.frontends.node_def import node_attributes, node_call, node_inpu
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.operations.function_calls import operation, part
-from unnest.core.model import Json, JsonObject
+from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.call import OpCall, plain_name
-from unnest.core.ops.functions import NotTranslated, parse_signature
+from unnest.core.ops.functions import parse_signature
 from unnest.core.ops.registry import FUNCTIONS, NODES, Kind, Operation, argument
 from unnest.core.ops.slicing import MASKS, strided_key
 from unnest.core.ops.symbolic import SymbolicValue, constant, items
@@ -32,14 +32,14 @@ def node_called(node: JsonObject, config: Mapping[str, Json], values: CallValues
     """Return what a node computes; constants stand by their position among the inputs.
 
     Raises:
-        NotTranslated: For a node that no function of TensorFlow's here computes.
+        Unknown: For a node that no function of TensorFlow's here computes.
 
     """
     op, attributes = str(node.get("op")), node_attributes(node)
     known = node_operation(op)
     is_text = node.keys() == {"op"}  # of which the attributes are not read; JSON leaves out those of a node without any
     if known is None or is_text or (op not in NODES and _says_more(node)):
-        raise NotTranslated(f"the operation {op}")
+        raise Unknown(f"the operation {op}")
     constants = config.get("constants")
     constants = constants if isinstance(constants, Mapping) else {}
     tensors = [values.tensor(tensor) for tensor in values.call.tensors]
@@ -47,7 +47,7 @@ def node_called(node: JsonObject, config: Mapping[str, Json], values: CallValues
     inputs = node_inputs({key: values.of(value) for key, value in constants.items()}, tensors, count)
     call = node_call(op, inputs, {key: _value(value) for key, value in attributes.items() if value not in (None, [])})
     if not call.args:
-        raise NotTranslated(NO_NODE)
+        raise Unknown(NO_NODE)
     plain = node_call(op, node_inputs(constants, (), count), attributes)
     if known.symbol in operators.ON_NUMBERS and len(inputs) == 2:  # noqa: PLR2004 - of two
         return operators.binary(known.symbol, *inputs)
@@ -72,34 +72,34 @@ def _says_more(node: JsonObject) -> bool:
 
 
 def _value(plain: Json) -> SymbolicValue:
-    """An attribute as stored code has values. Raises NotTranslated for shapes and the like."""
+    """An attribute as stored code has values. Raises Unknown for shapes and the like."""
     if isinstance(plain, list):
         return items("list", [constant(each) for each in plain])
     if isinstance(plain, Mapping | Sequence) and not isinstance(plain, str):
-        raise NotTranslated(NO_NODE)
+        raise Unknown(NO_NODE)
     return constant(DTYPES.get(plain, plain) if isinstance(plain, str) else plain)
 
 
 def _check(name: str, plain: OpCall) -> None:
-    """Raise NotTranslated for what a function does not do that a node may."""
+    """Raise Unknown for what a function does not do that a node may."""
     if name == "squeeze" and not argument(plain, "axis"):
-        raise NotTranslated("a squeeze of axes that are not named")
+        raise Unknown("a squeeze of axes that are not named")
     if name == "diagpart" and argument(plain, "k") not in (None, 0):
-        raise NotTranslated("another diagonal than the main one")
+        raise Unknown("another diagonal than the main one")
 
 
 def _function_called(op: str, known: Operation, call: OpCall) -> SymbolicValue:
     """The function of TensorFlow's that computes a node, on arguments by the names that it has for them."""
     path = _tensorflow_function(known)
     if path is None:
-        raise NotTranslated(f"the operation {op}")
+        raise Unknown(f"the operation {op}")
     function = parse_signature(FUNCTIONS[path].signature)
     if (
         op not in NODES
         and known.kind is Kind.MAP
         and len(call.args) > len(function.parameters) - len(function.defaults)
     ):
-        raise NotTranslated(f"the operation {op} of so many inputs")
+        raise Unknown(f"the operation {op} of so many inputs")
     names = {spelled for parameter in function.parameters for spelled in parameter}
     given = [items("list", each) if isinstance(each, list) else each for each in call.args]
     beyond = dict(zip(known.parameters[function.positional :], given[function.positional :], strict=False))
@@ -124,7 +124,7 @@ def _subscript(plain: OpCall) -> SymbolicValue:
     """The subscript that a StridedSlice stands for."""
     begin, end, steps = (argument(plain, name) for name in ("begin", "end", "strides"))
     if not isinstance(begin, list) or not isinstance(end, list) or not isinstance(steps, list):
-        raise NotTranslated("a slice with ends that are computed")
+        raise Unknown("a slice with ends that are computed")
     begins, ends, strides = ([int(str(each)) for each in numbers] for numbers in (begin, end, steps))
     key = strided_key(begins, ends, strides, {name: int(argument(plain, name) or 0) for name in MASKS})
     return items("tuple", [_key(each) for each in key])

@@ -13,8 +13,7 @@ from unnest.core.keras3.operations.function_calls import function_called
 from unnest.core.keras3.operations.graph_nodes import NO_NODE, node_called
 from unnest.core.keras3.operations.random_numbers import drawn_by_function, drawn_by_node
 from unnest.core.keras3.pieces import Expansion, LayerArguments, Piece, Tree, filled
-from unnest.core.model import Json, Tensor
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Json, Tensor, Unknown
 from unnest.core.ops.op_nodes import Input, Operand, OpNode
 from unnest.core.ops.symbolic import CORE, Const, Items, ShapeTuple, Size, SymbolicTensor, SymbolicValue, constant
 
@@ -40,7 +39,7 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
             else:
                 value = node_called(node, config, values)
             operands = _operands(value, call)
-        except NotTranslated as reason:
+        except Unknown as reason:
             raise refused(name, kind, f"{called_by} is not translated: {reason}") from reason
         except (IndexError, ValueError) as why:
             raise refused(name, kind, f"{called_by} is not translated: {NO_NODE}") from why
@@ -52,7 +51,7 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
 
 
 def _operands(value: SymbolicValue, call: LayerArguments) -> list[Operand]:
-    """Return the operations of the result; of a shape or a number, its replacement. Raises NotTranslated."""
+    """Return the operations of the result; of a shape or a number, its replacement. Raises Unknown."""
     if isinstance(value, Items) and holds_tensors(value):
         return [_operand(each) for each in value.items]
     if isinstance(value, ShapeTuple | Size | Const | Items):
@@ -62,7 +61,7 @@ def _operands(value: SymbolicValue, call: LayerArguments) -> list[Operand]:
 
 def _operand(value: SymbolicValue) -> Operand:
     if not isinstance(value, SymbolicTensor):
-        raise NotTranslated("a result that is no tensor")
+        raise Unknown("a result that is no tensor")
     return (
         operators.calculation("Multiply", value, constant(1)).operand
         if isinstance(value.operand, Input)

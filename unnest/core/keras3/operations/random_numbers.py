@@ -14,8 +14,7 @@ from unnest.core.keras3.context import Context
 from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.pieces import LayerArguments, LayerCall, NewLayer, Tree
 from unnest.core.keras3.stored_functions import named_function
-from unnest.core.model import Json, JsonObject
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.op_nodes import OpNode
 from unnest.core.ops.symbolic import CORE, Const, Items, ShapeTuple, Size, SymbolicValue
 
@@ -41,14 +40,14 @@ def drawn_by_node(node: JsonObject, config: Mapping[str, Json], name: str, value
     """Return the Lambda for a node of TensorFlow's graph that draws numbers; None for any other.
 
     Raises:
-        NotTranslated: If its numbers are no float32, or their sizes unknown.
+        Unknown: If its numbers are no float32, or their sizes unknown.
 
     """
     function = NODES.get(str(node.get("op")))
     if function is None:
         return None
     if node_attributes(node).get("dtype") not in (None, "DT_FLOAT") or config.get("constants"):
-        raise NotTranslated(WHY)
+        raise Unknown(WHY)
     return _drawn(function, values.call.args[:1], {}, name, values)
 
 
@@ -56,7 +55,7 @@ def drawn_by_function(function: str, call: LayerArguments, name: str, values: Ca
     """Return the Lambda for a call of a function that draws numbers; None for any other.
 
     Raises:
-        NotTranslated: If its numbers are no float32, or their sizes unknown.
+        Unknown: If its numbers are no float32, or their sizes unknown.
 
     """
     return _drawn(function, call.args, call.kwargs, name, values) if function in DRAWS else None
@@ -66,7 +65,7 @@ def _drawn(function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], name
     parameters = DRAWS[function]
     given = dict(zip(("shape", *(key for key, _ in parameters), "dtype"), args, strict=False)) | dict(kwargs)
     if given.pop("dtype", None) not in (None, "float32"):
-        raise NotTranslated(WHY)
+        raise Unknown(WHY)
     rows, sizes = _sizes(values.of(given.pop("shape", None)))
     like = next((tensor for tensor, of in values.context.graph.rows.items() if of == rows), None)
     settings = {key: given.pop(key, None) for key, _ in parameters}
@@ -74,10 +73,10 @@ def _drawn(function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], name
     for key, default in parameters:
         value = default if settings[key] is None else settings[key]
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise NotTranslated(WHY)
+            raise Unknown(WHY)
         arguments[key] = value
     if like is None or given.keys() - {"seed", "name"}:
-        raise NotTranslated(WHY)
+        raise Unknown(WHY)
     made = LayerCall(_layer(function, name, arguments, values.context), (like,))
     # A Lambda's dtype is open, and what follows is computed in this one.
     return OpNode(CORE, "Cast", {"dtype": "float32"}, (made,))  # type: ignore[arg-type]  # a tree, as of pieces
@@ -93,7 +92,7 @@ def _layer(function: str, name: str, arguments: JsonObject, context: Context) ->
 
 
 def _sizes(shape: SymbolicValue) -> tuple[int, list[Json]]:
-    """Return the number of the rows that a shape begins with, and its other sizes. Raises NotTranslated."""
+    """Return the number of the rows that a shape begins with, and its other sizes. Raises Unknown."""
     if isinstance(shape, ShapeTuple):
         rows = shape.rows if shape.dimensions[:1] == (None,) else None
         sizes = list(shape.dimensions[1:])
@@ -102,5 +101,5 @@ def _sizes(shape: SymbolicValue) -> tuple[int, list[Json]]:
         rows = parts[0].rows if parts and isinstance(parts[0], Size) else None
         sizes = [part.value if isinstance(part, Const) and type(part.value) is int else None for part in parts[1:]]
     if rows is None or None in sizes:
-        raise NotTranslated(WHY)
+        raise Unknown(WHY)
     return rows, [size for size in sizes if size is not None]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, called, path
 from unnest.core.keras3.lambdas import calls
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Unknown
 from unnest.core.ops.op_nodes import OpNode
 from unnest.core.ops.symbolic import (
     CallArguments,
@@ -49,7 +49,7 @@ def test_what_a_bare_name_was_taken_for_is_noted() -> None:
 
 @pytest.mark.parametrize("name", ["foo", "backend", "KK", "sys", "K.mean", "open", "eval"])
 def test_another_global_is_not_stored(name: str) -> None:
-    with pytest.raises(NotTranslated, match=f"^`{re.escape(name)}`, a name whose value is not stored$"):
+    with pytest.raises(Unknown, match=f"^`{re.escape(name)}`, a name whose value is not stored$"):
         calls.global_value(name, Libraries())
 
 
@@ -59,7 +59,7 @@ def test_another_global_is_not_stored(name: str) -> None:
      "keras.backend.random_uniform", "tf.keras.backend.random_normal"],
 )  # fmt: skip
 def test_random_numbers_have_no_place_in_predictions(text: str) -> None:
-    with pytest.raises(NotTranslated, match=f"^`{re.escape(text)}`: no layer .* random numbers at inference$"):
+    with pytest.raises(Unknown, match=f"^`{re.escape(text)}`: no layer .* random numbers at inference$"):
         called(text)
 
 
@@ -72,11 +72,11 @@ def test_attributes_of_tensors() -> None:
     assert calls.attribute(X, "shape").text == "x.shape"
     shape = calls.call(calls.attribute(X, "get_shape"), CallArguments((), {}), Libraries())
     assert shape.text == "x.get_shape()"
-    with pytest.raises(NotTranslated, match=r"^`.dtype` of a tensor$"):
+    with pytest.raises(Unknown, match=r"^`.dtype` of a tensor$"):
         calls.attribute(X, "dtype")
-    with pytest.raises(NotTranslated, match=r"^a shape that is not known$"):
+    with pytest.raises(Unknown, match=r"^a shape that is not known$"):
         calls.attribute(UNSHAPED, "shape")
-    with pytest.raises(NotTranslated, match=r"^arguments of `x.get_shape`$"):
+    with pytest.raises(Unknown, match=r"^arguments of `x.get_shape`$"):
         calls.call(calls.attribute(X, "get_shape"), CallArguments((X,), {}), Libraries())
 
 
@@ -150,7 +150,7 @@ REFUSED = [
 def test_other_arguments_are_not_understood(
     text: str, positional: tuple[SymbolicValue, ...], keywords: dict[str, Any], reason: str
 ) -> None:
-    with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
+    with pytest.raises(Unknown, match=f"^{re.escape(reason)}$"):
         called(text, *positional, **keywords)
 
 
@@ -160,9 +160,9 @@ def test_what_both_backends_of_keras_1_compute_is_an_assumption() -> None:
     assert isinstance(called("K.relu", X, dialect=dialect), SymbolicTensor)
     assert dialect.taken["K.relu"] == "what Theano and TensorFlow both compute"
     for other in (Libraries(None, release=(2, 0, 9)), Libraries("theano", release=(1, 2, 2))):
-        with pytest.raises(NotTranslated, match="which depends on the backend"):
+        with pytest.raises(Unknown, match="which depends on the backend"):
             called("K.relu", X, dialect=other)
-    with pytest.raises(NotTranslated, match="which depends on the backend"):
+    with pytest.raises(Unknown, match="which depends on the backend"):
         called("K.softmax", X, constant(1), dialect=dialect)
 
 
@@ -175,7 +175,7 @@ def test_what_both_backends_of_keras_1_compute_is_an_assumption() -> None:
     ],
 )
 def test_what_backends_compute_differently(text: str, dialect: Libraries, reason: str) -> None:
-    with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
+    with pytest.raises(Unknown, match=f"^{re.escape(reason)}$"):
         called(text, X, constant(1), dialect=dialect)
     assert isinstance(called(text, X, constant(1)), SymbolicTensor)
     assert isinstance(called("K.exp", X, dialect=dialect), SymbolicTensor)

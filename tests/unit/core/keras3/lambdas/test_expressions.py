@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import NotFollowed
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import PYTHONS
 from unnest.core.keras3.lambdas.expressions import Expressions
+from unnest.core.model import Unknown
 from unnest.core.ops.op_nodes import Input
 from unnest.core.ops.symbolic import Libraries, SymbolicTensor, SymbolicValue, constant, items
 
@@ -47,12 +47,12 @@ def test_values_have_their_text(code: tuple[int, ...], text: str) -> None:
 
 
 def test_branches_are_not_followed() -> None:
-    with pytest.raises(NotFollowed, match=r"^a jump, a loop, or another instruction beyond plain expressions$"):
+    with pytest.raises(Unknown, match=r"^a jump, a loop, or another instruction beyond plain expressions$"):
         run(JUMP, 2, FAST, 0, RETURN, 0)
 
 
 def test_a_list_grows_by_a_tuple_alone() -> None:
-    with pytest.raises(NotFollowed, match=r"^a list that grows$"):
+    with pytest.raises(Unknown, match=r"^a list that grows$"):
         run(LIST, 0, FAST, 0, EXTEND, 1, RETURN, 0)
 
 

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from unnest.core.keras3.lambdas import operators
-from unnest.core.model import Json
-from unnest.core.ops.functions import NotTranslated
+from unnest.core.model import Json, Unknown
 from unnest.core.ops.op_nodes import UNKNOWN, Input, OpNode
 from unnest.core.ops.symbolic import (
     Const,
@@ -204,7 +203,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
 
 @pytest.mark.parametrize(("compute", "reason"), REFUSED, ids=[reason for _, reason in REFUSED])
 def test_the_rest_is_refused_with_its_reason(compute: Callable[[], object], reason: str) -> None:
-    with pytest.raises(NotTranslated, match=f"^{re.escape(reason)}$"):
+    with pytest.raises(Unknown, match=f"^{re.escape(reason)}$"):
         compute()
 
 
@@ -215,5 +214,5 @@ def test_a_float_beside_a_tensor_shows_what_it_holds() -> None:
     assert isinstance(scaled, SymbolicTensor)
     assert scaled.dtype == "float32"
     for symbol, value in (("/", constant(2)), ("+", unknown)):
-        with pytest.raises(NotTranslated, match=r"^arithmetic on an unknown dtype$"):
+        with pytest.raises(Unknown, match=r"^arithmetic on an unknown dtype$"):
             operators.binary(symbol, unknown, value)
