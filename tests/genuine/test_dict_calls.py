@@ -12,8 +12,8 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import Graph, Ref
-from unnest.core.model import JsonObject
+from unnest.core.architecture.graph import Graph
+from unnest.core.model import JsonObject, Ref
 from unnest.core.recognise.wrapper_types import LayerWrapper
 from unnest.core.rewrite import extract
 from unnest.examine import opened

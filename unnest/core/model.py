@@ -42,6 +42,26 @@ Confidence: TypeAlias = Literal["proven", "likely"]
 Verdict: TypeAlias = Literal["clean", "parallel"]
 
 
+class Ref(NamedTuple):
+    """One tensor: output number `tensor` of the `rank`-th call of `layer`."""
+
+    layer: str
+    rank: int
+    tensor: int
+
+    @property
+    def call(self) -> CallId:
+        """The call that makes this tensor."""
+        return CallId(self.layer, self.rank)
+
+
+class CallId(NamedTuple):
+    """The `rank`-th call of `layer`."""
+
+    layer: str
+    rank: int
+
+
 class Tensor(NamedTuple):
     """A stored array that stays where it is.
 

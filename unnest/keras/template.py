@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from unnest.core.architecture import NotAGraph, is_model, read
-from unnest.core.architecture.graph import Graph, Ref
-from unnest.core.model import JsonObject
+from unnest.core.architecture.graph import Graph
+from unnest.core.model import JsonObject, Ref
 from unnest.core.recognise import wrappers
 from unnest.core.rewrite import extract
 from unnest.keras import keras_api

@@ -9,11 +9,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from unnest.core.architecture import children, is_input, is_model, read
-from unnest.core.architecture.graph import Graph, Layer, Ref
+from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.assign.stored_groups import layer_name_by_group
-from unnest.core.model import Json, JsonObject, Shape, Stored, Tensor
+from unnest.core.model import Json, JsonObject, Ref, Shape, Stored, Tensor
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.report.diagram.drawing import DEEPEST, Figure

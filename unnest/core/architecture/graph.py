@@ -15,27 +15,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.json_tree import OBJECT
-from unnest.core.model import Json, JsonObject
-
-
-class Ref(NamedTuple):
-    """One tensor: output number `tensor` of the `rank`-th call of `layer`."""
-
-    layer: str
-    rank: int
-    tensor: int
-
-    @property
-    def call(self) -> CallId:
-        """The call that makes this tensor."""
-        return CallId(self.layer, self.rank)
-
-
-class CallId(NamedTuple):
-    """The `rank`-th call of `layer`."""
-
-    layer: str
-    rank: int
+from unnest.core.model import CallId, Json, JsonObject, Ref
 
 
 class Call(NamedTuple):

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from unnest.budget import charge_steps, memoize
 from unnest.core import json_tree
 from unnest.core.architecture import named_inputs, tensor_refs
-from unnest.core.architecture.graph import Call, Graph, Layer, Ref
+from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.json_tree import OBJECT, is_list
-from unnest.core.model import Json, JsonObject
+from unnest.core.model import Json, JsonObject, Ref
 
 #: Steps of the budget (`unnest.budget`) for a layer, and for each of its calls, whenever a graph is read.
 STEPS_A_LAYER = 20

@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import CallId, Graph
+from unnest.core.architecture.graph import Graph
 from unnest.core.assign.flat_list import layers_placed_by_order, split
 from unnest.core.assign.layer_weights import Ambiguous, Share
 from unnest.core.assign.owner_candidates import OwnerCandidate, name_claims
 from unnest.core.assign.stored_groups import group_names
 from unnest.core.keras_facts.weight_shapes import contradiction
-from unnest.core.model import Group, JsonObject, Tensor
+from unnest.core.model import CallId, Group, JsonObject, Tensor
 
 
 def shared_out(groups: Sequence[Group], architecture: JsonObject) -> tuple[tuple[Group, ...], tuple[str, ...]]:

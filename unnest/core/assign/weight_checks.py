@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import CallId, Graph, Layer
+from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.layer_weights import Ambiguous, Share
 from unnest.core.assign.stored_groups import grouped_layers
@@ -18,7 +18,7 @@ from unnest.core.keras_facts.weight_order import Claim, Variable, as_made
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.keras_facts.weight_specs import switched_off
 from unnest.core.keras_facts.wrapped_layers import promised_total
-from unnest.core.model import Group, JsonObject, Tensor
+from unnest.core.model import CallId, Group, JsonObject, Tensor
 
 
 def check_architecture(groups: Sequence[Group], model: JsonObject) -> None:

@@ -12,12 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unnest.core.architecture.graph import Ref
 from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER, every
+from unnest.core.model import Ref
 from unnest.core.ops.apply import apply
-from unnest.core.ops.arithmetic import truncated_quotient, whole_quotient
 from unnest.core.ops.call import OpCall, Value, refs_in
-from unnest.core.ops.elements import ELEMENT, Array, whole_numbers
+from unnest.core.ops.elements import ELEMENT, Array, truncated_quotient, whole_numbers, whole_quotient
 from unnest.core.ops.registry import CONTENTS, IDLE, IN_PLACE, OPERATIONS, Kind, function_of, kind_of
 
 SIZING = ("shape", "multiples")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unnest.core.architecture.graph import Ref
-from unnest.core.model import Shape, Unknown
+from unnest.core.model import Ref, Shape, Unknown
 from unnest.core.ops.call import OpCall, Value
 from unnest.core.ops.elements import NOT_COMPUTED
 from unnest.core.ops.registry import Kind, Operation, argument, operation_of

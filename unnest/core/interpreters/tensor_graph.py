@@ -15,8 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from unnest.budget import charge_steps
-from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.model import DataDependent, Shape, Unknown
+from unnest.core.model import CallId, DataDependent, Ref, Shape, Unknown
 from unnest.core.ops.apply import apply, is_known
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.elements import ELEMENT, Array

@@ -8,13 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from unnest.budget import charge_steps
-from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.row_counts import Counts
 from unnest.core.interpreters.row_dependence import NO_ROW, RowsMixed, combined, each_its_own
 from unnest.core.interpreters.tensor_graph import TensorGraph
 from unnest.core.interpreters.tower_operations import TowerOperations
 from unnest.core.interpreters.tower_tensors import Known, TowerTensors
-from unnest.core.model import Shape
+from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.elements import NOT_COMPUTED
 from unnest.core.ops.registry import Kind, kind_of

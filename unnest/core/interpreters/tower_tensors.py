@@ -8,11 +8,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from unnest.core.architecture.graph import Ref
 from unnest.core.interpreters.row_counts import Counts
 from unnest.core.interpreters.row_dependence import NO_ROW, each_its_own, every
 from unnest.core.interpreters.tensor_graph import TensorGraph, Values
-from unnest.core.model import Shape, Unknown
+from unnest.core.model import Ref, Shape, Unknown
 from unnest.core.ops.apply import contents
 from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.elements import ELEMENT, Array, whole_numbers

@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unnest.budget import charge_steps
-from unnest.core.architecture.graph import Ref
 from unnest.core.byte_code.runtime_values import TooMuch
 from unnest.core.interpreters.shapes import call_shape
-from unnest.core.model import DataDependent, Unknown
+from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply import bind, literal_axis
 from unnest.core.ops.call import OpCall, refs_in
 from unnest.core.ops.elements import ELEMENT, MISFITS, Array, TooLarge, check_size

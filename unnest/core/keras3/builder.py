@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unnest.core.architecture import tensor_refs
-from unnest.core.architecture.graph import CallId, Ref, keras_order
+from unnest.core.architecture.graph import keras_order
 from unnest.core.frontends.keras3_operations import keras3_call, plain_argument
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.json_tree import OBJECT, is_list
@@ -26,7 +26,7 @@ from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.shape_rules import settings
-from unnest.core.model import Json, JsonObject, Tensor
+from unnest.core.model import CallId, Json, JsonObject, Ref, Tensor
 from unnest.core.ops.op_nodes import UNKNOWN, Input, OpNode, Part
 from unnest.core.ops.registry import CLASSES
 from unnest.core.ops.sizes import Sized

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unnest.core.architecture.graph import Call, CallId, Graph
+from unnest.core.architecture.graph import Call, Graph
+from unnest.core.model import CallId
 
 
 def in_order(graph: Graph) -> Iterator[tuple[CallId, Call]]:

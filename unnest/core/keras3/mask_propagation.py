@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from unnest.budget import charge_steps, memoize
 from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import CallId
 from unnest.core.keras3.call_order import in_order
 from unnest.core.keras3.context import Context
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import MaskUse
 from unnest.core.layers.shape_rules import settings
-from unnest.core.model import JsonObject
+from unnest.core.model import CallId, JsonObject
 
 HANDING_ON = (MaskUse.PASSES, MaskUse.HEEDS_AND_PASSES)
 #: What becomes of a model in a model.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
+from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.architecture.nested import merged_models
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.layer_weights import Ambiguous
@@ -31,7 +31,7 @@ from unnest.core.keras3.pieces import (
 from unnest.core.keras3.sequential import as_functional, sequential
 from unnest.core.keras3.stored_calls import arguments_of, is_ref, parsed, ref
 from unnest.core.layers.catalog import layer_record
-from unnest.core.model import Json, JsonObject
+from unnest.core.model import CallId, Json, JsonObject, Ref
 from unnest.core.reach import reached
 
 

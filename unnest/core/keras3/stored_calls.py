@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import tensor_refs
-from unnest.core.architecture.graph import Graph, Layer, Ref
+from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.pieces import LayerArguments, NewLayer, Tree
 from unnest.core.layers.catalog import layer_record
-from unnest.core.model import Json
+from unnest.core.model import Json, Ref
 
 
 def arguments_of(

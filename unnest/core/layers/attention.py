@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from unnest.core.layers import weight_rules
 from unnest.core.layers.arguments import BIAS, KERNEL
-from unnest.core.layers.record import KerasLayer, MaskUse, Parts, Rows, Weight
-from unnest.core.layers.weights import ATTENTION_WEIGHTS
+from unnest.core.layers.record import ATTENTION_WEIGHTS, KerasLayer, MaskUse, Parts, Rows, Weight
 
 LAYERS = (
     KerasLayer(

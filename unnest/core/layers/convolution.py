@@ -14,8 +14,15 @@ from unnest.core.layers.arguments import (
     SEPARABLE_CONV,
     WINDOW,
 )
-from unnest.core.layers.record import ANY_VALUE, KerasLayer, MaskUse, Rows
-from unnest.core.layers.weights import DEPTHWISE_WEIGHTS, KERNEL_AND_BIAS_WEIGHTS, SEPARABLE_WEIGHTS
+from unnest.core.layers.record import (
+    ANY_VALUE,
+    DEPTHWISE_WEIGHTS,
+    KERNEL_AND_BIAS_WEIGHTS,
+    SEPARABLE_WEIGHTS,
+    KerasLayer,
+    MaskUse,
+    Rows,
+)
 
 LAYERS = (
     KerasLayer(

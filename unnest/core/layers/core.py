@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from unnest.core.layers import shape_rules, weight_rules
 from unnest.core.layers.arguments import BIAS, EMBEDDINGS, KERAS_1_DENSE, KERNEL, KERNEL_AND_BIAS
-from unnest.core.layers.record import ANY_VALUE, KerasLayer, MaskUse, Weight
-from unnest.core.layers.weights import KERNEL_AND_BIAS_WEIGHTS, KERNEL_WEIGHT
+from unnest.core.layers.record import ANY_VALUE, KERNEL_AND_BIAS_WEIGHTS, KERNEL_WEIGHT, KerasLayer, MaskUse, Weight
 
 LAYERS = (
     KerasLayer(

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from unnest.core.layers import shape_rules, weight_rules
 from unnest.core.layers.arguments import SCALE_AND_OFFSET, STORED_SCALE_AND_OFFSET
-from unnest.core.layers.record import KerasLayer, MaskUse, Rows, Weight
-from unnest.core.layers.weights import BETA, GAMMA, MOVING_STATISTICS
+from unnest.core.layers.record import BETA, GAMMA, MOVING_STATISTICS, KerasLayer, MaskUse, Rows, Weight
 
 LAYERS = (
     KerasLayer(

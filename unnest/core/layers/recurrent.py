@@ -14,8 +14,7 @@ from unnest.core.layers.arguments import (
     RECURRENT_LAYER,
     SEQUENCE,
 )
-from unnest.core.layers.record import ANY_VALUE, KerasLayer, MaskUse, Parts, Rows
-from unnest.core.layers.weights import RECURRENT_WEIGHTS
+from unnest.core.layers.record import ANY_VALUE, RECURRENT_WEIGHTS, KerasLayer, MaskUse, Parts, Rows
 
 LAYERS = (
     KerasLayer(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from unnest.core.architecture.graph import Ref
-from unnest.core.model import DataDependent, Unknown
+from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.call import OpCall, Value
 from unnest.core.ops.elements import ELEMENT, Array, arrays_in, axis_number, whole_number
 from unnest.core.ops.registry import CONTENTS, OPERATIONS

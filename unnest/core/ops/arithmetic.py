@@ -10,9 +10,17 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.elements import ELEMENT, Array, arrays_in, check_size
+from unnest.core.ops.elements import (
+    ELEMENT,
+    Array,
+    arrays_in,
+    check_size,
+    overlaid,
+    same_contents,
+    truncated_quotient,
+    whole_quotient,
+)
 from unnest.core.ops.functions import Theano
-from unnest.core.ops.joining import overlaid, same_contents
 from unnest.core.ops.registry import Kind, define, define_all, keras3, operation, shape_rule
 from unnest.core.ops.sizes import broadcast, shape_of
 
@@ -27,17 +35,6 @@ define_all(
 )
 define("logical_xor", "*x", Kind.ELEMENTWISE, keras3="LogicalXor", takes_truth=True, gives="bool")
 define_all("accumulate_n|accumulate_n_v2 multiply_n maximum_n minimum_n", "xs", Kind.ELEMENTWISE)
-
-
-def truncated_quotient(x: Array, y: Array) -> Array:
-    """A division of whole numbers towards zero; of others the plain one."""
-    return np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
-
-
-def whole_quotient(x: Array, y: Array) -> Array:
-    """A division towards zero, of fractions too."""
-    quotient = np.trunc(x / y)
-    return quotient.astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else quotient
 
 
 def arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:

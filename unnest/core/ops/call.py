@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from unnest.core.architecture.graph import Ref
+from unnest.core.model import Ref
 
 Value: TypeAlias = Any
 """An argument: a Ref for a tensor, an array, a number, text, None, a slice, or a list or object of such."""

@@ -6,7 +6,7 @@ is moved where, `DataDependent` says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -76,3 +76,49 @@ def check_size(elements: int) -> None:
 def check_copy(*arrays: Array) -> None:
     """Raise TooLarge for views whose copies no memory holds: a view may stand for more numbers than it keeps."""
     check_size(sum(array.size for array in arrays if not array.flags.c_contiguous))
+
+
+def overlaid(arrays: Sequence[Array]) -> Array:
+    """A sum of tensors, each of which is zero wherever another is not: scattered rows. Raises DataDependent."""
+    if any(a.dtype != ELEMENT or a.shape != arrays[0].shape for a in arrays):
+        raise DataDependent
+    elements = [np.atleast_1d(a["element"]) for a in arrays]
+    # Most sums are of whole tensors: their first elements tell, and nothing has to be copied.
+    for parts in ([part[..., :1] for part in elements], elements):
+        check_copy(*parts)
+        numbers = np.stack(parts)
+        if np.any(np.sum(numbers != ZERO, axis=0) > 1):
+            raise DataDependent
+    return np.asarray(numbers.max(axis=0).view(ELEMENT).reshape(arrays[0].shape))
+
+
+def same_contents(xs: Value) -> list[Array]:
+    """Arrays that are to be one: all of rows, zeros among them, or all of numbers."""
+    arrays = [np.asarray(x) for x in xs]
+    check_size(sum(a.size for a in arrays))
+    if len({a.dtype == ELEMENT for a in arrays}) > 1:
+        return [a if a.dtype == ELEMENT else _zero_rows(a) for a in arrays]
+    return arrays
+
+
+def _zero_rows(array: Array) -> Array:
+    """The elements of an array of zeros. Raises Unknown for other numbers, which are not the source's."""
+    if np.any(array):
+        raise Unknown
+    return no_rows(array.shape)
+
+
+def no_rows(shape: Sequence[int]) -> Array:
+    """Zeros that rows may be put over."""
+    return np.full(shape, ZERO, np.int32).view(ELEMENT).reshape(shape)
+
+
+def truncated_quotient(x: Array, y: Array) -> Array:
+    """A division of whole numbers towards zero; of others the plain one."""
+    return np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
+
+
+def whole_quotient(x: Array, y: Array) -> Array:
+    """A division towards zero, of fractions too."""
+    quotient = np.trunc(x / y)
+    return quotient.astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else quotient

@@ -9,7 +9,16 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Json, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.elements import ELEMENT, ZERO, Array, axis_number, check_copy, check_size, whole_numbers
+from unnest.core.ops.elements import (
+    ELEMENT,
+    Array,
+    axis_number,
+    check_copy,
+    check_size,
+    no_rows,
+    same_contents,
+    whole_numbers,
+)
 from unnest.core.ops.functions import Theano
 from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
 from unnest.core.ops.sizes import axis_of, concatenated_shape, shape_of, shapes_of, stacked, wholes
@@ -17,36 +26,6 @@ from unnest.core.ops.sizes import axis_of, concatenated_shape, shape_of, shapes_
 if TYPE_CHECKING:
     from unnest.core.ops.function_call import FunctionCall
     from unnest.core.ops.symbolic import Items, SymbolicTensor
-
-
-def overlaid(arrays: Sequence[Array]) -> Array:
-    """A sum of tensors, each of which is zero wherever another is not: scattered rows. Raises DataDependent."""
-    if any(a.dtype != ELEMENT or a.shape != arrays[0].shape for a in arrays):
-        raise DataDependent
-    elements = [np.atleast_1d(a["element"]) for a in arrays]
-    # Most sums are of whole tensors: their first elements tell, and nothing has to be copied.
-    for parts in ([part[..., :1] for part in elements], elements):
-        check_copy(*parts)
-        numbers = np.stack(parts)
-        if np.any(np.sum(numbers != ZERO, axis=0) > 1):
-            raise DataDependent
-    return np.asarray(numbers.max(axis=0).view(ELEMENT).reshape(arrays[0].shape))
-
-
-def same_contents(xs: Value) -> list[Array]:
-    """Arrays that are to be one: all of rows, zeros among them, or all of numbers."""
-    arrays = [np.asarray(x) for x in xs]
-    check_size(sum(a.size for a in arrays))
-    if len({a.dtype == ELEMENT for a in arrays}) > 1:
-        return [a if a.dtype == ELEMENT else _zero_rows(a) for a in arrays]
-    return arrays
-
-
-def _zero_rows(array: Array) -> Array:
-    """The elements of an array of zeros. Raises Unknown for other numbers, which are not the source's."""
-    if np.any(array):
-        raise Unknown
-    return _no_rows(array.shape)
 
 
 @operation("concat concatenate", "xs axis", Kind.CONCATENATE, nodes={"ConcatV2": "*xs axis", "Concat": "axis *xs"})
@@ -132,7 +111,7 @@ def scattered(indices: Value, updates: Array, shape: Value) -> Array:
     """Rows put at places of a tensor of zeros."""
     dims = whole_numbers(shape)
     check_size(int(np.prod(dims, dtype=np.int64)))
-    return updated(_no_rows(dims), indices, updates)
+    return updated(no_rows(dims), indices, updates)
 
 
 @operation(
@@ -148,7 +127,7 @@ def padded(x: Array, paddings: Value, mode: Value = None, constant_values: Value
         raise Unknown
     shape = [size + sum(pair) for size, pair in zip(x.shape, around, strict=True)]
     check_size(int(np.prod(shape, dtype=np.int64)))
-    result = _no_rows(shape) if x.dtype == ELEMENT else np.zeros(shape, x.dtype)
+    result = no_rows(shape) if x.dtype == ELEMENT else np.zeros(shape, x.dtype)
     result[tuple(slice(before, before + size) for (before, _), size in zip(around, x.shape, strict=True))] = x
     return result
 
@@ -279,9 +258,4 @@ def _over(x: Array, rows: Array) -> Array:
         return x.copy()
     if rows.dtype != ELEMENT or np.any(x):
         raise DataDependent
-    return _no_rows(x.shape)
-
-
-def _no_rows(shape: Sequence[int]) -> Array:
-    """Zeros that rows may be put over."""
-    return np.full(shape, ZERO, np.int32).view(ELEMENT).reshape(shape)
+    return no_rows(x.shape)

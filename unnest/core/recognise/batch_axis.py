@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from unnest.budget import memoize
 from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import Graph, Ref
+from unnest.core.architecture.graph import Graph
 from unnest.core.interpreters.tower_rows import RowsKept, TowerRows
-from unnest.core.model import Shape
+from unnest.core.model import Ref, Shape
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.searched_graph import SearchedGraph
 

@@ -13,9 +13,8 @@ from enum import Enum
 from math import lcm
 from typing import NamedTuple
 
-from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column, Values, numbered, row_sizes, rows_of
-from unnest.core.model import DataDependent, Shape, Unknown
+from unnest.core.model import CallId, DataDependent, Ref, Shape, Unknown
 from unnest.core.ops.elements import MISFITS, Array
 from unnest.core.recognise.searched_graph import SearchedGraph
 

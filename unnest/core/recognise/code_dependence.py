@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.frontends.traced_code import follow
 from unnest.core.interpreters.row_dependence import RowsMixed, along
 from unnest.core.interpreters.tensor_graph import Column, TensorGraph
 from unnest.core.interpreters.tower_rows import TowerRows
 from unnest.core.interpreters.tower_tensors import batch_size
 from unnest.core.interpreters.trace import OtherSizes, Trace, TracedInput, TracedTensor, arguments
-from unnest.core.model import Json, Shape
+from unnest.core.model import CallId, Json, Ref, Shape
 from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.elements import Array
 from unnest.core.recognise.code_rows import RowsMade

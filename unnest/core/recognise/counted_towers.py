@@ -13,8 +13,9 @@ from math import prod
 
 import numpy as np
 
-from unnest.core.architecture.graph import CallId, Graph, Ref
+from unnest.core.architecture.graph import Graph
 from unnest.core.interpreters.tensor_graph import Values, numbered
+from unnest.core.model import CallId, Ref
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.elements import ELEMENT, MAX_ELEMENTS, NOT_COMPUTED, Array

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
-from unnest.core.model import Confidence
+from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.model import CallId, Confidence, Ref
 from unnest.core.recognise.batch_trials import Joined
 from unnest.core.recognise.layer_joins import on_batch_axis, passes_on
 from unnest.core.recognise.opaque_slices import check_shapes

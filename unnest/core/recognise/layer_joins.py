@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
+from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.keras_facts.layer_classes import is_keras_class
-from unnest.core.model import Shape
+from unnest.core.model import CallId, Ref, Shape
 from unnest.core.recognise import lambda_slices, layer_facts
 from unnest.core.recognise.slice_arguments import Slice
 from unnest.core.recognise.wrapper_types import Merge, NotAWrapper, listed

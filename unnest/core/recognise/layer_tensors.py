@@ -10,7 +10,7 @@ import numpy as np
 
 from unnest.budget import charge_steps
 from unnest.core.architecture import is_input, is_model, read, tensor_refs
-from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
+from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.node_def import parse_node_def
 from unnest.core.interpreters.shapes import call_shape, result_shape
 from unnest.core.interpreters.tensor_graph import NOTHING, Column
@@ -18,7 +18,7 @@ from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
 from unnest.core.layers.record import Rows
-from unnest.core.model import Json, Shape, Unknown
+from unnest.core.model import CallId, Json, Ref, Shape, Unknown
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.opaque import ClaimedRows
 from unnest.core.ops.product_axes import MATRIX

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from unnest.budget import charge_steps
-from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column
+from unnest.core.model import CallId, Ref
 from unnest.core.recognise.searched_graph import SearchedGraph
 from unnest.core.recognise.wrapper_types import NotAWrapper
 

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator
 import numpy as np
 
 from unnest.budget import charge_steps
-from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column, Values
+from unnest.core.model import CallId, Ref
 from unnest.core.ops.elements import NOT_COMPUTED, Array
 from unnest.core.recognise.batch_trials import DIVISIBLE
 from unnest.core.recognise.searched_graph import SearchedGraph

@@ -14,10 +14,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from unnest.core.architecture import is_model
-from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
+from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.tensor_refs import without_tensors
 from unnest.core.interpreters.tensor_graph import Column
-from unnest.core.model import Shape
+from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.apply import literal_axis
 from unnest.core.ops.opaque import ClaimedRows
 from unnest.core.recognise import lambda_slices, layer_facts, slice_claims

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
+from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.keras_facts.layer_classes import is_keras_class
-from unnest.core.model import Shape
+from unnest.core.model import CallId, Ref, Shape
 from unnest.core.recognise import layer_facts, layer_joins, slice_claims
 from unnest.core.recognise.batch_trials import Joined
 from unnest.core.recognise.lambda_slices import takes_all_rows

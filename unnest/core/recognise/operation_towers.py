@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column, Values, rows_of
-from unnest.core.model import NearMiss
+from unnest.core.model import CallId, NearMiss, Ref
 from unnest.core.ops.apply import literal_axis
 from unnest.core.ops.elements import NOT_COMPUTED
 from unnest.core.ops.registry import JOINS, MOVES, SLICES, Kind, kind_of, operation_of

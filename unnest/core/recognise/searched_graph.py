@@ -12,9 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from unnest.budget import charge_steps
-from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column, TensorGraph
-from unnest.core.model import Shape
+from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.apply import contents
 
 

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from unnest.core.architecture.graph import Ref
-from unnest.core.model import NearMiss
+from unnest.core.model import NearMiss, Ref
 from unnest.core.ops.apply import literal_axis
 from unnest.core.recognise.batch_trials import Joined
 from unnest.core.recognise.op_graph import CALLS, Broken, GraphView, OpGraph, Place

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from unnest.budget import charge_steps
-from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.frontends.node_def import may_join_rows, node_call, node_operation
 from unnest.core.interpreters.tensor_graph import NOTHING, Column
-from unnest.core.model import Shape
+from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.recognise.op_graph import CALLS, PASSES, Broken, Function, GraphView, Op, Place
 from unnest.core.recognise.searched_graph import SearchedGraph

@@ -18,9 +18,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column
-from unnest.core.model import NearMiss
+from unnest.core.model import CallId, NearMiss, Ref
 from unnest.core.recognise.batch_axis import rows_kept
 from unnest.core.recognise.batch_trials import Joined
 from unnest.core.recognise.match_towers import Copies, Unlike

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
-from unnest.core.model import Confidence, MixedRows, NearMiss
+from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.model import CallId, Confidence, MixedRows, NearMiss, Ref
 from unnest.core.recognise import layer_facts
 
 

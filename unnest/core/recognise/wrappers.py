@@ -26,8 +26,8 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import Call, CallId, Graph, Layer
-from unnest.core.model import NearMiss
+from unnest.core.architecture.graph import Call, Graph, Layer
+from unnest.core.model import CallId, NearMiss
 from unnest.core.ops.registry import operation_of
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.wrapper_types import LayerWrapper, NotAWrapper, Recognised

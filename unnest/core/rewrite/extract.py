@@ -19,8 +19,8 @@ from unnest.core.architecture import (
     read,
     tensor_refs,
 )
-from unnest.core.architecture.graph import CallId, Graph, Layer, Ref, keras_order
-from unnest.core.model import Json, JsonObject, Scope, Unknown
+from unnest.core.architecture.graph import Graph, Layer, keras_order
+from unnest.core.model import CallId, Json, JsonObject, Ref, Scope, Unknown
 from unnest.core.reach import reached
 from unnest.core.recognise.layer_facts import stored_shape
 from unnest.core.recognise.wrapper_types import LayerWrapper

@@ -7,9 +7,9 @@ What the writer would store is inferred (`shape_inference`), and compared with w
 from __future__ import annotations
 
 from unnest.core.architecture import tensor_refs
-from unnest.core.architecture.graph import CallId, Graph, Ref
+from unnest.core.architecture.graph import Graph
 from unnest.core.keras_facts import shape_inference
-from unnest.core.model import Json
+from unnest.core.model import CallId, Json, Ref
 from unnest.core.recognise.wrapper_types import LayerWrapper
 
 

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from unnest.budget import charge_steps
 from unnest.core.architecture import is_input, is_model, read, tensor_refs
-from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
+from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.architecture.nested import Leaf, LeafPath
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.layers.catalog import layer_record
-from unnest.core.model import Json, JsonObject
+from unnest.core.model import CallId, Json, JsonObject, Ref
 
 #: Steps of the budget for each call that is written out.
 STEPS_A_CALL = 10

@@ -17,8 +17,7 @@ from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.keras_facts.weight_specs import expected, is_quantized
 from unnest.core.keras_facts.wrapped_layers import parts_of, spectral_normalization
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.record import Parts
-from unnest.core.layers.weights import ATTENTION_PARTS
+from unnest.core.layers.record import ATTENTION_PARTS, Parts
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.errors import Refused
 from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER, join_path, places

@@ -13,8 +13,8 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Literal, NamedTuple, TypeAlias
 
 from unnest.core.architecture import children, is_input, is_model, read
-from unnest.core.architecture.graph import CallId, Graph, Layer
-from unnest.core.model import JsonObject, Wrapper
+from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.model import CallId, JsonObject, Wrapper
 from unnest.core.recognise.wrapper_types import LayerWrapper
 from unnest.core.recognise.wrappers import recognise
 

@@ -6,7 +6,8 @@ import pytest
 
 from tests.unit.core.build import functional, layer, source
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import CallId, Graph, Ref, keras_order
+from unnest.core.architecture.graph import Graph, keras_order
+from unnest.core.model import CallId, Ref
 
 
 def diamond(*, swapped: bool = False) -> Graph:

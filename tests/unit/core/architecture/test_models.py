@@ -18,7 +18,7 @@ from unnest.core.architecture import (
     replace_children,
     snake_case,
 )
-from unnest.core.architecture.graph import Ref
+from unnest.core.model import Ref
 
 
 def keras_3(name: str, *histories: list[Any]) -> dict[str, Any]:

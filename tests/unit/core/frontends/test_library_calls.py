@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.architecture.graph import Ref
 from unnest.core.frontends.library_calls import library_call, static_shape
 from unnest.core.frontends.python_values import Name
 from unnest.core.interpreters.trace import TracedTensor
-from unnest.core.model import Unknown
+from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
 
 X = TracedTensor(Ref("", 0, 0), (np.zeros((6, 4)),))

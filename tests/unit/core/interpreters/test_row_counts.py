@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.architecture.graph import Ref
 from unnest.core.interpreters.row_counts import Counts, computed
 from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER
+from unnest.core.model import Ref
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.elements import NOT_COMPUTED
 

@@ -7,9 +7,8 @@ import pytest
 
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer, X
 from unnest.budget import Budget, limited
-from unnest.core.architecture.graph import Ref
 from unnest.core.interpreters.tensor_graph import NOTHING, Values, numbered, row_sizes, rows_of
-from unnest.core.model import DataDependent, Unknown
+from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.recognise.layer_tensors import LayerTensors
 
 

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from tests.unit.core.recognise.inline import Writer, X
-from unnest.core.architecture.graph import Ref
 from unnest.core.interpreters.row_counts import Counts
 from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER, RowsMixed
-from unnest.core.interpreters.tower_operations import TowerOperations
+from unnest.core.interpreters.tower_operations import RULES, TowerOperations
 from unnest.core.interpreters.tower_tensors import Known, TowerTensors
+from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.elements import NOT_COMPUTED
+from unnest.core.ops.registry import COMPUTING, Kind
 from unnest.core.recognise.layer_tensors import LayerTensors
 
 ENTRY, HERE = Ref("x", 0, 0), Ref("here", 0, 0)
@@ -88,3 +89,48 @@ def test_what_is_computed_of_a_size_depends_on_how_many_rows_there_are() -> None
 def test_an_argument_that_is_not_there() -> None:
     with pytest.raises(NOT_COMPUTED):
         made("reducemean", axis=5)
+
+
+IN_ORDER = [0, 1, 2, 3, 4, 5]
+
+
+def test_every_kind_that_computes_has_a_rule() -> None:
+    assert RULES.keys() == COMPUTING | {Kind.MASK, Kind.TAKE, Kind.OPAQUE}
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs"),
+    [
+        ("relu", {}),
+        ("multiply", {"y": 2.0}),
+        ("reducesum", {"axis": [1], "keepdims": True}),
+        ("softmax", {"axis": -1}),
+    ],
+)
+def test_each_row_by_itself(name: str, kwargs: dict[str, Any]) -> None:
+    assert rows(made(name, **kwargs)) == IN_ORDER
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs"),
+    [
+        ("reducesum", {}),
+        ("softmax", {"axis": 0}),
+        ("cumsum", {}),
+        ("segmentsum", {}),
+        ("inv", {}),
+        ("tensordot", {"y": [[1.0]] * 6, "axes": [[0], [0]]}),
+        ("mixes", {}),
+        ("timemajor", {}),
+        ("where", {}),
+    ],
+)
+def test_several_rows(name: str, kwargs: dict[str, Any]) -> None:
+    with pytest.raises(RowsMixed):
+        made(name, **kwargs)
+
+
+def test_what_is_not_known() -> None:
+    assert made("identityn") is Known.LOST
+    with pytest.raises(Unknown):
+        made("einsum", subscripts=None)

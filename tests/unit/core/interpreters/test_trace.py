@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tests.unit.core.frontends.code_of import inputs
-from unnest.core.architecture.graph import Ref
 from unnest.core.byte_code.runtime_values import TooMuch
 from unnest.core.interpreters import trace as traces
 from unnest.core.interpreters.trace import (
@@ -19,7 +18,7 @@ from unnest.core.interpreters.trace import (
     elements,
     stored_size,
 )
-from unnest.core.model import Unknown
+from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
 
 X = Ref("", 0, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unnest.core.layers.record import KerasLayer, Parts, Weight
+from unnest.core.layers.record import ATTENTION_WEIGHTS, MOVING_STATISTICS, SEPARABLE_WEIGHTS, KerasLayer, Parts, Weight
 
 
 def test_parts() -> None:
@@ -33,3 +33,12 @@ def test_axes_of_a_window() -> None:
 
 def test_the_stem_of_a_weight() -> None:
     assert (Weight("gamma").stem, Weight("recurrent_kernel", argument="recurrent").stem) == ("gamma", "recurrent")
+
+
+def test_statistics_are_not_trained() -> None:
+    assert [weight.trained for weight in MOVING_STATISTICS] == [False, False]
+
+
+def test_order() -> None:
+    assert [weight.stem for weight in SEPARABLE_WEIGHTS] == ["depthwise", "pointwise", "bias"]
+    assert [weight.name for weight in ATTENTION_WEIGHTS[:3]] == ["query/kernel", "query/bias", "key/kernel"]

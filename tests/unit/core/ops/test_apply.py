@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.unit.core.ops.test_reshaping import SOURCE, X, done, rows
-from unnest.core.architecture.graph import Ref
+from unnest.core.model import Ref
 from unnest.core.ops.apply import contents, is_known, literal_axis
 from unnest.core.ops.call import OpCall
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.architecture.graph import Ref
+from unnest.core.model import Ref
 from unnest.core.ops.call import plain_name, refs_in
 
 

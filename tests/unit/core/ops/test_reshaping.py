@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.architecture.graph import Ref
-from unnest.core.model import DataDependent, Unknown
+from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply import apply, is_known
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.elements import ELEMENT, TooLarge

@@ -7,8 +7,8 @@ import marshal
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from unnest.core.architecture.graph import Call, Layer, Ref
-from unnest.core.model import Json
+from unnest.core.architecture.graph import Call, Layer
+from unnest.core.model import Json, Ref
 from unnest.core.recognise.slice_arguments import Slice
 
 

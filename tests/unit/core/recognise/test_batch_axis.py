@@ -13,8 +13,7 @@ from tests.property.opgraphs import cut
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
 from tests.unit.core.recognise.one_layer import function as function_of
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import Ref
-from unnest.core.model import Json, MixedRows, NearMiss
+from unnest.core.model import Json, MixedRows, NearMiss, Ref
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.batch_axis import mixing_layer, rows_kept
 from unnest.core.recognise.layer_tensors import LayerTensors

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.judged import check_verdict, only_wrapper
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import Graph, Ref
+from unnest.core.architecture.graph import Graph
+from unnest.core.model import Ref
 from unnest.core.recognise import wrappers
 from unnest.core.recognise.batch_trials import RowOrder, Taken
 from unnest.core.recognise.opaque_slices import rows_taken

@@ -10,7 +10,7 @@ from tests.unit.core.build import functional, layer, nested, source
 from tests.unit.core.recognise.near import OUTER, reasons
 from tests.unit.core.rewrite.wrapping import MERGE, TOWERS, concatenate, split
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.model import CallId, Ref
 from unnest.core.recognise.describe import describe
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.operation_towers import find_computed

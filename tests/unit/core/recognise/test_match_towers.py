@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.recognise.inline import Tensor, Writer, X
-from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.interpreters.tensor_graph import Column
+from unnest.core.model import CallId, Ref
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.match_towers import Copies, Unlike, walk_back
 

@@ -14,8 +14,7 @@ from tests.unit.core.recognise.one_layer import function
 from tests.unit.core.recognise.towers import arguments, model
 from tests.unit.core.rewrite.wrapping import TEMPLATE
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import Ref
-from unnest.core.model import Stored
+from unnest.core.model import Ref, Stored
 from unnest.core.plan import plan
 from unnest.core.recognise.wrappers import recognise
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.recognise.one_layer import called, code_lambda, op_function, op_keras_3, op_node
-from unnest.core.architecture.graph import Call, Layer, Ref
-from unnest.core.model import Json, JsonObject
+from unnest.core.architecture.graph import Call, Layer
+from unnest.core.model import Json, JsonObject, Ref
 from unnest.core.recognise.op_calls import parse_op_call, with_refs
 
 X = ["x", 0, 0]

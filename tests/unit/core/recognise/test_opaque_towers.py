@@ -14,7 +14,7 @@ from tests.unit.core.recognise.near import OUTER, Entry, reasons
 from tests.unit.core.recognise.one_layer import function
 from tests.unit.core.rewrite.wrapping import MERGE, TEMPLATE, TOWERS, concatenate, split
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.model import CallId, Ref
 from unnest.core.recognise import wrappers
 from unnest.core.recognise.wrappers import recognise
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.judged import check_verdict, only_wrapper
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer, X
-from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.model import CallId, Ref
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.operation_towers import find_computed, joined_by
 from unnest.core.recognise.wrappers import recognise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.unit.core.recognise.inline import Writer, X
-from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.model import CallId, Ref
 from unnest.core.recognise.layer_tensors import LayerTensors
 
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from tests.property.opgraphs import Case, Writer, cut, joined
-from unnest.core.architecture.graph import Ref
 from unnest.core.interpreters.tensor_graph import Values, numbered, rows_of
-from unnest.core.model import DataDependent, Unknown
+from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.recognise.match_towers import Copies, Unlike, walk_back
 from unnest.core.recognise.op_graph import Function, GraphView, Op, OpGraph, Place
 from unnest.core.recognise.operation_towers import joined_by

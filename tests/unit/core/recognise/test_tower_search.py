@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from tests.unit.core.recognise.inline import Tensor, Writer
-from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.model import NearMiss
+from unnest.core.model import CallId, NearMiss, Ref
 from unnest.core.recognise.batch_trials import Joined
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.match_towers import Copies, Unlike

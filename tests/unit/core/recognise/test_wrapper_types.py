@@ -9,8 +9,7 @@ from tests.unit.core.build import functional, source
 from tests.unit.core.recognise.near import OUTER
 from tests.unit.core.rewrite.wrapping import MERGE, TOWERS, split
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.model import MixedRows, NearMiss
+from unnest.core.model import CallId, MixedRows, NearMiss, Ref
 from unnest.core.recognise import wrappers
 from unnest.core.recognise.wrapper_types import Merge, MixesRows, NotAWrapper, cut_by, joins, listed
 

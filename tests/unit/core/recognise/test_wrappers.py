@@ -12,8 +12,7 @@ from tests.unit.core.build import DENSE, functional, layer, nested, sequential, 
 from tests.unit.core.recognise.inline import Writer
 from tests.unit.core.recognise.towers import STORED, Entry, model
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.model import NearMiss
+from unnest.core.model import CallId, NearMiss, Ref
 from unnest.core.recognise import wrappers
 from unnest.core.recognise.wrapper_types import Recognised
 

@@ -10,7 +10,7 @@ from tests.unit.core.build import functional, layer, nested, source
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
 from tests.unit.core.rewrite.wrapping import EMBEDDED, HEAD, MERGE, TEMPLATE, TOWERS, WHOLE, concatenate, found, split
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.model import CallId, Ref
 from unnest.core.rewrite import extract
 
 

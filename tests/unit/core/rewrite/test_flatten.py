@@ -8,8 +8,7 @@ import pytest
 
 from tests.unit.core.build import functional, layer, names, sequential, source
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import Ref
-from unnest.core.model import Unknown
+from unnest.core.model import Ref, Unknown
 from unnest.core.rewrite.flatten import sequential_as_functional
 
 DENSE_3: dict[str, Any] = {
