@@ -1,4 +1,4 @@
-"""Findings on the parts of a model that another container does not hold."""
+"""Findings on the parts of a model that another container does not hold: of the file, the model before, and after."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from unnest.formats.base import ContainerName, Source
 WORDS = "/vocabulary.txt"
 
 
-def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:
+def left_out(source: Source, before: Stored, after: Stored) -> tuple[Finding, ...]:
     """Report what a conversion leaves out, also if it was asked for."""
+    del source
     parts = {
         "the architecture": before.architecture is not None and after.architecture is None,
         "the weights": bool(before.groups) and not after.groups,
@@ -37,8 +38,9 @@ def left_of_layers(source: Source, container: ContainerName, model: Stored) -> t
     return (Code.NOT_ADAPTED(what=listed(names)),) if names else ()
 
 
-def left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
+def left_of_checkpoint(source: Source, model: Stored, after: Stored) -> tuple[Finding, ...]:
     """Report what the output lacks of a checkpoint: the optimizer's state, or only its settings."""
+    del after
     if model.optimizer:
         return (Code.NO_COMPILE(),)
     left_over = len(source.tensors) - len(stored_refs(model.tensors))
@@ -54,8 +56,9 @@ def not_restored(model: Stored) -> tuple[Finding, ...]:
     return (Code.STATE_NOT_RESTORED(),) if is_scaling and model.contents == "model" else ()
 
 
-def never_held(model: Stored) -> tuple[Finding, ...]:
+def never_held(source: Source, model: Stored, after: Stored) -> tuple[Finding, ...]:
     """Report state that a `.keras` never holds, which training in another container would miss."""
+    del source, after
     if model.optimizer is None and is_legacy_optimizer(model.training):
         return (Code.STATE_NOT_STORED(),)
     return ()

@@ -1,4 +1,8 @@
-"""Choose the container of a result, and the form that the model takes in it."""
+"""Choose the container of a result, and the form that the model takes in it.
+
+A `ContainerConversion` is one way of a model from a container into another: the model that goes, the conditions that
+it must meet, its form there, and findings on what stays behind. `CONVERSIONS` has a row for each pair of containers.
+"""
 
 from __future__ import annotations
 
@@ -89,10 +93,14 @@ def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat
 
 
 def _chosen(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
-    """The source's own container, or the conversion that --to names."""
+    """The source's own container, or the conversion that --to names. Raises Refused."""
     name = source.container
     if name == "checkpoint":
-        return _out_of_checkpoint(source, plan, to)
+        if to is None and plan.verdict == "clean":
+            assert plan.output is not None
+            return TargetFormat(name, plan.output)
+        check_owners_known(plan)
+        return _conversion(source, to or "weights").apply(source, plan)
     assert plan.output is not None
     if source.reformed and to in (None, OWN_FORM[name]):
         return TargetFormat(name, plan.output, source.reformed, reformed=to is not None)
@@ -104,14 +112,21 @@ def _chosen(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
         return TargetFormat(name, plan.output)
     if source.stored.contents == "architecture" and to in ("h5", "keras", "weights"):
         raise no_weights(source)
-    convert = _as_json if to == "json" else CONVERSIONS.get((name, to))
-    if convert is None:
-        raise Refused(
-            "cannot-convert",
-            f"{source.path}: cannot go --to {to}: a SavedModel can only come from a SavedModel; "
-            "fix without --to, load the output, and call model.export(FOLDER)",
-        )
-    return convert(source, plan)
+    return _conversion(source, to).apply(source, plan)
+
+
+def _conversion(source: Source, to: Target) -> ContainerConversion:
+    """Return the row of the table. Raises Refused where there is none."""
+    row = CONVERSIONS.get((source.container, to))
+    if row is not None:
+        return row
+    if source.container == "checkpoint":
+        raise Refused("cannot-write", f"{source.path}: holds weights alone; --to weights, h5 or keras can hold that")
+    raise Refused(
+        "cannot-convert",
+        f"{source.path}: cannot go --to {to}: a SavedModel can only come from a SavedModel; "
+        "fix without --to, load the output, and call model.export(FOLDER)",
+    )
 
 
 def _of_a_cut(source: Source, plan: Plan) -> tuple[Finding, ...]:
@@ -138,35 +153,6 @@ def _complete(source: Source, plan: Plan) -> Stored:
     return plan.complete
 
 
-def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
-    """Weights alone, of which the optimizer's state stays behind; a clean checkpoint is left as it is."""
-    if to is None and plan.verdict == "clean":
-        assert plan.output is not None
-        return TargetFormat("checkpoint", plan.output)
-    check_owners_known(plan)
-    if to == "h5":
-        complete = _complete(source, plan)
-        check_dtypes(source, complete)
-        return TargetFormat("h5", in_hdf5(complete), ".h5", findings=left_of_checkpoint(source, complete))
-    if to == "keras":
-        complete = _complete(source, plan)._replace(optimizer=None)
-        target = _model_as_keras(source, plan, complete)
-        return target._replace(findings=left_of_checkpoint(source, target.model))
-    if to not in (None, "weights"):
-        raise Refused("cannot-write", f"{source.path}: holds weights alone; --to weights, h5 or keras can hold that")
-    model = planned_model(plan)
-    check_dtypes(source, model)
-    if any(not g.name for g in model.groups):
-        raise Refused(
-            "needs-architecture",
-            f"{source.path}: which layer owns which variable is not stored; pass --architecture MODEL.json",
-        )
-    not_held = left_of_checkpoint(source, model)
-    if plan.complete is not None and plan.complete.is_keras_3:
-        return TargetFormat("weights_h5", Rewritten(_laid_out(source, plan.complete)), ".weights.h5", findings=not_held)
-    return TargetFormat("h5", in_hdf5(model), ".weights.h5", findings=not_held)
-
-
 def in_hdf5(model: Stored) -> Rewritten:
     """A model out of another container, where the weights of a layer, or of the optimizer, may share a name.
 
@@ -187,47 +173,135 @@ def _uniquely_named(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     return tuple(renamed)
 
 
-def _laid_out(source: Source, complete: Stored) -> Stored:
-    """Weights as Keras 3 has them, which knows no others by their suffix; the architecture says where they go."""
-    from unnest.formats.keras3.path_layout import lay_out
-
-    version = complete.keras_version or "3.x"
-    model = complete._replace(contents="weights", training=None, optimizer=None, keras_version=version)
-    with naming_file(source):
-        lay_out(model)  # whatever has no place is refused before anything is written
-    return model
+# ---- the model that goes ----
 
 
-def _model_as_h5(source: Source, plan: Plan) -> TargetFormat:
+def _whole_model(source: Source, plan: Plan) -> Stored:
+    """Return the model that the plan writes; weights with the architecture that was given for them."""
     model = planned_model(plan)
-    if model.contents == "weights":
-        model = _complete(source, plan)
-    check_readable(source, plan, model)
+    return _complete(source, plan) if model.contents == "weights" else model
+
+
+def _readable_whole_model(source: Source, plan: Plan) -> Stored:
+    """Return the same of a container whose weights are found by their owners. Raises Refused."""
+    check_readable(source, plan, planned_model(plan))
+    return _whole_model(source, plan)
+
+
+def _complete_weights_model(source: Source, plan: Plan) -> Stored:
+    """Return weights with the architecture that was given for them, without the optimizer's state."""
+    return _complete(source, plan)._replace(optimizer=None)
+
+
+def _planned(_: Source, plan: Plan) -> Stored:
+    """Return the model that the plan writes."""
+    return planned_model(plan)
+
+
+# ---- conditions, beside those of `conversion_checks` ----
+
+
+def _check_storable(source: Source, plan: Plan, model: Stored) -> None:
+    """Raise Refused for dtypes that HDF5 lacks, unless the output keeps the bytes where they are."""
+    if not isinstance(plan.output, Rearranged):
+        check_dtypes(source, model)
+
+
+def _check_layers(source: Source, plan: Plan, model: Stored) -> None:
+    """Raise Refused for a model without a graph of layers."""
+    del plan
+    if model.architecture is None or not is_model(model.architecture):
+        raise Refused("no-architecture", f"{source.path}: a .keras needs the graph of layers, which is not stored")
+
+
+def _check_layers_not_in_code(source: Source, plan: Plan, model: Stored) -> None:
+    """Raise Refused for a model whose class keeps its layers in code."""
+    del plan
+    if model.architecture is None or not is_model(model.architecture):
+        raise Refused("no-architecture", f"{source.path}: keeps its layers in code; only --to keras can hold that")
+
+
+def _check_has_architecture(source: Source, plan: Plan, model: Stored) -> None:
+    """Raise Refused for weights alone."""
+    del plan
+    if model.architecture is None:
+        why = "holds weights and no architecture, so there is no JSON to write"
+        raise Refused("no-architecture", f"{source.path}: {why}")
+
+
+def _check_owners_stored(source: Source, plan: Plan, model: Stored) -> None:
+    """Raise Refused for variables without layers."""
+    del plan
+    if any(not g.name for g in model.groups):
+        raise Refused(
+            "needs-architecture",
+            f"{source.path}: which layer owns which variable is not stored; pass --architecture MODEL.json",
+        )
+
+
+# ---- the form there ----
+
+
+def _as_h5(source: Source, plan: Plan, model: Stored) -> TargetFormat:
+    del source, plan
     return TargetFormat("h5", in_hdf5(model), ".h5")
 
 
-def _model_as_weights(source: Source, plan: Plan) -> TargetFormat:
-    model = planned_model(plan)
-    check_readable(source, plan, model)
+def _as_path_keyed_h5(source: Source, plan: Plan, model: Stored) -> TargetFormat:
+    from unnest.formats.keras3.path_order import as_h5_lists
+
+    del plan
+    with naming_file(source):
+        return TargetFormat("h5", in_hdf5(as_h5_lists(model)), ".h5")
+
+
+def _as_weights_h5(source: Source, plan: Plan, model: Stored) -> TargetFormat:
+    del source, plan
     weights = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
-    return TargetFormat("h5", in_hdf5(weights), ".weights.h5", findings=left_out(model, weights))
+    return TargetFormat("h5", in_hdf5(weights), ".weights.h5")
 
 
-def _as_keras(source: Source, plan: Plan) -> TargetFormat:
-    model = planned_model(plan)
-    if source.container in ("saved_model", "tfjs"):
-        check_readable(source, plan, model)
-    return _model_as_keras(source, plan, _complete(source, plan) if model.contents == "weights" else model)
+def _as_own_weights_h5(source: Source, plan: Plan, model: Stored) -> TargetFormat:
+    """The weights of an `.h5`; Keras 1 noted its version with the architecture alone.
+
+    Keras 2 converts the weights of what has no version.
+    """
+    del plan
+    if model.contents == "weights":
+        return TargetFormat("h5", Rewritten(model))
+    weights = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
+    of_weights = source.h5_spelling.layers
+    weights = weights._replace(
+        keras_version=model.keras_version if "keras_version" in of_weights else None,
+        backend=model.backend if "backend" in of_weights else None,
+    )
+    return TargetFormat("h5", Rewritten(weights))
 
 
-def _model_as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
-    if model.architecture is None or not is_model(model.architecture):
-        raise Refused("no-architecture", f"{source.path}: a .keras needs the graph of layers, which is not stored")
+def _as_weights_of_checkpoint(source: Source, plan: Plan, model: Stored) -> TargetFormat:
+    """Weights by name; those of Keras 3, which knows no others by their suffix, by the paths of its layers."""
+    if plan.complete is None or not plan.complete.is_keras_3:
+        return TargetFormat("h5", in_hdf5(model), ".weights.h5")
+    from unnest.formats.keras3.path_layout import lay_out
+
+    version = plan.complete.keras_version or "3.x"
+    weights = plan.complete._replace(contents="weights", training=None, optimizer=None, keras_version=version)
+    with naming_file(source):
+        lay_out(weights)  # whatever has no place is refused before anything is written
+    return TargetFormat("weights_h5", Rewritten(weights), ".weights.h5")
+
+
+def _as_path_keyed_weights(source: Source, plan: Plan, model: Stored) -> TargetFormat:
+    del source
+    weights = model._replace(contents="weights", architecture=None, training=None)
+    return TargetFormat("weights_h5", _with_model(plan.output, weights), ".weights.h5")
+
+
+def _as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
     from unnest.core.keras_facts.h5_and_keras_configs import as_zipped
     from unnest.formats.keras3.path_layout import lay_out
 
-    if not isinstance(plan.output, Rearranged):
-        check_dtypes(source, model)
+    assert model.architecture is not None
     with naming_file(source):
         # JSON that was kept apart has the modules of Keras 3's and later Keras 2's classes already.
         is_json_given = plan.complete is not None and "module" in model.architecture
@@ -236,8 +310,19 @@ def _model_as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
         if not isinstance(plan.output, Rearranged):
             zipped, findings = _with_layers_apart(zipped)
             lay_out(zipped)  # whatever has no place is refused before anything is written
-        output = _with_model(plan.output, zipped)
-    return TargetFormat("keras", output, ".keras", findings=(*left_out(model, zipped), *findings))
+        return TargetFormat("keras", _with_model(plan.output, zipped), ".keras", findings=findings)
+
+
+def _as_json(source: Source, plan: Plan, model: Stored) -> TargetFormat:
+    del source, plan
+    architecture = model.architecture or {}
+    if "module" not in architecture:  # Keras 1 and 2 write their versions into the JSON, Keras 3 does not
+        versions = {"keras_version": model.keras_version, "backend": model.backend}
+        architecture = {**architecture, **{k: v for k, v in versions.items() if v is not None}}
+    as_json = model._replace(
+        contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None
+    )
+    return TargetFormat("json", Rewritten(as_json), ".json")
 
 
 def _with_layers_apart(model: Stored) -> tuple[Stored, tuple[Finding, ...]]:
@@ -250,70 +335,69 @@ def _with_layers_apart(model: Stored) -> tuple[Stored, tuple[Finding, ...]]:
     return model._replace(architecture=apart(model.architecture)), (Code.LAYERS_APART(layers=listed(shared_names)),)
 
 
-def _path_keyed_as_h5(source: Source, plan: Plan) -> TargetFormat:
-    model = _complete(source, plan) if source.container == "weights_h5" else planned_model(plan)
-    if model.architecture is None or not is_model(model.architecture):
-        raise Refused("no-architecture", f"{source.path}: keeps its layers in code; only --to keras can hold that")
-    from unnest.formats.keras3.path_order import as_h5_lists
+# ---- the table ----
 
+
+class ContainerConversion(NamedTuple):
+    """One way of a model from a container into another."""
+
+    source: ContainerName
+    target: Target
+    #: The model that goes. Raises Refused where there is none.
+    model: Callable[[Source, Plan], Stored]
+    #: Conditions on it, in order; each raises Refused.
+    checks: tuple[Callable[[Source, Plan, Stored], None], ...]
+    #: Its form in the target. Raises Refused.
+    build: Callable[[Source, Plan, Stored], TargetFormat]
+    #: Findings on what stays behind, from the model before and after.
+    losses: tuple[Callable[[Source, Stored, Stored], tuple[Finding, ...]], ...]
+
+    def apply(self, source: Source, plan: Plan) -> TargetFormat:
+        """Return the target format.
+
+        Raises:
+            Refused: a condition does not hold.
+
+        """
+        model = self.model(source, plan)
+        for check in self.checks:
+            check(source, plan, model)
+        target = self.build(source, plan, model)
+        lost = (finding for loss in self.losses for finding in loss(source, model, target.model))
+        return target._replace(findings=(*lost, *target.findings))
+
+
+def _dtypes(source: Source, plan: Plan, model: Stored) -> None:
+    del plan
     check_dtypes(source, model)
-    with naming_file(source):
-        as_stored = as_h5_lists(model)
-    return TargetFormat("h5", in_hdf5(as_stored), ".h5", findings=(*left_out(model, as_stored), *never_held(model)))
 
 
-def _as_json(source: Source, plan: Plan) -> TargetFormat:
-    model = planned_model(plan)
-    if source.container == "json":
-        return TargetFormat("json", Rewritten(model))
-    if model.architecture is None:
-        raise Refused(
-            "no-architecture", f"{source.path}: holds weights and no architecture, so there is no JSON to write"
-        )
-    architecture = model.architecture
-    if "module" not in architecture:  # Keras 1 and 2 write their versions into the JSON, Keras 3 does not
-        versions = {"keras_version": model.keras_version, "backend": model.backend}
-        architecture = {**architecture, **{k: v for k, v in versions.items() if v is not None}}
-    as_json = model._replace(
-        contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None
-    )
-    return TargetFormat("json", Rewritten(as_json), ".json", findings=left_out(model, as_json))
+_LAYERS = (_check_layers, _check_storable)
+_IN_CODE = (_check_layers_not_in_code, _dtypes)
+_OWNED = (_dtypes, _check_owners_stored)
+_PARTS, _PARTS_AND_STATE, _OF_CHECKPOINT = (left_out,), (left_out, never_held), (left_of_checkpoint,)
 
+ROWS = (
+    ContainerConversion("h5", "weights", _planned, (), _as_own_weights_h5, _PARTS),
+    ContainerConversion("h5", "keras", _whole_model, _LAYERS, _as_keras, _PARTS),
+    ContainerConversion("saved_model", "h5", _whole_model, (check_readable,), _as_h5, ()),
+    ContainerConversion("saved_model", "weights", _planned, (check_readable,), _as_weights_h5, _PARTS),
+    ContainerConversion("saved_model", "keras", _readable_whole_model, _LAYERS, _as_keras, _PARTS),
+    ContainerConversion("keras", "weights", _planned, (), _as_path_keyed_weights, _PARTS),
+    ContainerConversion("keras", "h5", _planned, _IN_CODE, _as_path_keyed_h5, _PARTS_AND_STATE),
+    ContainerConversion("weights_h5", "h5", _complete, _IN_CODE, _as_path_keyed_h5, _PARTS_AND_STATE),
+    ContainerConversion("weights_h5", "keras", _whole_model, _LAYERS, _as_keras, _PARTS),
+    ContainerConversion("tfjs", "h5", _whole_model, (check_readable,), _as_h5, ()),
+    ContainerConversion("tfjs", "weights", _planned, (check_readable,), _as_weights_h5, _PARTS),
+    ContainerConversion("tfjs", "keras", _readable_whole_model, _LAYERS, _as_keras, _PARTS),
+    ContainerConversion("checkpoint", "h5", _complete, (_dtypes,), _as_h5, _OF_CHECKPOINT),
+    ContainerConversion("checkpoint", "weights", _planned, _OWNED, _as_weights_of_checkpoint, _OF_CHECKPOINT),
+    ContainerConversion("checkpoint", "keras", _complete_weights_model, _LAYERS, _as_keras, _OF_CHECKPOINT),
+    *(
+        ContainerConversion(name, "json", _planned, (_check_has_architecture,), _as_json, _PARTS)
+        for name in ("h5", "keras", "weights_h5", "saved_model", "tfjs")
+    ),
+)
 
-def _as_path_keyed(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - all conversions have one signature
-    model = planned_model(plan)
-    weights = model._replace(contents="weights", architecture=None, training=None)
-    return TargetFormat(
-        "weights_h5", _with_model(plan.output, weights), ".weights.h5", findings=left_out(model, weights)
-    )
-
-
-def _as_weights(source: Source, plan: Plan) -> TargetFormat:
-    model = planned_model(plan)
-    if model.contents == "weights":
-        return TargetFormat("h5", Rewritten(model))
-    weights = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
-    # Keras 1 noted its version with the architecture alone; Keras 2 converts the weights of what has no version.
-    of_weights = source.h5_spelling.layers
-    weights = weights._replace(
-        keras_version=model.keras_version if "keras_version" in of_weights else None,
-        backend=model.backend if "backend" in of_weights else None,
-    )
-    return TargetFormat("h5", Rewritten(weights), None, findings=left_out(model, weights))
-
-
-#: (the source's container, --to) -> the conversion; any container goes to JSON, and none becomes a SavedModel.
-CONVERSIONS: dict[tuple[ContainerName, Target], Callable[[Source, Plan], TargetFormat]] = {
-    ("h5", "weights"): _as_weights,
-    ("h5", "keras"): _as_keras,
-    ("saved_model", "h5"): _model_as_h5,
-    ("saved_model", "weights"): _model_as_weights,
-    ("saved_model", "keras"): _as_keras,
-    ("keras", "weights"): _as_path_keyed,
-    ("keras", "h5"): _path_keyed_as_h5,
-    ("weights_h5", "h5"): _path_keyed_as_h5,
-    ("weights_h5", "keras"): _as_keras,
-    ("tfjs", "h5"): _model_as_h5,
-    ("tfjs", "weights"): _model_as_weights,
-    ("tfjs", "keras"): _as_keras,
-}
+CONVERSIONS = {(row.source, row.target): row for row in ROWS}
+"""(The source's container, --to) -> the conversion; none becomes a SavedModel."""

@@ -31,10 +31,10 @@ def said(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
     ],
 )
 def test_parts_of_a_model(after: Stored, what: str | None) -> None:
-    findings = said(left_out(WHOLE, after))
+    findings = said(left_out(file(), WHOLE, after))
     assert [code for code, _ in findings] == ([] if what is None else ["not-held"])
     assert all(what in message for _, message in findings if what)
-    assert left_out(after, after) == ()
+    assert left_out(file(), after, after) == ()
 
 
 def test_what_layers_keep() -> None:
@@ -58,24 +58,29 @@ def test_what_layers_keep() -> None:
 )
 def test_of_a_checkpoint(model: Stored, code: list[str]) -> None:
     checkpoint = file("checkpoint", Stored("weights", groups=WEIGHTS, optimizer=tensors("a:0", "b:0", "c:0")))
-    findings = said(left_of_checkpoint(checkpoint, model))
+    findings = said(left_of_checkpoint(checkpoint, model, model))
     assert [of for of, _ in findings] == code
     assert all("its 3 tensors" in message for of, message in findings if of == "optimizer-dropped")
 
 
 def test_a_checkpoint_of_weights_alone_leaves_nothing() -> None:
     checkpoint = file("checkpoint", Stored("weights", groups=WEIGHTS))
-    assert left_of_checkpoint(checkpoint, Stored("weights", groups=WEIGHTS)) == ()
+    weights = Stored("weights", groups=WEIGHTS)
+    assert left_of_checkpoint(checkpoint, weights, weights) == ()
 
 
 def test_state_that_a_file_never_had() -> None:
     """Of a legacy optimizer a `.keras` has none; one of another, which is not there, was not made."""
+
+    def held_elsewhere(model: Stored) -> tuple[Finding, ...]:
+        return never_held(file("keras"), model, model)
+
     legacy: JsonObject = {"optimizer": {"module": "keras.optimizers.legacy", "class_name": "SGD"}, "loss": "mse"}
     without = WHOLE._replace(training=legacy, optimizer=None)
-    assert [code for code, _ in said(never_held(without))] == ["state-not-stored"]
-    assert never_held(without._replace(optimizer=STATE)) == ()
-    assert never_held(without._replace(training={"optimizer": {"module": "keras.optimizers"}})) == ()
-    assert never_held(without._replace(training=None)) == ()
+    assert [code for code, _ in said(held_elsewhere(without))] == ["state-not-stored"]
+    assert held_elsewhere(without._replace(optimizer=STATE)) == ()
+    assert held_elsewhere(without._replace(training={"optimizer": {"module": "keras.optimizers"}})) == ()
+    assert held_elsewhere(without._replace(training=None)) == ()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import unnest
 from tests.unit.core.build import tensors
 from unnest.core.model import Group, Stored
 from unnest.formats.base import Target
-from unnest.formats.convert import in_hdf5
+from unnest.formats.convert import ROWS, in_hdf5
 from unnest.options import Dialect
 
 
@@ -28,6 +28,21 @@ def test_weights_of_one_name_are_numbered_within_their_group() -> None:
 
 def test_without_an_optimizer_there_is_none() -> None:
     assert in_hdf5(Stored("weights")).model.optimizer is None
+
+
+def test_a_pair_of_containers_has_one_row() -> None:
+    """Anything but a checkpoint goes to JSON; nothing becomes a SavedModel, or what it is."""
+    pairs = [(row.source, row.target) for row in ROWS]
+    assert len(pairs) == len(set(pairs))
+    assert {source for source, target in pairs if target == "json"} == {
+        "h5",
+        "keras",
+        "weights_h5",
+        "saved_model",
+        "tfjs",
+    }
+    assert {target for _, target in pairs} == {"h5", "keras", "weights", "json"}
+    assert not [pair for pair in pairs if pair[0] == pair[1]]
 
 
 @pytest.mark.parametrize("keras", ["original", "3"])

@@ -59,9 +59,9 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
     if to == "keras" and make_plan(target).verdict != "clean":
         target = target._replace(is_ours=True)  # its code, which showed the opposite, has become a function's name
     name = CONTAINERS[to]
-    not_held = [*converted.findings, *left_out(converted.model, target)]
+    not_held = [*converted.findings, *left_out(source, converted.model, target)]
     if source.container == "checkpoint" and target.contents != "architecture":
-        not_held += left_of_checkpoint(source, target)
+        not_held += left_of_checkpoint(source, target, target)
     elif complete.optimizer is not None and complete.training is None:
         not_held.append(Code.OPTIMIZER_DROPPED(why="which optimizer it is of is not stored with it"))
     not_held += left_of_layers(source, name, target)
