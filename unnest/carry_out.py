@@ -13,7 +13,7 @@ from unnest.budget import OverBudget
 from unnest.core.keras3.tensors import stored_refs
 from unnest.core.model import Choices, JsonObject, Plan
 from unnest.core.plan import plan as make_plan
-from unnest.core.rewrite.model_ends import exchanged_end
+from unnest.core.rewrite.flatten import exchanged_end
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, os_calls, overwrite_checks, workspace
 from unnest.findings import Code, listed

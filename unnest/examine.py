@@ -165,7 +165,7 @@ VALUES_READ = 16 << 20
 def _with_histograms(view: ModelView, source: Source) -> ModelView:
     import numpy as np
 
-    from unnest.report.histogram import histogram
+    from unnest.report.model_view import histogram
 
     every = {tensor.ref: tensor for facts in view.before.layers.values() for tensor in facts.weights}
     read, left = {}, VALUES_READ

@@ -18,7 +18,7 @@ from unnest.carry_out import apply_plan, output_of
 from unnest.core.model import Choices
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, workspace
-from unnest.files.temporary_file import spool_in
+from unnest.files.file_objects import spool_in
 from unnest.formats.error_translation import reading, writing
 from unnest.inspection import budget_of, inspect, with_error
 from unnest.options import (

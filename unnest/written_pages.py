@@ -13,7 +13,7 @@ from unnest.report.result import Report
 
 def write_diagram(place: str, report: Report, also_read: Sequence[str] = (), *, force: bool) -> None:
     """Draw the model of a report. `also_read` are inputs besides its own. Raises Refused or Failed, in one line."""
-    from unnest.report.diagram.renderers import RENDERERS  # not for reports alone
+    from unnest.report.diagram.renderers import RENDERERS
 
     if report.drawing is None:
         raise Refused(

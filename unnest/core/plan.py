@@ -45,8 +45,7 @@ from unnest.core.recognise import weight_names
 from unnest.core.rewrite import unwrap
 from unnest.core.rewrite.extract import at_home
 from unnest.core.rewrite.model_weights import ModelWeights
-from unnest.core.rewrite.numbered_names import without_needless
-from unnest.core.rewrite.templates import template_of
+from unnest.core.rewrite.templates import template_of, without_needless
 from unnest.findings import Code, listed
 
 NO_CHOICES = Choices()

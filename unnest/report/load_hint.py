@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 
 from unnest.budget import memoize
 from unnest.core.assign.misplaced_weights import is_state_of_fewer, misplaced, stored_once
@@ -13,6 +14,7 @@ from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.keras_facts.preprocessing_state import is_misread, untold
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.stored_code import lambdas
+from unnest.report.result import AsKeras3, Report
 
 #: The first Keras 2 that knows `.keras`; from 2.14 on it looks for weights where `.keras` has them today.
 ARCHIVES = (2, 14)
@@ -316,3 +318,32 @@ def _own_names(training: JsonObject | None) -> list[str]:
         elif isinstance(part, (list, tuple)):
             pending.extend(part)
     return sorted({*names})
+
+
+def fix_command(report: Report) -> str | None:
+    """The command that takes the wrapper out, or None, or `fix` would refuse the file."""
+    if report.fix_would is None or "refuse" in report.fix_would:
+        return None
+    given = [] if report.contents != "weights" else ["--architecture", report.architecture_beside or "MODEL.json"]
+    return shlex.join(["unnest", "fix", report.path, *given])
+
+
+def keras_3_command(report: Report) -> str | None:
+    """The command that writes what Keras 3 loads; None where it loads the file already, or --keras 3 refuses it."""
+    asked = report.as_keras_3 or AsKeras3()
+    is_keras_3 = (report.writer.keras_version or "").startswith("3.")
+    is_opened = asked.opens and not asked.altered
+    if "Keras 3" not in report.does_not_load_in or is_keras_3 or is_opened or asked.refusal is not None:
+        return None
+    given = [*asked.options]
+    if report.contents == "weights" and "--architecture" not in given:
+        given += ["--architecture", "MODEL.json"]
+    return shlex.join(["unnest", "fix", report.path, *given, "--keras", "3"])
+
+
+def whole_model_command(report: Report) -> str | None:
+    """The command that makes a model of weights alone with the architecture beside them; None without one."""
+    if report.architecture_beside is None:
+        return None
+    command = ["unnest", "fix", report.path, "--architecture", report.architecture_beside, "--keras", "3"]
+    return shlex.join(command)

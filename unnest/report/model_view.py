@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,7 +18,6 @@ from unnest.core.model import Json, JsonObject, Ref, Shape, Stored, Tensor
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.report.diagram.drawing import DEEPEST, Figure
-from unnest.report.histogram import Histogram
 
 #: The names of the nested models that a layer is in, outermost first, and its own.
 LayerPath: TypeAlias = "tuple[str, ...]"
@@ -181,3 +181,39 @@ def dtype_name(dtype: str) -> str:
         return np.dtype(dtype).name
     except TypeError:
         return dtype
+
+
+#: Equal parts of the range from the least value to the greatest.
+BINS = 24
+
+
+class Histogram(NamedTuple):
+    """`counts` of the finite values of a tensor in BINS equal parts from `low` to `high`; `others` are NaN or infinite.
+
+    Of a tensor with one value throughout, all are in the first part.
+    """
+
+    low: float
+    high: float
+    mean: float
+    std: float
+    counts: tuple[int, ...]
+    others: int
+
+
+def histogram(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> Histogram | None:
+    """Return the distribution of numbers; None where there is no finite one, or the range exceeds float64."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        numbers = values.astype(np.float64, copy=False).reshape(-1)
+        finite = numbers[np.isfinite(numbers)]
+        if not finite.size:
+            return None
+        low, high = float(finite.min()), float(finite.max())
+        mean, std = float(finite.mean()), float(finite.std())
+    if not np.isfinite([high - low, mean, std]).all():
+        return None
+    counts = [int(finite.size)] + [0] * (BINS - 1)
+    if high > low:
+        with suppress(ValueError):  # a range that float64 cannot divide
+            counts = [int(n) for n in np.histogram(finite, BINS, (low, high))[0]]
+    return Histogram(low, high, mean, std, tuple(counts), int(numbers.size - finite.size))

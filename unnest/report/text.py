@@ -8,8 +8,7 @@ from typing import NamedTuple
 from unnest.core.keras_facts.loading import OF_KERAS_3
 from unnest.core.model import Template, Wrapper
 from unnest.report.escape import plain
-from unnest.report.load_hint import UNPROMISED
-from unnest.report.next_steps import fix_command, keras_3_command, whole_model_command
+from unnest.report.load_hint import UNPROMISED, fix_command, keras_3_command, whole_model_command
 from unnest.report.result import AsKeras3, Report, Result, Tally
 
 #: Names per line of a list; the JSON report has them all.

@@ -8,10 +8,10 @@ numbers the file gives them (`Layer.first` holds the difference).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.json_tree import OBJECT
@@ -164,3 +164,38 @@ def _walk_back(reads: Callable[[CallId], Iterable[Ref]], outputs: Iterable[Ref])
             else:
                 break
     return layer_order, finished
+
+
+def in_order(graph: Graph) -> Iterator[tuple[CallId, Call]]:
+    """Every call after those that it reads; among these in stored order."""
+    calls = dict(graph.calls())
+    missing = {at: {r.call for r in call.reads} for at, call in calls.items()}
+    ready = [at for at, reads in missing.items() if not reads]
+    while ready:
+        following: list[CallId] = []
+        for at in ready:
+            yield at, calls[at]
+            for user, _ in graph.readers.get(at, ()):
+                if at in missing[user]:
+                    missing[user].discard(at)
+                    if not missing[user]:
+                        following.append(user)
+        ready = following
+
+
+T = TypeVar("T", bound=Hashable)
+
+
+def reached(starts: Iterable[T], leads_to: Callable[[T], Iterable[T]]) -> set[T]:
+    """Everything that is reached from `starts`, themselves included, by following `leads_to` on and on.
+
+    Each is asked once where it leads to. Without recursion: graphs are deep.
+    """
+    met: set[T] = set()
+    pending = list(starts)
+    while pending:
+        item = pending.pop()
+        if item not in met:
+            met.add(item)
+            pending += leads_to(item)
+    return met

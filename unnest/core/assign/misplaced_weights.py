@@ -22,7 +22,7 @@ from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.assign.owner_candidates import OwnerCandidate
 from unnest.core.assign.shared_layers import at_every_place
 from unnest.core.assign.stored_groups import layer_name_by_group
-from unnest.core.assign.trainable import trained_count
+from unnest.core.keras_facts.weight_order import trained_count
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 
 

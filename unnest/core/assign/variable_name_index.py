@@ -1,4 +1,4 @@
-"""Find the layer that a checkpoint's variable is named after.
+"""Find the layer, or the optimizer's slot, that a checkpoint's variable is named after.
 
 A variable has its layer's name as a scope around its own (`conv/kernel`, `person/conv/kernel`), or in front of it
 (`conv_W`, Keras 1); the name of a layer in a layer's config occurs too (`bi/forward_lstm/kernel`). A variable whose
@@ -9,12 +9,14 @@ to 2.3 and tf.keras 1.8 to 2.15.)
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture import is_input
 from unnest.core.architecture.graph import Layer
+from unnest.core.keras_facts.optimizer_classes import COUNTS, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.keras_facts.weight_order import Claim, Variable, parts_of
+from unnest.core.model import Group, Tensor
 
 NUMBER = re.compile(r"(.+)_(\d{1,9})")
 #: Most scopes of a variable's name; longer names match no layer.
@@ -130,3 +132,31 @@ def without_numbers(name: str) -> str:
     while match := NUMBER.fullmatch(name):
         name = match[1]
     return name
+
+
+def optimizer_state(variables: Iterable[Variable], groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
+    """Return an optimizer's state of tf.keras in the order of Keras's .h5; None if names do not show it.
+
+    Its slots are named after the optimizer, the weight, and their kind: `training/Adam/conv/kernel/m`.
+    """
+    stored = {v.name: v.tensor for v in variables if v.tensor is not None}
+    rank = {t.name.removesuffix(":0"): k for k, t in enumerate(t for g in groups for t in g.tensors)}
+    slots: dict[str, dict[tuple[int, str], Tensor]] = {}
+    for name, tensor in stored.items():
+        path, _, kind = name.rpartition("/")
+        parts = path.split("/")[:MAX_PARTS]
+        position = next((k for k in range(1, len(parts)) if "/".join(parts[k:]) in rank), None)
+        if position is not None:
+            slots.setdefault("/".join(parts[:position]), {})[rank["/".join(parts[position:])], kind] = tensor
+    if len(slots) != 1:
+        return None
+    ((optimizer, tensor_by_slot),) = slots.items()
+    kinds = slot_order({kind for _, kind in tensor_by_slot})
+    weight_ranks = sorted({weight for weight, _ in tensor_by_slot})
+    if kinds is None or len(tensor_by_slot) != len(weight_ranks) * len(kinds):
+        return None
+    pairs = [(weight, kind) for weight in weight_ranks for kind in kinds]
+    if kinds not in WEIGHT_BY_WEIGHT:
+        pairs = [(weight, kind) for kind in kinds for weight in weight_ranks]
+    counts = [stored[f"{optimizer}/{n}"] for n in COUNTS if f"{optimizer}/{n}" in stored]
+    return (*counts, *(tensor_by_slot[pair] for pair in pairs))

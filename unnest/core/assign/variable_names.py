@@ -19,10 +19,9 @@ from typing import TypeAlias
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested import leaves
-from unnest.core.assign.trainable import trained_count
 from unnest.core.assign.variable_name_index import Bearers, is_satellite, without_numbers
 from unnest.core.keras_facts.layer_classes import today
-from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, parts_of, stem_of, stems_of
+from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, parts_of, stem_of, stems_of, trained_count
 from unnest.core.keras_facts.weight_specs import expected, fits, has_initializers
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Tensor

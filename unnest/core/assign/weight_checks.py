@@ -1,4 +1,4 @@
-"""Weights against an architecture that was kept apart from them: number, shapes, names and order.
+"""Weights against an architecture that was kept apart from them: number, shapes, names and order, layer by layer.
 
 Weights name their layers, and nothing else in them says of which state of the code they are. A layer that was added,
 moved, renamed or made wider since then shows in one of these four.
@@ -11,9 +11,9 @@ from contextlib import suppress
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.assign.flat_list import split
+from unnest.core.assign.flat_list import layers_placed_by_order, runs, split
 from unnest.core.assign.layer_weights import Ambiguous, Share
-from unnest.core.assign.stored_groups import grouped_layers
+from unnest.core.assign.stored_groups import group_names, grouped_layers
 from unnest.core.keras_facts.weight_order import Claim, Variable, as_made
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.keras_facts.weight_specs import switched_off
@@ -129,3 +129,38 @@ def _latest_read(graph: Graph, places: Mapping[str, int]) -> dict[CallId, int]:
         pending.pop()
         latest[call_id] = max((max(latest[c], places.get(c.layer, -1)) for c in reads), default=-1)
     return latest
+
+
+def groups_of_runs(
+    tensors: Sequence[Tensor], model: JsonObject, *, is_sorted: bool
+) -> tuple[tuple[Group, ...], tuple[str, ...]]:
+    """A group per layer of a list in which each layer has one run, and the layers that order alone placed.
+
+    `is_sorted`: the runs are in the order of the layers' names, as HDF5 lists groups, else in the model's. Raises
+    Ambiguous.
+    """
+    graph = read(model)
+    names = sorted(graph.layers, key=_place_in_hdf5) if is_sorted else [*graph.layers]
+    return _groups(runs(tensors, graph, names), graph, model)
+
+
+def groups_of_flat_list(tensors: Sequence[Tensor], model: JsonObject) -> tuple[tuple[Group, ...], tuple[str, ...]]:
+    """A group per layer of a list with all that is trained before the rest, and those that order alone placed.
+
+    Raises Ambiguous.
+    """
+    graph = read(model)
+    return _groups(split(tensors, graph), graph, model)
+
+
+def _place_in_hdf5(name: str) -> list[bytes]:
+    """The order of groups in HDF5: by the bytes of their names; a name with slashes is a path."""
+    return [part.encode("utf-8", "surrogatepass") for part in name.split("/")]
+
+
+def _groups(shares: Mapping[str, Share], graph: Graph, model: JsonObject) -> tuple[tuple[Group, ...], tuple[str, ...]]:
+    shares = {name: shares[name] for name in graph.layers}
+    by_order = layers_placed_by_order(shares, graph)
+    for name, share in shares.items():
+        check_layer(graph.layers[name], share.tensors)
+    return tuple(Group(name, shares[name].tensors) for name in group_names(model)), by_order

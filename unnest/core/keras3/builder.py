@@ -1,4 +1,4 @@
-"""A functional model of Keras 3 under construction: layers and operations by name, and their calls."""
+"""A functional model of Keras 3 under construction: names of layers and operations, and their calls."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unnest.core.architecture import tensor_refs
-from unnest.core.architecture.graph import keras_order
+from unnest.core.architecture.graph import Layer, keras_order
 from unnest.core.frontends.keras3_operations import keras3_call, plain_argument
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.json_tree import OBJECT, is_list
-from unnest.core.keras3.context import refused
+from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.pieces import (
     FLOAT,
     FUNCTIONAL,
@@ -274,3 +274,27 @@ def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
     told = config.get("dtype") if isinstance(config, Mapping) else None
     values = given[1:] if operation is not None and operation.chooses_by_mask else given
     return told if isinstance(told, str) else values[0] if values else FLOAT
+
+
+#: What Keras 3 calls the operations that it puts into a graph to compute masks: no layer may be called so.
+MASKING = r"(concatenate|any|all|expand_dims|not_equal|equal|logical_(and|or)|ones_like|broadcast_to|cast|where)(_\d+)?"
+
+
+def today_names(layers: Mapping[str, Layer], context: Context) -> dict[str, str]:
+    """Layer -> its name in Keras 3, which refuses slashes, and the names of its own operations."""
+
+    def is_masking(name: str) -> bool:
+        return context.masks and re.fullmatch(MASKING, name) is not None
+
+    taken = {name: "/" in name or is_masking(name) for name in layers}
+    names: dict[str, str] = {name: name for name in layers if not taken[name]}
+    for name in layers:
+        if taken[name]:
+            stem = name.replace("/", "_") if "/" in name else f"{name}_layer"
+            new, number = stem, 0
+            while new in names.values() or is_masking(new):
+                number += 1
+                new = f"{stem}_{number}"
+            names[name] = new
+            context.note("layer-name", name)
+    return names

@@ -24,10 +24,11 @@ from unnest.core.keras3.mask_propagation import (
     is_known,
     makes_mask,
     masks_itself,
+    note_end,
+    note_normalization,
     passes,
 )
 from unnest.core.keras3.masked_steps import check_masked_steps, repeated_last, repeats_last
-from unnest.core.keras3.masked_training import note_end, note_normalization
 from unnest.core.keras3.pieces import (
     Expansion,
     GraphTensor,

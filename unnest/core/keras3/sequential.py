@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Graph
 from unnest.core.keras3 import config_values
-from unnest.core.keras3.builder import Builder, dtype_of, owned
+from unnest.core.keras3.builder import Builder, dtype_of, owned, today_names
+from unnest.core.keras3.config_values import plain
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.layer_names import today_names
 from unnest.core.keras3.masks import check_chain
 from unnest.core.keras3.missing_shapes import shape_of_input
 from unnest.core.keras3.pieces import (
@@ -24,7 +24,6 @@ from unnest.core.keras3.pieces import (
     Piece,
     Shares,
 )
-from unnest.core.keras3.shapes import build_shape
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject
@@ -185,3 +184,18 @@ def chained(builder: Builder, tensor: GraphTensor, pieces: Sequence[Piece], name
         assert isinstance(placed, GraphTensor)
         tensor = placed
     return tensor
+
+
+def build_shape(model: JsonObject) -> list[Json] | None:
+    """The shape that a Sequential without an input was built on, where it is stored."""
+    config = plain(model.get("config"))
+    build = plain(model.get("build_config"))
+    for where, key in ((config, "build_input_shape"), (build, "input_shape")):
+        shape = where.get(key) if isinstance(where, Mapping) else None
+        if (
+            isinstance(shape, Sequence)
+            and not isinstance(shape, str)
+            and all(d is None or isinstance(d, int) for d in shape)
+        ):
+            return list(shape)
+    return None

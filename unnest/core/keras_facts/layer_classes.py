@@ -1,11 +1,12 @@
-"""Classes of Keras among those that a file names, and their names today."""
+"""Classes of Keras among those that a file names: their names today, and the modules of operations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from unnest.core.layers.catalog import LAYERS, OTHER_NAMES, layer_record
-from unnest.core.model import Json
+from unnest.core.model import Json, JsonObject
+from unnest.core.ops.keras3_modules import MODULES, ROOT
 
 #: How metrics are abbreviated, and the function that each stands for. Accuracy has one for each kind of target.
 SHORT = {
@@ -60,3 +61,19 @@ def is_namesake(class_name: str, config: Json, release: tuple[int, ...], *, in_t
 
 #: The packages that store Keras's own classes.
 KERAS_MODULES = frozenset({"keras", "tf_keras", "tensorflow"})
+
+
+def operation_module(entry: JsonObject) -> str | None:
+    """The module of one of Keras 3's own operations, stored or known by its class; None for a layer, or another's.
+
+    Of an entry without one, as `.h5` has it, the config decides: only a layer's says whether it is trained, or, of
+    SpatialDropout and Discretization, in which type it computes.
+    """
+    stored = entry.get("module")
+    if isinstance(stored, str):
+        return stored if stored.startswith((ROOT, "keras.ops")) else None
+    config = entry.get("config")
+    kind = str(entry.get("class_name"))
+    if not isinstance(config, Mapping) or "trainable" in config or ("dtype" in config and layer_record(kind).exported):
+        return None
+    return MODULES.get(kind)

@@ -21,8 +21,7 @@ from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.byte_code.stored_function import readings
 from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.custom_functions import activations, custom_objects, custom_objects_within, rules
-from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake
-from unnest.core.keras_facts.operation_modules import operation_module
+from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake, operation_module
 from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.keras_facts.wrapped_layers import wrapped
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record

@@ -1,8 +1,11 @@
-"""Keras's own classes of optimizers and of learning rate schedules; a loader is to be given any other."""
+"""Keras's own classes of optimizers and of learning rate schedules, and the order of an optimizer's slots.
+
+A loader is to be given any other class.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from unnest.core.architecture.compile_config import NOT_BY_OUTPUT
 from unnest.core.model import Json, JsonObject
@@ -49,3 +52,21 @@ def custom_optimizers(training: JsonObject | None) -> list[str]:
 def _is_in_keras(entry: JsonObject) -> bool:
     """Return True if the module that a `.keras` notes is one of Keras's; an .h5 notes none."""
     return str(entry.get("module", "keras")).partition(".")[0] in ("keras", "tf_keras")
+
+
+# ---- the order in which Keras 2.0 to 2.10 save the state of an optimizer with slots stored by name ----
+
+#: What an optimizer saves beside the slots; its other variables are settings.
+COUNTS = ("iter", "momentum_cache")
+#: The slots of the optimizers that have several: all of a kind, then all of the next, each in the weights' order ...
+SLOT_BY_SLOT = frozenset({("m", "v"), ("m", "v", "vhat"), ("rms", "momentum"), ("rms", "mg"), ("rms", "momentum", "mg"),
+                          ("accum_grad", "accum_var")})  # fmt: skip
+#: ... or all of a weight.
+WEIGHT_BY_WEIGHT = frozenset({("accumulator", "linear")})
+
+
+def slot_order(kinds: Collection[str]) -> tuple[str, ...] | None:
+    """The kinds of an optimizer's slots in the order in which it makes them; None for an optimizer not known."""
+    if len(kinds) < 2:  # noqa: PLR2004 - one has any order
+        return tuple(kinds)
+    return next((known for known in SLOT_BY_SLOT | WEIGHT_BY_WEIGHT if set(known) == set(kinds)), None)

@@ -20,8 +20,7 @@ from unnest.core.ops.elements import (
     truncated_quotient,
     whole_quotient,
 )
-from unnest.core.ops.functions import Theano
-from unnest.core.ops.registry import Kind, define, define_all, keras3, operation, shape_rule
+from unnest.core.ops.registry import Kind, Theano, define, define_all, keras3, operation, shape_rule
 from unnest.core.ops.sizes import broadcast, shape_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import numpy as np
 
 from unnest.core.model import Unknown
 from unnest.core.ops.arithmetic import arithmetic, logical
-from unnest.core.ops.functions import Theano
-from unnest.core.ops.registry import Kind, Nodes, define, define_all, keras3
+from unnest.core.ops.registry import Kind, Nodes, Theano, define, define_all, keras3
 
 if TYPE_CHECKING:
     from unnest.core.ops.function_call import FunctionCall

@@ -11,8 +11,7 @@ import numpy as np
 from unnest.core.model import DataDependent, Json, Unknown
 from unnest.core.ops.call import Value
 from unnest.core.ops.elements import ELEMENT, Array, check_size, whole_number, whole_numbers
-from unnest.core.ops.functions import Theano
-from unnest.core.ops.registry import Kind, define, keras3, operation
+from unnest.core.ops.registry import Kind, Theano, define, keras3, operation
 
 if TYPE_CHECKING:
     from unnest.core.ops.function_call import FunctionCall

@@ -19,8 +19,7 @@ from unnest.core.ops.elements import (
     same_contents,
     whole_numbers,
 )
-from unnest.core.ops.functions import Theano
-from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
+from unnest.core.ops.registry import Kind, Theano, keras3, operation, shape_rule
 from unnest.core.ops.sizes import axis_of, concatenated_shape, shape_of, shapes_of, stacked, wholes
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from unnest.core.model import Unknown
-from unnest.core.ops.functions import Theano
-from unnest.core.ops.registry import keras3
+from unnest.core.ops.registry import Theano, keras3
 
 if TYPE_CHECKING:
     from unnest.core.ops.function_call import FunctionCall

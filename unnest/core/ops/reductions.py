@@ -12,8 +12,7 @@ import numpy as np
 from unnest.core.model import DataDependent, Json, Shape, Unknown
 from unnest.core.ops.call import Value
 from unnest.core.ops.elements import ELEMENT, Array, axis_number, whole_numbers
-from unnest.core.ops.functions import Theano
-from unnest.core.ops.registry import Kind, define, define_all, keras3, operation, shape_rule
+from unnest.core.ops.registry import Kind, Theano, define, define_all, keras3, operation, shape_rule
 from unnest.core.ops.sizes import axis_of, shape_of, without_axes
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ import numpy as np
 from unnest.core.model import Shape, Unknown
 from unnest.core.ops.call import Value
 from unnest.core.ops.elements import Array, axis_number, check_copy, check_size, whole_number, whole_numbers
-from unnest.core.ops.functions import Theano
-from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
+from unnest.core.ops.registry import Kind, Theano, keras3, operation, shape_rule
 from unnest.core.ops.sizes import axes_of, axis_of, shape_of, whole, wholes, without_axes
 
 if TYPE_CHECKING:

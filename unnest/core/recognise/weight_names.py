@@ -11,9 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.core.assign.flat_layers import layers_of
+from unnest.core.assign.flat_layers import layers_of, owners
 from unnest.core.assign.layer_weights import Ambiguous
-from unnest.core.assign.owners_by_name import owners
 from unnest.core.model import Group, Tensor
 
 

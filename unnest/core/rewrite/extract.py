@@ -19,13 +19,11 @@ from unnest.core.architecture import (
     read,
     tensor_refs,
 )
-from unnest.core.architecture.graph import Graph, Layer, keras_order
+from unnest.core.architecture.graph import Graph, Layer, keras_order, reached
 from unnest.core.model import CallId, Json, JsonObject, Ref, Scope, Unknown
-from unnest.core.reach import reached
-from unnest.core.recognise.layer_facts import stored_shape
 from unnest.core.recognise.wrapper_types import LayerWrapper
-from unnest.core.rewrite.flatten import sequential_as_functional
-from unnest.core.rewrite.model_ends import INPUTS, OUTPUTS, end_names, has_keys
+from unnest.core.recognise.layer_facts import stored_shape
+from unnest.core.rewrite.flatten import INPUTS, OUTPUTS, end_names, has_keys, sequential_as_functional
 
 
 def scope(graph: Graph, wrapper: LayerWrapper) -> Scope:

@@ -9,7 +9,7 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.layer_weights import Ambiguous, Share, flat
-from unnest.core.assign.trainable import trained_count
+from unnest.core.keras_facts.weight_order import trained_count
 from unnest.core.model import JsonObject, Tensor
 
 

@@ -1,11 +1,14 @@
-"""A template model as a report shows it."""
+"""A template model as a report shows it, and the plain names of its weights."""
 
 from __future__ import annotations
+
+import re
+from collections import Counter
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.assign.layer_weights import Share
-from unnest.core.model import JsonObject, Scope, Template
+from unnest.core.model import Group, JsonObject, Scope, Template
 from unnest.core.recognise.wrapper_types import LayerWrapper
 from unnest.core.rewrite.model_weights import ModelWeights
 
@@ -43,3 +46,23 @@ def _of_layers(graph: Graph, wrapper: LayerWrapper, level: ModelWeights) -> Temp
         layers=len(names) + len(wrapper.sources),
         parameters=sum(t.size for share in known for t in share.tensors) if len(known) == len(shares) else None,
     )
+
+
+NUMBERED = re.compile(r"b'(?P<name>[^']+)'_\d+")
+"""A name as Keras 2.3 writes it where the group has one already (source: files of Keras 2.3.1).
+
+It numbers the text that Python shows for bytes: `b'tied/kernel:0'_2` for the second `tied/kernel:0`.
+"""
+
+
+def without_needless(group: Group) -> Group:
+    """The group with plain names where nothing else in it bears them, as its writer would have written it."""
+    plain = [_plain(tensor.name) for tensor in group.tensors]
+    count = Counter(plain)
+    named = zip(group.tensors, plain, strict=True)
+    return Group(group.name, tuple(t._replace(name=name) if count[name] == 1 else t for t, name in named))
+
+
+def _plain(name: str) -> str:
+    numbered = NUMBERED.fullmatch(name)
+    return numbered["name"] if numbered else name

@@ -14,8 +14,7 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.model import JsonObject
 from unnest.core.transfer.equal_forms import in_one_form
 from unnest.core.transfer.expressions import ACTIVATION, Node, NodeOutput, outputs_of
-from unnest.core.transfer.leaves import WeightShape
-from unnest.core.transfer.names import renumbered
+from unnest.core.transfer.leaves import WeightShape, renumbered
 from unnest.core.transfer.operand_order import OperandOrder
 from unnest.core.transfer.same_settings import difference
 

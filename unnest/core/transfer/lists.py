@@ -9,16 +9,15 @@ from typing import NamedTuple, TypeAlias
 
 from unnest.core.architecture import children, read, snake_case
 from unnest.core.architecture.nested import Leaf, LeafPath, leaves
+from unnest.core.assign.flat_layers import OF_KERAS_1
 from unnest.core.assign.flat_list import layers_placed_by_order, split
 from unnest.core.assign.layer_weights import Ambiguous
-from unnest.core.assign.owners_by_name import OF_KERAS_1
 from unnest.core.assign.split_by_architecture import shared_out
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.layers.catalog import LAYERS, layer_record
 from unnest.core.model import Group, Json, JsonObject, Tensor
-from unnest.core.transfer.leaves import TargetModel
-from unnest.core.transfer.names import renumbered, stem_and_number
+from unnest.core.transfer.leaves import TargetModel, renumbered, stem_and_number
 
 #: What Keras calls layers that have no name -> the class of today that has their weights.
 CLASS_OF_STEM = {

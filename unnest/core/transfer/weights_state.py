@@ -9,8 +9,7 @@ from unnest.core.architecture.nested import LeafPath
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.optimizers import CLASSES, NOT_CONVERTED, KnownOptimizer, NoCounterpart, is_fresh, state
 from unnest.core.model import JsonObject, Tensor
-from unnest.core.transfer.leaves import TargetModel, TargetOptimizer
-from unnest.core.transfer.names import stem_and_number
+from unnest.core.transfer.leaves import TargetModel, TargetOptimizer, stem_and_number
 from unnest.findings import Code, Finding
 
 #: Optimizer class by its name in lower case: optimizers are called `adam`, `Adam`, `SGD`, `loss_scale_optimizer`.

@@ -21,9 +21,8 @@ from unnest.budget import charge_memory, charge_steps, spend_bytes
 from unnest.core.model import JsonObject, Move, Output, Rearranged, Stored
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
-from unnest.files.file_window import Readable
+from unnest.files.file_objects import Readable, full, spool
 from unnest.files.os_calls import pread, pread_into, write_all
-from unnest.files.temporary_file import full, spool
 from unnest.formats.base import BLOCK, MARK, MODEL_SUFFIXES, Container, OnBytes, Source
 from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5.guarded_file import GuardedFile

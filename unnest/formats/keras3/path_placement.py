@@ -8,7 +8,7 @@ from typing import NamedTuple
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested import by_owner
-from unnest.core.assign.trainable import trained_count
+from unnest.core.keras_facts.weight_order import trained_count
 from unnest.core.model import Group, JsonObject, Move, Tensor
 from unnest.errors import Refused
 from unnest.formats.keras3.layer_paths import join_path, promises_weights

@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 from unnest.core.architecture import is_model, read
 from unnest.core.assign.flat_list import weights_by_leaf
 from unnest.core.assign.layer_weights import Ambiguous
-from unnest.core.assign.named_slots import optimizer_state
+from unnest.core.assign.variable_name_index import optimizer_state
 from unnest.core.assign.variable_names import CheckpointVariables
 from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.model import (

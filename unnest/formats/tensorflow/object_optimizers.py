@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from unnest.core.keras_facts.optimizer_slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
+from unnest.core.keras_facts.optimizer_classes import COUNTS, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.model import Group, Tensor
 from unnest.formats.tensorflow.object_graph import ObjectGraph
 

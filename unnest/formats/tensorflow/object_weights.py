@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Layer
-from unnest.core.assign.trainable import trained_count
 from unnest.core.keras_facts.layer_classes import today
+from unnest.core.keras_facts.weight_order import trained_count
 from unnest.core.keras_facts.weight_specs import expected, fits
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Tensor

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from unnest.core.reach import reached
+from unnest.core.architecture.graph import reached
 from unnest.core.recognise import serving
 from unnest.core.recognise.op_graph import OpGraph
 from unnest.errors import Unreadable

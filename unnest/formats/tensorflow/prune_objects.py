@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from unnest.core.reach import reached
+from unnest.core.architecture.graph import reached
 from unnest.formats.tensorflow import protos
 
 Message: TypeAlias = Any

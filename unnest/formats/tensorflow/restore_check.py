@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from unnest.budget import charge_steps
-from unnest.core.reach import reached
+from unnest.core.architecture.graph import reached
 from unnest.core.recognise.serving_scope import VARIABLES
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow.bundle import Bundle

@@ -13,14 +13,15 @@ trained in the whole model, then the rest. Names are witnesses. A `.keras` of Ke
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from unnest.core.architecture import is_model
-from unnest.core.assign.layer_runs import groups_of_flat_list, groups_of_runs
 from unnest.core.assign.layer_weights import Ambiguous
+from unnest.core.assign.weight_checks import groups_of_flat_list, groups_of_runs
 from unnest.core.model import (
     Choices,
     Contents,
@@ -38,7 +39,12 @@ from unnest.core.plan import plan
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import BLOCK, Container, OnBytes, Source, Target
+from unnest.formats.hdf5.attributes import Attributes
+from unnest.formats.hdf5.index import DatasetNode
 from unnest.formats.json_text import is_architecture, parse
+from unnest.formats.keras3.path_order import as_h5_lists
+from unnest.formats.keras3.path_placement import Placement
+from unnest.formats.keras3.path_tree import Tree
 from unnest.formats.tfjs.detection import MANIFEST, TOPOLOGY, read_model_json
 from unnest.formats.tfjs.manifest import DTYPES, HALF, WeightEntry, read_manifest
 
@@ -105,8 +111,6 @@ class TfjsSource(Source):
             return stored._replace(groups=(Group("", self._tensors(weights, stored)),)), ()
         stored = stored._replace(contents="model")
         if stored.is_keras_3:
-            from unnest.formats.tfjs.keras_3 import stored_by_path  # HDF5's rooms, which others do not enter
-
             try:
                 return stored_by_path(path, stored, weights), ()
             except Refused as doubt:
@@ -243,3 +247,35 @@ class TfjsContainer(Container):
     def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
         """Check the output without writing it. Raises Refused, as `write`."""
         raise Refused("cannot-write", f"{path}: TensorFlow.js models are read, not written; use --to h5")
+
+
+COMPILE = "compile_config"
+
+
+class ManifestIndex:
+    """The weights of a manifest as the index of a path-keyed file, which had them under these names."""
+
+    def __init__(self, path: str, entries: Iterable[WeightEntry]) -> None:
+        self.path = path
+        self.datasets = {e.name: DatasetNode(e.name, e.shape, e.dtype, 0, e.size) for e in entries}
+        parts = (name.split("/")[:-1] for name in self.datasets)
+        self.groups = {"/".join(path[:depth]) for path in parts for depth in range(len(path) + 1)} | {""}
+
+    def attributes(self, path: str) -> Attributes:
+        """The converter leaves them out."""
+        return MappingProxyType({})
+
+
+def stored_by_path(path: str, stored: Stored, entries: Sequence[WeightEntry]) -> Stored:
+    """The model with its weights by layer, in Keras's order, and its optimizer's state. Raises Refused."""
+    assert stored.architecture is not None
+    training = stored.architecture.get(COMPILE)
+    architecture = {key: value for key, value in stored.architecture.items() if key != COMPILE}
+    tree = Tree(ManifestIndex(path, entries), stored.keras_version)
+    model = stored._replace(
+        architecture=architecture,
+        training=training if isinstance(training, Mapping) and training else None,
+        groups=Placement(tree, architecture).groups,
+        optimizer=tree.optimizer(),
+    )
+    return as_h5_lists(model)

@@ -12,11 +12,9 @@ from unnest.report import json as json_report
 from unnest.report import text as lines
 from unnest.report.diagram import svg
 from unnest.report.diagram.drawing import Drawing
-from unnest.report.histogram import Histogram
-from unnest.report.model_view import LayerFacts, LayerPath, ModelView, Side, Totals, dtype_name, shape_text
-from unnest.report.next_steps import fix_command, keras_3_command, whole_model_command
-from unnest.report.page.pictures import Pictures
-from unnest.report.page.texts import shorten, shorten_all
+from unnest.report.load_hint import fix_command, keras_3_command, whole_model_command
+from unnest.report.model_view import Histogram, LayerFacts, LayerPath, ModelView, Side, Totals, dtype_name, shape_text
+from unnest.report.page.pictures import Pictures, shorten, shorten_all
 from unnest.report.result import Report, Result
 
 #: Boxes of all pictures of a page of many models, and letters of all settings of a page of one.

@@ -7,7 +7,7 @@ stack.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ from unnest.report.diagram.drawing import ROWS, TEMPLATE, Box, Figure
 from unnest.report.diagram.layered import BOX
 from unnest.report.escape import plain
 from unnest.report.model_view import LayerPath
-from unnest.report.page.texts import shorten
 
 #: Space around the frame of towers that share weights.
 FRAME = 14
@@ -107,3 +106,29 @@ def _frames(figure: Figure, boxes: list[list[Any]]) -> Iterator[list[Any]]:
         count = sum(tower.stands_for if tower.role == "more" else 1 for tower in towers)
         label = f"{count:,} tower{'' if count == 1 else 's'}, one set of weights"
         yield [round(left - FRAME), round(top - FRAME), round(right + FRAME), round(bottom + FRAME), label, members]
+
+
+#: Letters of a name in a graph or a table, and of any other text.
+NAME_LETTERS, TEXT_LETTERS = 200, 2_000
+#: Items of one list.
+ITEMS = 500
+
+
+def shorten(text: str, letters: int = NAME_LETTERS) -> str:
+    """The text, or of a longer one its beginning and its end, and how long it is."""
+    if len(text) <= letters:
+        return text
+    end = letters // 5
+    return f"{text[: letters - end]}\u2026{text[-end:]} ({len(text):,} letters)"
+
+
+def shorten_all(value: object) -> object:
+    """A value of the JSON report with every text cut, and lists of ITEMS items at most."""
+    if isinstance(value, str):
+        return shorten(value, TEXT_LETTERS)
+    if isinstance(value, Mapping):
+        return {shorten(str(key), TEXT_LETTERS): shorten_all(part) for key, part in value.items()}
+    if isinstance(value, Sequence):
+        shown = [shorten_all(part) for part in value[:ITEMS]]
+        return shown if len(value) <= ITEMS else [*shown, f"\u2026 and {len(value) - ITEMS:,} more"]
+    return value

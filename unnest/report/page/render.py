@@ -9,7 +9,7 @@ from importlib.resources import files
 from unnest.report import text as lines
 from unnest.report.markup import page, text
 from unnest.report.page.document import document
-from unnest.report.page.texts import shorten
+from unnest.report.page.pictures import shorten
 from unnest.report.result import Report, Result, Tally
 
 #: In the head of every page that `--report` writes, and nowhere else: by it a page of ours is known.

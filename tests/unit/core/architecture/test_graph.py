@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.core.build import functional, layer, source
+from tests.unit.core.build import DENSE, functional, layer, source
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import Graph, keras_order
+from unnest.core.architecture.graph import Graph, in_order, keras_order, reached
 from unnest.core.model import CallId, Ref
 
 
@@ -66,3 +66,39 @@ def test_a_graph_of_20_000_layers_is_ordered_without_recursion() -> None:
 def test_a_sequential_takes_one_tensor_whether_or_not_it_stores_its_input() -> None:
     assert read({"class_name": "Sequential", "config": [layer("a")]}).arity == 1
     assert diamond().arity == 1
+
+
+def test_calls_come_after_what_they_read() -> None:
+    """Stored the other way round; among calls that are ready, in stored order."""
+    graph = read(functional(
+        layer("y", ["b", "a"], kind="Add"), layer("b", ["a"], **DENSE), layer("a", ["x"], **DENSE), source(),
+    ))  # fmt: skip
+    assert [at.layer for at, _ in in_order(graph)] == ["x", "a", "b", "y"]
+
+
+EDGES: dict[str, list[str]] = {
+    name: list(to) for name, to in {"a": "bc", "b": "d", "c": "d", "d": "", "e": "a"}.items()
+} | {"loop": ["loop"]}
+
+
+@pytest.mark.parametrize(
+    ("starts", "expected"),
+    [("a", "abcd"), ("d", "d"), ("bc", "bcd"), ("e", "abcde"), ("", ""), (["loop"], ["loop"])],
+)
+def test_all_that_edges_lead_to(starts: list[str], expected: list[str]) -> None:
+    assert reached(starts, lambda name: EDGES[name]) == set(expected)
+
+
+def test_each_is_asked_once() -> None:
+    asked: list[str] = []
+
+    def leads_to(name: str) -> list[str]:
+        asked.append(name)
+        return EDGES[name]
+
+    reached("aa", leads_to)
+    assert sorted(asked) == ["a", "b", "c", "d"]
+
+
+def test_a_chain_of_any_length() -> None:
+    assert len(reached([0], lambda n: [n + 1] if n < 100_000 else [])) == 100_001

@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3.builder import Builder, dtype_of
+from tests.unit.core import build
+from tests.unit.core.build import layer, sequential
+from unnest.core.architecture import read
+from unnest.core.keras3.builder import Builder, dtype_of, today_names
+from unnest.core.keras3.context import Context
 from unnest.core.keras3.pieces import GraphTensor, LayerArguments, LayerCall, NewLayer
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject, Tensor
@@ -187,3 +191,25 @@ def test_a_shape_is_known_behind_operations() -> None:
     assert isinstance(shaped, GraphTensor)
     assert builder.specs[turned] == Spec((None, 1), "float32")
     assert builder.specs[shaped] == Spec((None, 2, 3), "float32")
+
+
+@pytest.mark.parametrize(
+    ("found", "masks", "today", "renamed"),
+    [
+        (["dense", "concat"], False, ["dense", "concat"], []),
+        (["tower/dense"], False, ["tower_dense"], ["tower/dense"]),
+        (["tower/dense", "tower_dense"], False, ["tower_dense_1", "tower_dense"], ["tower/dense"]),
+        (["a/b/c", "a/b_c"], False, ["a_b_c", "a_b_c_1"], ["a/b/c", "a/b_c"]),
+        (["any", "where_1", "wherever"], True, ["any_layer", "where_1_layer", "wherever"], ["any", "where_1"]),
+        (["any", "where_1"], False, ["any", "where_1"], []),
+        (["where/1"], True, ["where_1_1"], ["where/1"]),
+        (["where/1"], False, ["where_1"], ["where/1"]),
+        (["where/1", "where_1"], True, ["where_1_1", "where_1_layer"], ["where/1", "where_1"]),
+    ],
+)
+def test_names_of_today(found: list[str], masks: bool, today: list[str], renamed: list[str]) -> None:
+    """Without slashes; those of the operations that compute masks only where there are masks."""
+    context = Context(masks=masks)
+    graph = read(sequential(*(layer(name, **build.DENSE) for name in found)))
+    assert today_names(graph.layers, context) == dict(zip(found, today, strict=True))
+    assert [n for c in context.conversions() for n in c.layers] == renamed

@@ -13,6 +13,7 @@ from unnest.core.architecture import read
 from unnest.core.keras3 import sequential as sequentials
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.pieces import NewLayer
+from unnest.core.keras3.sequential import build_shape
 from unnest.core.model import Tensor
 
 KERNEL, BIAS = Tensor("k", (4, 3), "<f4", "/k"), Tensor("b", (3,), "<f4", "/b")
@@ -93,3 +94,21 @@ def test_operations_need_a_shape() -> None:
     """A Sequential that stores none cannot become functional."""
     with pytest.raises(CannotConvert, match=r"'seq' \(Sequential\): its input shape is not stored"):
         made(sequential(layer("half", kind="Lambda", **CODE)))
+
+
+@pytest.mark.parametrize(
+    ("model", "shape"),
+    [
+        ({"config": {"build_input_shape": [None, 4]}}, [None, 4]),
+        ({"config": {}, "build_config": {"input_shape": [None, 7]}}, [None, 7]),
+        ({"config": {"build_input_shape": {"class_name": "__tuple__", "items": [None, 4, 4]}}}, [None, 4, 4]),
+        ({"config": {"build_input_shape": [None, 4]}, "build_config": {"input_shape": [None, 7]}}, [None, 4]),
+        ({"config": {"build_input_shape": "none"}}, None),
+        ({"config": {"build_input_shape": [None, "4"]}}, None),
+        ({"config": {"build_input_shape": [[None, 4], [None, 5]]}}, None),
+        ({"config": [{"class_name": "Dense"}]}, None),
+        ({"config": {}}, None),
+    ],
+)
+def test_build_shape(model: dict[str, Any], shape: list[int | None] | None) -> None:
+    assert build_shape(model) == shape

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from unnest.core.keras_facts.layer_classes import today
+from unnest.core.keras_facts.layer_classes import operation_module, today
+from unnest.core.layers.catalog import layer_record
+from unnest.core.ops.keras3_modules import MODULES
 
 
 @pytest.mark.parametrize(
@@ -19,3 +23,31 @@ from unnest.core.keras_facts.layer_classes import today
 )
 def test_today(stored: str, name: str) -> None:
     assert today(stored) == name
+
+
+@pytest.mark.parametrize(
+    ("entry", "module"),
+    [
+        ({"class_name": "NotEqual", "config": {"name": "x"}}, "keras.src.ops.numpy"),
+        ({"class_name": "Relu", "config": {}}, "keras.src.ops.nn"),
+        ({"class_name": "Add", "config": {"name": "x"}}, "keras.src.ops.numpy"),
+        ({"class_name": "Add", "config": {"name": "x", "trainable": False}}, None),
+        ({"class_name": "Softmax", "config": {"axis": -1, "dtype": "float32"}}, None),
+        ({"class_name": "Cast", "config": {"dtype": "float32"}}, "keras.src.ops.core"),
+        ({"class_name": "InputLayer", "config": {"batch_shape": [None, 3]}}, None),
+        ({"class_name": "Mine", "config": {}}, None),
+        ({"class_name": "Add", "config": None}, None),
+        ({"class_name": "Add", "config": {}, "module": "keras.layers"}, None),
+        ({"class_name": "Add", "config": {}, "module": "keras.src.ops.numpy"}, "keras.src.ops.numpy"),
+        ({"class_name": "Later", "config": {}, "module": "keras.ops"}, "keras.ops"),
+    ],
+)
+def test_the_module_of_an_operation(entry: dict[str, Any], module: str | None) -> None:
+    assert operation_module(entry) == module
+
+
+def test_names_that_layers_bear_too() -> None:
+    """Of these alone the config has to tell."""
+    assert {name for name in MODULES if layer_record(name).exported} == {
+        "Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Reshape", "Softmax", "Subtract",
+    }  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts.optimizer_classes import custom_optimizers
+from unnest.core.keras_facts.optimizer_classes import custom_optimizers, slot_order
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,20 @@ from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 def test_optimizers_that_a_loader_is_to_be_given(optimizer: Any, names: list[str]) -> None:
     assert custom_optimizers({"optimizer": optimizer}) == custom_optimizers({"optimizer_config": optimizer}) == names
     assert custom_optimizers(None) == []
+
+
+@pytest.mark.parametrize(
+    ("kinds", "order"),
+    [
+        ({"v", "m"}, ("m", "v")),
+        ({"vhat", "v", "m"}, ("m", "v", "vhat")),
+        ({"momentum", "rms"}, ("rms", "momentum")),
+        ({"mg", "rms", "momentum"}, ("rms", "momentum", "mg")),
+        ({"linear", "accumulator"}, ("accumulator", "linear")),
+        (["momentum"], ("momentum",)),
+        ([], ()),
+        ({"m", "u"}, None),  # an optimizer that nobody knows
+    ],
+)
+def test_slot_order(kinds: set[str], order: tuple[str, ...] | None) -> None:
+    assert slot_order(kinds) == order

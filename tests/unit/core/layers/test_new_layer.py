@@ -10,14 +10,13 @@ import pytest
 
 from tests.unit.core.build import functional, layer, source
 from unnest.core.architecture import read
-from unnest.core.assign.trainable import trained_count
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.pieces import NewLayer
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.keras_facts.weight_order import Claim, Variable, as_made
+from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, trained_count
 from unnest.core.layers import catalog, core, record
 from unnest.core.model import Tensor
 from unnest.core.recognise.layer_facts import keeps_rows

@@ -12,15 +12,10 @@ from unnest.core.keras3 import keras_1, removed_layers
 from unnest.core.keras3.config_values import plain
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import (
-    activation_layers,
-    convolutions,
-    embedding,
-    inputs,
-    merging,
     normalization,
+    plain_layers,
     preprocessing,
     recurrent,
-    regularization,
     stored_kernels,
     wrappers,
 )
@@ -115,10 +110,10 @@ def _operation(kind: str, config: Config, name: str, weights: Weights, context: 
 
 #: Class -> its rule; a class of Keras 3 without one is a plain layer.
 RULES: dict[str, LayerRule] = {
-    "InputLayer": inputs.input_layer,
-    "Activation": activation_layers.activation_layer,
-    "ThresholdedReLU": activation_layers.thresholded_relu,
-    "Merge": merging.merge,
+    "InputLayer": plain_layers.input_layer,
+    "Activation": plain_layers.activation_layer,
+    "ThresholdedReLU": plain_layers.thresholded_relu,
+    "Merge": plain_layers.merge,
     "BatchNormalization": normalization.batch_normalization,
     "Normalization": normalization.normalization,
     **dict.fromkeys(
@@ -130,15 +125,15 @@ RULES: dict[str, LayerRule] = {
     "ConvLSTM1D": recurrent.conv_lstm,
     "ConvLSTM2D": recurrent.conv_lstm,
     "ConvLSTM3D": recurrent.conv_lstm,
-    "Embedding": embedding.embedding,
-    "GaussianNoise": regularization.gaussian_noise,
-    "PReLU": activation_layers.prelu,
-    "SeparableConv1D": convolutions.separable_1d,
+    "Embedding": plain_layers.embedding,
+    "GaussianNoise": plain_layers.gaussian_noise,
+    "PReLU": plain_layers.prelu,
+    "SeparableConv1D": plain_layers.separable_1d,
     "Hashing": preprocessing.hashing,
     "Resizing": preprocessing.resizing,
     "TextVectorization": preprocessing.text_vectorization,
     "Rescaling": preprocessing.rescaling,
-    "Softmax": activation_layers.softmax,
+    "Softmax": plain_layers.softmax,
     **dict.fromkeys(("ActivityRegularization", "Identity", "ReLU"), passing_layer),
     "UpSampling2D": preprocessing.upsampling_2d,
     "RNN": recurrent.rnn,

@@ -10,8 +10,7 @@ from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.operations.function_calls import operation, part
 from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.call import OpCall, plain_name
-from unnest.core.ops.functions import parse_signature
-from unnest.core.ops.registry import FUNCTIONS, NODES, Kind, Operation, argument
+from unnest.core.ops.registry import FUNCTIONS, NODES, Kind, Operation, argument, parse_signature
 from unnest.core.ops.slicing import MASKS, strided_key
 from unnest.core.ops.symbolic import SymbolicValue, constant, items
 

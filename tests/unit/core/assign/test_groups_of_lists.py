@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
-from unnest.core.assign.layer_runs import groups_of_flat_list, groups_of_runs
 from unnest.core.assign.layer_weights import Ambiguous
+from unnest.core.assign.weight_checks import groups_of_flat_list, groups_of_runs
 
 
 def dense(name: str, before: str) -> dict[str, Any]:
