@@ -39,8 +39,8 @@ from unnest.formats.keras3.keras_model import (
     stored_model,
 )
 from unnest.formats.keras3.layer_paths import join_path
-from unnest.formats.keras3.path_tree import Tree
-from unnest.formats.keras3.path_writing import compare, write_weights
+from unnest.formats.keras3.path_reader import Tree
+from unnest.formats.keras3.path_writer import compare, write_weights
 from unnest.formats.keras3.zip_writing import ZipTarget, crc32_of
 from unnest.formats.signatures import foreign_zip
 

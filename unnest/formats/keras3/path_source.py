@@ -11,8 +11,7 @@ from unnest.findings import Code, listed
 from unnest.formats.base import BLOCK, Source
 from unnest.formats.hdf5.compare import slabs
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.keras3.path_placement import Placement, moves_to
-from unnest.formats.keras3.path_tree import Tree
+from unnest.formats.keras3.path_reader import Placement, Tree, moves_to
 from unnest.formats.keras3.sharded_weights import ShardedTree
 from unnest.formats.keras3.shared_layers import SharedLayers, apart
 

@@ -40,10 +40,9 @@ from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.layer_paths import COMPILED_PARTS, join_path
 from unnest.formats.keras3.path_order import in_order
-from unnest.formats.keras3.path_placement import Placement, moves_to
+from unnest.formats.keras3.path_reader import Placement, Tree, moves_to
 from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
-from unnest.formats.keras3.path_tree import Tree
-from unnest.formats.keras3.path_writing import compare, write_weights
+from unnest.formats.keras3.path_writer import compare, write_weights
 from unnest.formats.keras3.sharded_weights import ShardedTree
 from unnest.formats.keras3.shared_layers import SharedLayers
 from unnest.formats.keras3.weight_map import map_of

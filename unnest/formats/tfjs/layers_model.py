@@ -43,8 +43,7 @@ from unnest.formats.hdf5.attributes import Attributes
 from unnest.formats.hdf5.index import DatasetNode
 from unnest.formats.json_text import is_architecture, parse
 from unnest.formats.keras3.path_order import as_h5_lists
-from unnest.formats.keras3.path_placement import Placement
-from unnest.formats.keras3.path_tree import Tree
+from unnest.formats.keras3.path_reader import Placement, Tree
 from unnest.formats.tfjs.detection import MANIFEST, TOPOLOGY, read_model_json
 from unnest.formats.tfjs.manifest import DTYPES, HALF, WeightEntry, read_manifest
 

@@ -1,18 +1,22 @@
-"""The tree of a path-keyed file (`.weights.h5` and `.keras` of Keras 3, and of Keras 2 from 2.12 on), as it is stored.
+"""Read a path-keyed file (`.weights.h5` and `.keras` of Keras 3, and of Keras 2 from 2.12 on).
 
-`layer_paths` has the paths of a model's layers; `path_placement` locates those of one model in one file.
+A `Tree` is the file as it is stored, a `Placement` where the layers of one model lie in it. `layer_paths` has the paths
+of a model's layers, `path_layout` is the inverse, `path_order` the order in which Keras lists what was read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
-from unnest.core.model import JsonObject, Tensor
-from unnest.errors import Unreadable
+from unnest.core.architecture.nested import by_owner
+from unnest.core.keras_facts.weight_order import trained_count
+from unnest.core.model import Group, JsonObject, Move, Tensor
+from unnest.errors import Refused, Unreadable
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.index import DatasetNode, require_numbers
 from unnest.formats.keras3.layer_paths import (
@@ -224,3 +228,164 @@ def _rank(part: str) -> tuple[int, int, str]:
     if part == "vars":
         return 0, 0, ""
     return (1, int(part), "") if part.isdigit() else (2, 0, part)
+
+
+class Placement:
+    """The paths of a model's layers, and of those nested in it, in a file, with the weights of each."""
+
+    def __init__(self, tree: Tree, model: JsonObject, prefix: str = "", *, has_its_names: bool = True) -> None:
+        """Locate the layers below `prefix`, at which the sub-tree of the model starts.
+
+        Not `has_its_names`: the model is another program's, so its layers may have other names.
+
+        Raises:
+            Refused: model and file do not fit.
+
+        """
+        self.tree = tree
+        self._has_its_names = has_its_names
+        #: (layer name, class) -> where the layer is, outermost first.
+        self.layer_paths: dict[tuple[str, str], list[str]] = {}
+        #: Path of a weight -> that of the layer that owns it.
+        self._owners: dict[str, str] = {}
+        #: Path of a model -> the paths of its weights, those included that an earlier model stores.
+        self._weights_of_models: dict[str, set[str]] = {}
+        #: Path of a layer -> its weights.
+        self._weights: dict[str, tuple[Tensor, ...]] = {}
+        self._shared = SharedLayers()
+        #: A group per layer of the model.
+        self.groups = self._groups(model, prefix)
+
+    def _groups(self, model: JsonObject, prefix: str) -> tuple[Group, ...]:
+        tree = self.tree
+        groups = []
+        placed_paths: set[str] = set()
+        for layer, path in tree.places(model, prefix, self._shared):
+            if path in self._weights:
+                groups.append(Group(layer.name, self._weights[path]))
+                continue
+            stored_name = tree.name(path) if path in tree.groups else None
+            is_other = self._has_its_names and stored_name not in (None, layer.name) and layer.is_named
+            if (path not in tree.groups and promises_weights(layer)) or is_other:
+                raise Refused(
+                    "architecture-mismatch",
+                    f"{tree.hdf5.path}: /{path} is not {layer.name!r}; {tree.way_out}",
+                )
+            self.layer_paths.setdefault((layer.name, layer.class_name), []).append(path)
+            placed_paths |= set(tree.tensors_below.get(path, ()))
+            self._weights[path] = self._layer(layer, path)
+            groups.append(Group(layer.name, self._weights[path]))
+        strays = set(tree.tensors_below.get(join_path(prefix, tree.attribute), ())) - placed_paths
+        if strays:
+            raise Refused(
+                "architecture-mismatch",
+                f"{tree.hdf5.path}: /{min(strays)} is of no layer of the architecture; {tree.way_out}",
+            )
+        return tuple(groups)
+
+    def _layer(self, layer: Layer, path: str) -> tuple[Tensor, ...]:
+        if is_model(layer.stored):
+            flat = [t._replace(owner=(g.name, *t.owner)) for g in self._groups(layer.stored, path) for t in g.tensors]
+            self._weights_of_models[path] = {t.ref for t in flat}
+        else:
+            paths = self.tree.under(path)
+            count = trained_count(layer, len(paths))
+            flat = [self.tree.tensor(p, trained=count is None or k < count) for k, p in enumerate(paths)]
+            self._owners |= dict.fromkeys(paths, path)
+        return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
+
+    def path_of(self, layer: Layer, tensors: Iterable[Tensor]) -> str | None:
+        """Return the path of a layer of the result in this file, by its weights, else by its name and class."""
+        refs = [t.ref for t in tensors]
+        if refs and is_model(layer.stored):
+            holding = [path for path, weights in self._weights_of_models.items() if weights.issuperset(refs)]
+            with_name = [p for p in self.layer_paths.get((layer.name, layer.class_name), ()) if p in holding]
+            return max(with_name or holding or [""], key=len)
+        if refs:
+            return self._owners.get(refs[0])
+        # A template's input layer is often the wrapper's own, and then has its group there alone.
+        stored = [p for p in self.layer_paths.get((layer.name, layer.class_name), ()) if p in self.tree.groups]
+        return stored[-1] if stored else None
+
+    def moves_of(self, layer: Layer, path_of: str, target: str) -> list[Move]:
+        """A layer's sub-tree; a model inside it that had a wrapper lies deeper than it will. Raises Refused.
+
+        A model that another layer holds too, and has stored, has nothing in this one's.
+        """
+        inner_model = layer.settings.get("layer")
+        if not isinstance(inner_model, Mapping) or not is_model(inner_model) or not self.tree.under(path_of):
+            return [Move(path_of, target)]
+        tree, start = self.tree, join_path(path_of, "layer")
+        roots = [
+            start,
+            *(m for m in sorted(tree.groups, key=len) if m.startswith(join_path(start, tree.attribute) + "/")),
+        ]
+        inner_root = next((r for r in roots if self._is_at(inner_model, r, tree.under(start))), None)
+        if inner_root is None:
+            raise Refused("weights-unplaced", f"{tree.hdf5.path}: /{start} is not the model that {layer.name!r} holds")
+        return [Move(path_of, target, recursive=False), Move(inner_root, join_path(target, "layer"))]
+
+    def _is_at(self, model: JsonObject, root: str, weights: Iterable[str]) -> bool:
+        """Return True if the file has this very model at `root`: all these weights are its own, and none is missing."""
+        leaves = [*self._leaves(model, root)]
+        if any(promises_weights(layer) and path not in self.tree.groups for layer, path in leaves):
+            return False
+        places = tuple(path + "/" for _, path in leaves)
+        return all(weight.startswith(places) for weight in weights)
+
+    def _leaves(self, model: JsonObject, root: str) -> Iterator[tuple[Layer, str]]:
+        """The layers of a model at `root`, and of those in it, that are no models, with their paths."""
+        for layer, path in self.tree.places(model, root):
+            if is_model(layer.stored):
+                yield from self._leaves(layer.stored, path)
+            else:
+                yield layer, path
+
+
+def moves_to(
+    placement: Placement,
+    model: JsonObject,
+    shares: Mapping[str, tuple[Tensor, ...]],
+    source: str,
+    shared: SharedLayers | None = None,
+) -> list[Move]:
+    """The moves of sub-trees that make a tree of `model`; `placement` says where the input has them.
+
+    `shares` are the weights of its layers by name, `source` is where the model itself (its own `vars`) was. `shared`
+    are the layers that the models before this one have; None where the model's JSON makes each layer an object of its
+    own.
+    """
+    return _Moves(placement, shared).of(model, shares, source, "")
+
+
+class _Moves(NamedTuple):
+    """The moves out of one file, model by model."""
+
+    placement: Placement
+    shared: SharedLayers | None
+
+    def of(self, model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], source: str, target: str) -> list[Move]:
+        """Return the moves of a model, and of those nested in it, from `source` to `target`."""
+        moves = [Move(source, target, recursive=False)]
+        tree, placed_paths = self.placement.tree, set[str]()
+
+        def has_weights(layer: Layer, _: str) -> bool:
+            return bool(shares.get(layer.name)) or promises_weights(layer)
+
+        for layer, path in tree.numbered(model, target, has_weights, self._first_path):
+            if path in placed_paths or path.rpartition("/")[0] != join_path(target, tree.attribute):
+                continue  # this model has it already, or one before it
+            placed_paths.add(path)
+            moves += self._of_layer(layer, shares.get(layer.name, ()), path)
+        return moves
+
+    def _first_path(self, layer: Layer, path: str) -> str | None:
+        return None if self.shared is None else self.shared.first_path(layer, path, is_stored=False)
+
+    def _of_layer(self, layer: Layer, tensors: Sequence[Tensor], target: str) -> list[Move]:
+        source = self.placement.path_of(layer, tensors)
+        if source is None:
+            return [Move("", target, recursive=False, new_layer=layer.name)]
+        if not is_model(layer.stored):
+            return self.placement.moves_of(layer, source, target)
+        return self.of(layer.stored, by_owner(tensors), source, target)

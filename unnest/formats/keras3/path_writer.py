@@ -15,8 +15,8 @@ from unnest.formats.hdf5.copy_tensors import Transfer, new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.layer_paths import OPTIMIZER, join_path
 from unnest.formats.keras3.path_layout import lay_out
+from unnest.formats.keras3.path_reader import Tree
 from unnest.formats.keras3.path_source import PathKeyedSource
-from unnest.formats.keras3.path_tree import Tree
 
 
 def _moved(output: Rearranged, tree: Tree) -> tuple[dict[str, str], dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Where a model's layers are in a file, and what is moved to where."""
+"""How a path-keyed file numbers the layers of a model."""
 
 from __future__ import annotations
 
@@ -10,18 +10,74 @@ import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source
 from unnest.core.architecture import read
-from unnest.core.model import Move
+from unnest.core.model import JsonObject, Move
 from unnest.errors import Refused
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.keras3.path_placement import Placement, moves_to
-from unnest.formats.keras3.path_tree import Tree
+from unnest.formats.keras3.path_reader import Placement, Tree, moves_to
+
+DEPENDENCIES = "_layer_checkpoint_dependencies"
+#: Three Dense layers with weights and, between them, two of somebody's own class without.
+MODEL: JsonObject = {
+    "class_name": "Sequential",
+    "config": {
+        "name": "s",
+        "layers": [
+            {"class_name": kind, "config": {"name": f"layer_{k}", **({"units": 1} if kind == "Dense" else {})}}
+            for k, kind in enumerate(("Dense", "Scale", "Dense", "Scale", "Dense"))
+        ],
+    },
+}
+ONCE = ["dense", "scale", "dense_1", "scale_1", "dense_2"]
+TWICE = ["dense", "scale", "dense_2", "scale_1", "dense_4"]
+
+
+def tree_of(path: Path, attribute: str, with_weights: list[str], version: str | None = None) -> Tree:
+    """A file with these layers' weights, and the two layers without."""
+    with h5py.File(path, "w") as file:
+        for name in with_weights:
+            file[f"{attribute}/{name}/vars/0"] = [1.0]
+        for name in ("scale", "scale_1"):
+            file.create_group(f"{attribute}/{name}/vars")
+    return Tree(GuardedFile(str(path)), version)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "with_weights", "version", "numbered"),
+    [
+        (DEPENDENCIES, ["dense", "dense_2", "dense_4"], None, TWICE),  # Keras 2.12 and 2.13
+        (DEPENDENCIES, ["dense", "dense_1", "dense_2"], None, ONCE),  # Keras 2.14
+        ("layers", ["dense", "dense_1", "dense_2"], None, ONCE),  # later
+        # No number tells; the version does, where it is stored.
+        (DEPENDENCIES, ["dense"], "2.14.0", ONCE),
+        (DEPENDENCIES, ["dense"], "2.13.1", TWICE),
+        (DEPENDENCIES, ["dense"], "2.12.0", TWICE),
+        (DEPENDENCIES, ["dense"], None, TWICE),
+    ],
+)
+def test_numbers(
+    attribute: str, with_weights: list[str], version: str | None, numbered: list[str], tmp_path: Path
+) -> None:
+    """A layer of a class takes the next number; in Keras 2.12 and 2.13 the one after, behind a layer with weights."""
+    tree = tree_of(tmp_path / "m.h5", attribute, with_weights, version)
+    layers = tree.numbered(MODEL, "", lambda layer, _: layer.class_name == "Dense")
+    assert [path for _, path in layers] == [f"{attribute}/{name}" for name in numbered]
+
+
+def test_a_group_that_is_no_layer_tells_nothing(tmp_path: Path) -> None:
+    """Numbers below an attribute of a layer, such as its cells, are counted once by every Keras."""
+    path = tmp_path / "m.h5"
+    with h5py.File(path, "w") as file:
+        for name in ("dense/cells/lstm_cell", "dense/cells/lstm_cell_1", "dense_2"):
+            file[f"{DEPENDENCIES}/{name}/vars/0"] = [1.0]
+    assert Tree(GuardedFile(str(path))).counts_weights_twice
+
 
 INNER = sequential(layer("a", **DENSE), name="inner")
-MODEL = functional(source("x"), nested(INNER, ["x"]), layer("y", ["inner"], **DENSE))
+TWO_MODELS = functional(source("x"), nested(INNER, ["x"]), layer("y", ["inner"], **DENSE))
 WEIGHTS = [f"layers/{path}/vars/{k}" for path in ("sequential/layers/dense", "dense") for k in (0, 1)]
 
 
-def placement(path: Path, model: dict[str, Any] = MODEL, weights: list[str] = WEIGHTS) -> Placement:
+def placement(path: Path, model: dict[str, Any] = TWO_MODELS, weights: list[str] = WEIGHTS) -> Placement:
     """Of a model in a file with these weights, and all groups around them."""
     with h5py.File(path / "m.h5", "w") as file:
         for weight in weights:
@@ -40,7 +96,7 @@ def test_the_weights_of_each_layer(tmp_path: Path) -> None:
 def test_a_layer_is_found_by_its_weights(tmp_path: Path) -> None:
     """And by its name and class where it has none."""
     where = placement(tmp_path)
-    layers = read(MODEL).layers
+    layers = read(TWO_MODELS).layers
     by_name = {g.name: g.tensors for g in where.groups}
     assert where.path_of(layers["y"], by_name["y"]) == "layers/dense"
     assert where.path_of(layers["inner"], by_name["inner"]) == "layers/sequential"
