@@ -21,7 +21,7 @@ from layer_tables import layer_page
 import unnest
 from unnest.cli.app import program
 from unnest.cli.exit_codes import EXITS
-from unnest.report.diagram.page import RENDERERS
+from unnest.report.diagram.renderers import RENDERERS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

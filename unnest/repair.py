@@ -1,4 +1,4 @@
-"""fix(): make the plan as `inspect` does, write it, read it back, and give it its name (`unnest.carry_out`).
+"""fix(): make the plan as `inspect` does, write it, read it back, and give it its name (`unnest.apply_plan`).
 
 A bad file is a Result that says so; only a caller's mistake raises (UsageError).
 """
@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from unnest import examine, logs
+from unnest.apply_plan import apply_plan, output_of
 from unnest.budget import limited
 from unnest.caller_code import target_model_of
-from unnest.carry_out import apply_plan, output_of
 from unnest.core.model import Choices
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, workspace

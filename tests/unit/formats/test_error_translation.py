@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import unnest
-from unnest import carry_out, examine
+from unnest import apply_plan, examine
 from unnest.core.plan import NotAGraph
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files.interrupts import is_behind
@@ -127,7 +127,7 @@ def test_nothing_gets_out(error: Exception, bad: Path, monkeypatch: pytest.Monke
         (examine, "look", [unnest.inspect]),
         (examine, "open_container", [unnest.fix]),
         (examine, "plan_source", [unnest.inspect, unnest.fix]),
-        (carry_out, "target_format", [unnest.fix]),
+        (apply_plan, "target_format", [unnest.fix]),
     ]
     for module, name, calls in steps:
         with monkeypatch.context() as patch:
