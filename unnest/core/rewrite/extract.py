@@ -21,8 +21,8 @@ from unnest.core.architecture import (
 )
 from unnest.core.architecture.graph import Graph, Layer, keras_order, reached
 from unnest.core.model import CallId, Json, JsonObject, Ref, Scope, Unknown
-from unnest.core.recognise.wrapper_types import LayerWrapper
 from unnest.core.recognise.layer_facts import stored_shape
+from unnest.core.recognise.wrapper_types import LayerWrapper
 from unnest.core.rewrite.flatten import INPUTS, OUTPUTS, end_names, has_keys, sequential_as_functional
 
 

@@ -47,7 +47,7 @@ EXCEPTIONS = {
     "keras3/operations/function_calls.py": NODES_OF_GRAPHS,
     "keras3/lambdas/calls.py": "methods of NumPy's arrays",
     "keras3/lambdas/translation.py": "the arithmetic that the layer Rescaling is",
-    "keras3/layers/merging.py": MODES,
+    "keras3/layers/plain_layers.py": MODES,
     "keras3/masked_steps.py": MODES,
     "keras3/masks.py": MODES,
     "keras3/optimizers.py": "methods of Keras's schedules",
