@@ -1,4 +1,8 @@
-"""Read-only files of a known size that are made of something else, for libraries to read and seek in."""
+"""File objects: nameless files, and read-only windows that are made of something else.
+
+A nameless file is for what is written before its place in the output is known, beside the output; a window has a known
+size, for libraries to read and seek in.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places where a model's file loads, reasons why it does not load elsewhere, and the line that loads it."""
+"""Places where a model's file loads, reasons why it does not load elsewhere, and the next line or command to run."""
 
 from __future__ import annotations
 

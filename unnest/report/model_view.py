@@ -1,4 +1,4 @@
-"""A model for a page: its graph before and after, each layer's settings and weights, and the totals."""
+"""A model for a page: its graph before and after, each layer's settings and weights, the totals, and histograms."""
 
 from __future__ import annotations
 

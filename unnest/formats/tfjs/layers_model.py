@@ -251,6 +251,11 @@ class TfjsContainer(Container):
 COMPILE = "compile_config"
 
 
+# ---- a `.keras` of Keras 3 that was converted: weights by their paths, and configs without the modules of classes ----
+# What is made of it is the model as Keras 3's own `.h5` has it, in which classes have no modules either.
+# (Source: h5_v3_merged_saved_model_to_tfjs_format of tensorflowjs 4.22.)
+
+
 class ManifestIndex:
     """The weights of a manifest as the index of a path-keyed file, which had them under these names."""
 
