@@ -91,7 +91,8 @@ def _needs(model: Stored) -> Needs:
             _add_named(entry, classes, functions)
         else:
             _add_objects(entry, model, classes, functions)
-    return Needs(tuple(classes), tuple(functions), stored_code, vocabularies(model), tuple(global_names))
+    alone = tuple(name for name in functions if name not in classes)
+    return Needs(tuple(classes), alone, stored_code, vocabularies(model), tuple(global_names))
 
 
 PYTHON_2_BUILTINS = frozenset({"basestring", "long", "raw_input", "reduce", "unichr", "unicode", "xrange"})
