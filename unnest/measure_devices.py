@@ -39,7 +39,7 @@ def measure(
                 batch_size,
                 _devices(gpus),
                 sizes=_sizes(sizes),
-                progress=lambda so_far: show(balance_table.render(so_far.to_json())),
+                progress=lambda so_far: show(balance_table.render_table(so_far.to_json())),
             )
         except (ValueError, TypeError) as mistake:
             raise UsageError("usage", str(mistake)) from None

@@ -16,7 +16,7 @@ import pytest
 
 from unnest.cli import balance as command
 from unnest.errors import UsageError
-from unnest.keras import balance, balancing, keras_api, multi_gpu_model
+from unnest.keras import balance, balancing, devices, keras_api, multi_gpu_model
 from unnest.keras.balance_search import Trial
 from unnest.keras.balancing import Balance, Speed
 from unnest.keras.parallel_model import towers_of
@@ -402,3 +402,24 @@ def test_the_callers_mistakes(tf: Any, folder: Path, target: str, message: str) 
     with pytest.raises(UsageError) as refused:
         measure(target, 16, "CPU:0,CPU:1", None, lambda _: None)
     assert refused.value.message == message
+
+
+def test_tracing_imports_nothing_that_autograph_warns_of(
+    keras: Any, zoo: Any, tf: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = zoo["dense"]
+    api = keras_api.api_of(model)
+    tf.get_logger().addHandler(caplog.handler)
+    try:
+        tf.function(lambda x: api.pack_inputs(model, [x]))(tf.ones((2, *model.inputs[0].shape[1:])))
+    finally:
+        tf.get_logger().removeHandler(caplog.handler)
+    assert "AutoGraph could not" not in caplog.text
+
+
+def test_a_machine_of_one_cpu_hears_how_to_try_towers(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "available", lambda: ("CPU:0",))
+    with pytest.raises(ValueError, match=r"^2 devices are needed; this machine has CPU:0; .*split the CPU"):
+        devices.targets(None)
+    with pytest.raises(ValueError, match=r"asks for CPU:1; this machine has CPU:0; to try towers, split the CPU"):
+        devices.targets([0, 1])

@@ -44,14 +44,23 @@ def targets(gpus: int | Sequence[int | str] | None, least: int = 2) -> tuple[str
         alone = (
             f"; on one, train the model itself: with tf.device('/{requested[0]}'): model.fit(...)" if requested else ""
         )
+        gives = "" if gpus is None else f", gpus={gpus!r} gives {len(requested)}"
         raise ValueError(
-            f"{least} devices are needed, gpus={gpus!r} gives {len(requested)}; "
-            f"this machine has {_listed(existing)}{alone}"
+            f"{least} devices are needed{gives}; this machine has {_listed(existing)}{alone}{_split_hint(existing)}"
         )
     missing = [name for name in requested if name not in existing]
     if missing:
-        raise ValueError(f"gpus={gpus!r} asks for {_listed(missing)}; this machine has {_listed(existing)}")
+        raise ValueError(
+            f"gpus={gpus!r} asks for {_listed(missing)}; this machine has {_listed(existing)}{_split_hint(existing)}"
+        )
     return requested
+
+
+def _split_hint(existing: Sequence[str]) -> str:
+    """Return how to try towers on a machine with a CPU alone; nothing where it has more."""
+    if len(existing) > 1:
+        return ""
+    return "; to try towers, split the CPU with tf.config.set_logical_device_configuration before TensorFlow starts"
 
 
 def _requested(gpus: Any, existing: Sequence[str]) -> Sequence[str]:

@@ -134,7 +134,9 @@ def api_of(model: object) -> KerasApi:
 
 
 def _tensorflow() -> Any:
-    return import_module("tensorflow")
+    import tensorflow as tf  # a call of import_module would be converted by AutoGraph, with a warning
+
+    return tf
 
 
 def backend_in_use() -> str:

@@ -13,9 +13,18 @@ from typing import Any
 Measured = Mapping[str, Any]
 
 
+#: Half the distance between the quartiles, as a share of the median, from which on figures are called unreliable.
+LARGE_SPREAD = 0.2
+
+
 def render(result: Measured) -> str:
     """The table of what was measured, and the line to paste."""
-    return "\n".join([*_alone(result), *_together(result), "", *_conclusion(result)])
+    return "\n".join([render_table(result), "", *_conclusion(result)])
+
+
+def render_table(result: Measured) -> str:
+    """The table of what was measured, also while measuring goes on."""
+    return "\n".join([*_alone(result), *_together(result)])
 
 
 def _alone(result: Measured) -> Iterator[str]:
@@ -38,7 +47,13 @@ def _speed(speed: Measured | None) -> str:
 
 
 def _spread(measured: Measured) -> str:
-    return f"+-{(measured['high'] - measured['low']) / 2 / measured['seconds']:.0%}"
+    return f"+-{_relative_spread(measured):.0%}"
+
+
+def _relative_spread(measured: Measured) -> float:
+    """Half the distance between the quartiles, as a share of the median."""
+    spread: float = (measured["high"] - measured["low"]) / 2 / measured["seconds"]
+    return spread
 
 
 def _together(result: Measured) -> Iterator[str]:
@@ -58,6 +73,7 @@ def _conclusion(result: Measured) -> Iterator[str]:
         yield f"{' + '.join(str(n) for n in rows)} rows did not fit into the devices' memory."
     if result["fitting_batch"] is not None:
         yield f"In shares of their speeds the devices hold {result['fitting_batch']} rows: try --batch-size with that."
+    yield from _unreliable(result)
     if result["pays"] is None:
         if result["alone"] and not any(speed["seconds"] for speed in result["alone"]):
             yield "No size fitted into the memory of any device: try smaller ones, with --sizes."
@@ -70,6 +86,13 @@ def _conclusion(result: Measured) -> Iterator[str]:
     if result["ratios"] is None and result["trials"]:
         yield "The devices are equally fast: no ratios are needed."
     yield result["line"]
+
+
+def _unreliable(result: Measured) -> Iterator[str]:
+    """Yield a warning if the splits that the proposal compares vary too much."""
+    spread = max((_relative_spread(trial) for trial in (result["equal"], result["best"]) if trial), default=0)
+    if spread > LARGE_SPREAD:
+        yield f"The figures vary by +-{spread:.0%}: the machine was busy. Close other programs and measure again."
 
 
 def plot(result: Measured, kind: str) -> bytes | None:

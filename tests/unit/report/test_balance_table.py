@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unnest.report.balance_table import render
+from unnest.report.balance_table import render, render_table
 
 MEASURED: dict[str, Any] = {
     "devices": ["GPU:0", "GPU:1"],
@@ -16,6 +16,7 @@ MEASURED: dict[str, Any] = {
     "trials": [
         {"rows": [614, 410], "seconds": 0.4, "low": 0.4, "high": 0.4, "tower_seconds": [0.4, 0.39], "gain": 0.2}
     ],
+    "best": {"rows": [614, 410], "seconds": 0.4, "low": 0.4, "high": 0.4, "tower_seconds": [0.4, 0.39], "gain": 0.2},
     "too_large": [],
     "fitting_batch": None,
     "finished": True,
@@ -34,6 +35,17 @@ def test_the_table_and_the_line_to_paste() -> None:
         "",
         "multi_gpu_model(model, gpus=[0, 1], ratios=[3, 2])",
     ]
+
+
+def test_a_table_that_still_grows_has_no_conclusion() -> None:
+    growing = {**MEASURED, "finished": False, "pays": None, "equal": None, "trials": [], "best": None}
+    assert render_table(growing).splitlines()[-1].startswith("     512 ")
+
+
+def test_figures_that_vary_are_called_unreliable() -> None:
+    busy = {**MEASURED["best"], "high": 0.56, "low": 0.24}
+    assert "vary by +-40%: the machine was busy" in render({**MEASURED, "best": busy})
+    assert "vary" not in render(MEASURED)
 
 
 def test_nothing_is_said_of_speeds_that_were_not_compared() -> None:
