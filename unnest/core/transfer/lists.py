@@ -16,7 +16,7 @@ from unnest.core.assign.split_by_architecture import shared_out
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.layers.catalog import LAYERS, layer_record
-from unnest.core.model import Group, Json, JsonObject, Tensor
+from unnest.core.model import Group, Json, JsonObject, Shape, Tensor
 from unnest.core.transfer.leaves import TargetModel, renumbered, stem_and_number
 
 #: What Keras calls layers that have no name -> the class of today that has their weights.
@@ -58,9 +58,9 @@ def listed_weights(groups: Sequence[Group], target: TargetModel, *, is_keras_1: 
     if len(groups) < len(within):
         try:
             return _of_list(groups, within, names, 0, is_keras_1=is_keras_1)
-        except Ambiguous:
+        except Ambiguous as e:
             if len(groups) == 1:
-                raise
+                raise Ambiguous("; ".join([str(e), *_misfits(groups[0].tensors, target)])) from None
     raise Ambiguous(_other_number(groups, within, names))
 
 
@@ -110,6 +110,27 @@ def _other_number(groups: Sequence[Group], within: Sequence[Leaf], names: Mappin
     parts += [f"not in the file: {', '.join(missing[:3])}"] if missing and len(missing) < len(within) else []
     parts += [f"not in your model: {', '.join(surplus[:3])}"] if surplus and len(surplus) < len(groups) else []
     return "; ".join(parts)
+
+
+def _misfits(tensors: Sequence[Tensor], target: TargetModel) -> Iterator[str]:
+    """Yield the first weight of each side that has no counterpart of its shape on the other; none where all have."""
+    own = [(path[-1], shape) for path, shapes in target.shapes.items() for shape in shapes]
+    stored = [(tensor.name, tensor.shape) for tensor in tensors]
+    for name, shape in _left_over(own, stored)[:1]:
+        yield f"your layer {name!r} needs a weight of shape {shape}, which the file lacks"
+    for name, shape in _left_over(stored, own)[:1]:
+        yield f"no layer of yours takes {name!r} of the file, of shape {shape}"
+
+
+def _left_over(weights: Sequence[tuple[str, Shape]], others: Sequence[tuple[str, Shape]]) -> list[tuple[str, Shape]]:
+    """The weights that are left, in order, when each of the others has taken one of its shape."""
+    takers = Counter(shape for _, shape in others)
+    left = []
+    for name, shape in weights:
+        takers[shape] -= 1
+        if takers[shape] < 0:
+            left.append((name, shape))
+    return left
 
 
 def _by_layer(within: Iterable[Leaf]) -> list[list[Leaf]]:

@@ -226,4 +226,4 @@ def _state(model: Stored, target: TargetModel, found: Correspondence) -> tuple[t
 
 
 def _refusal(why: str) -> Refused:
-    return Refused(MISMATCH, f"{why}; build the model that was saved, or pass architecture=, the JSON of its model")
+    return Refused(MISMATCH, f"{why}; build the model that was saved, or pass the JSON of its model as architecture")

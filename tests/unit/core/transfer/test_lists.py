@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, sequential, source, tensors
 from unnest.core.architecture.nested import LeafPath, leaves
 from unnest.core.assign.layer_weights import Ambiguous
-from unnest.core.model import Group
+from unnest.core.model import Group, Tensor
 from unnest.core.transfer.leaves import TargetModel
 from unnest.core.transfer.lists import check_names, layer_name, leaves_by_name, listed_weights
 
@@ -54,6 +54,21 @@ def test_a_parallel_model_s_one_list() -> None:
     """Names shifted by one overlap with those of other layers."""
     group = Group("model_1", (*dense("dense_1"), *dense("dense_2")))
     assert placed([group], chain("dense", "dense_1"))["dense_1"] == ["dense_2/kernel:0", "dense_2/bias:0"]
+
+
+def test_the_layer_that_does_not_fit_a_list_has_its_name_in_the_message() -> None:
+    model = target(sequential(layer("dense", **DENSE), layer("dense_1", **DENSE)))._replace(
+        shapes={("dense",): ((3, 3), (3,)), ("dense_1",): ((3, 3), (3,))}
+    )
+    shapes = {"dense_1/kernel:0": (3, 3), "dense_1/bias:0": (3,), "dense_2/kernel:0": (3, 5), "dense_2/bias:0": (5,)}
+    stored = tuple(Tensor(name, shape, "<f4", name) for name, shape in shapes.items())
+    with pytest.raises(Ambiguous) as raised:
+        placed([Group("model_1", (*stored, stored[-1]._replace(ref="again")))], model)
+    assert str(raised.value).split("; ") == [
+        "its 5 weights do not fit the layers of your model",
+        "your layer 'dense_1' needs a weight of shape (3, 3), which the file lacks",
+        "no layer of yours takes 'dense_2/kernel:0' of the file, of shape (3, 5)",
+    ]
 
 
 def test_a_list_whose_first_layer_was_frozen() -> None:
