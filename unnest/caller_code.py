@@ -29,9 +29,7 @@ def function_of(target: str) -> Callable[[], Any]:
         UsageError: there is no such module or function, or the module raises.
 
     """
-    module_name, _, name = target.partition(":")
-    if not module_name or not name:
-        raise UsageError("usage", f"{target}: give MODULE:FN, as in train:build_model")
+    module_name, name = _module_and_name(target)
     sys.path.insert(0, os.getcwd())
     try:
         function = getattr(importlib.import_module(module_name), name, None)
@@ -45,6 +43,22 @@ def function_of(target: str) -> Callable[[], Any]:
         raise UsageError("usage", f"{target}: {module_name} has no function {name}")
     builder: Callable[[], Any] = function
     return builder
+
+
+def _module_and_name(target: str) -> tuple[str, str]:
+    """Split MODULE:FN.
+
+    Raises:
+        UsageError: it is of another form.
+
+    """
+    module_name, _, name = target.partition(":")
+    if not module_name or not name:
+        raise UsageError("usage", f"{target}: give MODULE:FN, as in train:build_model")
+    if module_name.endswith(".py"):
+        module = module_name.removesuffix(".py").replace(os.sep, ".")
+        raise UsageError("usage", f"{target}: give the module, not its file: {module}:{name}")
+    return module_name, name
 
 
 def builder_of(target: str, build: Callable[[], Any]) -> Callable[[], Any]:
@@ -76,6 +90,8 @@ def target_model_of(like: object) -> TargetModel | None:
 
     if like is None or isinstance(like, TargetModel):
         return like
+    if isinstance(like, str):
+        _module_and_name(like)  # before Keras is imported, which takes seconds
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     with contextlib.redirect_stdout(sys.stderr):
         try:

@@ -34,7 +34,8 @@ def no_architecture(source: Source) -> Refused:
     if source.container == "saved_model":
         what = "is a serving graph without Keras's layers; only --to saved_model can hold that"
         return Refused("no-architecture", f"{source.path}: {what}")
-    return Refused("needs-architecture", f"{source.path}: holds weights alone; pass --architecture MODEL.json")
+    what = "holds weights alone; pass --architecture MODEL.json, or, if your code builds the model, --like MODULE:FN"
+    return Refused("needs-architecture", f"{source.path}: {what}")
 
 
 def check_readable(source: Source, plan: Plan, model: Stored) -> None:
