@@ -273,7 +273,7 @@ class TestReports:
             ["fixed", "zoo/deep/a.h5"],
             ["failed", "torn.h5"],
         ]
-        assert done.stderr.splitlines()[1] == "3 files: 1 failed, 1 fixed, 1 unchanged"
+        assert done.stderr.splitlines()[1] == "3 files: 1 failed, 1 fixed, 1 copied"
 
     def test_quiet(self, bad: Path, cli: Cli) -> None:
         done = cli("fix", "-q", bad.name)

@@ -170,6 +170,7 @@ class _Application:
             action = "unchanged"
         if stub is not None:
             atomic.publish(str(options.stub), *stub, force=options.force)
+        result = replace(result, stub=options.stub)
         debris = workspace.leftovers(path)
         findings = (*result.findings, *((Code.LEFTOVER(what=listed(debris)),) if debris else ()))
         return replace(result, action=action, checks=tuple(job.checks), findings=findings)

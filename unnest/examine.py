@@ -31,7 +31,7 @@ from unnest.report.load_hint import (
     loads_in,
     misplaced_within,
 )
-from unnest.report.result import AsKeras3, Report, Writer
+from unnest.report.result import AsKeras3, Inside, Report, Writer
 
 if TYPE_CHECKING:
     from unnest.core.keras3.context import Conversion
@@ -101,6 +101,8 @@ def illustrated(report: R, source: Source, made: Plan, options: FixOptions) -> R
     """
     if options.parts.drawing:
         report = replace(report, drawing=_within_budget(source, options, partial(_drawing, source, made, options)))
+        if options.parts.advice:
+            report = replace(report, inside=_within_budget(source, options, partial(_inside, made, options)))
     if options.parts.view:
         report = replace(report, view=_within_budget(source, options, partial(_view, source, made, options)))
     return report
@@ -141,6 +143,16 @@ def _drawing(source: Source, made: Plan, options: FixOptions, *, whole: bool = F
     after = made.result and (made.result.architecture or (made.complete and made.complete.architecture))
     refusal = made.refusal.message if made.refusal is not None else None
     return draw(before, after or None, made.wrappers, options.slice_layers, refusal, whole=whole)
+
+
+def _inside(made: Plan, options: FixOptions) -> Inside:
+    """Return the numbers of the model that is stored, and the names that its code uses."""
+    from unnest.report.model_view import side
+
+    stored = made.stored
+    totals = side(None, stored, stored.architecture or options.architecture).totals
+    code = tuple(stored_code.names_in_code(stored.architecture))
+    return Inside(totals.layers, totals.parameters, totals.inputs, totals.outputs, code)
 
 
 def _view(source: Source, made: Plan, options: FixOptions) -> ModelView | None:

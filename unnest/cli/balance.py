@@ -41,7 +41,7 @@ def balance(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
-    """Measure each device with a model of yours, and propose the ratios to train it with.
+    """Measure devices with your model, and propose ratios.
 
     Runs FN of MODULE, which is looked for in the current folder too.
     Example: unnest balance train:build_model --batch-size 1024

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
 from unnest.cli.light_start import keep_libraries_light
 from unnest.cli.progress import ProgressBar
 from unnest.cli.reports import ReportView, check_report, form_of, show, was_written, write_report
+from unnest.cli.streams import tell
 from unnest.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def inspect(
     quiet: parameters.Quiet = False,
     verbose: parameters.Verbose = False,
 ) -> int:
-    """Tell what is in these files, and whether any of it is a parallel model.
+    """Tell what is in files, and whether it is a parallel model.
 
     A parallel model is "proven" if the file shows all that makes it one, and "likely" if a part rests on code that is
     not in the file, or on names alone: then check the result.
@@ -72,6 +74,8 @@ def inspect(
     )
     kept: list[Report] | None = None if diagram is None and report is None else []
     tally = show(reports, ReportView(form, quiet, verbose, rows=not one and not verbose), progress, kept)
+    if len(paths) == 1 and not one and form == "text" and not quiet and tally.verdicts["parallel"]:
+        tell(f"next: unnest fix {shlex.quote(paths[0])} -o FOLDER  (with --keras 3 for today's Keras)")
     written = True
     if diagram is not None and kept and not kept[0].error:
         from unnest.written_pages import write_diagram

@@ -118,12 +118,12 @@ def _render(entry: Report, view: ReportView, look: Look) -> str | None:
 
 def _conclude(tally: Tally, view: ReportView) -> None:
     """Print the summary that follows the last entry to stderr."""
-    if view.form == "text" and any(code == "internal" for _, code, _ in tally.kinds):
+    if view.form == "text" and tally.errors["internal"]:
         tell_what_to_paste()
     if tally.files > 1 and not view.quiet:
-        from unnest.report import text
+        from unnest.report.summary import kinds, summary
 
-        tell("\n".join([text.summary(tally), *(text.kinds(tally) if view.rows else ())]))
+        tell("\n".join([summary(tally), *(kinds(tally) if view.rows else ())]))
 
 
 def check_report(place: str | None, read: Sequence[str], *, force: bool) -> None:

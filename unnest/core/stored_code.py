@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from unnest.core import json_tree
-from unnest.core.byte_code.code_objects import parts_of
+from unnest.core.byte_code.code_objects import CodeObject, parts_of, read
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored
 
@@ -42,6 +42,29 @@ def lambdas(architecture: Json) -> tuple[str, ...]:
     """The names of the Lambda layers that keep code."""
     entries = (e for e in json_tree.all_objects(architecture) if e.get("class_name") == "Lambda")
     return tuple(dict.fromkeys(_name(entry) for entry in entries if _has_code(entry)))
+
+
+def names_in_code(architecture: Json) -> Iterator[tuple[str, tuple[str, ...] | None]]:
+    """Yield each layer that keeps code, with the names of globals, attributes and imports in it.
+
+    None stands for code in no known layout.
+    """
+    for entry in json_tree.objects(architecture):
+        config = entry.get("config")
+        if not _has_code(entry) or not isinstance(config, Mapping):
+            continue
+        codes = [parts_of(config.get(key))[0] for key in layer_record(str(entry["class_name"])).functions]
+        functions = [read(code)[:1] for code in codes if code is not None]
+        names = tuple(dict.fromkeys(name for found in functions for code in found for name in _names(code)))
+        yield _name(entry), names if all(functions) else None
+
+
+def _names(function: CodeObject) -> Iterator[str]:
+    """Yield the names in a function, and in the functions inside of it."""
+    pending = [function]
+    for code in pending:
+        pending += [value for value in code.constants if isinstance(value, CodeObject)]
+        yield from code.names
 
 
 def _words(entry: JsonObject) -> Iterator[str]:

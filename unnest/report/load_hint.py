@@ -156,8 +156,10 @@ def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
 
     Weights alone and graphs alone are for whoever has the code.
     """
-    if model.architecture is None or container == "saved_model":
+    if model.architecture is None:
         return {}
+    if container == "saved_model":
+        return {"Keras 3": "it is a SavedModel, which opens as a TFSMLayer only"}
     told = {"tf_keras": why_not_tf_keras(model, container), "Keras 3": why_not_keras_3(model, container)}
     if container == "tfjs":
         told = dict.fromkeys(told, "it is a TensorFlow.js model; unnest fix --to h5 or --keras 3 writes one for Keras")
@@ -215,7 +217,9 @@ def load_line(model: Stored, path: str, container: str = "", taker: str = TEMPLA
     ending = other_name(model, path, container)
     renamed = [f"from Keras 2.12 on, name it *{ending}"] if ending is not None else []
     if model.contents == "weights":
-        notes = [f"model: {taker}, built by your code", *renamed]
+        is_older = container == "h5" and not model.is_keras_3 and bool(model.keras_version)
+        in_keras_3 = ["in Keras 3: unnest.keras.load_weights"] if is_older else []
+        notes = [f"model: {taker}, built by your code", *renamed, *in_keras_3]
         return f"model.load_weights({path!r}){_note(notes)}"
     module, notes = _module(model, container)
     notes += renamed
@@ -223,8 +227,8 @@ def load_line(model: Stored, path: str, container: str = "", taker: str = TEMPLA
     given = [*_custom_objects_keyword(wanted, _called(module))]
     if not {*wanted.globals}.isdisjoint(OF_TENSORFLOW):
         module = f"import tensorflow as tf; {module}"
-    if wanted.classes or wanted.functions or _own_globals(wanted):
-        notes.append("the names in custom_objects are your code's")
+    if own := [*wanted.classes, *wanted.functions, *_own_globals(wanted)]:
+        notes.append(f"define or import {', '.join(map(_identifier, own))} first")
     if model.contents == "architecture":
         opened = f"open({path!r}).read()"
         return (
@@ -284,12 +288,17 @@ def _custom_objects_keyword(wanted: Needs, keras: str) -> list[str]:
     `keras`: the name of the Keras that the line imports.
     """
     names = [*wanted.classes, *wanted.functions, *_own_globals(wanted)]
-    values = {name: re.sub(r"[^0-9A-Za-z_]", "_", name.rpartition(">")[2]) for name in names}
+    values = {name: _identifier(name) for name in names}
     for name in wanted.globals:
         if name not in values:
             values[name] = f"{keras}.backend" if name in OF_BACKEND else keras if name in OF_KERAS else "tf"
     pairs = (f"{name!r}: {value}" for name, value in values.items())
     return [f"custom_objects={{{', '.join(pairs)}}}"] if values else []
+
+
+def _identifier(name: str) -> str:
+    """The name that a class or function has in Python; a registered one is stored with its package."""
+    return re.sub(r"[^0-9A-Za-z_]", "_", name.rpartition(">")[2])
 
 
 def _note(notes: list[str]) -> str:
@@ -326,6 +335,25 @@ def fix_command(report: Report) -> str | None:
         return None
     given = [] if report.contents != "weights" else ["--architecture", report.architecture_beside or "MODEL.json"]
     return shlex.join(["unnest", "fix", report.path, *given])
+
+
+def keras_3_answer(report: Report) -> str | None:
+    """Return whether Keras 3 loads an older file as it is ("yes", "yes, but wrong: ...", "no: ..."); None if it does.
+
+    It says nothing of the command that makes a file for Keras 3.
+    """
+    why = report.does_not_load_in.get("Keras 3")
+    if why is None:
+        return None
+    answer = "not safely. " if why == UNPROMISED else "no: "
+    if (report.writer.keras_version or "").startswith("3."):
+        return f"no: {why}"
+    asked = report.as_keras_3 or AsKeras3()
+    if asked.refusal is not None:
+        return f"{answer}{why}; --keras 3 refuses it: {asked.refusal}"
+    if asked.opens and not asked.altered:
+        return f"yes{', with compile=False' if asked.compile_false else ''}"
+    return f"yes, but wrong: {', '.join(asked.altered)}" if asked.opens else f"{answer}{why}"
 
 
 def keras_3_command(report: Report) -> str | None:

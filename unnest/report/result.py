@@ -65,6 +65,21 @@ class AsKeras3(NamedTuple):
     compile_false: bool = False
 
 
+class Inside(NamedTuple):
+    """The content of a model in numbers, and the names that its stored code uses, for a verbose report."""
+
+    layers: int
+    """Number of layers, those of nested models included."""
+    parameters: int
+    """Number of scalars in the weights."""
+    inputs: tuple[str, ...] = ()
+    """Layers with the shapes of their tensors, as in `image (None, 32, 32, 3)`."""
+    outputs: tuple[str, ...] = ()
+    """The same for the outputs."""
+    code: tuple[tuple[str, tuple[str, ...] | None], ...] = ()
+    """Layers that keep code, each with the names of globals, attributes and imports in it; None if it is unreadable."""
+
+
 class Picture(str):
     """A drawing as text: SVG, HTML or Mermaid. A notebook shows SVG and HTML as what they are."""
 
@@ -125,6 +140,8 @@ class Report:
     """The picture of it, where it was asked for; no part of the JSON report."""
     view: ModelView | None = None
     """The graph, layers and weights for a page of one model, if asked for; no part of the JSON report."""
+    inside: Inside | None = None
+    """The content in numbers, where a verbose report asked for it; no part of the JSON report."""
     inspector: Inspector | None = field(default=None, repr=False, compare=False)
     """The function that reads the file anew, for `diagram`; no part of the JSON report."""
 
@@ -190,6 +207,8 @@ class Result(Report):
     """The path that was written."""
     backup: str | None = None
     """With `in_place`, where the old file is."""
+    stub: str | None = None
+    """The module that `stub` asked for and that was written; no part of the JSON report."""
     checks: tuple[str, ...] = ()
     """What was compared when the output was read back."""
     kept: Kept | None = None
@@ -200,6 +219,11 @@ class Result(Report):
     """With --keras 3, what its rules changed."""
 
 
+def is_copy(result: Result) -> bool:
+    """Return True for a clean input of which a copy was written."""
+    return result.action == "unchanged" and "bytes" in result.checks
+
+
 @dataclass(slots=True)
 class Tally:
     """Counts over many entries of a run."""
@@ -207,20 +231,33 @@ class Tally:
     verdicts: Counter[str] = field(default_factory=Counter)
     actions: Counter[str] = field(default_factory=Counter)
     kinds: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """(verdict, container or error code, Keras's version) -> entries."""
-    troubled: int = 0
-    """Entries with an error."""
+    """(verdict, container with any error's code, Keras's version) -> entries."""
+    warnings: Counter[str] = field(default_factory=Counter)
+    """Finding that is no mere information -> entries that have it."""
+    copied: int = 0
+    """Clean inputs that were copied; their action is `unchanged`."""
+    errors: Counter[str] = field(default_factory=Counter)
+    """Error code -> entries."""
 
     @property
     def files(self) -> int:
         """Return the number of files in all."""
         return self.verdicts.total()
 
+    @property
+    def troubled(self) -> int:
+        """Return the number of entries with an error."""
+        return self.errors.total()
+
     def add(self, entry: Report) -> None:
         """Count one more entry."""
         self.verdicts[entry.verdict] += 1
-        what = entry.error.code if entry.error is not None else entry.container or ""
+        code = entry.error.code if entry.error is not None else ""
+        container = entry.container if entry.verdict != "unreadable" else None
+        what = f"{container} ({code})" if container and code else container or code
         self.kinds[entry.verdict, what, entry.writer.keras_version or ""] += 1
-        self.troubled += entry.error is not None
+        self.errors.update([code] if code else ())
+        self.warnings.update({finding.code for finding in entry.findings if finding.severity != "info"})
         if isinstance(entry, Result):
             self.actions[entry.action] += 1
+            self.copied += is_copy(entry)

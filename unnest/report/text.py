@@ -8,8 +8,9 @@ from typing import NamedTuple
 from unnest.core.keras_facts.loading import OF_KERAS_3
 from unnest.core.model import Template, Wrapper
 from unnest.report.escape import plain
-from unnest.report.load_hint import UNPROMISED, fix_command, keras_3_command, whole_model_command
-from unnest.report.result import AsKeras3, Report, Result, Tally
+from unnest.report.inside import count, inside_text, safety
+from unnest.report.load_hint import fix_command, keras_3_answer, keras_3_command, whole_model_command
+from unnest.report.result import Report, Result, is_copy
 
 #: Names per line of a list; the JSON report has them all.
 FEW = 6
@@ -123,9 +124,12 @@ def _evidence(report: Report) -> Iterator[str]:
         yield from _wrapper(wrapper)
     if report.template is not None:
         yield f"template: {_template(report.template)}"
+    elif report.inside is not None and report.inside.layers:
+        yield f"model: {inside_text(report.inside)}"
     if report.optimizer is not None:
         yield f"optimizer: {report.optimizer}"
     yield from _findings(report)
+    yield from safety(report)
     for miss in report.near_misses:
         yield f"no wrapper at {miss.layer}: {miss.reason}"
     yield from _loading(report)
@@ -164,9 +168,7 @@ def wrapper_summary(report: Report) -> str:
     template = report.wrappers[-1].template
     scope = {"whole": "", "head": ", under a head", "embedded": ", inside a larger model"}[report.wrappers[0].scope]
     if len(report.wrappers) == 1 and report.wrappers[0].towers is not None:
-        return (
-            f'multi-GPU wrapper: your model "{template}", called on {_count(report.wrappers[0].towers, "GPU")}{scope}'
-        )
+        return f'multi-GPU wrapper: your model "{template}", called on {count(report.wrappers[0].towers, "GPU")}{scope}'
     return f'multi-GPU wrapper: your model "{template}", in {towers(report.wrappers)}{scope}'
 
 
@@ -182,9 +184,9 @@ def towers(wrappers: Sequence[Wrapper]) -> str:
     if None in numbers:
         return "towers (number not stored)"
     if len(numbers) == 1:
-        return _count(numbers[0] or 0, "tower")
+        return count(numbers[0] or 0, "tower")
     if len(set(numbers)) == 1:
-        return f"{len(numbers)} wrappers of {_count(numbers[0] or 0, 'tower')}"
+        return f"{len(numbers)} wrappers of {count(numbers[0] or 0, 'tower')}"
     return f"wrappers of {' and '.join(map(str, numbers))} towers"
 
 
@@ -202,24 +204,10 @@ def _next(report: Report, fix_would: str) -> str:
 
 
 def _not_in_keras_3(report: Report) -> Iterator[str]:
-    """Return why today's Keras does not load it, or not safely, and the command for a file that it does."""
-    why = report.does_not_load_in.get("Keras 3")
-    if why is None:
-        return
-    answer = "not safely. " if why == UNPROMISED else "no: "
-    if (report.writer.keras_version or "").startswith("3."):
-        yield f"Keras 3: no: {why}"
-        return
-    asked = report.as_keras_3 or AsKeras3()
-    if asked.refusal is not None:
-        yield f"Keras 3: {answer}{why}; --keras 3 refuses it: {asked.refusal}"
-        return
-    if asked.opens and not asked.altered:
-        yield f"Keras 3: yes{', with compile=False' if asked.compile_false else ''}"
-        return
-    if asked.opens:
-        answer, why = "yes, but wrong: ", ", ".join(asked.altered)
-    yield f"Keras 3: {answer}{why}; next: {keras_3_command(report)}"
+    """Return whether today's Keras loads an older file, and the command for a file that it does load."""
+    answer, command = keras_3_answer(report), keras_3_command(report)
+    if answer is not None:
+        yield f"Keras 3: {answer}" + ("" if command is None else f"; next: {command}")
 
 
 def _wrapper(wrapper: Wrapper) -> Iterator[str]:
@@ -239,7 +227,7 @@ def _template(template: Template) -> str:
         (template.parameters, "parameter"),
     ):
         if number is not None:
-            facts.append(_count(number, noun))
+            facts.append(count(number, noun))
     return ", ".join(facts)
 
 
@@ -250,7 +238,8 @@ def _result(result: Result, look: Look, paint: Mapping[str, str]) -> Iterator[st
     if result.output is None:
         yield f"{done}: {plain(result.path)}: {_clean_text(result)}; nothing written"
     else:
-        yield f"{done}: {plain(result.output)}"
+        same = "  (already there, with the same bytes)" if state == "unchanged" and result.output != result.path else ""
+        yield f"{done}: {plain(result.output)}{same}"
     lines = [*_what_was_done(result)]
     lines += _loads_in(result)
     if result.load is not None:
@@ -267,8 +256,7 @@ def done(report: Report) -> str:
 
 def _done(result: Result) -> str:
     """The action; a clean input of which a copy was written is no longer unchanged but copied."""
-    is_copy = result.action == "unchanged" and "bytes" in result.checks
-    return "copied" if is_copy else result.action
+    return "copied" if is_copy(result) else result.action
 
 
 def _clean_text(result: Result) -> str:
@@ -308,7 +296,7 @@ def _attention(report: Report) -> Iterator[str]:
     told = [f for f in warnings if f.code not in ABOUT_CODE]
     facts = []
     if (own := _code_needed(report)) and isinstance(report, Result):
-        facts.append(f"loading it needs your {_few(own, everything=False)}")
+        facts.append(f"loading it needs {_code_in_words(report, own)}{_stub(report)}")
     if report.needs.stored_code and report.contents != "weights":
         facts.append("it contains Python code: load it only if you trust its author")
     if len(told) == 1 and not facts:
@@ -317,6 +305,22 @@ def _attention(report: Report) -> Iterator[str]:
         facts.append(", ".join(dict.fromkeys(f.code for f in told)))
     if facts:
         yield f"attention: {'; '.join(facts)}" + (" (-v says more)" if report.findings else "")
+
+
+def _code_in_words(report: Report, names: tuple[str, ...]) -> str:
+    """The custom code that is needed, with the layers that need it where they are known and few."""
+    found = [finding.message for finding in report.findings if finding.code == "custom-objects"]
+    if not found or len(names) > FEW:
+        return f"your {_few(names, everything=False)}"
+    return f"your {found[0].partition(': ')[2]}"
+
+
+def _stub(result: Result) -> str:
+    """The module that --stub wrote, or that it would write, and what to do with it."""
+    if result.stub is not None:
+        return f"; complete {result.stub}, and call its load()"
+    has_stub = any(finding.code in ("custom-objects", "lambda-kept") for finding in result.findings)
+    return "; --stub FILE.py writes their skeletons" if has_stub else ""
 
 
 #: Findings on custom code that is needed, or runs: one line has the names.
@@ -359,7 +363,7 @@ def _contents_text(result: Result) -> str:
     assert kept is not None
     facts = []
     if kept.layers:
-        facts = [_count(kept.layers, "layer"), _count(kept.parameters, "parameter")]
+        facts = [count(kept.layers, "layer"), count(kept.parameters, "parameter")]
     elif result.container in ("saved_model", "checkpoint"):
         facts = ["the graph and its variables"] if result.container == "saved_model" else ["its variables"]
     if kept.optimizer:
@@ -371,10 +375,6 @@ def _few(names: tuple[str, ...], *, everything: bool) -> str:
     if everything or len(names) <= FEW:
         return ", ".join(names)
     return f"{', '.join(names[:FEW])} and {len(names) - FEW} more (-v names them all)"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def writer(report: Report) -> str:
@@ -427,24 +427,8 @@ def facts(report: Report) -> Iterator[str]:
         yield "fix will refuse it"
     warnings = sum(finding.severity != "info" for finding in report.findings)
     if warnings:
-        yield _count(warnings, "warning")
+        yield count(warnings, "warning")
 
 
 def _brief(software: str) -> str:
     return software.split(",", maxsplit=1)[0].removesuffix(" (Keras 2)")
-
-
-def summary(tally: Tally) -> str:
-    """Many files in one line."""
-    told = [f"{tally.verdicts[v]} {v}" for v in ("unreadable", "parallel", "clean") if tally.verdicts[v]]
-    done = [f"{tally.actions[action]} {action}" for action in STATES if tally.actions[action]]
-    return f"{_count(tally.files, 'file')}: {', '.join([*done] or told)}"
-
-
-def kinds(tally: Tally) -> Iterator[str]:
-    """Many files by kind, a line each: what they are, in which container, by whom; nothing where all are of one."""
-    if len(tally.kinds) > 1:
-        for (verdict, what, version), number in sorted(
-            tally.kinds.items(), key=lambda item: (item[0][0], -item[1], item[0])
-        ):
-            yield f"{number:6,}  {verdict:{VERDICT}}  {plain(what + (f', Keras {version}' if version else ''))}"

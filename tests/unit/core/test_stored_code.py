@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import marshal
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from unnest.core.model import Stored
-from unnest.core.stored_code import lambdas, loaded_code
+from unnest.core.stored_code import lambdas, loaded_code, names_in_code
 
 CODE = {"class_name": "__lambda__", "config": {"code": "4wEA", "defaults": None, "closure": None}}
 
@@ -107,3 +110,28 @@ def test_lambdas() -> None:
     inner = model({"class_name": "Lambda", "config": {"name": "b", "function": CODE}})
     named = {"class_name": "Lambda", "config": {"name": "a", "function": "get_slice"}}
     assert lambdas(model(named, inner)) == ("b",)
+
+
+def code_of(call: Callable[..., Any]) -> list[Any]:
+    """A function as Keras 2 keeps it."""
+    return [base64.b64encode(marshal.dumps(call.__code__)).decode(), None, None]
+
+
+def test_names_in_code() -> None:
+    """Also in functions inside of it; None for what is in no known layout."""
+
+    def outer(x: Any) -> Any:
+        def run(v: Any) -> Any:
+            return __import__("os").system(v.shape)
+
+        return run(x.inner)
+
+    layers = [
+        {"class_name": "Lambda", "config": {"name": "a", "function": code_of(outer)}},
+        {"class_name": "Lambda", "config": {"name": "b", "function": code_of(lambda x: x * 2)}},
+        {"class_name": "Lambda", "config": {"name": "c", "function": CODE}},
+        {"class_name": "Dense", "config": {"name": "d"}},
+    ]
+    found = dict(names_in_code(model(*layers)))
+    assert {"__import__", "system", "shape", "inner"} == {*(found["a"] or ())}
+    assert (found["b"], found["c"], "d" in found) == ((), None, False)

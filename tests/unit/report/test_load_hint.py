@@ -153,7 +153,7 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
             "a.h5",
             (
                 "import tf_keras; model = tf_keras.models.load_model('a.h5', custom_objects={'Mine>Norm': Norm, "
-                "'scale': scale})  # the names in custom_objects are your code's"
+                "'scale': scale})  # define or import Norm, scale first"
             ),
         ),
         # Stored code runs on the Python that wrote it, which tf_keras may no longer know.
@@ -257,9 +257,12 @@ def test_no_line_where_nothing_loads() -> None:
 def test_weights_load_into_the_model_that_is_named() -> None:
     """Weights alone need a model; the line says which."""
     assert load_line(WEIGHTS_2, "a.h5", "h5", "the model that was saved") == (
-        "model.load_weights('a.h5')  # model: the model that was saved, built by your code"
+        "model.load_weights('a.h5')  # model: the model that was saved, built by your code; "
+        "in Keras 3: unnest.keras.load_weights"
     )
-    assert load_line(WEIGHTS_2, "a.h5", "h5") == "model.load_weights('a.h5')  # model: the template, built by your code"
+    assert load_line(WEIGHTS_2._replace(keras_version=None), "a.h5", "h5") == (
+        "model.load_weights('a.h5')  # model: the template, built by your code"
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from unnest.core.model import Wrapper
 from unnest.findings import Code
 from unnest.report import text
 from unnest.report.load_hint import UNPROMISED
-from unnest.report.result import AsKeras3, Problem, Report, Result, Tally, Writer
+from unnest.report.result import AsKeras3, Problem, Report, Result, Writer
 
 TORN = Report(
     path="a\x1b[2J.h5", verdict="unreadable", error=Problem("truncated", "a\x1b[2J.h5: is cut short; copy it")
@@ -105,21 +105,6 @@ def test_the_result_first() -> None:
 )  # fmt: skip
 def test_towers_of_nested_wrappers(numbers: tuple[int | None, ...], words: str) -> None:
     assert text.towers([PARALLEL.wrappers[0]._replace(towers=number) for number in numbers]) == words
-
-
-def test_kinds() -> None:
-    """A line for every kind; none where there is but one."""
-    tally = Tally()
-    tally.add(CLEAN)
-    tally.add(CLEAN)
-    assert [*text.kinds(tally)] == []
-    tally.add(TORN)
-    tally.add(PARALLEL)
-    assert [" ".join(line.split()) for line in text.kinds(tally)] == [
-        "2 clean h5",
-        "1 parallel h5, Keras 2.2.4",
-        "1 unreadable truncated",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from unnest.core.model import Json, JsonObject
 
-UNKNOWN = "an unknown dtype"
+UNKNOWN = "an unknown dtype (of the output of custom code)"
 """Of what custom code gives."""
 
 

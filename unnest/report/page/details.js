@@ -48,13 +48,15 @@ function nextCard(row, entry) {
   return card(entry.action ? "What was done" : "What to do", done, steps);
 }
 
-function loadsCard(entry) {
-  const not = Object.entries(entry.does_not_load_in).map(([software, why]) => [el("b", {}, software), `: ${why}`]);
-  if (!entry.loads_in.length && !not.length) return null;
+function loadsCard(row, entry) {
+  const why = Object.entries(entry.does_not_load_in).filter(([software]) => software !== "Keras 3" || !row.keras_3);
+  const not = why.map(([software, reason]) => [el("b", {}, software), `: ${reason}`]);
+  if (!entry.loads_in.length && !not.length && !row.keras_3) return null;
   const subject = entry.action && entry.output ? "The output loads" : "It loads";
   return card("Where it loads",
     entry.loads_in.length ? [el("p", {}, `${subject} in`), list(entry.loads_in, "yes")] : el("p", {}, "Nothing known loads it as it is."),
-    not.length ? [el("p", {}, "Not, or not safely, in"), list(not, "no")] : "");
+    not.length ? [el("p", {}, "Not, or not safely, in"), list(not, "no")] : "",
+    row.keras_3 ? el("p", {}, el("b", {}, "Keras 3"), `: ${row.keras_3}`) : "");
 }
 
 function safetyCard(entry) {
@@ -97,5 +99,5 @@ function changesCard(entry) {
 }
 
 function cards(row, entry) {
-  return el("div", { class: "cards" }, [verdictCard(entry), nextCard(row, entry), loadsCard(entry), safetyCard(entry), changesCard(entry), findingsCard(entry)]);
+  return el("div", { class: "cards" }, [verdictCard(entry), nextCard(row, entry), loadsCard(row, entry), safetyCard(entry), changesCard(entry), findingsCard(entry)]);
 }

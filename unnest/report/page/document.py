@@ -12,7 +12,7 @@ from unnest.report import json as json_report
 from unnest.report import text as lines
 from unnest.report.diagram import svg
 from unnest.report.diagram.drawing import Drawing
-from unnest.report.load_hint import fix_command, keras_3_command, whole_model_command
+from unnest.report.load_hint import fix_command, keras_3_answer, keras_3_command, whole_model_command
 from unnest.report.model_view import Histogram, LayerFacts, LayerPath, ModelView, Side, Totals, dtype_name, shape_text
 from unnest.report.page.pictures import Pictures, shorten, shorten_all
 from unnest.report.result import Report, Result
@@ -55,6 +55,8 @@ def _rows(reports: Sequence[Report], defaults: Mapping[str, Any], pictures: Pict
     for report in sorted(reports, key=lambda report: [*lines.KINDS].index(lines.STATES[lines.done(report)])):
         entry = {key: shorten_all(value) for key, value in json_report.entry(report).items() if value != defaults[key]}
         row: dict[str, Any] = {"entry": entry, "state": lines.done(report), "steps": _steps(report)}
+        if (answer := keras_3_answer(report)) is not None:
+            row["keras_3"] = shorten(answer)
         drawing = report.drawing
         if drawing is not None and pictures is not None:
             if drawing not in drawn:

@@ -11,6 +11,7 @@ from unnest.report.markup import page, text
 from unnest.report.page.document import document
 from unnest.report.page.pictures import shorten
 from unnest.report.result import Report, Result, Tally
+from unnest.report.summary import summary
 
 #: In the head of every page that `--report` writes, and nowhere else: by it a page of ours is known.
 MARK = '<meta name="generator" content="unnest: files">'
@@ -29,7 +30,7 @@ def render(reports: Sequence[Report]) -> str:
     for report in reports:
         tally.add(report)
     is_fix = any(isinstance(report, Result) for report in reports)
-    title = shorten(reports[0].path) if len(reports) == 1 else lines.summary(tally)
+    title = shorten(reports[0].path) if len(reports) == 1 else summary(tally)
     body = f"""<header><h1>{text(title)}</h1></header>
 <main id="page"></main>
 <noscript>
