@@ -57,22 +57,22 @@ class Once:
         return values
 
 
-OPERATORS: Mapping[str, tuple[str, Callable[[Any, Any], Value]]] = {
-    "+": ("add", operator.add),
-    "-": ("subtract", operator.sub),
-    "*": ("multiply", operator.mul),
-    "/": ("truediv", operator.truediv),
-    "//": ("floordiv", operator.floordiv),
-    "%": ("mod", operator.mod),
-    "<": ("less", operator.lt),
-    "<=": ("lessequal", operator.le),
-    "==": ("equal", operator.eq),
-    "!=": ("notequal", operator.ne),
-    ">": ("greater", operator.gt),
-    ">=": ("greaterequal", operator.ge),
-    "classic /": ("div", lambda a, b: a // b if isinstance(a, int) and isinstance(b, int) else a / b),
+ON_NUMBERS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "classic /": lambda a, b: a // b if isinstance(a, int) and isinstance(b, int) else a / b,
 }
-"""Python's operators: the operation that tensors have for them, and what they do to numbers."""
+"""Python's operators on numbers; `classic /` is Python 2's. On tensors each is the operation with that `symbol`."""
 
 MAX_ENTRIES = 10_000
 """Of a list, with those of the lists in it."""

@@ -23,7 +23,7 @@ from unnest.core.frontends.python_builtins import BUILTINS
 from unnest.core.frontends.python_values import (
     MAX_BITS,
     MAX_ENTRIES,
-    OPERATORS,
+    ON_NUMBERS,
     UNKNOWN,
     Method,
     Name,
@@ -39,7 +39,7 @@ from unnest.core.frontends.python_values import (
 from unnest.core.interpreters.trace import Effect, OtherSizes, Trace, TracedInput, TracedTensor
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.registry import COMPUTING_MODULES, OPERATIONS
+from unnest.core.ops.registry import COMPUTING_MODULES, OPERATIONS, SYMBOLS
 
 Answer = TypeVar("Answer")
 
@@ -262,20 +262,20 @@ class Tracer(Interpretation[Value]):
             return UNKNOWN
         is_repeated = symbol == "*" and any(isinstance(side, (list, tuple)) for side in sides)
         if any(isinstance(side, TracedTensor) for side in sides) and not is_repeated:
-            if symbol not in OPERATORS:
+            if symbol not in ON_NUMBERS:
                 raise Unknown(f"the operator {symbol}")
             words = f"computes with the values (`{symbol.removeprefix('classic ')}`)"
-            return self._apply(OPERATORS[symbol][0], sides, {}, words)
+            return self._apply(SYMBOLS[symbol].name, sides, {}, words)
         if UNKNOWN in sides:
             return UNKNOWN
         if any(isinstance(side, (list, tuple)) for side in sides):
             return self._of_lists(symbol, left, right)
         if symbol in ("==", "!=") and all(isinstance(side, (str, type(None))) for side in sides):
             return (left == right) is (symbol == "==")
-        if symbol not in OPERATORS:
+        if symbol not in ON_NUMBERS:
             raise Unknown(f"the operator {symbol}")
         try:
-            return OPERATORS[symbol][1](self.number(left), self.number(right))
+            return ON_NUMBERS[symbol](self.number(left), self.number(right))
         except (ArithmeticError, ValueError) as error:
             raise Unknown(str(error)) from error
 

@@ -92,17 +92,21 @@ def missing_words(architecture: Json) -> dict[str, JsonObject]:
     Of a name that several layers bear, none is returned.
     """
     entries = [entry for entry in json_tree.objects(architecture) if _numbers_words(entry)]
-    names = Counter(_name(entry) for entry in entries)
-    return {_name(entry): entry for entry in entries if names[_name(entry)] == 1 and _lacks_words(entry)}
+    names = Counter(config_name(entry) for entry in entries)
+    return {config_name(e): e for e in entries if names[config_name(e)] == 1 and _lacks_words(e)}
 
 
-def with_words(architecture: JsonObject, words: Mapping[str, Sequence[Json]]) -> JsonObject:
-    """Return the architecture with the words of lookup layers in their configs, by the layers' names."""
-    missing = missing_words(architecture)
+def with_words(
+    architecture: JsonObject, missing: Mapping[str, JsonObject], words: Mapping[str, Sequence[Json]]
+) -> JsonObject:
+    """Return the architecture with the words of lookup layers in their configs, by the layers' names.
+
+    `missing`: the entries that `missing_words` found in it.
+    """
 
     def completed(part: JsonObject, inner: dict[str, Json]) -> Json:
         config = inner.get("config")
-        name = _name(part)
+        name = config_name(part)
         if name in words and part is missing.get(name) and isinstance(config, Mapping):
             return {**inner, "config": {**config, "vocabulary": [*words[name]]}}
         return inner
@@ -122,7 +126,8 @@ def _lacks_words(entry: JsonObject) -> bool:
     return words is None or isinstance(words, str)
 
 
-def _name(entry: JsonObject) -> str:
+def config_name(entry: JsonObject) -> str:
+    """Return the name of a layer in its config, else in its entry."""
     config = entry.get("config")
     return str(config.get("name") if isinstance(config, Mapping) else None) or str(entry.get("name"))
 

@@ -93,7 +93,7 @@ define(
     arithmetic(truncated_quotient),
     function=truncated_quotient,
     keras3="Divide",
-    symbol="/",
+    symbol="classic /",
 )
 define("truncate_div", "*x", Kind.ELEMENTWISE, arithmetic(whole_quotient), function=whole_quotient)
 # The node Mod divides towards zero, which the function of that name does not.
@@ -117,7 +117,7 @@ def comparison(names: str, function: Callable[..., Any], keras3: str, symbol: st
     define(names, "*x", Kind.ELEMENTWISE, compute, function=function, keras3=keras3, symbol=symbol, gives="bool")
 
 
-comparison("equal K.equal tf.equal tf.math.equal", np.equal, "Equal")
+comparison("equal K.equal tf.equal tf.math.equal", np.equal, "Equal", "==")
 comparison("less K.less tf.less tf.math.less", np.less, "Less", "<")
 comparison("less_equal K.less_equal tf.less_equal tf.math.less_equal", np.less_equal, "LessEqual", "<=")
 comparison("greater K.greater tf.greater tf.math.greater", np.greater, "Greater", ">")
@@ -132,6 +132,7 @@ define(
     Kind.ELEMENTWISE,
     logical(np.not_equal),
     keras3="NotEqual",
+    symbol="!=",
     gives="bool",
 )
 define(

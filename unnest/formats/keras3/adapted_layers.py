@@ -12,7 +12,13 @@ from unnest.core.architecture import is_model
 from unnest.core.keras3.context import Conversion
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.keras_facts.loading import layer_entries
-from unnest.core.keras_facts.preprocessing_state import bin_boundaries, missing_words, vocabulary, with_words
+from unnest.core.keras_facts.preprocessing_state import (
+    bin_boundaries,
+    config_name,
+    missing_words,
+    vocabulary,
+    with_words,
+)
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.formats.base import Source
 from unnest.formats.keras3.layer_paths import places
@@ -28,9 +34,10 @@ def with_adapted_state(source: Source, model: Stored) -> tuple[Stored, list[Conv
     made: list[Conversion] = []
     if model.architecture is None:
         return model, made
-    words = _words(source, model.architecture)
+    missing = missing_words(model.architecture)
+    words = _words(source, model.architecture, missing)
     if words:
-        model = model._replace(architecture=with_words(model.architecture, words))
+        model = model._replace(architecture=with_words(model.architecture, missing, words))
         made.append(Conversion("vocabulary", tuple(sorted(words)), RULES["vocabulary"].what))
     bound, names = _with_boundaries(source, model)
     if names:
@@ -38,9 +45,8 @@ def with_adapted_state(source: Source, model: Stored) -> tuple[Stored, list[Conv
     return bound, made
 
 
-def _words(source: Source, architecture: JsonObject) -> dict[str, list[Json]]:
+def _words(source: Source, architecture: JsonObject, missing: Mapping[str, JsonObject]) -> dict[str, list[Json]]:
     """Return the words of lookup layers by the layers' names, from the files below the layers' paths in a `.keras`."""
-    missing = missing_words(architecture)
     found: dict[str, list[Json]] = {}
     for name, path in _paths(architecture) if missing and source.members else ():
         member = f"assets/{path}/vocabulary.txt"
@@ -73,11 +79,11 @@ def _with_boundaries(source: Source, model: Stored) -> tuple[Stored, tuple[str, 
     entries = list(_unbound(model.architecture))
     if not entries:
         return model, ()
-    names = Counter(_name(entry) for entry in entries)
+    names = Counter(config_name(entry) for entry in entries)
     found: dict[int, list[float]] = {}
     read: set[str] = set()
     for entry in entries:
-        summaries = [*_summaries(model, _name(entry))] if names[_name(entry)] == 1 else []
+        summaries = [*_summaries(model, config_name(entry))] if names[config_name(entry)] == 1 else []
         bins = _config(entry).get("num_bins")
         if len(summaries) == 1 and isinstance(bins, int) and bins > 0:
             summary = np.frombuffer(b"".join(source.blocks(summaries[0])), "<f4").reshape(summaries[0].shape)
@@ -93,7 +99,7 @@ def _with_boundaries(source: Source, model: Stored) -> tuple[Stored, tuple[str, 
     groups = tuple(g._replace(tensors=tuple(t for t in g.tensors if t.ref not in read)) for g in model.groups)
     architecture = json_tree.transform(model.architecture, completed)
     assert isinstance(architecture, Mapping)
-    bound = tuple(_name(entry) for entry in entries if id(entry) in found)
+    bound = tuple(config_name(entry) for entry in entries if id(entry) in found)
     return model._replace(architecture=architecture, groups=groups), bound
 
 
@@ -115,7 +121,3 @@ def _summaries(model: Stored, name: str) -> Iterator[Tensor]:
 def _config(entry: JsonObject) -> JsonObject:
     config = entry.get("config")
     return config if isinstance(config, Mapping) else {}
-
-
-def _name(entry: JsonObject) -> str:
-    return str(_config(entry).get("name"))

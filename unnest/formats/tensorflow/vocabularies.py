@@ -43,7 +43,8 @@ def with_tables(
 
     `model`: the SavedModel at `path`, which has these `files`.
     """
-    if not missing_words(architecture):
+    missing = missing_words(architecture)
+    if not missing:
         return architecture, frozenset()
     meta = next((m for m in model.meta_graphs if m.objects.nodes), model.meta_graphs[0])
     if METADATA in files:
@@ -51,7 +52,7 @@ def with_tables(
     else:
         metadata = {k: str(n.user.metadata) for k, n in enumerate(meta.objects.nodes) if n.user.metadata}
     tables = Tables(meta, bundle, path, files)
-    return with_words(architecture, tables.words(architecture, metadata)), tables.assets
+    return with_words(architecture, missing, tables.words(missing, metadata)), tables.assets
 
 
 class Content(NamedTuple):
@@ -74,14 +75,13 @@ class Tables:
     files: Sequence[str]
     assets: frozenset[str] = frozenset()
 
-    def words(self, architecture: JsonObject, metadata: Mapping[int, str]) -> dict[str, list[Json]]:
+    def words(self, missing: Mapping[str, JsonObject], metadata: Mapping[int, str]) -> dict[str, list[Json]]:
         """Return the words of lookup layers by the layers' names, of those layers alone that lack them.
 
         `metadata`: node of an object -> its Keras metadata, as text.
         """
-        missing = missing_words(architecture)
         found: dict[str, list[Json]] = {}
-        for node, text in metadata.items() if missing else ():
+        for node, text in metadata.items():
             if not any(f'"{name}"' in text for name in missing) or not 0 <= node < len(self.meta.objects.nodes):
                 continue
             name = str(parse_object(text, "Keras metadata").get("name"))

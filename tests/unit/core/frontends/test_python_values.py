@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from unnest.core.frontends.python_values import OPERATORS, Once, flat, lists_in, share_a_list, stored_value
+from unnest.core.frontends.python_values import ON_NUMBERS, Once, flat, lists_in, share_a_list, stored_value
 from unnest.core.model import Unknown
+from unnest.core.ops.registry import SYMBOLS
 
 
 def test_stored_values() -> None:
@@ -37,4 +38,15 @@ def test_lists_are_the_same_or_only_equal() -> None:
 
 @pytest.mark.parametrize(("left", "right", "value"), [(7, 2, 3), (7.0, 2, 3.5)])
 def test_division_of_python_2(left: float, right: float, value: float) -> None:
-    assert OPERATORS["classic /"][1](left, right) == value
+    assert ON_NUMBERS["classic /"](left, right) == value
+
+
+def test_every_operator_is_an_operation_on_tensors() -> None:
+    """By the symbol at the operation's entry."""
+    assert sorted(ON_NUMBERS.keys() - SYMBOLS.keys()) == []
+    assert [SYMBOLS[symbol].name for symbol in ("/", "classic /", "==", "!=")] == [
+        "truediv",
+        "div",
+        "equal",
+        "notequal",
+    ]

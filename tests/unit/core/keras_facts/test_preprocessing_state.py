@@ -72,8 +72,9 @@ def test_words_in_the_config() -> None:
         for name, words in (("a", None), ("b", "words.txt"), ("c", ["x"]), ("d", None), ("d", None))
     ]
     model: Any = {"class_name": "Functional", "config": {"name": "m", "layers": layers}}
-    assert list(missing_words(model)) == ["a", "b"]
-    made: Any = with_words(model, {name: ["y"] for name in "abcd"})
+    missing = missing_words(model)
+    assert list(missing) == ["a", "b"]
+    made: Any = with_words(model, missing, {name: ["y"] for name in "abcd"})
     assert [layer["config"]["vocabulary"] for layer in made["config"]["layers"]] == [["y"], ["y"], ["x"], None, None]
 
 

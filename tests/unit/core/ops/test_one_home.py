@@ -9,17 +9,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-import unnest
+from tests.unit.core.one_home import check_home, names_listed, text_of, texts_of
 from unnest.core.layers.catalog import layer_record
 from unnest.core.ops.call import plain_name
 from unnest.core.ops.keras3_modules import MODULES
 from unnest.core.ops.registry import FUNCTIONS, NODES, OPERATIONS
-
-CORE = Path(unnest.__file__).parent / "core"
 
 #: Names that are as often a key of JSON, a dtype, a layer's argument or a word as an operation.
 WORDS = frozenset(
@@ -73,26 +70,17 @@ def is_name(text: str) -> bool:
     return spelled or text in NODES or text in FUNCTIONS or text in MODULES
 
 
-def names_in(source: str) -> Iterator[str]:
-    """The names of operations that a module lists, or compares with."""
-    tree = ast.parse(source)
+def names_in(tree: ast.AST) -> Iterator[str]:
+    """Yield the names of operations that a module lists, or compares with."""
     docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Set | ast.List | ast.Tuple):
-            yield from several([text(part) for part in node.elts])
-        elif isinstance(node, ast.Dict):
-            yield from several([text(part) for part in node.keys])
-        elif isinstance(node, ast.Compare):
-            yield from filter(is_name, map(text, (node.left, *node.comparators)))
+        yield from several(texts_of(node))
+        if isinstance(node, ast.Compare):
+            yield from filter(is_name, map(text_of, (node.left, *node.comparators)))
         elif isinstance(node, ast.MatchValue):
-            yield from filter(is_name, [text(node.value)])
-        elif isinstance(node, ast.Constant) and id(node) not in docstrings and len(words := text(node).split()) > 2:
+            yield from filter(is_name, [text_of(node.value)])
+        elif isinstance(node, ast.Constant) and id(node) not in docstrings and len(words := text_of(node).split()) > 2:
             yield from several(words)
-
-
-def text(node: ast.AST | None) -> str:
-    """A constant's text."""
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def several(texts: list[str]) -> list[str]:
@@ -101,15 +89,11 @@ def several(texts: list[str]) -> list[str]:
     return found if len(found) > 1 and 2 * len(found) >= len([each for each in texts if each]) else []
 
 
-FOUND = {
-    path.relative_to(CORE).as_posix(): sorted({*names_in(path.read_text(encoding="utf-8"))})
-    for path in CORE.rglob("*.py")
-    if path.parent != CORE / "ops"
-}
+FOUND = names_listed("ops", names_in)
 
 
 def test_operations_are_named_at_their_entries() -> None:
-    assert {module: names for module, names in FOUND.items() if names and module not in EXCEPTIONS} == {}
+    check_home(FOUND, EXCEPTIONS)
 
 
 @pytest.mark.parametrize("module", [module for module in EXCEPTIONS if module in FOUND])
@@ -119,6 +103,7 @@ def test_an_exception_is_one(module: str) -> None:
 
 def test_what_would_be_found() -> None:
     source = 'TABLE = {"relu": 1, "tanh": 2}\nJOINS = ("ConcatV2", "Pack")\nCLASSES = "LogicalAnd LogicalOr Cumsum"\n'
-    assert {*names_in(source)} == {"relu", "tanh", "ConcatV2", "Pack", "LogicalAnd", "LogicalOr", "Cumsum"}
-    assert [*names_in('if what.name == "squeeze": pass')] == ["squeeze"]
-    assert [*names_in('"""relu tanh elu"""\nKEYS = {"shape": 1, "size": 2}\nLAYERS = ["Add", "Concatenate"]')] == []
+    assert {*names_in(ast.parse(source))} == {"relu", "tanh", "ConcatV2", "Pack", "LogicalAnd", "LogicalOr", "Cumsum"}
+    assert [*names_in(ast.parse('if what.name == "squeeze": pass'))] == ["squeeze"]
+    source = '"""relu tanh elu"""\nKEYS = {"shape": 1, "size": 2}\nLAYERS = ["Add", "Concatenate"]'
+    assert [*names_in(ast.parse(source))] == []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from unnest.core.frontends.keras3_operations import keras3_call, plain_argument
+from unnest.core.frontends.python_values import ON_NUMBERS
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops import constant_arrays
@@ -45,15 +45,7 @@ from unnest.core.ops.symbolic import (
 ORDER = frozenset({"<", "<=", ">", ">="})
 """Comparisons; equality is not among them: before TensorFlow 2 it was identity."""
 
-ON_NUMBERS: Mapping[str, Callable[[float, float], float]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-}
+ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 MAX_EXPONENT = 64
 
 
@@ -178,12 +170,12 @@ def _operand(side: SymbolicValue) -> Operand:
 
 def _folded(symbol: str, left: Const, right: Const) -> SymbolicValue:
     a, b = number(left), number(right)
-    if a is None or b is None or symbol not in ON_NUMBERS:
+    if a is None or b is None or symbol not in ARITHMETIC:
         raise Unknown(f"`{symbol}` on {kind(left)} and {kind(right)}")
     if symbol == "**" and abs(b) > MAX_EXPONENT:
         raise Unknown("a large power")
     try:
-        value = ON_NUMBERS[symbol](a, b)
+        value = a**b if symbol == "**" else ON_NUMBERS[symbol](a, b)
     except (ArithmeticError, ValueError) as error:
         raise Unknown("an impossible calculation") from error
     if not isinstance(value, (int, float)) or number(constant(value)) is None:

@@ -48,8 +48,9 @@ def node_called(node: JsonObject, config: Mapping[str, Json], values: CallValues
     if not call.args:
         raise Unknown(NO_NODE)
     plain = node_call(op, node_inputs(constants, (), count), attributes)
-    if known.symbol in operators.ON_NUMBERS and len(inputs) == 2:  # noqa: PLR2004 - of two
-        return operators.binary(known.symbol, *inputs)
+    symbol = known.symbol.removeprefix("classic ")
+    if symbol in operators.ARITHMETIC and len(inputs) == 2:  # noqa: PLR2004 - of two
+        return operators.binary(symbol, *inputs)
     if known.name == "identityn":
         return items("list", inputs)
     if known.name == "stridedslice":
