@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.frontends.keras3_operations import keras3_call, plain_argument
+from unnest.core.frontends.node_def import keras3_call, plain_argument
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.keras3.lambdas import LambdaCall, Translation, translate
 from unnest.core.ops.op_nodes import Input, Operand, OpNode, Part

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Layer, keras_order
-from unnest.core.frontends.keras3_operations import keras3_call, plain_argument
+from unnest.core.frontends.node_def import keras3_call, plain_argument
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras3.context import Context, refused

@@ -12,8 +12,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer
-from unnest.core.frontends.keras3_operations import keras3_call
-from unnest.core.frontends.node_def import node_attributes, node_call, node_inputs, parse_node_def
+from unnest.core.frontends.node_def import keras3_call, node_attributes, node_call, node_inputs, parse_node_def
 from unnest.core.model import Json, JsonObject, Ref, Unknown
 from unnest.core.ops.call import OpCall, Value, plain_name
 from unnest.core.ops.registry import argument

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from unnest.core.frontends.keras3_operations import keras3_call, plain_argument
+from unnest.core.frontends.node_def import keras3_call, plain_argument
 from unnest.core.frontends.python_values import ON_NUMBERS
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.model import Json, Shape, Unknown
