@@ -407,7 +407,7 @@ def test_the_callers_mistakes(tf: Any, folder: Path, target: str, message: str) 
 def test_tracing_imports_nothing_that_autograph_warns_of(
     keras: Any, zoo: Any, tf: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    model = zoo["dense"]
+    model = zoo["dense"]()
     api = keras_api.api_of(model)
     tf.get_logger().addHandler(caplog.handler)
     try:
