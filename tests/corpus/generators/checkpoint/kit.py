@@ -1,4 +1,4 @@
-"""What every case script shares (Python 2.7 and 3): seeds, sessions, and finish(), which writes what belongs beside the checkpoint."""
+"""What every case shares (Python 2.7 and 3): data, seeds, sessions, and finish(), which writes what belongs beside the checkpoint."""
 from __future__ import print_function
 
 import io
@@ -8,7 +8,9 @@ import traceback
 
 import numpy as np
 
-CASE = {}  # run_case.py fills it: stack, api, number
+CASE = {}  # run_case.py fills it: stack, api, number, note
+#: What an author says of a case: the note that is kept has it, and of a new case finish() is given it.
+SAID = ('how', 'expected', 'towers', 'scope', 'without_architecture', 'without_architecture_also_acceptable', 'also_acceptable', 'doubts')
 
 
 def data(seed, rows, *shapes):
@@ -39,6 +41,25 @@ def seed2():
     tf.random.set_seed(int(CASE['number']))
 
 
+def eager():
+    """Seeds for TF 2, with soft placement."""
+    import tensorflow as tf
+    seed2()
+    tf.config.set_soft_device_placement(True)
+
+
+def two_cpus():
+    """MirroredStrategy over two virtual CPUs (call before anything else of TF 2)."""
+    import tensorflow as tf
+    cpu = tf.config.list_physical_devices('CPU')[0]
+    if hasattr(tf.config, 'set_logical_device_configuration'):
+        tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    else:
+        tf.config.experimental.set_virtual_device_configuration(cpu, [tf.config.experimental.VirtualDeviceConfiguration()] * 2)
+    eager()
+    return tf.distribute.MirroredStrategy(['/cpu:0', '/cpu:1'])
+
+
 def reader_of(prefix):
     import tensorflow as tf
     prefix = os.path.join('.', prefix)
@@ -56,10 +77,6 @@ def tensors(prefix):
         else:
             out[name] = value
     return out, strings
-
-
-def short(exc):
-    return traceback.format_exception_only(type(exc), exc)[-1].strip().splitlines()[0][:160]
 
 
 def text(path, string):
@@ -81,82 +98,83 @@ def optimizer_state(used):
             return None
 
 
-def finish(how, parallel, base, x, template=None, towers=None, scope=None, expected='parallel', without='clean with a warning',
-           without_ok=(), prefix='parallel.ckpt', optimizer=True, compile_with=None, tolerance=1e-4, ok=(), doubts='', complete=True,
-           same_order=True, **more):
-    """Everything beside the checkpoint. optimizer: the checkpoint holds the optimizer's state, so base.h5 shall too."""
+def predictions(model, x):
+    """Float32 in place of bfloat16, which NumPy's own files do not know."""
+    made = [np.asarray(a) for a in listed(model.predict(x if len(x) > 1 else x[0], batch_size=8))]
+    return [a.astype('float32') if 'bfloat16' in str(a.dtype) else a for a in made]
+
+
+def absent(weights, found):
+    """Places of the weights that a checkpoint has not."""
+    return [i for i, w in enumerate(weights) if not any(t.shape == w.shape and np.array_equal(t, w) for t in found.values())]
+
+
+def finish(par, base, x, template=None, prefix='parallel.ckpt', optimizer=True, settings=None, tolerance=1e-4, complete=True,
+           json_of='parallel', base_optimizer=None, **said):
+    """Everything beside the checkpoint. optimizer: the checkpoint holds the optimizer's state, so base.h5 shall too; settings: of
+    base.compile; json_of='template': the parallel model's JSON was not kept; said: SAID of a new case, and what the note has besides."""
     x = [np.asarray(a) for a in listed(x)]
     assert all(len(a) == 8 for a in x)
-    feed = x if len(x) > 1 else x[0]
-    p = [np.asarray(a) for a in listed(parallel.predict(feed, batch_size=8))]
-    y = [np.asarray(a) for a in listed(base.predict(feed, batch_size=8))]
-    gap = max(float(np.abs(a.astype('float64') - b.astype('float64')).max()) for a, b in zip(p, y))
+    p, y = predictions(par, x), predictions(base, x)
     assert [a.shape for a in p] == [a.shape for a in y], ([a.shape for a in p], [a.shape for a in y])
+    gap = max(float(np.abs(a.astype('float64') - b.astype('float64')).max()) for a, b in zip(p, y))
     assert gap <= tolerance, 'predictions differ by %g' % gap
-    arrays = {'x%d' % i: a for i, a in enumerate(x)}
-    arrays.update({'y%d' % i: a for i, a in enumerate(y)})
-    arrays.update({'p%d' % i: a for i, a in enumerate(p)})
-    np.savez_compressed('io.npz', **arrays)
-
+    assert all(np.isfinite(a).all() for a in p), 'dead predictions'
+    np.savez_compressed('io.npz', **{'%s%d' % (c, i): a for c, values in (('x', x), ('y', y), ('p', p)) for i, a in enumerate(values)})
     found, strings = tensors(prefix)
-    np.savez_compressed('tensors.npz', **found)
-    values = base.get_weights()
-    missing = [i for i, w in enumerate(values) if not any(t.shape == w.shape and np.array_equal(t, w) for t in found.values())]
+    np.savez_compressed('tensors.npz', **{n: t.view('uint16') if 'bfloat16' in str(t.dtype) else t for n, t in found.items()})
+    missing = absent([np.asarray(w) for w in base.get_weights()], found)
     assert complete is None or bool(missing) != complete, 'weights of the base not in the checkpoint: %s' % missing
 
-    used = getattr(parallel, 'optimizer', None)
-    state = optimizer_state(used) if optimizer else None
+    used = getattr(par, 'optimizer', None)
+    state = optimizer_state(used) if optimizer and used is not None else None
     if state:  # else the stack does not say what it is: believe the script
-        optimizer = all(any(t.shape == w.shape and np.array_equal(t, w) for t in found.values()) for w in state)
-    unsaved = {}
+        optimizer = not absent(state, found)
+    optimizer, unsaved = bool(optimizer and used is not None), {}
 
     def attempt(name, action):
         try:
             action()
         except Exception as exc:  # whatever the stack throws
-            unsaved[name] = short(exc)
+            unsaved[name] = traceback.format_exception_only(type(exc), exc)[-1].strip().splitlines()[0][:160]
             if os.path.exists(name):
                 os.remove(name)
 
-    attempt('model.json', lambda: text('model.json', parallel.to_json()))
+    if json_of == 'parallel':
+        attempt('model.json', lambda: text('model.json', par.to_json()))
     attempt('base_model.json', lambda: text('base_model.json', base.to_json()))
     keras3 = CASE['api'] == 'keras 3'
     if not keras3:
         attempt('base_weights.h5', lambda: base.save_weights('base_weights.h5'))
     if keras3 or CASE['stack'] in ('tf215', 'tf221'):
         attempt('base.weights.h5', lambda: base.save_weights('base.weights.h5'))
+    order = [id(v) for v in par.trainable_weights] == [id(v) for v in base.trainable_weights]
 
     def full():
-        if optimizer and used is not None:
-            keywords = {'loss': 'mse'}
-            keywords.update(compile_with or {})
-            base.compile(optimizer=used, **keywords)
+        if optimizer:
+            base.compile(**dict({'loss': 'mse'}, optimizer=base_optimizer or used, **(settings or {})))
+            base.save('base.h5')
+        elif CASE['stack'].endswith('k122'):
             base.save('base.h5')
         else:
-            base.save('base.h5', include_optimizer=False) if CASE['stack'] not in ('k122', 'py27k122') else base.save('base.h5')
+            base.save('base.h5', include_optimizer=False)
 
     attempt('base.h5', full)
-    held = None
+    held = False
     if os.path.exists('base.h5'):
         import h5py
         with h5py.File('base.h5', 'r') as f:
-            held = sorted(f['optimizer_weights'].attrs.get('weight_names', [])) if 'optimizer_weights' in f else []
-            held = len(held) or (1 if 'optimizer_weights' in f else 0)
+            held = 'optimizer_weights' in f
 
-    case = {
-        'stack': CASE['stack'], 'api': CASE['api'], 'how': how, 'prefix': prefix, 'expected': expected, 'towers': towers, 'scope': scope,
-        'template_parameters': int((template if template is not None else base).count_params()),
-        'base_parameters': int(base.count_params()),
-        'without_architecture': without, 'without_architecture_also_acceptable': list(without_ok),
-        'meta': os.path.exists(prefix + '.meta'), 'object_graph': '_CHECKPOINTABLE_OBJECT_GRAPH' in strings,
-        'optimizer': type(used).__name__ if used is not None else None,
-        'optimizer_state_in_checkpoint': bool(optimizer and used is not None),
-        'base_h5_holds_optimizer_weights': bool(held), 'prediction_gap': gap,
-        'weights_missing_from_checkpoint': len(missing), 'not_saved': unsaved,
-        'also_acceptable': list(ok), 'doubts': doubts,
-    }
-    case.update(more)
+    case = {'expected': 'parallel', 'towers': None, 'scope': None, 'without_architecture': 'clean with a warning',
+            'without_architecture_also_acceptable': [], 'also_acceptable': [], 'doubts': ''}
+    case.update((key, CASE['note'][key]) for key in SAID if key in CASE['note'])
+    case.update(
+        stack=CASE['stack'], api=CASE['api'], prefix=prefix, prediction_gap=gap, not_saved=unsaved, architecture_kept=json_of,
+        template_parameters=int((base if template is None else template).count_params()), base_parameters=int(base.count_params()),
+        meta=os.path.exists(prefix + '.meta'), object_graph='_CHECKPOINTABLE_OBJECT_GRAPH' in strings,
+        optimizer=type(used).__name__ if used is not None else None, optimizer_state_in_checkpoint=optimizer,
+        base_h5_holds_optimizer_weights=held, trainable_order_same=order, weights_missing_from_checkpoint=len(missing), **said)
     text('case.json', json.dumps(case, indent=1, sort_keys=True) + '\n')
-    size = sum(os.path.getsize(os.path.join(d, f)) for d, _, fs in os.walk('.') for f in fs)
-    print('OK %s%s gap %.1e tensors %d missing %d opt %s unsaved %s  %d KB' % (
-        CASE['number'], '' if optimizer else ' (no optimizer state)', gap, len(found), len(missing), held, unsaved, size // 1024))
+    print('OK %s gap %.1e tensors %d missing %d optimizer %s/%s order %s graph %s meta %s unsaved %s' % (
+        CASE['number'], gap, len(found), len(missing), optimizer, held, order, case['object_graph'], case['meta'], unsaved))

@@ -7,47 +7,43 @@ OUT: a folder for what is made; ../place.py puts it where it belongs. One proces
 """
 
 import argparse
+import json
 import os
-import re
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(here))
+from cells import cells, notes
+
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--stacks", required=True)
-parser.add_argument("--tf221", required=True)
-parser.add_argument("--legacy", required=True)
-parser.add_argument("--out", required=True)
+for option in ("--stacks", "--tf221", "--legacy", "--out"):
+    parser.add_argument(option, required=True)
 parser.add_argument("--verbose", action="store_true")
 parser.add_argument("numbers", nargs="*")
 args = parser.parse_args()
-failed = []
-for name in sorted(os.listdir(os.path.join(here, "cases"))):
-    if not name.endswith(".py") or (args.numbers and name[:3] not in args.numbers):
+failed, kept, work = [], notes("checkpoint"), tempfile.mkdtemp()
+script, note = os.path.join(work, "script.py"), os.path.join(work, "note.json")
+for name, stack, api, source in sorted(cells(pathlib.Path(here, "cases"))):
+    if args.numbers and name[:3] not in args.numbers:
         continue
-    script = os.path.join(here, "cases", name)
-    with open(script) as f:
-        stack, api = re.match(r"# stack: (\S+), (.+)", f.readline()).groups()
+    for path, content in ((script, source), (note, json.dumps(kept.get(name, {})))):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(content)
     env = args.tf221 if stack == "tf221" else os.path.join(args.stacks, stack)
-    folder = os.path.join(args.out, name[:-3])
+    words = [os.path.join(env, "bin", "python"), os.path.join(here, "run_case.py"), stack, api, args.legacy, script, note]
     done = subprocess.run(
-        [
-            os.path.join(env, "bin", "python"),
-            os.path.join(here, "run_case.py"),
-            stack,
-            api,
-            args.legacy,
-            script,
-            folder,
-        ],
+        [*words, os.path.join(os.path.abspath(args.out), name)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         universal_newlines=True,
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith("OK ") or args.verbose]
-    print("%-40s %-8s %s" % (name[:-3], stack, "\n".join(lines)), flush=True)
+    print("%-40s %-8s %s" % (name, stack, "\n".join(lines)), flush=True)
     if done.returncode:
-        failed.append(name[:-3])
+        failed.append(name)
         print(done.stdout[-2500:], flush=True)
 print("failed: %s" % ", ".join(failed) if failed else "all made")
 sys.exit(bool(failed))

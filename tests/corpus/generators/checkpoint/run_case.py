@@ -1,14 +1,15 @@
-"""run_case.py STACK API LEGACY SCRIPT FOLDER: run one case script with this Python; what it saves goes into FOLDER (new)."""
+"""run_case.py STACK API LEGACY SCRIPT NOTE FOLDER: run one case with this Python; what it saves goes into FOLDER (new)."""
 from __future__ import print_function
 
 import io
+import json
 import linecache
 import os
 import shutil
 import sys
 import tempfile
 
-stack, api, legacy, script, folder = sys.argv[1:]
+stack, api, legacy, script, note, folder = sys.argv[1:]
 home = tempfile.mkdtemp()
 os.environ['HOME'] = home  # Keras reads and writes ~/.keras/keras.json
 os.environ.pop('KERAS_HOME', None)
@@ -16,7 +17,9 @@ os.environ.update(KERAS_BACKEND='tensorflow', CUDA_VISIBLE_DEVICES='', TF_CPP_MI
 sys.path[0:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.abspath(legacy)]
 import kit
 
-kit.CASE.update(stack=stack, api=api, number=os.path.basename(script)[:3])
+kit.CASE.update(stack=stack, api=api, number=os.path.basename(folder)[:3])
+with io.open(note, encoding='utf-8') as f:
+    kit.CASE['note'] = json.load(f)
 with io.open(script, encoding='utf-8') as f:
     source = f.read()
 if os.path.exists(folder):

@@ -1,6 +1,6 @@
 """What all cases share: which Keras, tiny templates, and how a case is written down (Python 2.7 and 3).
 
-Nothing here slices or merges: every script brings its own wrapper.
+Nothing here slices or merges: every case brings its own wrapper.
 """
 from __future__ import print_function
 
@@ -158,99 +158,49 @@ def onehot(shape, seed=3):
 
 # --- writing a case ----------------------------------------------------------------------------
 
-def write_case(values):
-    if not os.path.isdir(OUT):
-        os.makedirs(OUT)
-    case = collections.OrderedDict([
-        ('case', os.environ['STRANGER_CASE']), ('stack', os.environ['STRANGER_STACK']), ('keras', KERAS),
-        ('keras_version', VERSION), ('tensorflow_version', tf.__version__),
-        ('python', '%d.%d.%d' % sys.version_info[:3])])
-    case.update(values)
-    with io.open(os.path.join(OUT, 'case.json'), 'w', encoding='utf-8') as f:
-        f.write(json.dumps(case, indent=1, separators=(',', ': ')).encode('utf-8').decode('utf-8') + u'\n')
-
-
 def path(name):
     if not os.path.isdir(OUT):
         os.makedirs(OUT)
     return os.path.join(OUT, name)
 
 
-def predict(model, x, order=None):
-    n = len(next(iter(x.values())) if isinstance(x, dict) else aslist(x)[0])
-    y = model.predict(x, batch_size=n, verbose=0)
-    return [np.asarray(v) for v in aslist(y)]
+def text(model, name):
+    s = model.to_json()
+    with io.open(path(name), 'w', encoding='utf-8') as f:
+        f.write(s if not isinstance(s, bytes) else s.decode('utf-8'))
 
 
-def train(model, x, y, steps=2):
-    for _ in range(steps):
-        model.train_on_batch(x, y)
+def write_case(**computed):
+    """The author's note, with what this run knows."""
+    with io.open(os.environ['STRANGER_NOTE'], encoding='utf-8') as f:
+        case = json.load(f, object_pairs_hook=collections.OrderedDict)
+    case.update(case=os.environ['STRANGER_CASE'], stack=os.environ['STRANGER_STACK'], keras=KERAS, keras_version=VERSION,
+                tensorflow_version=tf.__version__, python='%d.%d.%d' % sys.version_info[:3], **computed)
+    with io.open(path('case.json'), 'w', encoding='utf-8') as f:
+        f.write(json.dumps(case, indent=1, separators=(',', ': ')).encode('utf-8').decode('utf-8') + u'\n')
+    print('%-9s %-46s %s' % (case['expected'], case['case'], computed.get('largest_difference', '')))
 
 
-def optimizer_of(name):
-    o = keras.optimizers
-    kw = {'lr': 0.01} if not (K3 or hasattr(o, 'legacy')) else {'learning_rate': 0.01}
-    if name == 'momentum':
-        return o.SGD(momentum=0.9, **kw)
-    return {'adam': o.Adam, 'sgd': o.SGD, 'rmsprop': o.RMSprop, 'adagrad': o.Adagrad}[name](**kw)
-
-
-def wrapper(parallel, base, how, towers, x, template=None, scope='whole', merge=None, wrappers=1,
-            loss='mse', base_loss=None, metrics=None, optimizer='sgd', files='h5', fit_x=None, fit_y=None,
-            expected='parallel', reason='', doubts='', atol=1e-5, base_x=None, pick=None, inner_towers=None, confidence=None, extra=None,
-            opaque_slices=True):
-    """Train the parallel model, save it; compile what should come out alike, save that too."""
-    x = x if isinstance(x, dict) or len(x) > 1 else x[0]
-    shake(parallel)
-    opt = optimizer_of(optimizer)
-    compile_kw = {'metrics': metrics} if metrics else {}
-    parallel.compile(optimizer=opt, loss=loss, **compile_kw)
-    first = predict(parallel, x)
-    if fit_y is None:
-        fit_y = [onehot(np.shape(v)) if np.ndim(v) == 2 and np.shape(v)[-1] > 1 else np.ones_like(v) for v in first]
-        fit_y = fit_y if len(fit_y) > 1 else fit_y[0]
-    train(parallel, x if fit_x is None else fit_x, fit_y)
-    base.compile(optimizer=parallel.optimizer, loss=base_loss or loss, **compile_kw)
-    p, y = predict(parallel, x), predict(base, x if base_x is None else base_x)
-    y = y if pick is None else [y[k] for k in pick]  # base's outputs in the parallel model's order
-    worst = max(float(np.max(np.abs(np.asarray(a, 'float64') - np.asarray(b, 'float64')))) for a, b in zip(p, y))
-    assert [a.shape for a in p] == [b.shape for b in y], ([a.shape for a in p], [b.shape for b in y])
-    assert worst <= atol, worst
-    if files == 'weights':
-        parallel.save_weights(path('weights.h5'))
-        base.save_weights(path('base_weights.h5'))
-    elif files == 'weights.h5':
-        parallel.save_weights(path('parallel.weights.h5'))
-        base.save_weights(path('base.weights.h5'))
-    if files.startswith('weights'):
-        for name, m in (('model.json', parallel), ('base_model.json', base)):
-            with io.open(path(name), 'w', encoding='utf-8') as f:
-                text = m.to_json()
-                f.write(text if not isinstance(text, bytes) else text.decode('utf-8'))
-    else:
-        for suffix in files.split(','):
-            parallel.save(path('parallel.' + suffix))
-            base.save(path('base.' + suffix))
+def save_io(x, **sets):
     arrays = {}
     for k, v in (enumerate(aslist(x)) if not isinstance(x, dict) else sorted(x.items())):
         arrays['x_%s' % k] = v
-    for k, v in enumerate(p):
-        arrays['parallel_%d' % k] = v
-    for k, v in enumerate(y):
-        arrays['base_%d' % k] = v
+    for name, ys in sets.items():
+        for k, v in enumerate(ys):
+            arrays['%s_%d' % (name, k)] = v
+    for k, v in arrays.items():
+        assert np.all(np.isfinite(v)), ('not finite', k)
     np.savez_compressed(path('io.npz'), **arrays)
-    inner = template if template is not None else base
-    values = collections.OrderedDict([
-        ('how', how), ('towers', towers), ('scope', scope), ('wrappers', wrappers),
-        ('wrapper', parallel.name), ('merge', merge), ('template', inner.name), ('base', base.name),
-        ('expected', expected), ('code_free', not opaque_slices), ('optimizer', type(opt).__name__),
-        ('largest_difference', worst), ('reason', reason), ('doubts', doubts)])
-    if inner_towers:
-        values['towers_by_depth'] = inner_towers
-    if extra:
-        values.update(extra)
-    write_case(values)
-    print('wrapper  %-46s worst %.1e' % (os.environ['STRANGER_CASE'], worst))
+
+
+def finite(model):
+    for w in model.get_weights():
+        assert np.all(np.isfinite(w)), 'weights not finite'
+
+
+def predict(model, x):
+    n = len(next(iter(x.values())) if isinstance(x, dict) else aslist(x)[0])
+    return [np.asarray(v) for v in aslist(model.predict(x, batch_size=n, verbose=0))]
 
 
 def predict_rows(model, x):
@@ -258,36 +208,95 @@ def predict_rows(model, x):
     return [np.asarray(v) for v in aslist(model.predict_on_batch(x))]
 
 
-def lookalike(model, how, reason, x, doubts='', loss='mse', optimizer='sgd', files='h5', towers=None, fit_y=None,
-              expected='clean', template=None, extra=None, opaque_slices=True):
-    x = x if isinstance(x, dict) or len(x) > 1 else x[0]
-    shake(model)
-    opt = optimizer_of(optimizer)
-    model.compile(optimizer=opt, loss=loss)
-    first = predict_rows(model, x)
-    n = len(next(iter(x.values())) if isinstance(x, dict) else aslist(x)[0])
-    # rows that multiply cannot be trained through Keras's own row check: left as they are
-    if all(len(v) == n for v in first):
-        fit_y = fit_y if fit_y is not None else [np.ones_like(v) for v in first]
-        train(model, x, fit_y if len(fit_y) > 1 else fit_y[0])
-    y = predict_rows(model, x)
-    if files == 'weights':
-        model.save_weights(path('lookalike.h5'))
-        with io.open(path('model.json'), 'w', encoding='utf-8') as f:
-            f.write(u'%s' % model.to_json())
+def optimizer_of(kind):
+    o = keras.optimizers
+    lr = {'learning_rate': 0.01} if K3 or hasattr(o, 'legacy') else {'lr': 0.01}
+    return {'adam': lambda: o.Adam(**lr), 'amsgrad': lambda: o.Adam(amsgrad=True, **lr), 'nadam': lambda: o.Nadam(**lr),
+            'rmsprop': lambda: o.RMSprop(**lr), 'adagrad': lambda: o.Adagrad(**lr), 'sgd': lambda: o.SGD(**lr),
+            'adadelta': lambda: o.Adadelta(), 'adamax': lambda: o.Adamax(**lr), 'momentum': lambda: o.SGD(momentum=.9, **lr),
+            'nesterov': lambda: o.SGD(momentum=.9, nesterov=True, **lr)}[kind]()
+
+
+def targets(outs):
+    t = [onehot(np.shape(v)) if np.ndim(v) == 2 and np.shape(v)[-1] > 1 else np.ones_like(v, 'float32') for v in outs]
+    return t if len(t) > 1 else t[0]
+
+
+def save(model, name, files):
+    """`h5`, `keras` or both; `weights`, or `weights.h5` (keyed by paths)."""
+    if files == 'weights.h5':
+        model.save_weights(path(name + '.weights.h5'))
+    elif files.startswith('weights'):
+        model.save_weights(path({'parallel': 'weights.h5', 'base': 'base_weights.h5'}.get(name, name + '.h5')))
     else:
         for suffix in files.split(','):
-            model.save(path('lookalike.' + suffix))
-    arrays = {}
-    for k, v in (enumerate(aslist(x)) if not isinstance(x, dict) else sorted(x.items())):
-        arrays['x_%s' % k] = v
-    for k, v in enumerate(y):
-        arrays['y_%d' % k] = v
-    np.savez_compressed(path('io.npz'), **arrays)
-    values = collections.OrderedDict([
-        ('how', how), ('towers', towers), ('scope', None), ('model', model.name), ('template', template),
-        ('expected', expected), ('code_free', not opaque_slices), ('reason', reason), ('doubts', doubts)])
-    if extra:
-        values.update(extra)
-    write_case(values)
-    print('lookalike %-45s %s' % (os.environ['STRANGER_CASE'], [v.shape for v in y]))
+            model.save(path('%s.%s' % (name, suffix)))
+
+
+def wrapper(parallel, base, x, template=None, optimizer='sgd', loss='mse', comp=None, base_comp=None, files='h5', y=None, steps=2,
+            fit_kw=None, shake_it=True, parallel_predict=predict, base_predict=predict, base_x=None, pick=None, atol=2e-5, compiled=False,
+            **computed):
+    """Train the parallel model, save it; compile what should come out alike, save that too.
+
+    files: h5, keras; weights, weights+parallel, weights+template (which JSON was kept); weights.h5. pick: outputs of the base in the
+    parallel model's order.
+    """
+    x = x if isinstance(x, dict) or len(x) > 1 else x[0]
+    if shake_it:
+        shake(parallel)
+    comp = dict({'loss': loss}, **(comp or {}))
+    if not compiled:
+        parallel.compile(optimizer=optimizer_of(optimizer), **comp)
+    first = parallel_predict(parallel, x)
+    for _ in range(steps):
+        parallel.train_on_batch(x, targets(first) if y is None else y, **(fit_kw or {}))
+    finite(parallel)
+    if not compiled:
+        base.compile(optimizer=parallel.optimizer, **dict(comp, **(base_comp or {})))
+    p, b = parallel_predict(parallel, x), base_predict(base, x if base_x is None else base_x)
+    b = b if pick is None else [b[k] for k in pick]
+    assert [v.shape for v in p] == [v.shape for v in b], ([v.shape for v in p], [v.shape for v in b])
+    worst = max(float(np.max(np.abs(np.asarray(u, 'float64') - np.asarray(v, 'float64')))) for u, v in zip(p, b))
+    assert worst <= atol, worst
+    save(parallel, 'parallel', files)
+    save(base, 'base', files)
+    if files.startswith('weights'):
+        text(base, 'base_model.json')
+        if files != 'weights':
+            text(base if files.endswith('template') else parallel, 'model.json')
+    save_io(x, parallel=p, base=b)
+    said = dict(wrapper=parallel.name, template=(base if template is None else template).name, base=base.name,
+                optimizer=type(parallel.optimizer).__name__, largest_difference=worst)
+    write_case(**dict(said, **computed))
+
+
+def lookalike(model, x, optimizer='sgd', loss='mse', comp=None, files='h5', y=None, trained=True, shake_it=True, fit_kw=None,
+              compiled=False, run=predict_rows):
+    """A look-alike or a plain model: it must be called clean."""
+    x = x if isinstance(x, dict) or len(x) > 1 else x[0]
+    if shake_it:
+        shake(model)
+    if not compiled:
+        model.compile(optimizer=optimizer_of(optimizer), **dict({'loss': loss}, **(comp or {})))
+    first = run(model, x)
+    n = len(next(iter(x.values())) if isinstance(x, dict) else aslist(x)[0])
+    # rows that multiply cannot be trained through Keras's own row check: left as they are
+    if trained and all(len(v) == n for v in first):
+        for _ in range(2):
+            model.train_on_batch(x, targets(first) if y is None else y, **(fit_kw or {}))
+    finite(model)
+    out = run(model, x)
+    save(model, 'lookalike', files)
+    if files.startswith('weights'):
+        text(model, 'model.json')
+    save_io(x, y=out)
+    write_case(model=model.name)
+
+
+def official(model, gpus, **kw):
+    """The stack's own multi_gpu_model."""
+    try:
+        f = keras.utils.multi_gpu_model
+    except AttributeError:
+        from keras.utils.training_utils import multi_gpu_model as f
+    return f(model, gpus=gpus, **kw)
