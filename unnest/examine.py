@@ -277,7 +277,7 @@ def describe_fix(source: Source, made: Plan) -> str | None:
         return None
     if made.refusal is not None:
         return f"unnest fix will refuse this: {made.refusal.message}"
-    outermost, writes = made.wrappers[0], f"unnest fix writes {_default_name(source)}"
+    outermost, writes = made.wrappers[0], f"unnest fix writes {default_output_name(source)}"
     if outermost.scope == "head":
         follows = "the merge" if outermost.merge else outermost.template
         return f"{writes}, with what follows {follows}, and {outermost.template}'s layers in the wrapper's place"
@@ -286,7 +286,7 @@ def describe_fix(source: Source, made: Plan) -> str | None:
     return writes
 
 
-def _default_name(source: Source) -> str:
+def default_output_name(source: Source) -> str:
     """Return the name of the file or folder that fix writes where no option names another."""
     changed = {"h5": ".h5", "keras": ".keras"}.get(source.written_as or "")
     suffix = ".weights.h5" if source.container == "checkpoint" else source.reformed or changed

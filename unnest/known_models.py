@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from unnest.budget import Answers, Cost, measured, spent_again
 from unnest.core.model import Choices
+from unnest.examine import default_output_name
 from unnest.formats.base import Source
 from unnest.options import ReportParts
 from unnest.report.load_hint import ending_of, moved
@@ -28,6 +29,8 @@ REPORT, TENSOR = 2048, 256
 
 class _Known(NamedTuple):
     report: Report
+    #: The name of the output that the report announces.
+    output_name: str
     cost: Cost
     size: int
 
@@ -56,9 +59,12 @@ class KnownModels:
             if known is not None:
                 self._known.move_to_end(key)
         if known is not None and spent_again(known.cost):
-            return _of(known.report, source.path)
+            fix_would = known.report.fix_would
+            if fix_would is not None:
+                fix_would = fix_would.replace(known.output_name, default_output_name(source), 1)
+            return replace(_of(known.report, source.path), fix_would=fix_would)
         report, cost = measured(work_out)
-        self._remember(key, _Known(_of(report, source.path), cost, _size_of(source)))
+        self._remember(key, _Known(_of(report, source.path), default_output_name(source), cost, _size_of(source)))
         return report
 
     def _remember(self, key: Hashable, known: _Known) -> None:

@@ -275,9 +275,9 @@ def test_is_spent_again_where_the_work_would_be_done(steps: int, memory: int) ->
 
 
 def test_a_report_is_the_sum_of_what_is_compared(tmp_path: Path) -> None:
-    """Of the same content under another name nothing differs but the path and the line that loads it."""
+    """Of the same content under another name only the path, the load line and the output's name differ."""
     path = makeh5.parallel_file(tmp_path / "a.h5")
     other = tmp_path / "b.h5"
     shutil.copy(path, other)
     one, two = unnest.inspect(path), unnest.inspect(other)
-    assert replace(two, path=one.path, load=one.load) == one
+    assert replace(two, path=one.path, load=one.load, fix_would=one.fix_would) == one
