@@ -14,6 +14,9 @@ Plain: TypeAlias = "bool | int | float | str | EllipsisType | None"
 
 Value = TypeVar("Value")
 
+Conversion: TypeAlias = Literal["", "s", "r", "a"]
+"""How an f-string writes a value before it formats it."""
+
 BEYOND_EXPRESSIONS = "a jump, a loop, or another instruction beyond plain expressions"
 
 
@@ -77,6 +80,14 @@ class Interpretation(ABC, Generic[Value]):
     @abstractmethod
     def attribute(self, of: Value, name: str) -> Value:
         """Return `of.name`."""
+
+    @abstractmethod
+    def formatted(self, value: Value, conversion: Conversion, spec: Value | None) -> Value:
+        """Return the text of `f"{value!conversion:spec}"`; the conversion "" and the spec None stand for none."""
+
+    @abstractmethod
+    def joined(self, texts: Sequence[Value]) -> Value:
+        """Return one text of several, in order, as an f-string joins them."""
 
     @abstractmethod
     def call(self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from unnest.core.byte_code.calls import Calls
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, Value
+from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Conversion, Interpretation, Value
 from unnest.core.byte_code.frame import Frame
 from unnest.core.byte_code.opcodes import (
     BRANCHES,
@@ -37,6 +37,12 @@ PACKAGES = frozenset({"tensorflow", "keras", "numpy", "math"})
 
 TO_BOOL = 0x10
 """Bit of 3.13's COMPARE_OP: the result becomes a truth value for a jump."""
+
+CONVERSIONS: Sequence[Conversion] = ("", "s", "r", "a")
+"""How a value is written before it is formatted, by CPython's number."""
+
+WITH_SPEC = 4
+"""Bit of FORMAT_VALUE's argument: a spec is on top."""
 
 AFTER_YIELD = 3, 1
 """The bits of RESUME's argument for its position, and their value after YIELD_VALUE."""
@@ -245,6 +251,23 @@ class Machine(Calls[Value]):
         start = self._stack.pop() if which & 1 else self._meaning.constant(None)
         self._stack.push(self._meaning.subscript(self._stack.pop(), self._meaning.slice_of([start, stop])))
 
+    def _format_value(self, argument: int) -> None:
+        """Push the text of a value, by the spec above it if there is one. Its conversion stands in the lowest bits."""
+        with_spec, conversion = divmod(argument, WITH_SPEC)
+        if with_spec > 1:
+            raise Impossible
+        spec = self._stack.pop() if with_spec else None
+        self._stack.push(self._meaning.formatted(self._stack.pop(), CONVERSIONS[conversion], spec))
+
+    def _convert_value(self, conversion: int) -> None:
+        """The same of 3.13, which formats the text afterwards."""
+        if not 0 < conversion < len(CONVERSIONS):
+            raise Impossible
+        self._format_value(conversion)
+
+    def _build_string(self, count: int) -> None:
+        self._stack.push(self._meaning.joined(self._stack.pop_many(count)))
+
     def _unary(self, symbol: Literal["+", "-", "~"]) -> None:
         self._stack.push(self._meaning.unary(symbol, self._stack.pop()))
 
@@ -317,6 +340,11 @@ class Machine(Calls[Value]):
         "BUILD_LIST": _build_list,
         "UNPACK_SEQUENCE": _unpack,
         "BUILD_SLICE": _build_slice,
+        "FORMAT_VALUE": _format_value,
+        "FORMAT_SIMPLE": lambda self, _: self._format_value(0),
+        "FORMAT_WITH_SPEC": lambda self, _: self._format_value(WITH_SPEC),
+        "CONVERT_VALUE": _convert_value,
+        "BUILD_STRING": _build_string,
         "BINARY_SLICE": lambda self, _: self._binary_slice(),
         "BINARY_SUBSCR": lambda self, _: self._subscript(),
         "SLICE+0": lambda self, _: self._slice_of_python_2(0),

@@ -12,8 +12,8 @@ from contextlib import suppress
 from itertools import islice, product
 from typing import Literal, TypeVar
 
-from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.domain import Interpretation, Plain
+from unnest.core.byte_code import code_objects, texts
+from unnest.core.byte_code.domain import Conversion, Interpretation, Plain
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import Impossible, Python
 from unnest.core.byte_code.runtime_values import TooMuch
@@ -258,8 +258,8 @@ class Tracer(Interpretation[Value]):
     def binary(self, symbol: str, left: Value, right: Value) -> Value:
         """Arithmetic of tensors, of lists, of numbers."""
         sides = (left, right)
-        if symbol == "%" and isinstance(left, str):
-            return UNKNOWN
+        if symbol in ("+", "%") and isinstance(left, str):
+            return self.joined(sides) if symbol == "+" else UNKNOWN
         is_repeated = symbol == "*" and any(isinstance(side, (list, tuple)) for side in sides)
         if any(isinstance(side, TracedTensor) for side in sides) and not is_repeated:
             if symbol not in ON_NUMBERS:
@@ -299,6 +299,16 @@ class Tracer(Interpretation[Value]):
         if symbol != "*" or len(of) * self.whole(times) > MAX_ENTRIES:
             raise Unknown(f"the operator {symbol} of lists")
         return of * self.whole(times)
+
+    def formatted(self, value: Value, conversion: Conversion, spec: Value | None) -> Value:
+        """A text; UNKNOWN unless all of it is known."""
+        text = texts.formatted(value, conversion, spec)
+        return UNKNOWN if text is None else text
+
+    def joined(self, parts: Sequence[Value]) -> Value:
+        """The same."""
+        text = texts.joined(parts)
+        return UNKNOWN if text is None else text
 
     # Lists
 

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from unnest.core.byte_code.domain import Interpretation, Plain
+from unnest.core.byte_code.domain import Conversion, Interpretation, Plain
 from unnest.core.model import Unknown
 
 OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -16,6 +16,7 @@ OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
 LISTS_IN_PLACE: Mapping[str, Callable[[Any, Any], Any]] = {"+": operator.iadd, "*": operator.imul}
+CONVERSIONS: Mapping[Conversion, Callable[[Any], Any]] = {"": lambda value: value, "s": str, "r": repr, "a": ascii}
 UNARY: Mapping[str, Callable[[Any], Any]] = {"+": operator.pos, "-": operator.neg, "~": operator.invert}
 
 
@@ -80,6 +81,14 @@ class Straight(Interpretation[Any]):
 
     def attribute(self, of: Any, name: str) -> Any:
         return _python(getattr, of, name)
+
+    def formatted(self, value: Any, conversion: Conversion, spec: Any | None) -> Any:
+        if not isinstance(value, (int, float, str, type(None))):
+            raise Unknown("a text that is not the same in every run")
+        return _python(format, CONVERSIONS[conversion](value), *([] if spec is None else [spec]))
+
+    def joined(self, texts: Sequence[Any]) -> Any:
+        return _python("".join, texts)
 
     def call(self, function: Any, positional: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         return _python(function, *positional, **keywords)

@@ -50,6 +50,14 @@ def test_what_it_gave_there(python: str, name: str) -> None:
     assert {json.dumps(each) for each in found.values()} == {json.dumps(found[python])}
 
 
+@pytest.mark.parametrize("python", PYTHONS[1:])
+@pytest.mark.parametrize("name", SOURCES.TEXTS)
+def test_texts_are_what_they_were_there(python: str, name: str) -> None:
+    source, given = SOURCES.TEXTS[name]
+    assert compiled()[python][source][1] is not None
+    assert set(map(json.dumps, results(python, source, given).values())) == {json.dumps(compiled()[python][source][1])}
+
+
 @pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("name", SOURCES.REFUSED)
 def test_what_is_not_followed(python: str, name: str) -> None:

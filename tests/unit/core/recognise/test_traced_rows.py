@@ -201,6 +201,23 @@ def test_slices_with_loops(python: str, name: str, expected: list[object]) -> No
     assert found == expected
 
 
+@pytest.mark.parametrize("python", [each for each in PYTHONS if each != "2.7"])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("named", [(part, "") for part in in_order(3)]),
+        ("by a text", [(part, "") for part in in_order(3)]),
+        ("from the end, named", [(part, "") for part in in_order(3)[::-1]]),
+        ("by an unknown text", [None] * 3),
+        ("by a tensor's text", [None] * 3),
+    ],
+)
+def test_slices_with_texts(python: str, name: str, expected: list[object]) -> None:
+    """A text of known numbers is known; one of anything else, like what depends on it, is not."""
+    found = [in_loops(python, loops.SOURCES.TEXT_SLICES[name], idx=i, parts=3) for i in range(3)]
+    assert found == expected
+
+
 def test_a_loop_that_never_ends_gives_no_answer() -> None:
     """`while True: pass`, of Python 3.8: a jump to itself."""
     text, *rest = compiled()["3.8"]["STRIDED"]

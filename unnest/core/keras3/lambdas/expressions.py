@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from unnest.core.byte_code.domain import Interpretation, Plain
+from unnest.core.byte_code import texts
+from unnest.core.byte_code.domain import Conversion, Interpretation, Plain
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.model import Unknown
 from unnest.core.ops.symbolic import CallArguments, Const, Items, Libraries, SymbolicValue, constant, items
@@ -65,6 +66,14 @@ class Expressions(Interpretation[SymbolicValue]):
         """Compare two values, of which one is a tensor."""
         return operators.compare(symbol, left, right)
 
+    def formatted(self, value: SymbolicValue, conversion: Conversion, spec: SymbolicValue | None) -> SymbolicValue:
+        """Return the text of a constant."""
+        return _known(texts.formatted(self.plain(value), conversion, None if spec is None else self.plain(spec)))
+
+    def joined(self, parts: Sequence[SymbolicValue]) -> SymbolicValue:
+        """Return one text of constants."""
+        return _known(texts.joined([self.plain(each) for each in parts]))
+
     def global_value(self, name: str) -> SymbolicValue:
         """Of the customary imports, and a few builtins."""
         return calls.global_value(name, self._dialect)
@@ -82,3 +91,10 @@ class Expressions(Interpretation[SymbolicValue]):
     ) -> SymbolicValue:
         """Of the functions in `functions`."""
         return calls.call(function, CallArguments(tuple(positional), keywords), self._dialect)
+
+
+def _known(text: str | None) -> SymbolicValue:
+    """A text as a constant. Raises Unknown for any other."""
+    if text is None:
+        raise Unknown("a text that is not known")
+    return constant(text)
