@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Layer, keras_order
@@ -30,6 +31,7 @@ from unnest.core.model import CallId, Json, JsonObject, Ref, Tensor
 from unnest.core.ops.op_nodes import UNKNOWN, Input, OpNode, Part
 from unnest.core.ops.registry import CLASSES
 from unnest.core.ops.sizes import Sized
+from unnest.core.reach import reached
 
 SIZE = "Shape"
 """The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""
@@ -207,23 +209,59 @@ class Builder:
         names = self.ordered(inputs, outputs)
         for size in (n for n in names if self.entries[n].entry["class_name"] == SIZE):
             raise refused(size, "TensorFlow operation", "gives a shape or a number, where a layer needs a tensor")
+        ranks = self._needed_ranks(outputs)
         layers: list[Json] = [
-            {**self.entries[n].entry, "name": n, "inbound_nodes": self.entries[n].nodes} for n in names
+            {**self.entries[n].entry, "name": n, "inbound_nodes": self._nodes(n, ranks)} for n in names
         ]  # fmt: skip
         config: JsonObject = {
-            "name": name, **settings, "layers": layers, "input_layers": self._ends(inputs, structures[0]),
-            "output_layers": self._ends(outputs, structures[1]),
+            "name": name, **settings, "layers": layers, "input_layers": self._ends(inputs, ranks, structures[0]),
+            "output_layers": self._ends(outputs, ranks, structures[1]),
         }  # fmt: skip
         weights = tuple(w for n in names for w in owned(n, self.entries[n].weights))
         return NewLayer(name, FUNCTIONAL, config, weights, "keras.src.models.functional")
 
-    def _ends(self, tensors: Sequence[GraphTensor], structure: Json) -> Json:
+    def _needed_ranks(self, outputs: Sequence[GraphTensor]) -> dict[str, dict[int, int]]:
+        """Return the calls that the outputs need: layer -> rank here -> rank among those of the layer."""
+
+        def reads(call: tuple[str, int]) -> list[tuple[str, int]]:
+            name, rank = call
+            calls = self.entries[name].reads
+            return [(t.layer, t.rank) for t in calls[rank]] if calls else []
+
+        ranks: dict[str, dict[int, int]] = {}
+        for name, rank in sorted(reached(((t.layer, t.rank) for t in outputs), reads)):
+            of_layer = ranks.setdefault(name, {})
+            of_layer[rank] = len(of_layer)
+        return ranks
+
+    def _nodes(self, name: str, ranks: Mapping[str, Mapping[int, int]]) -> list[Json]:
+        """Return the calls of a layer that are needed, in the ranks that their tensors have then."""
+        nodes = [self.entries[name].nodes[rank] for rank in ranks.get(name, ()) if self.entries[name].nodes]
+        if all(rank == new for of_layer in ranks.values() for rank, new in of_layer.items()):
+            return nodes
+        return [_with_ranks(node, ranks) for node in nodes]
+
+    def _ends(self, tensors: Sequence[GraphTensor], ranks: Mapping[str, Mapping[int, int]], structure: Json) -> Json:
         """A model's inputs or outputs; a functional model counts its calls from 1 here (source: Keras 3.15)."""
-        ends: list[Json] = [[t.layer, t.rank + int(self.entries[t.layer].entry["class_name"] == FUNCTIONAL), t.tensor]
-                for t in tensors]  # fmt: skip
+        ends: list[Json] = []
+        for t in tensors:
+            rank = ranks.get(t.layer, {}).get(t.rank, t.rank)
+            ends.append([t.layer, rank + int(self.entries[t.layer].entry["class_name"] == FUNCTIONAL), t.tensor])
         if structure is not None:
             return _packed(structure, iter(ends))
         return ends[0] if len(ends) == 1 else ends
+
+
+def _with_ranks(node: Json, ranks: Mapping[str, Mapping[int, int]]) -> Json:
+    """Return a stored call, or a part of it, with other ranks of the calls that its tensors come from."""
+    if isinstance(node, OBJECT):
+        if node.get("class_name") == tensor_refs.KERAS_3_TENSOR:
+            config = node["config"]
+            assert isinstance(config, Mapping)
+            layer, rank, tensor = cast("list[Any]", config["keras_history"])  # as `_stored` writes it
+            return {**node, "config": {**config, "keras_history": [layer, ranks[layer][rank], tensor]}}
+        return {key: _with_ranks(part, ranks) for key, part in node.items()}
+    return [_with_ranks(part, ranks) for part in node] if is_list(node) else node
 
 
 def _packed(structure: Json, ends: Iterator[Json]) -> Json:

@@ -132,6 +132,22 @@ def test_a_model_holds_what_its_outputs_need() -> None:
     assert (model.class_name, model.module) == ("Functional", "keras.src.models.functional")
 
 
+def test_a_call_that_no_output_needs_is_left_out() -> None:
+    """Keras finds no layer for what such a call reads; the calls behind it, and what reads them, move up."""
+    builder, x = started(None, 4)
+    reads_unused = builder.place(OpNode(NUMPY, "Tanh", {}, (x,)), "unused")  # type: ignore[arg-type]  # as above
+    shared = [builder.place(LayerCall(DENSE, (operand,)), "d") for operand in (x, reads_unused, x)]
+    last = builder.place(OpNode(NUMPY, "Add", {}, (shared[0], shared[2])), "sum")  # type: ignore[arg-type]  # as above
+    assert isinstance(last, GraphTensor)
+    assert isinstance(shared[2], GraphTensor)
+    config: Any = builder.model("m", [x], [last, shared[2]], {}).config
+    assert [layer["name"] for layer in config["layers"]] == ["x", "d", "sum_add"]
+    assert config["layers"][1]["inbound_nodes"] == [{"args": [tensor("x", None, 4)], "kwargs": {}}] * 2
+    read = [operand["config"]["keras_history"] for operand in config["layers"][2]["inbound_nodes"][0]["args"]]
+    assert read == [["d", 0, 0], ["d", 1, 0]]
+    assert config["output_layers"] == [["sum_add", 0, 0], ["d", 1, 0]]
+
+
 @pytest.mark.parametrize(("kind", "rank"), [("Functional", 1), ("Sequential", 0)])
 def test_the_calls_of_a_functional_model_are_counted_from_one(kind: str, rank: int) -> None:
     """Among the outputs alone: the node that reads the call counts from 0. Two outputs are a list of ends."""
