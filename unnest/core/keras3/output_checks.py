@@ -7,11 +7,12 @@ and every weight of every layer. (Source: the constructors and `build` methods o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.nested import by_owner
+from unnest.core.architecture.tensor_refs import KERAS_3_TENSOR
 from unnest.core.keras3.config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
 from unnest.core.keras3.context import refused
 from unnest.core.keras_facts import shape_inference
@@ -73,6 +74,8 @@ def check_output(model: Stored) -> None:
         _check_adapted(architecture)
     wanted = needs(model)
     for entry in layer_entries(architecture):
+        if is_model(entry):
+            _check_calls(entry)
         _check_names(entry, {*wanted.classes, *wanted.functions})
         if entry.get("module") == "keras.layers":
             _check_arguments(entry)
@@ -83,6 +86,18 @@ def check_output(model: Stored) -> None:
             if has_weights:
                 _check_weights(layer)
             _check_sizes(layer)
+
+
+def _check_calls(model: JsonObject) -> None:
+    """Raise CannotConvert for a call that reads a layer, or a call of one, which the model does not have."""
+    calls = {layer.name: max(1, len(layer.calls)) for layer in read(model).layers.values()}  # an input has one tensor
+    for layer in read(model).layers.values():
+        for value in json_tree.objects(layer.stored.get("inbound_nodes")):
+            if value.get("class_name") != KERAS_3_TENSOR:
+                continue
+            name, rank, _ = cast("list[Any]", settings(value)["keras_history"])
+            if rank >= calls.get(name, 0):
+                raise refused(layer.name, layer.class_name, f"reads {name!r}, which is not in the model")
 
 
 def _check_adapted(architecture: JsonObject) -> None:

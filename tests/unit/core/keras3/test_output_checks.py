@@ -110,3 +110,25 @@ def test_what_keras_3_does_not_have(entry: dict[str, Any], why: str | None) -> N
     else:
         with pytest.raises(CannotConvert, match=why):
             check_output(stored)
+
+
+@pytest.mark.parametrize(
+    ("read", "why"), [(("x", 0), None), (("d", 0), None), (("d", 1), "'d'"), (("gone", 0), "'gone'")]
+)
+def test_calls_read_what_the_model_has(read: tuple[str, int], why: str | None) -> None:
+    tensor = {"class_name": "__keras_tensor__", "config": {"shape": [None, 4], "keras_history": [*read, 0]}}
+    x = {"class_name": "__keras_tensor__", "config": {"shape": [None, 4], "keras_history": ["x", 0, 0]}}
+    layers: list[dict[str, Any]] = [
+        {"class_name": "InputLayer", "config": {"name": "x", "batch_shape": [None, 4]}, "inbound_nodes": []},
+        {"class_name": "Flatten", "config": {"name": "d"}, "inbound_nodes": [{"args": [x], "kwargs": {}}]},
+        {"class_name": "Flatten", "config": {"name": "e"}, "inbound_nodes": [{"args": [tensor], "kwargs": {}}]},
+    ]
+    for entry in layers:
+        entry |= {"module": "keras.layers", "registered_name": None, "name": entry["config"]["name"]}
+    config: Any = {"name": "m", "layers": layers, "input_layers": [["x", 0, 0]], "output_layers": [["e", 0, 0]]}
+    model: Any = {"module": "keras.src.models.functional", "class_name": "Functional", "config": config}
+    if why is None:
+        check_output(Stored("architecture", model, keras_version="3.15.1"))
+        return
+    with pytest.raises(CannotConvert, match=rf"'e' \(Flatten\): reads {why}, which is not in the model"):
+        check_output(Stored("architecture", model, keras_version="3.15.1"))
