@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from unnest.core.architecture import tensor_refs
-from unnest.core.architecture.graph import Layer, keras_order
+from unnest.core.architecture.graph import Layer, keras_order, reached
 from unnest.core.frontends.node_def import keras3_call, plain_argument
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.json_tree import OBJECT, is_list
@@ -31,7 +31,6 @@ from unnest.core.model import CallId, Json, JsonObject, Ref, Tensor
 from unnest.core.ops.op_nodes import UNKNOWN, Input, OpNode, Part
 from unnest.core.ops.registry import CLASSES
 from unnest.core.ops.sizes import Sized
-from unnest.core.reach import reached
 
 SIZE = "Shape"
 """The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""
