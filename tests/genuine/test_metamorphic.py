@@ -147,7 +147,8 @@ def left_alone(name: str, architecture: Any) -> None:  # noqa: ANN401 - JSON is 
 
 
 def _json(stored: Stored) -> Any:  # noqa: ANN401 - JSON is any
-    assert stored.architecture is not None
+    if stored.architecture is None:
+        pytest.skip("weights alone: there is no graph to change")
     return stored.architecture
 
 
