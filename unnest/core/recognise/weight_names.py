@@ -95,9 +95,17 @@ def _stem(name: str) -> str:
 
 
 def is_doubtful(groups: Sequence[Group]) -> bool:
-    """True if weights that show no wrapper may be a parallel model's all the same: one layer holds those of several."""
-    weighted = [group for group in groups if group.tensors]
-    return len(weighted) == 1 and len(owners(weighted[0].tensors)) > 1
+    """True if weights that show no wrapper may be a parallel model's all the same: one layer holds those of others.
+
+    These are several layers, or one of another name, in a place that an input and a slice precede and a merge follows.
+    """
+    weighted = [index for index, group in enumerate(groups) if group.tensors]
+    if len(weighted) != 1:
+        return False
+    at, template = weighted[0], groups[weighted[0]]
+    by_owner = owners(template.tensors)
+    own = {t.name.rpartition("/")[0] or owner for owner, tensors in by_owner.items() for t in tensors}
+    return len(by_owner) > 1 or (own != {template.name} and at > 1 and at + 1 < len(groups))
 
 
 def _slices(names: Sequence[str]) -> tuple[int, int | None] | None:

@@ -186,3 +186,28 @@ def test_a_weight_that_names_no_layer(name: str) -> None:
 )
 def test_one_layer_with_the_weights_of_several_is_doubtful(stored: list[Group], answer: bool) -> None:
     assert weight_names.is_doubtful(stored) is answer
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "name", "weights", "answer"),
+    [
+        ("input_1 lambda_1 lambda_2", "pool_1", "model_1", "conv_1/kernel:0 conv_1/bias:0", True),
+        ("input_1 lambda_1 lambda_2", "join_0", "model_1", "dense_1_W:0 dense_1_b:0", True),
+        ("x tf_op_layer_split", "tf_op_layer_concat", "model", "dense/kernel:0 dense/bias:0", True),
+        ("x lambda lambda_1", "join_0", "sequential", "sequential/dense/kernel:0 sequential/dense/bias:0", True),
+        ("input_1 coord_1", "pool_1", "conv_1", "conv_1/kernel:0 conv_1/bias:0", False),
+        ("input_1 lambda_1 lambda_2", "join_0", "dense_1", "dense_1_W:0 dense_1_b:0", False),
+        ("input_1 pad", "act", "block/conv", "block/conv/kernel:0 block/conv/bias:0", False),
+        ("input_1", "act", "model_1", "conv_1/kernel:0 conv_1/bias:0", False),
+        ("input_1 pad", "", "model_1", "conv_1/kernel:0 conv_1/bias:0", False),
+    ],
+    ids=["a model's one layer", "the same in Keras 1", "as operations", "a scope around it", "a layer's own",
+         "its own in Keras 1", "a name with a slash", "no slice before it", "no merge after it"],
+)  # fmt: skip
+def test_one_layer_with_the_weights_of_another_is_doubtful(
+    before: str, after: str, name: str, weights: str, answer: bool
+) -> None:
+    """Slices before a model, and a merge after it, leave only the template weights; these bear its layer's name."""
+    around = [[Group(each, ()) for each in names.split()] for names in (before, after)]
+    stored = [*around[0], Group(name, tensors(*weights.split())), *around[1]]
+    assert weight_names.is_doubtful(stored) is answer
