@@ -85,7 +85,7 @@ fix.__signature__ = signature_of_fix(fix)  # type: ignore[attr-defined] # read b
 
 
 def fix_options(output: str | bytes | os.PathLike[str] | None, arguments: FixArguments) -> FixOptions:
-    """Return the options that a caller gives by keywords; `meter` is none of them.
+    """Return the options that a caller gives by keywords; `meter` is not one of them.
 
     Raises:
         TypeError: there is no such argument.

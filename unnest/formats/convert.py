@@ -116,7 +116,7 @@ def _chosen(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
 
 
 def _conversion(source: Source, to: Target) -> ContainerConversion:
-    """Return the row of the table. Raises Refused where there is none."""
+    """Return the row of the table. Raises Refused for a pair without a row."""
     row = CONVERSIONS.get((source.container, to))
     if row is not None:
         return row
@@ -343,7 +343,7 @@ class ContainerConversion(NamedTuple):
 
     source: ContainerName
     target: Target
-    #: The model that goes. Raises Refused where there is none.
+    #: The model that goes. Raises Refused for a file without one.
     model: Callable[[Source, Plan], Stored]
     #: Conditions on it, in order; each raises Refused.
     checks: tuple[Callable[[Source, Plan, Stored], None], ...]

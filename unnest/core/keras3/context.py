@@ -80,7 +80,7 @@ def no_layers(entry: JsonObject, name: str, weights: Weights, context: Context, 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Context:
-    """One conversion: the facts that the file tells of its writer and of its model, and the notes that rules make.
+    """One conversion: the facts that the file stores of its writer and of its model, and the notes that rules make.
 
     `release` is the numbers of `version`, empty if the file stores none. `is_tf`: tf.keras, not Keras of its own, where
     the version shows it; from Keras 2.5 on there is only one.

@@ -16,7 +16,7 @@ ROUND = (10, 100)
 
 
 class Reading(NamedTuple):
-    """One form that the numbers of slices have: the places that it explains, and whether it tells all."""
+    """One form that the numbers of slices have: the places that it explains, and whether it covers all rows."""
 
     places: frozenset[Path]
     sentence: str
@@ -74,7 +74,7 @@ def shared_out(numbers: Sequence[Numbers], constant: Numbers, facts: SliceFacts)
 
 
 def _beside(places: Sequence[Path], constant: Numbers) -> Iterator[Path]:
-    """The other constants that may be told with these places: a cell, which is bound late, is none with arguments."""
+    """Yield the other constants that may belong to these places: with arguments no cell, which is bound late."""
     in_cells = any(place[:2] in CELLS for place in places)
     return (p for p in constant if p not in places and (in_cells or p[:2] not in CELLS))
 

@@ -27,7 +27,7 @@ UNKNOWN_SIZES = (7, 1)
 def rows_kept(graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]) -> RowsKept:
     """Return the fate of rows (`entries`, on axis 0, with the shapes known beside the graph) up to the ends.
 
-    A loss is reduced over the batch, beside what is told of rows: it counts where nothing else is told.
+    A loss is reduced over the batch, beside the facts about rows: it counts only without another fact.
     """
     rows = _tried(graph, ends, entries)
     calls = [each.mixing for each in rows]

@@ -175,7 +175,7 @@ class RowTrial:
         return batch, shares, together[0] if all(t == together[0] for t in together) else None
 
     def _rows_to_try(self, joined: Joined) -> Sequence[Shape]:
-        """The shapes that rows of the towers' outputs may have: the one that the file tells, or some unlike ones."""
+        """The shapes that rows of the towers' outputs may have: the stored one, or some unlike ones."""
         if joined not in self._tried_rows:
             shape = self.graph.shape(joined.operands[0], self._of_parts)
             is_told = bool(shape) and shape is not None and None not in shape[1:]

@@ -40,7 +40,7 @@ def _rows_tried(slices: int) -> int:
 def checked(claim: SliceClaim, slices: Sequence[Slice], shape: Shape | None = None) -> SliceClaim:
     """Return the claim of slices, unless their code, followed with numbered rows, says otherwise.
 
-    `shape` is that of the source. Code that can be followed to its end says more than the numbers that it is told. A
+    `shape` is that of the source. Code that can be followed to its end says more than its numeric arguments. A
     remainder that no slice takes is no objection, nor are rows in order, from the first on, that do not depend on how
     many there are: such code knows the batch that it was made for. One slice that does more than cut is enough.
     """
@@ -212,7 +212,7 @@ def _are_whole(parts: Sequence[CodeRows], count: int) -> bool:
 def _numbers(parts: Sequence[CodeRows], count: int) -> list[int] | None:
     """The rows of all parts, one part after the other; None where they are more than the `count` that there are.
 
-    Slices that overlap may take as many as the square of what the file tells.
+    Slices that overlap may take as many as the square of what the file stores.
     """
     total = sum(len(part.numbers) for part in parts)
     return [number for part in parts for number in part.numbers] if total <= count else None

@@ -66,7 +66,7 @@ OF_EVERY_LAYER = frozenset({
 """What a layer's config may hold whatever it does. (A Dense of Keras 1 has `activation`, and speaks of no weights.)"""
 
 MODULES = ("k", "tf", "keras", "backend", "ops", "array_ops", "math_ops", "device")
-"""Names in a lambda that lead to functions and are none."""
+"""Names of modules in a lambda, which lead to functions and are not functions."""
 
 
 def _says(name: str, words: Iterable[str]) -> bool:
@@ -119,7 +119,7 @@ def _is_batch_normalization(entry: JsonObject) -> bool:
 def runs_others_code(layer: Layer) -> bool:
     """Return True if one of Keras's layers runs custom code: a custom activation, or a layer that it holds.
 
-    A Lambda that it holds gets other rows than the layer does, so that its code tells nothing.
+    A Lambda that it holds gets other rows than the layer does, so that its code shows nothing.
     """
     return memoize(_runs_others_code, layer.stored)
 
@@ -133,7 +133,7 @@ def _runs_others_code(stored: JsonObject) -> bool:
         class_name = str(part["class_name"])
         if part is not stored and (class_name == "Lambda" or not (is_keras_class(class_name, part) or is_model(part))):
             return True
-        # Keras 3 writes the names of its own activations as texts, and functions that are none of its own as objects.
+        # Keras 3 writes the names of its own activations as texts, and custom functions as objects.
         named = {key: value for key, value in config.items() if "module" not in part or not isinstance(value, str)}
         if any(activations(named, ())):
             return True
@@ -176,7 +176,7 @@ def _has_numbers(layer: Layer) -> bool:
 
 
 def numbers(value: Json, place: Path = ()) -> Iterator[tuple[Path, Number]]:
-    """Every number in JSON with its place, in order; truth values are none."""
+    """Every number in JSON with its place, in order, without truth values."""
     for where, leaf in json_tree.leaves(value, place):
         if isinstance(leaf, (int, float)) and not isinstance(leaf, bool):
             yield where, leaf
@@ -214,7 +214,7 @@ def _axis(config: JsonObject) -> int | None:
 
 
 def _code_joins(function: Json, axes: Sequence[Json]) -> bool | None:
-    """Stored code tells by the names that it uses, and by the numbers in it."""
+    """Answer for stored code, by the names that it uses and the numbers in it."""
     code = lambda_code.code(function)
     if code and not any(_says(name, JOINING) for name in code.names):
         return None

@@ -47,7 +47,7 @@ def calls_of_models(tensors: LayerTensors, vouched: Collection[str]) -> Iterator
 
 
 def towers_of_own_layers(tensors: LayerTensors) -> Iterator[Iterator[Candidate]]:
-    """Yield the towers of the graph's own layers behind slices that are told their parts."""
+    """Yield the towers of the graph's own layers behind slices whose arguments name their parts."""
     groups: dict[frozenset[CallId], list[tuple[LayerJoin, Copies]]] = {}
     for join in layer_joins.joins_of_tensors(tensors.graph):
         try:
@@ -62,7 +62,7 @@ def towers_of_own_layers(tensors: LayerTensors) -> Iterator[Iterator[Candidate]]
 
 
 def lone_calls(tensors: LayerTensors, taken: Collection[CallId]) -> Iterator[Iterator[Candidate]]:
-    """Yield the only calls of models that read nothing but stored code which is told to be part one of one."""
+    """Yield the only calls of models that read nothing but stored code with the arguments of part one of one."""
     graph = tensors.graph
     for name, layer in graph.layers.items():
         reads = [ref for call in layer.calls for ref in call.reads]
@@ -86,7 +86,7 @@ def _differing_sources(graph: Graph, column: Column) -> Ref | None:
 
 
 def _is_told_all(graph: Graph, ref: Ref) -> bool:
-    """Return True if a layer runs a function that may cut, for all that its code shows, and is told part one of one."""
+    """Return True if a layer runs a function that may cut, and its arguments are those of part one of one."""
     layer, call = graph.layers[ref.layer], graph.call(ref.call)
     if not layer_facts.is_function(layer) or (layer_facts.stored_code(layer) and not layer_facts.shows_how(layer)):
         return False
@@ -315,7 +315,7 @@ class OwnLayers(LayerTowers):
         return self.copies
 
     def judge(self, copies: Copies) -> TowerSet:
-        """Return the towers if their slices are told all rows, in order. Raises NotAWrapper."""
+        """Return the towers if their slices claim all rows, in order. Raises NotAWrapper."""
         columns = [*copies.cut_points]
         split = self._split(copies)
         sources = {column: each.source for column, each in zip(columns, split.inputs, strict=True)}

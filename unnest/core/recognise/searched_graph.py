@@ -110,7 +110,7 @@ class SearchedGraph(TensorGraph):
         return None
 
     def largest_behind(self, ref: Ref) -> int:
-        """The largest of the `literals` of the calls behind a tensor, as `behind` has them; 0 where there is none.
+        """The largest of the `literals` of the calls behind a tensor, as `behind` has them; 0 without any.
 
         In a circle, of which nothing can be computed, it may be that of a part.
         """

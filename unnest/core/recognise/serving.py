@@ -60,8 +60,8 @@ def find(
 ) -> FirstWrapper:
     """The first wrapper of these graphs, outermost before inner ones. Raises Broken.
 
-    With `closed` only one that can be cut: nothing else reads from inside of it. `objection`: why towers are none all
-    the same; None where nothing speaks against them.
+    With `closed` only one that can be cut: nothing else reads from inside of it. `objection`: why towers are not a
+    wrapper all the same; None where nothing speaks against them.
     """
     near: dict[str, NearMiss] = {}
     for graph in graphs:
@@ -85,7 +85,7 @@ def find(
 def concatenated_places(view: GraphView, names: Iterable[str]) -> list[list[Place]]:
     """Return the places of the operands of concatenations in the root graph. Raises Broken.
 
-    What is concatenated along another axis than the batch is none.
+    A concatenation along another axis than the batch is not one.
     """
     tensors = ServingTensors(view, RANKS[0])
     refs = [tensors.ref(Place((), name)) for name in names]

@@ -9,7 +9,7 @@ which rows a slice takes:
     a start and a share, with the shares' total             {start: 0, share: 3, of: 5} {start: 3, share: 2, of: 5}
     a start and a stop                                      {lo: 0.0, hi: 0.5}          {lo: 0.5, hi: 1.0}
 
-What is told must come to all rows in order. Numbers that say otherwise make the slices no slices of a wrapper.
+The numbers must come to all rows in order. Numbers that say otherwise make the slices no slices of a wrapper.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ClaimStatus(Enum):
 class SliceClaim(NamedTuple):
     """The claim of the slices of one tensor.
 
-    `sentence` is evidence, or the reason why it is none. `edges` are the first rows of every part as fractions of the
+    `sentence` is evidence, or the reason against it. `edges` are the first rows of every part as fractions of the
     batch, if facts.
     """
 
@@ -167,7 +167,7 @@ def _may_count(slices: Sequence[Slice], reading: Reading, numbers: Sequence[Numb
 def _explaining_numbers(
     complete: Sequence[Reading], numbers: Sequence[Numbers], varying: set[Path], facts: SliceFacts
 ) -> SliceClaim:
-    """Numbers in a form that tells all rows; none may be left that varies in another way."""
+    """Judge numbers in a form that covers all rows; no other number may vary in another way."""
     first = complete[0]
     indices = [reading for reading in complete if reading.is_index]
     explained = [*indices[:1], *(reading for reading in complete if not reading.is_index)]

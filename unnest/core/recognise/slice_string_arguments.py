@@ -1,7 +1,7 @@
 """Arguments of slices beside numbers: their names, texts and truth values.
 
-Slices of one wrapper are made by one call in a loop. So they are told by the same names, and a text or truth value that
-differs between them (`{reverse: true}`, `{mode: "mirror"}`) is no number of a part: what it does, only code can tell.
+Slices of one wrapper are made by one call in a loop. So their arguments have the same names, and a text or truth value
+that differs between them (`{reverse: true}`, `{mode: "mirror"}`) is no number of a part: only code shows its effect.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A wrapper that was found in a graph of layers, and why something is none."""
+"""Wrappers in a graph of layers, and reasons why a candidate is not one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class LayerWrapper(NamedTuple):
 
     `template` is the nested model that is called, `towers` are its calls. Where the towers are the graph's own layers
     (`inline`), it is the layer that they end in. `bound_late` are the slice layers, where all of them store the bounds
-    of the last part. One tower may do without a merge: then there is none. `called_on` are the sources of all
+    of the last part. One tower may do without a merge. `called_on` are the sources of all
     tensors that a tower is called on, in their order: also for inputs that the template does not store, since nothing
     in it reads them, and by names that it has no input of. Where there are no such, it is empty.
     """

@@ -92,7 +92,7 @@ def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper],
 def _describe_all(
     graph: Graph, found: Iterable[TowerSet], misses: Iterable[NearMiss]
 ) -> tuple[list[LayerWrapper], list[NearMiss]]:
-    """Return towers that no other layer reads as wrappers, and the near misses with those of towers that are none."""
+    """Return towers that no other layer reads as wrappers, and the near misses with those of rejected towers."""
     from unnest.core.recognise.describe import describe
 
     wrappers, none = [], []

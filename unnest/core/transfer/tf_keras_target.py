@@ -195,7 +195,7 @@ def _own_state(
 
 
 def bind(pattern: Tensor, value: Tensor, bound: dict[str, Tensor]) -> bool:
-    """Note which tensors the stored ones of `pattern` are, so that it is `value`; False where there are none.
+    """Note which tensors the stored ones of `pattern` are, so that it is `value`; False without any.
 
     Steps that both have cancel out; factors that only the pattern has are divided by, and its shapes are undone.
     """
