@@ -86,7 +86,15 @@ def docs(session: nox.Session) -> None:
     """The site, its links and the API in it; warnings are errors."""
     # Zensical takes Material's place when that ends: it must read the same mkdocs.yml.
     session.install("-e", ".[docs,test]", "zensical>=0.0.73")
-    session.run("mkdocs", "build", "--quiet", "--strict", "--site-dir", "build/site", env={"NO_MKDOCS_2_WARNING": "1"})
+    session.run(
+        "mkdocs",
+        "build",
+        "--quiet",
+        "--strict",
+        "--site-dir",
+        "build/site",
+        env={"NO_MKDOCS_2_WARNING": "1"},
+    )
     session.run("pytest", "tests/test_site.py")
 
 
@@ -94,7 +102,9 @@ def docs(session: nox.Session) -> None:
 def browser(session: nox.Session) -> None:
     """The page of --report in a headless Chromium: console, policy, keyboard, axe, downloads, 10,000 rows."""
     session.install("-e", ".[test]", "playwright", "axe-playwright-python")
-    session.run("pytest", "-m", "slow", "-n0", "tests/slow/test_page_in_browser.py", *session.posargs)
+    session.run(
+        "pytest", "-m", "slow", "-n0", "tests/slow/test_page_in_browser.py", *session.posargs
+    )
 
 
 @nox.session

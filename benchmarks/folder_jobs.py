@@ -32,13 +32,26 @@ def fill(folder: Path, count: int) -> None:
     """Copy so many small genuine models, and rename each, so that no two are the same."""
     genuine = [path for path in sorted(FIXTURES.rglob("*.h5")) if path.stat().st_size < SMALL]
     for number in range(count):
-        models.renamed(Path(shutil.copy(genuine[number % len(genuine)], folder / f"{number:06}.h5")), number)
+        models.renamed(
+            Path(shutil.copy(genuine[number % len(genuine)], folder / f"{number:06}.h5")), number
+        )
 
 
 def inspect(folder: Path, jobs: int) -> None:
     """Run the command."""
-    command = [sys.executable, "-m", "unnest", "inspect", str(folder), "--json-lines", "--jobs", str(jobs)]
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "unnest",
+        "inspect",
+        str(folder),
+        "--json-lines",
+        "--jobs",
+        str(jobs),
+    ]
+    done = subprocess.run(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+    )
     if done.returncode not in (1, 2):  # parallel models, and some that cannot be read
         sys.exit(f"{' '.join(command)} ended with {done.returncode}")
 
@@ -55,9 +68,14 @@ def main() -> None:
         with tempfile.TemporaryDirectory(dir=asked.folder) as name:
             fill(Path(name), count)
             tasks = {f"{jobs}": (lambda jobs=jobs: inspect(Path(name), jobs)) for jobs in (1, 2)}
-            medians = {jobs: statistics.median(times) for jobs, times in taking_turns(tasks, asked.rounds).items()}
+            medians = {
+                jobs: statistics.median(times)
+                for jobs, times in taking_turns(tasks, asked.rounds).items()
+            }
         is_slower = is_slower or medians["2"] > medians["1"] * TOLERANCE
-        print(f"{count} files: {medians['1']:.2f} s with one process, {medians['2']:.2f} s with two")
+        print(
+            f"{count} files: {medians['1']:.2f} s with one process, {medians['2']:.2f} s with two"
+        )
     sys.exit(int(is_slower))
 
 

@@ -13,7 +13,13 @@ def main() -> None:
     """Run each script for each Keras."""
     for script in SCRIPTS:
         for keras in ("keras", "tf_keras"):
-            command = [sys.executable, str(Path(__file__).parent / script), "--keras", keras, *sys.argv[1:]]
+            command = [
+                sys.executable,
+                str(Path(__file__).parent / script),
+                "--keras",
+                keras,
+                *sys.argv[1:],
+            ]
             subprocess.run(command, check=True)
 
 

@@ -52,7 +52,8 @@ def speeds(models: dict[str, tuple[Any, int]], rounds: int) -> dict[str, list[fl
     """Samples a second of each model in training with so many rows: a figure a round, in which all take their turn."""
     rng = np.random.default_rng(0)
     batches = {
-        name: (rng.random((rows, FEATURES), "f4"), rng.random((rows, 10), "f4")) for name, (_, rows) in models.items()
+        name: (rng.random((rows, FEATURES), "f4"), rng.random((rows, 10), "f4"))
+        for name, (_, rows) in models.items()
     }
     measured: dict[str, list[float]] = {name: [] for name in models}
     for turn in range(rounds + 1):
@@ -76,8 +77,13 @@ def ratios(keras: Any, times: float, build: Callable[[], Any], rounds: int) -> N
     found = balance(build, 1024, 2, sizes=[512, 1024])
     shares = found.ratios or (1, 1)
     error = shares[0] / shares[1] / times - 1
-    models = {"equal": multi_gpu_model(build(), 2), "found": multi_gpu_model(build(), 2, list(shares))}
-    trained = speeds({name: (compiled(keras, model), 1024) for name, model in models.items()}, rounds)
+    models = {
+        "equal": multi_gpu_model(build(), 2),
+        "found": multi_gpu_model(build(), 2, list(shares)),
+    }
+    trained = speeds(
+        {name: (compiled(keras, model), 1024) for name, model in models.items()}, rounds
+    )
     gain = median(a / b for a, b in zip(trained["found"], trained["equal"], strict=True))
     possible = (1 + times) / 2
     print(
@@ -103,7 +109,10 @@ def journey(keras: Any, build: Callable[[], Any], rounds: int) -> None:
         "one, 64 rows": (one, 64),
         "one, 1024 rows": (one, 1024),
         "equal shares": (compiled(keras, multi_gpu_model(build(), 2)), 1024),
-        "found ratios": (compiled(keras, multi_gpu_model(build(), 2, list(found.ratios or (1, 1)))), 1388),
+        "found ratios": (
+            compiled(keras, multi_gpu_model(build(), 2, list(found.ratios or (1, 1)))),
+            1388,
+        ),
     }
     trained = speeds(models, rounds)
     first = at_best(trained["one, 64 rows"])
@@ -116,7 +125,9 @@ def journey(keras: Any, build: Callable[[], Any], rounds: int) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=["ratios", "journey"])
     parser.add_argument("--keras", default="keras")
     parser.add_argument("--times", type=float, nargs="+", default=[1, 1.25, 1.44, 2, 3])
@@ -128,8 +139,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.what == "journey":
         here = constant(keras, lambda: template(keras), options.rounds)
         extra = max(0, round(CONSTANT - here))
-        print(f"a step costs {here:.0f} rows beside its rows: {extra} rows of work are added, to {CONSTANT}")
-        work.update({"CPU:0": keras_unequal.Work(1, extra), "CPU:1": keras_unequal.Work(1260 / 875, extra)})
+        print(
+            f"a step costs {here:.0f} rows beside its rows: {extra} rows of work are added, to {CONSTANT}"
+        )
+        work.update(
+            {"CPU:0": keras_unequal.Work(1, extra), "CPU:1": keras_unequal.Work(1260 / 875, extra)}
+        )
         journey(keras, lambda: template(keras), options.rounds)
         return
     for times in options.times:

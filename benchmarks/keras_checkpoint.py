@@ -36,9 +36,13 @@ def main() -> None:
     keras = import_module(options.keras)
     from unnest.keras import multi_gpu_model
 
-    ours = import_module("unnest.keras" if options.keras == "keras" else "unnest.keras.legacy").ModelCheckpoint
+    ours = import_module(
+        "unnest.keras" if options.keras == "keras" else "unnest.keras.legacy"
+    ).ModelCheckpoint
     width = int((options.mib * 2**20 / 4 / 4) ** 0.5)  # four layers, float32
-    model = keras.Sequential([keras.Input((width,)), *(keras.layers.Dense(width) for _ in range(4))])
+    model = keras.Sequential(
+        [keras.Input((width,)), *(keras.layers.Dense(width) for _ in range(4))]
+    )
     parallel = multi_gpu_model(model, ["CPU:0", "CPU:1"])
     for each in (model, parallel):
         each.compile(keras.optimizers.SGD(0.0), loss=keras.losses.MeanSquaredError())
@@ -49,10 +53,14 @@ def main() -> None:
             compare(Path(folder) / container, keras, ours, (model, parallel), options)
 
 
-def compare(path: Path, keras: Any, ours: Any, models: tuple[Any, Any], options: argparse.Namespace) -> None:
+def compare(
+    path: Path, keras: Any, ours: Any, models: tuple[Any, Any], options: argparse.Namespace
+) -> None:
     """One container's line."""
     only = ".weights." in path.name
-    callbacks = [made(str(path), save_weights_only=only) for made in (keras.callbacks.ModelCheckpoint, ours)]
+    callbacks = [
+        made(str(path), save_weights_only=only) for made in (keras.callbacks.ModelCheckpoint, ours)
+    ]
     taken: list[list[float]] = [[], []]
     for callback, model in zip(callbacks, models, strict=True):
         callback.set_model(model)

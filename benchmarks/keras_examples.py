@@ -25,7 +25,9 @@ from keras_towers import devices
 def mlp(keras: Any) -> Any:
     """41,157,101 parameters."""
     widths = (4000, 2000, 500, 300)
-    stack = [keras.layers.Dense(width, "tanh" if i == 0 else "relu") for i, width in enumerate(widths)]
+    stack = [
+        keras.layers.Dense(width, "tanh" if i == 0 else "relu") for i, width in enumerate(widths)
+    ]
     return keras.Sequential([keras.Input((8000,)), *stack, keras.layers.Dense(1, "sigmoid")])
 
 
@@ -33,8 +35,17 @@ def cnn(keras: Any) -> Any:
     """The digits' network."""
     layers = keras.layers
     stack = [layers.Conv2D(32, 3, activation="relu"), layers.Conv2D(256, 3, activation="relu")]
-    stack += [layers.BatchNormalization(), layers.Conv2D(128, 3, activation="relu"), layers.MaxPooling2D()]
-    stack += [layers.Dropout(0.25), layers.Flatten(), layers.Dense(128, "relu"), layers.Dropout(0.5)]
+    stack += [
+        layers.BatchNormalization(),
+        layers.Conv2D(128, 3, activation="relu"),
+        layers.MaxPooling2D(),
+    ]
+    stack += [
+        layers.Dropout(0.25),
+        layers.Flatten(),
+        layers.Dense(128, "relu"),
+        layers.Dropout(0.5),
+    ]
     return keras.Sequential([keras.Input((28, 28, 1)), *stack, layers.Dense(10, "softmax")])
 
 
@@ -61,7 +72,9 @@ def compiled(keras: Any, example: str, model: Any) -> Any:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("example", choices=["mlp", "cnn"])
     parser.add_argument("--keras", default="keras")
     parser.add_argument("--devices", type=int, default=2)
@@ -75,7 +88,9 @@ def main() -> None:
     rows = ROWS[example] * options.devices
     data = batches(example, rows, options.steps)
     start = build(keras).get_weights()
-    print(f"{options.keras} {keras.__version__}, {example}: {sum(w.size for w in start):,} numbers, batches of {rows}")
+    print(
+        f"{options.keras} {keras.__version__}, {example}: {sum(w.size for w in start):,} numbers, batches of {rows}"
+    )
 
     def mirrored() -> Any:
         with tf.distribute.MirroredStrategy(names).scope():

@@ -36,11 +36,19 @@ def models(stack: str | None) -> list[tuple[str, Path]]:
     found = []
     for io in sorted(FIXTURES.rglob("io.npz")):
         case = io.parent
-        writer = json.loads((case / "case.json").read_text())["stack"] if (case / "case.json").exists() else "other"
+        writer = (
+            json.loads((case / "case.json").read_text())["stack"]
+            if (case / "case.json").exists()
+            else "other"
+        )
         if stack not in (None, writer):
             continue
         paths = [case / f"{name}{suffix}" for name in NAMES for suffix in (".h5", ".keras", "")]
-        found += [(writer, path) for path in paths if path.exists() and unnest.inspect(path).contents == "model"]
+        found += [
+            (writer, path)
+            for path in paths
+            if path.exists() and unnest.inspect(path).contents == "model"
+        ]
     return found
 
 
@@ -54,7 +62,12 @@ def differences(python: str, jobs: list[tuple[Path, Path]], folder: Path) -> lis
     """The largest difference of each (file, recorded predictions), or Keras's error; one process for all."""
     asked, answered = folder / "jobs.json", folder / "answers.json"
     asked.write_text(json.dumps([{"file": str(file), "io": str(io)} for file, io in jobs]))
-    subprocess.run([python, PREDICT, asked, answered], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        [python, PREDICT, asked, answered],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     answers: list[float | str] = json.loads(answered.read_text())
     return answers
 
@@ -68,7 +81,9 @@ def outcome(answer: float | str) -> str:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--stack")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--list", action="store_true")
@@ -79,15 +94,23 @@ def main() -> None:
         folder = Path(name)
         outputs = [converted(path, folder / f"{n}.keras") for n, (_, path) in enumerate(files)]
         jobs = [(path, path.with_name("io.npz")) for _, path in files]
-        fixed = [(output, io) for output, (_, io) in zip(outputs, jobs, strict=True) if output is not None]
+        fixed = [
+            (output, io)
+            for output, (_, io) in zip(outputs, jobs, strict=True)
+            if output is not None
+        ]
         before = differences(options.python, jobs, folder)
         answers = iter(differences(options.python, fixed, folder))
         after = ["not converted" if output is None else next(answers) for output in outputs]
     for (stack, path), was, is_now in zip(files, before, after, strict=True):
-        counts[stack].update({"files": 1, f"before {outcome(was)}": 1, f"after {outcome(is_now)}": 1})
+        counts[stack].update(
+            {"files": 1, f"before {outcome(was)}": 1, f"after {outcome(is_now)}": 1}
+        )
         if options.list and outcome(is_now) != "right":
             print(f"{path.relative_to(FIXTURES)}: {is_now}")
-    print("| stack | files | Keras 3 opens | rightly | after fix, it opens | rightly |\n|---|---|---|---|---|---|")
+    print(
+        "| stack | files | Keras 3 opens | rightly | after fix, it opens | rightly |\n|---|---|---|---|---|---|"
+    )
     counts["all"] = sum(counts.values(), Counter())
     for stack, count in counts.items():
         cells: list[object] = [stack, count["files"]]

@@ -42,7 +42,12 @@ def compiled(keras: Any, stack: list[Any], towers: int) -> Any:
 def recurrent(keras: Any) -> list[Any]:
     """Two LSTMs."""
     layers = keras.layers
-    return [keras.Input((20, 8)), layers.LSTM(16, return_sequences=True), layers.LSTM(16), layers.Dense(2)]
+    return [
+        keras.Input((20, 8)),
+        layers.LSTM(16, return_sequences=True),
+        layers.LSTM(16),
+        layers.Dense(2),
+    ]
 
 
 def tiny(keras: Any) -> list[Any]:
@@ -60,7 +65,9 @@ def first_epoch(keras: Any, towers: int) -> float:
 
 def epoch(model: Any) -> Callable[[], float]:
     """Seconds a step, over STEPS steps."""
-    data = tf.data.Dataset.from_tensors((np.zeros((16, 8), "f"), np.zeros((16, 2), "f"))).repeat(STEPS)
+    data = tf.data.Dataset.from_tensors((np.zeros((16, 8), "f"), np.zeros((16, 2), "f"))).repeat(
+        STEPS
+    )
 
     def run() -> float:
         start = time.perf_counter()
@@ -75,10 +82,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keras", default="keras")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--first", type=int, help="only the first epoch with so many towers: CPU seconds")
+    parser.add_argument(
+        "--first", type=int, help="only the first epoch with so many towers: CPU seconds"
+    )
     options = parser.parse_args()
     cpu = tf.config.list_physical_devices("CPU")[0]
-    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * max(TOWERS))
+    tf.config.set_logical_device_configuration(
+        cpu, [tf.config.LogicalDeviceConfiguration()] * max(TOWERS)
+    )
     keras = import_module(options.keras)
     if options.first is not None:
         print(first_epoch(keras, options.first))
@@ -103,7 +114,9 @@ def main() -> None:
     for towers in TOWERS:
         step, start = median(steps[towers]), starts[towers]
         ratio = start / starts[0]
-        print(f"{towers or 'no'} towers   first {start:5.1f} s CPU, {ratio:4.1f} of plain   step {1000 * step:6.2f} ms")
+        print(
+            f"{towers or 'no'} towers   first {start:5.1f} s CPU, {ratio:4.1f} of plain   step {1000 * step:6.2f} ms"
+        )
     each = (median(steps[TOWERS[2]]) - median(steps[TOWERS[1]])) / (TOWERS[2] - TOWERS[1])
     print(f"each tower {1000 * each:6.2f} ms a step")
 

@@ -32,7 +32,9 @@ def devices(count: int) -> list[str]:
     if len(gpus) >= count:
         return [f"GPU:{i}" for i in range(count)]
     cpu = tf.config.list_physical_devices("CPU")[0]
-    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * count)
+    tf.config.set_logical_device_configuration(
+        cpu, [tf.config.LogicalDeviceConfiguration()] * count
+    )
     return [f"CPU:{i}" for i in range(count)]
 
 
@@ -41,7 +43,11 @@ def template(keras: Any) -> Any:
     layers = keras.layers
     stack: list[Any] = [keras.Input((32, 32, 3))]
     for filters in (32, 64):
-        stack += [layers.Conv2D(filters, 3, padding="same"), layers.BatchNormalization(), layers.ReLU()]
+        stack += [
+            layers.Conv2D(filters, 3, padding="same"),
+            layers.BatchNormalization(),
+            layers.ReLU(),
+        ]
         stack += [layers.MaxPooling2D()]
     return keras.Sequential([*stack, layers.Flatten(), layers.Dense(10)])
 
@@ -84,12 +90,16 @@ def main() -> None:
     for _ in range(options.rounds):
         for name, model in models.items():
             taken[name].append(epoch(model))
-    print(f"{options.keras} {keras.__version__}, {', '.join(names)}, {ROWS // BATCH} steps of {BATCH} rows")
+    print(
+        f"{options.keras} {keras.__version__}, {', '.join(names)}, {ROWS // BATCH} steps of {BATCH} rows"
+    )
     figures = {name: _figures(rounds) for name, rounds in taken.items()}
     for name, (clock, cpu, halves) in figures.items():
         speed, work = figures["plain"][0] / clock, cpu / figures["plain"][1]
         line = f"{name:9} {clock:7.3f} s  speed {speed:5.2f} of plain   CPU {cpu:7.3f} s, {work:5.2f} of plain"
-        print(f"{line}   on one core {halves:4.0%}   first epoch {first[name][0]:5.1f} s, CPU {first[name][1]:5.1f} s")
+        print(
+            f"{line}   on one core {halves:4.0%}   first epoch {first[name][0]:5.1f} s, CPU {first[name][1]:5.1f} s"
+        )
 
 
 def _figures(rounds: list[tuple[float, float]]) -> tuple[float, float, float]:

@@ -40,12 +40,16 @@ def emulate(work: Mapping[str, Work]) -> None:
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(len(work))
     cpu = tf.config.list_physical_devices("CPU")[0]
-    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * len(work))
+    tf.config.set_logical_device_configuration(
+        cpu, [tf.config.LogicalDeviceConfiguration()] * len(work)
+    )
     placed = execution.on_device
 
     def more_work(forward: Forward, inputs: Tensors, device: str) -> Tensors:
         device_work = work[device.lstrip("/")]
-        given = tf.shape(inputs[0])[0]  # a model that is trained with batches of several sizes is traced for any
+        given = tf.shape(inputs[0])[
+            0
+        ]  # a model that is trained with batches of several sizes is traced for any
 
         def repeated(tensors: Tensors) -> Tensors:
             outputs = forward([_cycled(x, device_work.rows(given)) for x in tensors])

@@ -18,13 +18,28 @@ SIDE = 2048
 KERNEL = SIDE * SIDE * 4
 
 
-def _layer(class_name: str, name: str, inbound: list[list[Any]] | None = None, **config: Any) -> Layer:  # noqa: ANN401
+def _layer(
+    class_name: str,
+    name: str,
+    inbound: list[list[Any]] | None = None,
+    **config: Any,  # noqa: ANN401 - JSON is any
+) -> Layer:
     nodes = [] if inbound is None else [[[*node, {}] for node in inbound]]
-    return {"class_name": class_name, "name": name, "config": {"name": name, **config}, "inbound_nodes": nodes}
+    return {
+        "class_name": class_name,
+        "name": name,
+        "config": {"name": name, **config},
+        "inbound_nodes": nodes,
+    }
 
 
 def _model(name: str, layers: list[Layer], last: str) -> Layer:
-    config = {"name": name, "layers": layers, "input_layers": [["x", 0, 0]], "output_layers": [[last, 0, 0]]}
+    config = {
+        "name": name,
+        "layers": layers,
+        "input_layers": [["x", 0, 0]],
+        "output_layers": [[last, 0, 0]],
+    }
     return {"class_name": "Model", "config": config}
 
 
@@ -44,15 +59,24 @@ def chain(name: str, count: int, width: int = 8) -> Layer:
 def wrapped(inner: Layer, name: str, towers: int = 2, width: int = 8) -> Layer:
     """What multi_gpu_model makes of it."""
     template, merge = inner["config"]["name"], inner["config"]["output_layers"][0][0]
-    cuts = [_layer("Lambda", f"l{i}", [["x", 0, 0]], arguments={"i": i, "parts": towers}) for i in range(towers)]
-    nested = {**inner, "name": template, "inbound_nodes": [[[f"l{i}", 0, 0, {}]] for i in range(towers)]}
+    cuts = [
+        _layer("Lambda", f"l{i}", [["x", 0, 0]], arguments={"i": i, "parts": towers})
+        for i in range(towers)
+    ]
+    nested = {
+        **inner,
+        "name": template,
+        "inbound_nodes": [[[f"l{i}", 0, 0, {}]] for i in range(towers)],
+    }
     join = _layer("Concatenate", merge, [[template, i + 1, 0] for i in range(towers)], axis=0)
     return _model(name, [_input(width), *cuts, nested, join], merge)
 
 
 def _stored(model: Layer, tensors: tuple[Tensor, ...], holder: str) -> Stored:
     names = [layer["name"] for layer in model["config"]["layers"]]
-    return Stored("model", model, groups=tuple(Group(n, tensors if n == holder else ()) for n in names))
+    return Stored(
+        "model", model, groups=tuple(Group(n, tensors if n == holder else ()) for n in names)
+    )
 
 
 def stored_with_layers(count: int) -> Stored:
@@ -85,11 +109,15 @@ def parallel_file(path: Path, size: int) -> None:
         file.attrs["keras_version"], file.attrs["backend"] = b"2.2.4", b"tensorflow"
         file.attrs["model_config"] = json.dumps(model).encode()
         root = file.create_group("model_weights")
-        root.attrs["layer_names"] = np.array([layer["name"].encode() for layer in model["config"]["layers"]])
+        root.attrs["layer_names"] = np.array(
+            [layer["name"].encode() for layer in model["config"]["layers"]]
+        )
         for layer in model["config"]["layers"]:
             group = root.create_group(layer["name"])
             names = [f"d{i}/kernel:0" for i in range(count)] if layer["name"] == "template" else []
-            group.attrs["weight_names"] = np.array([n.encode() for n in names]) if names else np.empty(0)
+            group.attrs["weight_names"] = (
+                np.array([n.encode() for n in names]) if names else np.empty(0)
+            )
             for name in names:
                 group[name] = values.random((SIDE, SIDE), "f4")
 
@@ -113,6 +141,8 @@ def trained_on(path: Path, epoch: int) -> None:
     values = np.random.default_rng(epoch)
     with h5py.File(path, "r+") as file:
         datasets: list[h5py.Dataset] = []
-        file.visititems(lambda _, found: datasets.append(found) if isinstance(found, h5py.Dataset) else None)
+        file.visititems(
+            lambda _, found: datasets.append(found) if isinstance(found, h5py.Dataset) else None
+        )
         for dataset in datasets:
             dataset[...] = values.random(dataset.shape).astype(dataset.dtype)

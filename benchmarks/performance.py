@@ -67,7 +67,10 @@ class Took(NamedTuple):
 
 def interleaved(tasks: Mapping[str, Callable[[], None]], rounds: int) -> dict[str, Took]:
     """What each task took."""
-    return {n: Took(statistics.median(seconds), min(seconds)) for n, seconds in taking_turns(tasks, rounds).items()}
+    return {
+        n: Took(statistics.median(seconds), min(seconds))
+        for n, seconds in taking_turns(tasks, rounds).items()
+    }
 
 
 class Bench:
@@ -171,7 +174,11 @@ def fix_h5(bench: Bench) -> list[Row]:
 
     fix = removing(output, unnest("fix", large, "-o", output))
     seconds = interleaved(
-        {"cp": copied(large, output), "fix": fix, "h5py": command(sys.executable, "-c", "import h5py")},
+        {
+            "cp": copied(large, output),
+            "fix": fix,
+            "h5py": command(sys.executable, "-c", "import h5py"),
+        },
         bench.rounds,
     )
     return [
@@ -252,7 +259,9 @@ def phases(bench: Bench) -> list[Row]:
         output.unlink()
         if not turn:
             seconds.clear()
-    return [(phase, str(Took(statistics.median(times), min(times)))) for phase, times in seconds.items()]
+    return [
+        (phase, str(Took(statistics.median(times), min(times)))) for phase, times in seconds.items()
+    ]
 
 
 def fix_saved_model(bench: Bench) -> list[Row]:
@@ -288,7 +297,9 @@ def fix_saved_model(bench: Bench) -> list[Row]:
         ("peak memory of `fix`", f"{peak_of_fix(large, output):.0f} MiB"),
     ]
     if "tensorflow" in seconds:
-        rows.append(("`tf.train.load_checkpoint` and every tensor of it", str(seconds["tensorflow"])))
+        rows.append(
+            ("`tf.train.load_checkpoint` and every tensor of it", str(seconds["tensorflow"]))
+        )
     return rows
 
 
@@ -347,7 +358,9 @@ def other_ways(bench: Bench) -> list[Row]:
     if bench.stack:
         path, scripts = bench.folder / "stack.h5", ROOT / "fixtures" / "scripts"
         command(bench.stack, "-c", FAKED + MAKE_IN_STACK, scripts, path, str(bench.megabytes))()
-        by_hand = command(bench.stack, "-c", FAKED + BY_HAND_IN_STACK, scripts, path, bench.folder / "output.h5")
+        by_hand = command(
+            bench.stack, "-c", FAKED + BY_HAND_IN_STACK, scripts, path, bench.folder / "output.h5"
+        )
         rows += _against_keras("the Keras that wrote it, two GPUs faked", path, by_hand, bench)
     return rows
 
@@ -356,10 +369,17 @@ def _against_keras(keras: str, path: Path, by_hand: Callable[[], None], bench: B
     """`fix` of a file against loading it and saving the model inside, which `by_hand` does."""
     output = bench.folder / "output.h5"
     took = interleaved(
-        {"by hand": removing(output, by_hand), "fix": removing(output, unnest("fix", path, "-o", output))}, bench.rounds
+        {
+            "by hand": removing(output, by_hand),
+            "fix": removing(output, unnest("fix", path, "-o", output)),
+        },
+        bench.rounds,
     )
     return [
-        (f"{keras}: load an .h5 of {bench.megabytes} MiB, save the model inside", str(took["by hand"])),
+        (
+            f"{keras}: load an .h5 of {bench.megabytes} MiB, save the model inside",
+            str(took["by hand"]),
+        ),
         ("`unnest fix` of it", str(took["fix"])),
         ("... over loading and saving", took["fix"].over((1, took["by hand"]))),
     ]
@@ -372,11 +392,19 @@ def reflinks(bench: Bench) -> list[Row]:
     rows = []
     with tempfile.TemporaryDirectory(prefix="unnest-benchmark-", dir=bench.reflinks) as name:
         folder = Path(name)
-        for kind, megabytes in (("SavedModel", bench.megabytes), *((".h5", m) for m in (bench.megabytes, bench.large))):
+        for kind, megabytes in (
+            ("SavedModel", bench.megabytes),
+            *((".h5", m) for m in (bench.megabytes, bench.large)),
+        ):
             if not megabytes:
                 continue
-            what, source = f"{kind} of {megabytes} MiB", folder / ("model" + kind.removeprefix("SavedModel"))
-            (wide_saved_model if kind == "SavedModel" else models.parallel_file)(source, megabytes * MIB)
+            what, source = (
+                f"{kind} of {megabytes} MiB",
+                folder / ("model" + kind.removeprefix("SavedModel")),
+            )
+            (wide_saved_model if kind == "SavedModel" else models.parallel_file)(
+                source, megabytes * MIB
+            )
             output = source.with_name("output" + source.suffix)
 
             def copy(how: str, source: Path = source, output: Path = output) -> None:
@@ -389,7 +417,8 @@ def reflinks(bench: Bench) -> list[Row]:
                 _remove(output)
 
             took = interleaved(
-                {"never": partial(copy, "never"), "always": partial(copy, "always"), "fix": fix}, bench.rounds
+                {"never": partial(copy, "never"), "always": partial(copy, "always"), "fix": fix},
+                bench.rounds,
             )
             rows += [
                 (f"`cp -r --reflink=never` and sync, {what}", str(took["never"])),
@@ -415,7 +444,16 @@ def many_files(bench: Bench) -> list[Row]:
     for kind, jobs in (("different", 1), ("different", 2), ("checkpoints", 1), ("checkpoints", 2)):
         folder = bench.many(bench.files, kind)
         start = time.perf_counter()
-        words = [sys.executable, "-m", "unnest", "inspect", str(folder), "--jobs", str(jobs), "--json-lines"]
+        words = [
+            sys.executable,
+            "-m",
+            "unnest",
+            "inspect",
+            str(folder),
+            "--jobs",
+            str(jobs),
+            "--json-lines",
+        ]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
             assert child.stdout
             child.stdout.readline()
@@ -431,7 +469,12 @@ def many_files(bench: Bench) -> list[Row]:
         ]
     for count in (max(10, bench.files // 10), bench.files):
         path = bench.many(count)
-        rows.append((f"peak memory of the command, {count:,} files", f"{peak('inspect', path, '-q'):.0f} MiB"))
+        rows.append(
+            (
+                f"peak memory of the command, {count:,} files",
+                f"{peak('inspect', path, '-q'):.0f} MiB",
+            )
+        )
     return rows
 
 
@@ -471,7 +514,11 @@ def by_url(bench: Bench) -> list[Row]:
         }  # fmt: skip
         store = fsspec.filesystem("s3")
         store.mkdir("zoo")
-        large, folder, local = bench.h5(bench.megabytes), bench.folder / "by-url", bench.folder / "local.h5"
+        large, folder, local = (
+            bench.h5(bench.megabytes),
+            bench.folder / "by-url",
+            bench.folder / "local.h5",
+        )
         store.put_file(str(large), "zoo/m.h5")
         wide_saved_model(folder, bench.megabytes * MIB)
         store.put(str(folder), "zoo/m", recursive=True)
@@ -546,11 +593,15 @@ def cluster(bench: Bench) -> list[Row]:
 
     folder = bench.many(max(10, bench.files // 10))
     workers: Any = LocalCluster  # Dask has types in part
-    with workers(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as dask:
+    with workers(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+    ) as dask:
         seconds = interleaved(
             {
                 "jobs": unnest("inspect", folder, "-q", "--jobs", "2", code=2),
-                "dask": unnest("inspect", folder, "-q", "--scheduler", dask.scheduler_address, code=2),
+                "dask": unnest(
+                    "inspect", folder, "-q", "--scheduler", dask.scheduler_address, code=2
+                ),
             },
             max(1, bench.rounds // 2),
         )
@@ -584,7 +635,14 @@ def write(results: dict[str, dict[str, Any]]) -> None:
     lines += ["Measured by `python benchmarks/performance.py`, which writes the tables anew.", ""]
     for name, (title, _) in SECTIONS.items():
         if name in results:
-            lines += [f"## {title}", "", results[name]["machine"], "", "| what | measured |", "|---|---|"]
+            lines += [
+                f"## {title}",
+                "",
+                results[name]["machine"],
+                "",
+                "| what | measured |",
+                "|---|---|",
+            ]
             lines += [f"| {what} | {value} |" for what, value in results[name]["rows"]]
             lines.append("")
     PAGE.write_text("\n".join(lines) + MARK + kept)
@@ -610,14 +668,29 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--large", type=int, default=0)
     parser.add_argument("--tensorflow", metavar="PYTHON")
-    parser.add_argument("--stack", metavar="PYTHON", help="of an original stack with keras.utils.multi_gpu_model")
-    parser.add_argument("--folder", type=Path, default=None, help="where the large files go; a real disk, not a tmpfs")
-    parser.add_argument("--reflinks", type=Path, default=None, metavar="FOLDER", help="on btrfs, or XFS with reflinks")
+    parser.add_argument(
+        "--stack", metavar="PYTHON", help="of an original stack with keras.utils.multi_gpu_model"
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=None,
+        help="where the large files go; a real disk, not a tmpfs",
+    )
+    parser.add_argument(
+        "--reflinks",
+        type=Path,
+        default=None,
+        metavar="FOLDER",
+        help="on btrfs, or XFS with reflinks",
+    )
     parser.add_argument("--results", type=Path, default=None)
     asked = parser.parse_args()
     # Installed programs are compiled; without this each run would compile ours and not h5py.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    results = json.loads(asked.results.read_text()) if asked.results and asked.results.exists() else {}
+    results = (
+        json.loads(asked.results.read_text()) if asked.results and asked.results.exists() else {}
+    )
     with tempfile.TemporaryDirectory(prefix="unnest-benchmark-", dir=asked.folder) as folder:
         bench = Bench(Path(folder), asked)
         for name in asked.only:

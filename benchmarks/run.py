@@ -63,7 +63,9 @@ def unnest(*args: str | Path, code: int = 0) -> Callable[[], None]:
     """A run of the command."""
 
     def run() -> None:
-        done = subprocess.run([sys.executable, "-m", "unnest", *map(str, args)], capture_output=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "unnest", *map(str, args)], capture_output=True, check=False
+        )
         if done.returncode != code:
             raise SystemExit(done.stderr.decode())
 
@@ -73,7 +75,11 @@ def unnest(*args: str | Path, code: int = 0) -> Callable[[], None]:
 def peak(*args: str | Path) -> float:
     """Megabytes that a run of the command held at most."""
     done = subprocess.run(
-        [sys.executable, "-c", PEAK, *map(str, args)], capture_output=True, text=True, check=False, cwd="/"
+        [sys.executable, "-c", PEAK, *map(str, args)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
     )
     found = re.search(r"^peak (\d+)$", done.stderr, re.MULTILINE)
     return int(found[1]) / 1024 if found else float("nan")
@@ -101,7 +107,9 @@ class Promises:
         """One line."""
         ok = value <= limit
         self.held &= ok
-        print(f"{'ok  ' if ok else 'MISS'} {what}: {value:.2f} {unit} (at most {limit:g})", flush=True)
+        print(
+            f"{'ok  ' if ok else 'MISS'} {what}: {value:.2f} {unit} (at most {limit:g})", flush=True
+        )
 
 
 def fixing(promises: Promises, folder: Path, megabytes: int, rounds: int) -> None:
@@ -122,14 +130,23 @@ def fixing(promises: Promises, folder: Path, megabytes: int, rounds: int) -> Non
         output.unlink()  # counted for both
 
     seconds = interleaved({"cp + sync": copy, "fix": fix}, rounds)
-    seconds["start-up"] = interleaved({"start-up": unnest("fix", small, "-o", output, "--force")}, rounds)["start-up"]
+    seconds["start-up"] = interleaved(
+        {"start-up": unnest("fix", small, "-o", output, "--force")}, rounds
+    )["start-up"]
     print(f"     {megabytes} MiB: " + ", ".join(f"{n} {s:.2f} s" for n, s in seconds.items()))
     converting(promises, large, folder / "today.keras", rounds)
-    promises.note("fix, read-back included, over cp + sync", seconds["fix"] / seconds["cp + sync"], 1.25, "times")
+    promises.note(
+        "fix, read-back included, over cp + sync",
+        seconds["fix"] / seconds["cp + sync"],
+        1.25,
+        "times",
+    )
     if Path("/proc/self/status").exists():
         memory = {p.name: peak("fix", p, "-o", output, "--force") for p in (small, large)}
         promises.note("peak memory of fix", memory["large.h5"], 150, "MiB")
-        promises.note("  and more than for a small file", memory["large.h5"] - memory["small.h5"], 8, "MiB")
+        promises.note(
+            "  and more than for a small file", memory["large.h5"] - memory["small.h5"], 8, "MiB"
+        )
 
 
 def converting(promises: Promises, large: Path, output: Path, rounds: int) -> None:
@@ -142,8 +159,15 @@ def converting(promises: Promises, large: Path, output: Path, rounds: int) -> No
 
         return run
 
-    seconds = interleaved({"--to keras": fix("--to", "keras"), "--keras 3": fix("--keras", "3")}, rounds)
-    promises.note("fix --keras 3 over fix --to keras", seconds["--keras 3"] / seconds["--to keras"], 1.1, "times")
+    seconds = interleaved(
+        {"--to keras": fix("--to", "keras"), "--keras 3": fix("--keras", "3")}, rounds
+    )
+    promises.note(
+        "fix --keras 3 over fix --to keras",
+        seconds["--keras 3"] / seconds["--to keras"],
+        1.1,
+        "times",
+    )
 
 
 def inspecting(promises: Promises, folder: Path, rounds: int) -> None:
@@ -159,8 +183,15 @@ def inspecting(promises: Promises, folder: Path, rounds: int) -> None:
     }
     seconds = interleaved(tasks, 4 * rounds)
     print("     " + ", ".join(f"{n} {1000 * s:.0f} ms" for n, s in seconds.items()))
-    promises.note("inspect over python -c 'import h5py'", seconds["small"] / seconds["h5py"], 1.6, "times")
-    promises.note("inspect of a large file over a small one", seconds["large"] / seconds["small"], 1.1, "times")
+    promises.note(
+        "inspect over python -c 'import h5py'", seconds["small"] / seconds["h5py"], 1.6, "times"
+    )
+    promises.note(
+        "inspect of a large file over a small one",
+        seconds["large"] / seconds["small"],
+        1.1,
+        "times",
+    )
 
 
 def recognising(promises: Promises, rounds: int) -> None:
@@ -180,7 +211,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--megabytes", type=int, default=512)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--folder", type=Path, default=None, help="where the large files go; a real disk, not a tmpfs")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=None,
+        help="where the large files go; a real disk, not a tmpfs",
+    )
     asked = parser.parse_args()
     # Whoever measures start-up measures compiled modules, on both sides.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

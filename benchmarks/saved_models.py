@@ -50,10 +50,19 @@ def measure(folder: Path, megabytes: int, rounds: int) -> Promises:
 
     seconds = interleaved({"cp -r + sync": copy, "fix": fix}, rounds)
     print(f"     {megabytes} MiB: " + ", ".join(f"{n} {s:.2f} s" for n, s in seconds.items()))
-    promises.note("fix, read-back included, over cp -r + sync", seconds["fix"] / seconds["cp -r + sync"], 1.5, "times")
-    seconds = interleaved({"h5py": h5py_alone, "inspect": unnest("inspect", large, code=1)}, 4 * rounds)
+    promises.note(
+        "fix, read-back included, over cp -r + sync",
+        seconds["fix"] / seconds["cp -r + sync"],
+        1.5,
+        "times",
+    )
+    seconds = interleaved(
+        {"h5py": h5py_alone, "inspect": unnest("inspect", large, code=1)}, 4 * rounds
+    )
     print("     " + ", ".join(f"{n} {1000 * s:.0f} ms" for n, s in seconds.items()))
-    promises.note("inspect over python -c 'import h5py'", seconds["inspect"] / seconds["h5py"], 2.0, "times")
+    promises.note(
+        "inspect over python -c 'import h5py'", seconds["inspect"] / seconds["h5py"], 2.0, "times"
+    )
     memory = [peak("fix", p, "-o", output, "--force") for p in (small, large)]
     promises.note("peak memory of fix", memory[1], 150, "MiB")
     promises.note("  and more than for a small one", memory[1] - memory[0], 8, "MiB")
@@ -65,7 +74,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--megabytes", type=int, default=1024)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--folder", type=Path, default=None, help="where the large files go; a real disk, not a tmpfs")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=None,
+        help="where the large files go; a real disk, not a tmpfs",
+    )
     asked = parser.parse_args()
     # Installed programs are compiled; without this each run would compile ours and not h5py.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -49,7 +49,9 @@ def _messages(message: Message) -> Iterator[Message]:
         if field.message_type is None:
             continue
         if field.message_type.GetOptions().map_entry:
-            parts = value.values() if field.message_type.fields_by_name["value"].message_type else ()
+            parts = (
+                value.values() if field.message_type.fields_by_name["value"].message_type else ()
+            )
         else:
             parts = [value] if hasattr(value, "DESCRIPTOR") else value
         for part in parts:
@@ -88,7 +90,10 @@ def _grow(pairs: dict[bytes, bytes], folder: Path, width: int) -> None:
         if WIDTH not in [dimension.size for dimension in entry.shape.dim]:
             continue
         _widen(entry, width)
-        entry.offset, entry.size = shard.stat().st_size, ITEM * math.prod(d.size for d in entry.shape.dim)
+        entry.offset, entry.size = (
+            shard.stat().st_size,
+            ITEM * math.prod(d.size for d in entry.shape.dim),
+        )
         entry.crc32c = sstable.mask(_append(shard, entry.size))
         pairs[key] = protos.dump(entry)
 

@@ -51,8 +51,14 @@ Target = Callable[[bytes], None]
 def seeds(target: str, number: int) -> list[bytes]:
     """Genuine inputs; `number` tells which come first."""
     if target == "stored_code":
-        compiled = json.loads(gzip.decompress((FIXTURES / "lambda_code/compiled.json.gz").read_bytes()))
-        return [base64.b64decode(code[0]) for by_source in compiled.values() for code in by_source.values()]
+        compiled = json.loads(
+            gzip.decompress((FIXTURES / "lambda_code/compiled.json.gz").read_bytes())
+        )
+        return [
+            base64.b64decode(code[0])
+            for by_source in compiled.values()
+            for code in by_source.values()
+        ]
     paths = [p for p in fixtures(target) if p.stat().st_size < LONGEST]
     at = number % len(paths)
     return [p.read_bytes() for p in (paths[at:] + paths[:at])[:SEEDS]]
@@ -73,7 +79,9 @@ def target_of(name: str, folder: Path, number: int) -> Target:
     if name == "checkpoint":
         for part in genuine.parent.glob(genuine.name.removesuffix(".index") + ".*"):
             shutil.copy(part, folder / part.name)
-        return _reading(name, folder / genuine.name.removesuffix(".index"), folder / genuine.name, kept)
+        return _reading(
+            name, folder / genuine.name.removesuffix(".index"), folder / genuine.name, kept
+        )
     return _reading(name, folder / f"m{genuine.suffix}", folder / f"m{genuine.suffix}", kept)
 
 
@@ -92,7 +100,12 @@ def _reading(name: str, path: Path, changed: Path, architecture: JsonObject | No
         start = time.process_time()
         budget = Budget.of(str(path), stored_size(str(path)))
         try:
-            with limited(budget), reading(str(path)), reader.open(str(path)) as source, suppress(NotAGraph):
+            with (
+                limited(budget),
+                reading(str(path)),
+                reader.open(str(path)) as source,
+                suppress(NotAGraph),
+            ):
                 source.plan(architecture, choices=Choices())
         except UnnestError as e:
             if "\n" in e.message:
@@ -117,7 +130,13 @@ def run_target(name: str, number: int, seconds: int, corpus: Path, folder: Path)
         for reader in CONTAINERS:
             container(reader)
     target = target_of(name, folder, number)
-    suffixes = {"h5": ".h5", "weights_h5": ".h5", "json": ".json", "keras": ".keras", "checkpoint": ".index"}
+    suffixes = {
+        "h5": ".h5",
+        "weights_h5": ".h5",
+        "json": ".json",
+        "keras": ".keras",
+        "checkpoint": ".index",
+    }
     suffix = {**suffixes, "saved_model": ".pb", "stored_code": ".code"}[name]
     scratch = folder / "scratch" / ("saved_model" + suffix)
     scratch.parent.mkdir()
@@ -134,8 +153,17 @@ def run_target(name: str, number: int, seconds: int, corpus: Path, folder: Path)
         changed: bytes = atheris.Mutate(data, longest)
         return changed
 
-    options = (f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=600", "-rss_limit_mb=1500")
-    told = ("-print_final_stats=1", f"-artifact_prefix={corpus.parent}/{name}-", f"-seed={number + 1}")
+    options = (
+        f"-max_total_time={seconds}",
+        f"-max_len={LONGEST}",
+        "-timeout=600",
+        "-rss_limit_mb=1500",
+    )
+    told = (
+        "-print_final_stats=1",
+        f"-artifact_prefix={corpus.parent}/{name}-",
+        f"-seed={number + 1}",
+    )
     atheris.Setup([sys.argv[0], *options, *told, str(corpus)], target, custom_mutator=mutated)
     atheris.Fuzz()
 
@@ -182,11 +210,17 @@ def _last_words(said: str) -> Iterator[str]:
 
 def main() -> int:
     """Take turns, and tell."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=float, default=1, help="for each reader, by the clock")
     parser.add_argument("--reader", choices=TARGETS, action="append")
-    parser.add_argument("--record", type=Path, help="a folder for guided.json, which every turn is added to")
-    parser.add_argument("--corpus", type=Path, default=Path(tempfile.gettempdir()) / "unnest-corpus")
+    parser.add_argument(
+        "--record", type=Path, help="a folder for guided.json, which every turn is added to"
+    )
+    parser.add_argument(
+        "--corpus", type=Path, default=Path(tempfile.gettempdir()) / "unnest-corpus"
+    )
     parser.add_argument("--target", choices=TARGETS, help=argparse.SUPPRESS)
     parser.add_argument("--number", type=int, default=0, help="of the first round")
     parser.add_argument("--seconds", type=int, default=TURN, help="of a turn")
@@ -206,7 +240,9 @@ def main() -> int:
                 record("guided", before | {n: asdict(c) for n, c in courses.items()}, given.record)
         number += 1
     for name, course in courses.items():
-        print(f"{name}: {course.runs} inputs, {course.reached} reached, {course.processor_minutes} min")
+        print(
+            f"{name}: {course.runs} inputs, {course.reached} reached, {course.processor_minutes} min"
+        )
     return int(sum(course.broken for course in courses.values()) > broken)
 
 

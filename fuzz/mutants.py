@@ -37,7 +37,23 @@ READERS = {
 #: Larger ones take the time of many.
 LARGEST = 600_000
 #: Numbers that are borders of something.
-BORDERS = (0, 1, 2, 7, 8, 127, 128, 255, 256, 32767, 65535, 1 << 31, (1 << 31) - 1, (1 << 32) - 1, (1 << 63) - 1)
+BORDERS = (
+    0,
+    1,
+    2,
+    7,
+    8,
+    127,
+    128,
+    255,
+    256,
+    32767,
+    65535,
+    1 << 31,
+    (1 << 31) - 1,
+    (1 << 32) - 1,
+    (1 << 63) - 1,
+)
 #: What takes the place of a value in JSON.
 VALUES: tuple[Any, ...] = (
     None, True, 0, -1, 1 << 70, 0.5, "", "x" * 300, "\0\n\x1b[31m", [], {}, [[]], {"class_name": "Model"},
@@ -48,13 +64,20 @@ VALUES: tuple[Any, ...] = (
 def scratch_folder() -> tempfile.TemporaryDirectory[str]:
     """A folder of our own, in memory where there is such a place: a disk that others use costs more than a reader."""
     memory = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
-    return tempfile.TemporaryDirectory(prefix="unnest-fuzz-", dir=memory if os.access(memory, os.W_OK) else None)
+    return tempfile.TemporaryDirectory(
+        prefix="unnest-fuzz-", dir=memory if os.access(memory, os.W_OK) else None
+    )
 
 
 @cache
 def fixtures(reader: str) -> list[Path]:
     """The genuine files that a reader reads; a checkpoint by its index, a SavedModel by its graph."""
-    found = {p for pattern in READERS[reader] for p in FIXTURES.glob(pattern) if p.stat().st_size < LARGEST}
+    found = {
+        p
+        for pattern in READERS[reader]
+        for p in FIXTURES.glob(pattern)
+        if p.stat().st_size < LARGEST
+    }
     return sorted(found)
 
 
@@ -69,7 +92,9 @@ def mutant(reader: str, seed: int, folder: Path) -> Path:
         knowing = KNOWING.get(part.suffix, _blind)
         change = random.choice((_blind, knowing, knowing, knowing))
         if change is not _blind and part in spoiled:
-            change = _blind  # HDF5's library, which makes these changes, may walk a broken heap for ever
+            change = (
+                _blind  # HDF5's library, which makes these changes, may walk a broken heap for ever
+            )
         try:
             change(random, part)
         except Exception:  # noqa: BLE001 - a genuine file may hold nothing of what this one wants to change
@@ -106,14 +131,18 @@ def _blind(random: Random, path: Path) -> None:
                 data[random.randrange(len(data))] ^= 1 << random.randrange(8)
     elif kind == 2:
         width = random.choice((1, 2, 4, 8))
-        data[place : place + width] = (random.choice(BORDERS) & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+        data[place : place + width] = (random.choice(BORDERS) & ((1 << 8 * width) - 1)).to_bytes(
+            width, "little"
+        )
     elif kind == 3:
         del data[place : place + random.choice((1, 2, 8, 500))]
     elif kind == 4:
         run = data[place : place + random.choice((1, 8, 100, 2000))]
         data[place:place] = run * random.choice((1, 1, 3, 50))
     elif kind == 5:
-        data[place : place + 64] = bytes(random.randrange(256) for _ in range(random.choice((1, 4, 64))))
+        data[place : place + 64] = bytes(
+            random.randrange(256) for _ in range(random.choice((1, 4, 64)))
+        )
     else:
         data[place : place + random.choice((4, 64, 512))] = bytes(random.choice((4, 64, 512)))
     path.write_bytes(data)
@@ -181,7 +210,8 @@ def _edit_hdf5(random: Random, file: h5py.File) -> None:
     del file[name]
     if random.random() < 0.5:
         file[name] = np.zeros(
-            random.choice(((), (0,), (3,), (2, 2), (1, 1, 1, 1))), random.choice(("f4", "i8", "S3", "f2"))
+            random.choice(((), (0,), (3,), (2, 2), (1, 1, 1, 1))),
+            random.choice(("f4", "i8", "S3", "f2")),
         )
     elif random.random() < 0.5 and isinstance(old, h5py.Group):
         file.create_group(name)

@@ -60,7 +60,10 @@ def check(reader: str, seed: int) -> tuple[str, list[str]]:
         new = set(after) - set(before)
         if result.error is not None and new:
             troubles.append(f"left behind: {sorted(new)}")
-        if result.action in ("fixed", "converted") and unnest.inspect(str(result.output)).verdict != "clean":
+        if (
+            result.action in ("fixed", "converted")
+            and unnest.inspect(str(result.output)).verdict != "clean"
+        ):
             troubles.append("the output is not clean")
         if took > SECONDS:
             troubles.append(f"took {took:.1f} s")
@@ -72,7 +75,9 @@ def _of_report(report: Report, call: str) -> list[str]:
         return [] if report.verdict != "unreadable" else [f"{call}: unreadable without an error"]
     told = f"{call}: {report.error.code}: {report.error.message}"
     bug = report.error.code == "internal" or report.error.message.endswith("please report it")
-    return [told] if bug or "\n" in report.error.message or "Traceback" in report.error.message else []
+    return (
+        [told] if bug or "\n" in report.error.message or "Traceback" in report.error.message else []
+    )
 
 
 def _digest(folder: Path) -> dict[str, str]:
@@ -91,7 +96,14 @@ def _work(reader: str, seeds: range, tell: Connection) -> None:
             outcome, troubles = "raised", [traceback.format_exc().strip()]
         held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         if held > MEGABYTES:
-            tell.send((seed, outcome, [*troubles, f"the process holds {held} MB"], time.process_time() - start))
+            tell.send(
+                (
+                    seed,
+                    outcome,
+                    [*troubles, f"the process holds {held} MB"],
+                    time.process_time() - start,
+                )
+            )
             return
         tell.send((seed, outcome, troubles, time.process_time() - start))
 
@@ -111,7 +123,9 @@ class Course:
     def after(cls, reader: str, figures: dict[str, Any]) -> Course:
         """What goes on where `figures` end."""
         seconds = 60 * figures["processor_minutes"]
-        return cls(reader, figures["next_seed"], Counter(figures["outcomes"]), figures["broken"], seconds)
+        return cls(
+            reader, figures["next_seed"], Counter(figures["outcomes"]), figures["broken"], seconds
+        )
 
     def breaks(self, what: str, seed: int) -> None:
         """Tell of a mutant for which something does not hold."""
@@ -133,7 +147,9 @@ def turn(course: Course, until: float) -> None:
     """A batch of mutants in a process of their own, or as many as there is time for."""
     hear, tell = multiprocessing.Pipe(duplex=False)
     seeds = range(course.seed, course.seed + BATCH)
-    worker = multiprocessing.get_context("fork").Process(target=_work, args=(course.reader, seeds, tell))
+    worker = multiprocessing.get_context("fork").Process(
+        target=_work, args=(course.reader, seeds, tell)
+    )
     worker.start()
     tell.close()
     try:
@@ -152,7 +168,9 @@ def turn(course: Course, until: float) -> None:
         worker.join()
         if worker.exitcode:
             hung = worker.exitcode == -signal.SIGPROF
-            course.breaks("hangs" if hung else f"the process ended with {worker.exitcode}", course.seed)
+            course.breaks(
+                "hangs" if hung else f"the process ended with {worker.exitcode}", course.seed
+            )
             course.seed += 1
     worker.kill()
     worker.join()
@@ -160,12 +178,16 @@ def turn(course: Course, until: float) -> None:
 
 def main() -> int:
     """Run the loop for each reader asked for, and tell."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=float, default=1, help="for each reader")
     parser.add_argument("--reader", choices=sorted(READERS), action="append")
     parser.add_argument("--first-seed", type=int, help="0, or behind what is recorded")
     parser.add_argument("--seed", type=int, help="this mutant alone")
-    parser.add_argument("--record", type=Path, help="a folder for fuzz.json, which every turn is added to")
+    parser.add_argument(
+        "--record", type=Path, help="a folder for fuzz.json, which every turn is added to"
+    )
     given = parser.parse_args()
     readers = given.reader or list(READERS)
     if given.seed is not None:
@@ -183,7 +205,9 @@ def main() -> int:
                 record("fuzz", before | {c.reader: c.figures() for c in courses}, given.record)
     for course in courses:
         told = ", ".join(f"{n} {what}" for what, n in course.outcomes.most_common())
-        print(f"{course.reader}: {course.outcomes.total()} mutants (up to seed {course.seed - 1}): {told}")
+        print(
+            f"{course.reader}: {course.outcomes.total()} mutants (up to seed {course.seed - 1}): {told}"
+        )
     return int(sum(course.broken for course in courses) > broken)
 
 

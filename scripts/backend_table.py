@@ -25,9 +25,16 @@ REFUSED = "says that it needs TensorFlow"
 def outcome(backend: str, python: str) -> dict[str, Any]:
     """What a process with that backend says: `tasks` by name, `at_once` and `loaded`, the backends in memory."""
     with tempfile.TemporaryDirectory() as folder:
-        env = {**os.environ, "KERAS_BACKEND": backend, "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
+        env = {
+            **os.environ,
+            "KERAS_BACKEND": backend,
+            "CUDA_VISIBLE_DEVICES": "",
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+        }
         command = [python, "-m", "tests.keras.backend_process", folder]
-        done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            command, env=env, cwd=ROOT, capture_output=True, text=True, check=True
+        )
     told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return told
 
@@ -39,7 +46,9 @@ def table(outcomes: dict[str, dict[str, Any]]) -> str:
     for task in outcomes[backends[0]]["tasks"]:
         cells = [outcomes[backend]["tasks"][task] for backend in backends]
         rows.append([task, *(REFUSED if "need TensorFlow" in cell else cell for cell in cells)])
-    rows.append(["backends in memory at the end", *(", ".join(outcomes[b]["loaded"]) for b in backends)])
+    rows.append(
+        ["backends in memory at the end", *(", ".join(outcomes[b]["loaded"]) for b in backends)]
+    )
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 

@@ -27,7 +27,9 @@ WIDTHS = {"wide": 1280, "narrow": 390}
 
 def main() -> int:
     """Exit code 1 where a page has an error."""
-    parser = argparse.ArgumentParser(description="Open every page of the built site in a headless browser.")
+    parser = argparse.ArgumentParser(
+        description="Open every page of the built site in a headless browser."
+    )
     parser.add_argument("site", type=Path)
     parser.add_argument("--browser", help="a Chromium; default: Playwright's own")
     parser.add_argument("--pictures", type=Path, help="a folder for screenshots")
@@ -36,7 +38,10 @@ def main() -> int:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     root = f"http://127.0.0.1:{server.server_port}/"
-    pages = [root + path.relative_to(asked.site).as_posix() for path in sorted(asked.site.rglob("*.html"))]
+    pages = [
+        root + path.relative_to(asked.site).as_posix()
+        for path in sorted(asked.site.rglob("*.html"))
+    ]
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -63,10 +68,20 @@ def check(browser: Any, root: str, pages: list[str]) -> Iterator[str]:  # noqa: 
     """What is wrong with each page: console, requests, and links, their fragments too."""
     page = browser.new_page()
     troubles: list[str] = []
-    page.on("console", lambda message: troubles.append(message.text) if message.type in ("error", "warning") else None)
+    page.on(
+        "console",
+        lambda message: (
+            troubles.append(message.text) if message.type in ("error", "warning") else None
+        ),
+    )
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.on("requestfailed", lambda request: troubles.append(f"request failed: {request.url}"))
-    page.on("request", lambda asked: None if asked.url.startswith(root) else troubles.append(f"asks for {asked.url}"))
+    page.on(
+        "request",
+        lambda asked: (
+            None if asked.url.startswith(root) else troubles.append(f"asks for {asked.url}")
+        ),
+    )
     links: dict[str, set[str]] = {}
     anchors: dict[str, set[str]] = {}
     for address in pages:
@@ -97,7 +112,13 @@ def take_pictures(browser: Any, root: str, pages: list[str], folder: Path) -> No
             page = browser.new_page(color_scheme=scheme, viewport={"width": pixels, "height": 900})
             for address in pages:
                 page.goto(address, wait_until="networkidle")
-                name = address.removeprefix(root).removesuffix("index.html").strip("/").replace("/", "-") or "start"
+                name = (
+                    address.removeprefix(root)
+                    .removesuffix("index.html")
+                    .strip("/")
+                    .replace("/", "-")
+                    or "start"
+                )
                 page.screenshot(path=str(folder / f"{name}-{scheme}-{width}.png"), full_page=True)
             page.close()
 

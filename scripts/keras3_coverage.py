@@ -30,7 +30,14 @@ NAMES = {
     "tf210": "tf.keras 2.10", "tf215": "tf.keras 2.15",
 }  # fmt: skip
 #: Rules that say nothing of one layer: an argument without meaning left out, a name of then written as today's.
-PLAIN = {"arguments", "keras-1-arguments", "input-layer", "class-name", "dtype-policy", "defaults-of-then"}
+PLAIN = {
+    "arguments",
+    "keras-1-arguments",
+    "input-layer",
+    "class-name",
+    "dtype-policy",
+    "defaults-of-then",
+}
 
 
 @dataclass
@@ -102,7 +109,10 @@ def _refusals(rows: Mapping[str, Row]) -> Iterator[str]:
 
 def _section(kind: str, row: Row) -> Iterator[str]:
     yield from (f"## {kind}", "", f"{row.carried} of {row.carried + row.refused} cases.", "")
-    lines = [("as it is", row.unchanged), *((f"by `{rules}`", what) for rules, what in row.by_rules.items())]
+    lines = [
+        ("as it is", row.unchanged),
+        *((f"by `{rules}`", what) for rules, what in row.by_rules.items()),
+    ]
     yield from (f"- {how}: {_listed(what)}" for how, what in lines if what)
     yield ""
 
@@ -118,7 +128,10 @@ def documents() -> dict[Path, str]:
     for stack in sorted(stacks(), key=list(NAMES).index):
         rows = rows_of(stack)
         made[PAGES / f"{stack}.md"] = page(stack, rows)
-        carried, refused = sum(r.carried for r in rows.values()), sum(r.refused for r in rows.values())
+        carried, refused = (
+            sum(r.carried for r in rows.values()),
+            sum(r.refused for r in rows.values()),
+        )
         lines.append(f"| [{NAMES[stack]}](coverage/{stack}.md) | {carried} | {carried + refused} |")
     before, rest = LIST.read_text().split(BEGIN)
     _, after = rest.split(END)
@@ -130,7 +143,9 @@ def main() -> int:
     """Write, or check."""
     made = documents()
     if "--check" in sys.argv:
-        return int(any(not path.exists() or path.read_text() != text for path, text in made.items()))
+        return int(
+            any(not path.exists() or path.read_text() != text for path, text in made.items())
+        )
     PAGES.mkdir(exist_ok=True)
     for path, text in made.items():
         path.write_text(text)

@@ -102,7 +102,17 @@ def main(arguments: list[str]) -> int:
         (test.parent / "conftest.py").write_text("" if stock else suite.conftest, encoding="utf-8")
         only = ["-k", suite.only] if suite.only else []
         rest = [o for o in options if o != "--stock"]
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test), *only, *rest]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            str(test),
+            *only,
+            *rest,
+        ]
         return subprocess.run(command, cwd=folder, check=False).returncode
 
 

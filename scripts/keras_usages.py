@@ -63,9 +63,21 @@ def rows(*shape: int, n: int = ROWS) -> Any:
     return np.random.default_rng(len(shape)).normal(size=(n, *shape)).astype("f4")
 
 
-def fit(keras: Any, model: Any, x: Any, y: Any, *, compiled: dict[str, Any] | None = None, **options: Any) -> Outcome:
+def fit(
+    keras: Any,
+    model: Any,
+    x: Any,
+    y: Any,
+    *,
+    compiled: dict[str, Any] | None = None,
+    **options: Any,
+) -> Outcome:
     """Compile with SGD and mean squared error unless told otherwise, train, predict."""
-    settings = {"optimizer": keras.optimizers.SGD(0.05), "loss": keras.losses.MeanSquaredError(), **(compiled or {})}
+    settings = {
+        "optimizer": keras.optimizers.SGD(0.05),
+        "loss": keras.losses.MeanSquaredError(),
+        **(compiled or {}),
+    }
     model.compile(**settings)
     options = {"batch_size": BATCH, "epochs": EPOCHS, "shuffle": False, "verbose": 0, **options}
     history = model.fit(x, y, **options).history
@@ -99,7 +111,9 @@ def _(keras: Any, wrap: Any) -> Outcome:
 
 @usage("`keras.applications` (MobileNetV2, weights None)")
 def _(keras: Any, wrap: Any) -> Outcome:
-    base = keras.applications.MobileNetV2((32, 32, 3), weights=None, include_top=False, alpha=0.35, pooling="avg")
+    base = keras.applications.MobileNetV2(
+        (32, 32, 3), weights=None, include_top=False, alpha=0.35, pooling="avg"
+    )
     base.trainable = False
     model = keras.Sequential([keras.Input((32, 32, 3)), base, keras.layers.Dense(2)])
     return fit(keras, wrap(model), rows(32, 32, 3, n=16), rows(2, n=16), batch_size=8)
@@ -118,7 +132,9 @@ def _(keras: Any, wrap: Any) -> Outcome:
 @usage("LSTM with a mask")
 def _(keras: Any, wrap: Any) -> Outcome:
     layers = keras.layers
-    model = keras.Sequential([keras.Input((5, 3)), layers.Masking(), layers.LSTM(4), layers.Dense(3)])
+    model = keras.Sequential(
+        [keras.Input((5, 3)), layers.Masking(), layers.LSTM(4), layers.Dense(3)]
+    )
     x = rows(5, 3)
     x[:, 3:] = 0
     return fit(keras, wrap(model), x, rows(3))
@@ -136,7 +152,9 @@ def _(keras: Any, wrap: Any) -> Outcome:
 def _(keras: Any, wrap: Any) -> Outcome:
     x = keras.Input((None,), dtype="int32", ragged=True)
     hidden = keras.layers.Embedding(9, 4)(x)
-    model = keras.Model(x, keras.layers.Dense(3)(keras.layers.Lambda(lambda t: tf.reduce_mean(t, 1))(hidden)))
+    model = keras.Model(
+        x, keras.layers.Dense(3)(keras.layers.Lambda(lambda t: tf.reduce_mean(t, 1))(hidden))
+    )
     values = tf.ragged.constant([[1, 2, 3], [4]] * (ROWS // 2), dtype="int32")
     return fit(keras, wrap(model), values, rows(3))
 
@@ -154,16 +172,23 @@ def _(keras: Any, wrap: Any) -> Outcome:
 def _(keras: Any, wrap: Any) -> Outcome:
     layers = keras.layers
     text = keras.Input((1,), dtype="string")
-    counts = layers.TextVectorization(max_tokens=6, output_mode="count", vocabulary=["a", "b", "c"])(text)
+    counts = layers.TextVectorization(
+        max_tokens=6, output_mode="count", vocabulary=["a", "b", "c"]
+    )(text)
     model = keras.Model(text, layers.Dense(3)(counts))
-    data = tf.data.Dataset.from_tensor_slices((tf.constant([["a b"], ["c"]] * (ROWS // 2)), rows(3))).batch(BATCH)
+    data = tf.data.Dataset.from_tensor_slices(
+        (tf.constant([["a b"], ["c"]] * (ROWS // 2)), rows(3))
+    ).batch(BATCH)
     return fit(keras, wrap(model), data, None, batch_size=None)
 
 
 @usage("several outputs, losses by name")
 def _(keras: Any, wrap: Any) -> Outcome:
     x = keras.Input((6,))
-    outputs = {"left": keras.layers.Dense(3, name="left")(x), "right": keras.layers.Dense(2, name="right")(x)}
+    outputs = {
+        "left": keras.layers.Dense(3, name="left")(x),
+        "right": keras.layers.Dense(2, name="right")(x),
+    }
     losses = {"left": keras.losses.MeanSquaredError(), "right": keras.losses.MeanAbsoluteError()}
     compiled = {"loss": losses, "loss_weights": {"left": 1.0, "right": 0.5}}
     y = {"left": rows(3), "right": rows(2)}
@@ -174,7 +199,14 @@ def _(keras: Any, wrap: Any) -> Outcome:
 def _(keras: Any, wrap: Any) -> Outcome:
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     y = np.arange(ROWS) % 3
-    return fit(keras, wrap(mlp(keras)), rows(6), y, compiled={"loss": loss}, class_weight={0: 1.0, 1: 2.0, 2: 0.5})
+    return fit(
+        keras,
+        wrap(mlp(keras)),
+        rows(6),
+        y,
+        compiled={"loss": loss},
+        class_weight={0: 1.0, 1: 2.0, 2: 0.5},
+    )
 
 
 @usage("sample weights")
@@ -198,7 +230,11 @@ def _(keras: Any, wrap: Any) -> Outcome:
 def _(keras: Any, wrap: Any) -> Outcome:
     layers = keras.layers
     policy = "mixed_bfloat16"
-    stack = [keras.Input((6,)), layers.Dense(8, "tanh", dtype=policy), layers.Dense(3, dtype="float32")]
+    stack = [
+        keras.Input((6,)),
+        layers.Dense(8, "tanh", dtype=policy),
+        layers.Dense(3, dtype="float32"),
+    ]
     return fit(keras, wrap(keras.Sequential(stack)), rows(6), rows(3))
 
 
@@ -285,7 +321,9 @@ def _(keras: Any, wrap: Any) -> Outcome:
 @usage("a GAN of two parallel models")
 def _(keras: Any, wrap: Any) -> Outcome:
     generator = wrap(mlp(keras))
-    critic = wrap(keras.Sequential([keras.Input((3,)), keras.layers.Dense(4, "tanh"), keras.layers.Dense(1)]))
+    critic = wrap(
+        keras.Sequential([keras.Input((3,)), keras.layers.Dense(4, "tanh"), keras.layers.Dense(1)])
+    )
     noise, losses = rows(6), []
     optimizers = [keras.optimizers.SGD(0.05), keras.optimizers.SGD(0.05)]
     for step in range(4):
@@ -305,7 +343,9 @@ def _adding(keras: Any, reduce: Callable[[Any], Any]) -> Any:
             self.add_loss(0.1 * reduce(tf.square(x)))
             return x
 
-    return keras.Sequential([keras.Input((6,)), keras.layers.Dense(4), Adds(), keras.layers.Dense(3)])
+    return keras.Sequential(
+        [keras.Input((6,)), keras.layers.Dense(4), Adds(), keras.layers.Dense(3)]
+    )
 
 
 @usage("`add_loss` of a mean over the batch")
@@ -328,14 +368,21 @@ def _(keras: Any, wrap: Any) -> Outcome:
 @usage("a layer that looks at the whole batch")
 def _(keras: Any, wrap: Any) -> Outcome:
     centred = keras.layers.Lambda(lambda x: x - tf.reduce_mean(x, axis=0))
-    return fit(keras, wrap(keras.Sequential([keras.Input((6,)), centred, keras.layers.Dense(3)])), rows(6), rows(3))
+    return fit(
+        keras,
+        wrap(keras.Sequential([keras.Input((6,)), centred, keras.layers.Dense(3)])),
+        rows(6),
+        rows(3),
+    )
 
 
 @usage("a layer that updates a state of its own")
 def _(keras: Any, wrap: Any) -> Outcome:
     class Average(keras.layers.Layer):  # type: ignore[misc, name-defined] # Keras has no types
         def build(self, _: Any) -> None:
-            self.average = self.add_weight(name="average", shape=(), initializer="zeros", trainable=False)
+            self.average = self.add_weight(
+                name="average", shape=(), initializer="zeros", trainable=False
+            )
 
         def call(self, x: Any) -> Any:
             self.average.assign(0.9 * self.average + 0.1)
@@ -347,7 +394,9 @@ def _(keras: Any, wrap: Any) -> Outcome:
 
 def _normalised(keras: Any, **options: Any) -> Any:
     layers = keras.layers
-    return keras.Sequential([keras.Input((6,)), layers.BatchNormalization(**options), layers.Dense(3)])
+    return keras.Sequential(
+        [keras.Input((6,)), layers.BatchNormalization(**options), layers.Dense(3)]
+    )
 
 
 @usage("BatchNormalization, training")
@@ -377,7 +426,9 @@ def _(keras: Any, wrap: Any) -> Outcome:
 
 @usage("EarlyStopping that restores the best weights")
 def _(keras: Any, wrap: Any) -> Outcome:
-    stop = keras.callbacks.EarlyStopping(monitor="loss", mode="max", patience=1, restore_best_weights=True)
+    stop = keras.callbacks.EarlyStopping(
+        monitor="loss", mode="max", patience=1, restore_best_weights=True
+    )
     return fit(keras, wrap(mlp(keras)), rows(6), rows(3), epochs=4, callbacks=[stop])
 
 
@@ -426,7 +477,9 @@ def _(keras: Any, wrap: Any) -> Outcome:
 
 def difference(plain: list[Any], parallel: list[Any]) -> float:
     """The largest, as a share of the largest plain value."""
-    pairs = [(np.asarray(a, "f8"), np.asarray(b, "f8")) for a, b in zip(plain, parallel, strict=True)]
+    pairs = [
+        (np.asarray(a, "f8"), np.asarray(b, "f8")) for a, b in zip(plain, parallel, strict=True)
+    ]
     return max(float(np.max(np.abs(a - b)) / max(1e-6, np.max(np.abs(a)))) for a, b in pairs)
 
 
@@ -451,7 +504,9 @@ def cell(keras: Any, run: Usage) -> str:
                     if isinstance(raised, (ValueError, TypeError))
                     else f"{type(raised).__name__}: {words[:120]}"
                 )
-    told = any(issubclass(w.category, UserWarning) and "in towers" in str(w.message) for w in warned)
+    told = any(
+        issubclass(w.category, UserWarning) and "in towers" in str(w.message) for w in warned
+    )
     size = difference(*outcomes)
     verdict = f"equal, within {size:.0e}" if size <= EQUAL else f"**differs by {size:.1e}**"
     return verdict + (", and is warned of" if told else "")
@@ -462,7 +517,9 @@ def table(only: str | None, names: list[str]) -> Iterator[str]:
     kerases = [import_module(name) for name in names]
     yield (
         "| usage | "
-        + " | ".join(f"{name} {keras.__version__}" for name, keras in zip(names, kerases, strict=True))
+        + " | ".join(
+            f"{name} {keras.__version__}" for name, keras in zip(names, kerases, strict=True)
+        )
         + " | why |"
     )
     yield "|---" * (len(kerases) + 2) + "|"
@@ -477,7 +534,9 @@ def table(only: str | None, names: list[str]) -> Iterator[str]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", help="usages whose label holds this")
     parser.add_argument("--keras", nargs="+", default=["keras", "tf_keras"])
     options = parser.parse_args()

@@ -55,12 +55,22 @@ def _table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
 
 def _facts(layer: KerasLayer) -> Iterator[str]:
     yield f"`{layer.name}`"
-    since = f", since {'.'.join(map(str, layer.in_tensorflow_since))}" if layer.in_tensorflow_since else ""
+    since = (
+        f", since {'.'.join(map(str, layer.in_tensorflow_since))}"
+        if layer.in_tensorflow_since
+        else ""
+    )
     yield ", ".join(map(str, layer.keras)) + since
-    yield layer.gone or ", ".join(f"`{name}`" for name in (layer.renamed_to, layer.successor) if name)
+    yield layer.gone or ", ".join(
+        f"`{name}`" for name in (layer.renamed_to, layer.successor) if name
+    )
     yield _weights(layer)
     axes = f" of {layer.input_axes} axes" if layer.input_axes else ""
-    yield "?" if layer.output_shape is None else f"{layer.output_shape.__name__.strip('_').replace('_', ' ')}{axes}"
+    yield (
+        "?"
+        if layer.output_shape is None
+        else f"{layer.output_shape.__name__.strip('_').replace('_', ' ')}{axes}"
+    )
     yield MASKS[layer.mask]
     yield f"`{layer.merges}`" if layer.merges else ROWS[layer.rows]
 

@@ -71,14 +71,22 @@ VIEWS = (
     View("row", "run.html", FIRST),
 )
 #: What the terminal shows, and how many columns it has.
-TERMINALS = {"inspect": ("inspect", "resnet50.h5"), "fix": ("fix", "-n", "resnet50.h5"), "folder": ("inspect", ".")}
+TERMINALS = {
+    "inspect": ("inspect", "resnet50.h5"),
+    "fix": ("fix", "-n", "resnet50.h5"),
+    "folder": ("inspect", "."),
+}
 
 
 def main() -> int:
     """Write the pictures, and say how many bytes they have."""
     parser = argparse.ArgumentParser(description="Make the pictures of docs/gallery.md.")
-    parser.add_argument("models", type=Path, help="the folder that tests/slow/applications.py has filled")
-    parser.add_argument("--browser", help="a Chromium; default: the one on the path, or Playwright's own")
+    parser.add_argument(
+        "models", type=Path, help="the folder that tests/slow/applications.py has filled"
+    )
+    parser.add_argument(
+        "--browser", help="a Chromium; default: the one on the path, or Playwright's own"
+    )
     asked = parser.parse_args()
     from playwright.sync_api import sync_playwright
 
@@ -96,7 +104,9 @@ def main() -> int:
         for name, picture in pages(browser, work):
             write(name, picture)
         browser.close()
-    print(f"{sum(path.stat().st_size for path in OUT.iterdir()):,} bytes in {OUT.relative_to(ROOT)}")
+    print(
+        f"{sum(path.stat().st_size for path in OUT.iterdir()):,} bytes in {OUT.relative_to(ROOT)}"
+    )
     return 0
 
 
@@ -106,14 +116,21 @@ def gather(models: Path, work: Path) -> None:
     for path in models.glob("*.h5"):
         shutil.copy(path, work)
     for name in ALSO:
-        place = work / "old" / name.replace("/", "-").replace("official-", "").replace("lookalike-", "")
+        place = (
+            work / "old" / name.replace("/", "-").replace("official-", "").replace("lookalike-", "")
+        )
         place.parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / "fixtures" / name, place)
 
 
 def run(work: Path, *args: str) -> None:
     """Run unnest; what it finds is no failure."""
-    subprocess.run([sys.executable, "-m", "unnest", *args, "-q"], cwd=work, check=False, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-m", "unnest", *args, "-q"],
+        cwd=work,
+        check=False,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 def terminals(work: Path) -> Iterator[tuple[str, int, str]]:
@@ -134,7 +151,12 @@ def on_terminal(work: Path, columns: int, args: tuple[str, ...]) -> str:
     fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color"}
     with subprocess.Popen(
-        [sys.executable, "-m", "unnest", *args], cwd=work, stdout=there, stderr=there, stdin=there, env=environment
+        [sys.executable, "-m", "unnest", *args],
+        cwd=work,
+        stdout=there,
+        stderr=there,
+        stdin=there,
+        env=environment,
     ):
         os.close(there)
         parts = []
@@ -153,11 +175,19 @@ def cleaned(output: str) -> str:
 
 def take_terminal(browser: Any, ansi: str, columns: int) -> bytes:  # noqa: ANN401 - Playwright's
     """A picture of a terminal."""
-    console = Console(record=True, width=columns, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    console = Console(
+        record=True,
+        width=columns,
+        file=io.StringIO(),
+        force_terminal=True,
+        color_system="truecolor",
+    )
     console.print(Text.from_ansi(ansi), soft_wrap=True)
     code = "<pre style=\"margin:0;font:14px/1.45 'DejaVu Sans Mono',monospace\">{code}</pre>"
     colors = "<style>body{{margin:0;padding:14px;background:#151a21;color:#e8ecf1;width:max-content}}</style>"
-    html = console.export_html(theme=SVG_EXPORT_THEME, inline_styles=True, code_format=colors + code)
+    html = console.export_html(
+        theme=SVG_EXPORT_THEME, inline_styles=True, code_format=colors + code
+    )
     page = browser.new_page(viewport={"width": 100 + columns * 9, "height": 100})
     page.set_content(html)
     box = page.evaluate("[document.body.scrollWidth, document.body.scrollHeight]")
@@ -171,7 +201,9 @@ def pages(browser: Any, work: Path) -> Iterator[tuple[str, bytes]]:  # noqa: ANN
     """Yield each picture of a page with its name."""
     for scheme in ("light", "dark"):
         for width, height in SIZES.items():
-            page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": height})
+            page = browser.new_page(
+                color_scheme=scheme, viewport={"width": width, "height": height}
+            )
             for view in VIEWS:
                 page.goto((work / view.page).as_uri())
                 page.wait_for_selector("footer")

@@ -101,8 +101,19 @@ def markdown() -> str:
     rows = {name: _option_rows(name, command) for name, command in commands()}
     shared = [row for row in rows["unnest inspect"] if row in rows["unnest fix"]]
     for name, command in commands():
-        lines += ["", f"## {name}", "", *_paragraphs(command.help), "", f"    {usage(name, command)}", ""]
-        lines += [*HEADER, *(row for row in rows[name] if name == "unnest balance" or row not in shared)]
+        lines += [
+            "",
+            f"## {name}",
+            "",
+            *_paragraphs(command.help),
+            "",
+            f"    {usage(name, command)}",
+            "",
+        ]
+        lines += [
+            *HEADER,
+            *(row for row in rows[name] if name == "unnest balance" or row not in shared),
+        ]
     lines += ["", "## Options of inspect and fix", "", *HEADER, *shared]
     lines += ["", "## Exit codes", "", "| code | meaning |", "|---|---|"]
     lines += [f"| {code} | {meaning} |" for code, meaning in EXITS.items()]
@@ -119,16 +130,24 @@ def _option_rows(name: str, command: Any) -> list[str]:  # noqa: ANN401 - the pa
     for parameter in (each for each in command.params if each.param_type_name == "option"):
         long = max(parameter.opts, key=len)
         detail = DETAILS.get(f"{name} {long}") or DETAILS.get(long, "") if name != "unnest" else ""
-        default = "" if parameter.is_flag or parameter.default in (None, ()) else f"`{parameter.default}`"
+        default = (
+            "" if parameter.is_flag or parameter.default in (None, ()) else f"`{parameter.default}`"
+        )
         words = " ".join(filter(None, (parameter.help or "", detail)))
-        rows.append(f"| `{_spelling(parameter).replace('|', chr(92) + '|')}` | {default} | {words} |")
+        rows.append(
+            f"| `{_spelling(parameter).replace('|', chr(92) + '|')}` | {default} | {words} |"
+        )
     return rows
 
 
 def man_page() -> str:
     """The manual page, in man(7)."""
     root = next(command for _, command in commands())
-    lines = ['.TH UNNEST 1 "" "unnest" "User Commands"', ".SH NAME", f"unnest \\- {_roff(root.help.splitlines()[0])}"]
+    lines = [
+        '.TH UNNEST 1 "" "unnest" "User Commands"',
+        ".SH NAME",
+        f"unnest \\- {_roff(root.help.splitlines()[0])}",
+    ]
     lines += [".SH SYNOPSIS"]
     for name, command in commands():
         lines += [".nf" if name == "unnest" else ".br", _roff(usage(name, command))]
@@ -156,7 +175,9 @@ def report() -> str:
     lines += ["", "## document", "", *_properties(SCHEMA)]
     for name, part in SCHEMA["$defs"].items():
         if "properties" in part:
-            inherits = ["", f"All keys of [{INHERITED}](#{INHERITED}), and:"] if "allOf" in part else []
+            inherits = (
+                ["", f"All keys of [{INHERITED}](#{INHERITED}), and:"] if "allOf" in part else []
+            )
             lines += ["", f"## {name}", *inherits, "", *_properties(part)]
     return "\n".join([*lines, ""])
 
@@ -175,7 +196,11 @@ def _rows(schema: dict[str, Any], above: str) -> Iterator[str]:
     for key, value in schema["properties"].items():
         yield f"| `{above}{key}` | {_kind(value)} | {value.get('description', '')} |"
         items = value.get("items", {})
-        for part, mark in ((value, "."), (items, "[]."), *((each, ".") for each in value.get("anyOf", ()))):
+        for part, mark in (
+            (value, "."),
+            (items, "[]."),
+            *((each, ".") for each in value.get("anyOf", ())),
+        ):
             if "properties" in part:
                 yield from _rows(part, f"{above}{key}{mark}")
 
@@ -233,8 +258,12 @@ def storeys() -> str:
             for n, module in enumerate(modules):
                 told = html.escape(module.removeprefix("unnest."))
                 x = 10 + n * width
-                parts.append(f'<rect x="{x:.0f}" y="{y}" width="{width - 6:.0f}" height="26" rx="4"/>')
-                parts.append(f'<text x="{x + width / 2 - 3:.0f}" y="{y + 17}" text-anchor="middle">{told}</text>')
+                parts.append(
+                    f'<rect x="{x:.0f}" y="{y}" width="{width - 6:.0f}" height="26" rx="4"/>'
+                )
+                parts.append(
+                    f'<text x="{x + width / 2 - 3:.0f}" y="{y + 17}" text-anchor="middle">{told}</text>'
+                )
             y += 32
         y += 16
     style = "<style>text{font:12px sans-serif;fill:#222}rect{fill:#e8eef7;stroke:#5b7db1}</style>"

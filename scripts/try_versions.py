@@ -32,13 +32,22 @@ TOOLS = ("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "jsonschema>=4.2
 
 def main() -> int:
     """Exit code 1 where a combination fails."""
-    parser = argparse.ArgumentParser(description="Test the wheel on every Python, with the oldest and newest versions.")
-    parser.add_argument("--python", action="append", help="a version, such as 3.12; default: all that are there")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/versions-tested.md")
+    parser = argparse.ArgumentParser(
+        description="Test the wheel on every Python, with the oldest and newest versions."
+    )
+    parser.add_argument(
+        "--python", action="append", help="a version, such as 3.12; default: all that are there"
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="put the table into docs/versions-tested.md"
+    )
     asked, tests = parser.parse_known_args()
     if all(argument.startswith("-") for argument in tests):
         tests += TESTS
-    rows = [f"| Python | dependencies | {' | '.join(SHOWN)} | tests |", f"|{'---|' * (len(SHOWN) + 3)}"]
+    rows = [
+        f"| Python | dependencies | {' | '.join(SHOWN)} | tests |",
+        f"|{'---|' * (len(SHOWN) + 3)}",
+    ]
     failed = False
     with tempfile.TemporaryDirectory(prefix="unnest-versions-") as scratch:
         run("uv", "build", "--wheel", "--quiet", "--out-dir", scratch, str(ROOT))
@@ -54,21 +63,46 @@ def main() -> int:
     if asked.write:
         page = PAGE.read_text(encoding="utf-8")
         table = "\n".join(rows)
-        PAGE.write_text(re.sub(r"^\| Python \|.*\n(\|.*\n)*", f"{table}\n", page, flags=re.MULTILINE), encoding="utf-8")
+        PAGE.write_text(
+            re.sub(r"^\| Python \|.*\n(\|.*\n)*", f"{table}\n", page, flags=re.MULTILINE),
+            encoding="utf-8",
+        )
     return failed
 
 
-def combination(venv: Path, version: str, resolution: str, wheel: Path, tests: list[str]) -> tuple[str, bool]:
+def combination(
+    venv: Path, version: str, resolution: str, wheel: Path, tests: list[str]
+) -> tuple[str, bool]:
     """A row of the table, and whether all was well."""
     begin = f"| {version} | {RESOLUTIONS[resolution]}"
     try:
-        run("uv", "venv", "--quiet", "--no-python-downloads", "--python", interpreter(version), str(venv))
+        run(
+            "uv",
+            "venv",
+            "--quiet",
+            "--no-python-downloads",
+            "--python",
+            interpreter(version),
+            str(venv),
+        )
     except subprocess.CalledProcessError:
         return f"{begin} |{' |' * len(SHOWN)} untested: no such Python at hand |", True
     environment = {**os.environ, "VIRTUAL_ENV": str(venv)}
     binary = ("--only-binary", ":all:", "--quiet")
-    needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
-    run("uv", "pip", "install", "--resolution", resolution, *binary, str(wheel), *needed, environment=environment)
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "dependencies"
+    ]
+    run(
+        "uv",
+        "pip",
+        "install",
+        "--resolution",
+        resolution,
+        *binary,
+        str(wheel),
+        *needed,
+        environment=environment,
+    )
     run("uv", "pip", "install", *binary, *TOOLS, environment=environment)
     frozen = run("uv", "pip", "freeze", environment=environment).splitlines()
     installed = dict(line.lower().split("==") for line in frozen if "==" in line)
@@ -87,7 +121,9 @@ def combination(venv: Path, version: str, resolution: str, wheel: Path, tests: l
     return f"{begin} | {versions} | {summary[-1]} |", done.returncode == 0
 
 
-AS_INSTALLED = "import os, sys, pytest; sys.path.append(os.getcwd()); sys.exit(pytest.main(sys.argv[1:]))"
+AS_INSTALLED = (
+    "import os, sys, pytest; sys.path.append(os.getcwd()); sys.exit(pytest.main(sys.argv[1:]))"
+)
 
 
 def interpreter(version: str) -> str:
@@ -98,7 +134,9 @@ def interpreter(version: str) -> str:
 
 def run(*command: str, environment: dict[str, str] | None = None) -> str:
     """Its output. Raises CalledProcessError."""
-    return subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run(
+        command, env=environment, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
 
 
 if __name__ == "__main__":

@@ -27,12 +27,16 @@ collect_ignore = [] if find_spec("tensorflow") else ["keras"]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the part of the tests be chosen."""
-    parser.addoption("--part", choices=("quick", "rest", "all"), help="which tests to run (tests/parts.py)")
+    parser.addoption(
+        "--part", choices=("quick", "rest", "all"), help="which tests to run (tests/parts.py)"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the part, and unpack the cases once, before processes that run tests side by side ask for them."""
-    chosen = config.getoption("-k") or config.getoption("-m") or any(map(parts.names_tests, config.args))
+    chosen = (
+        config.getoption("-k") or config.getoption("-m") or any(map(parts.names_tests, config.args))
+    )
     config.option.part = config.getoption("--part") or ("all" if chosen else "quick")
     if not hasattr(config, "workerinput"):
         store.tree()
@@ -53,11 +57,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    call: pytest.CallInfo[None],
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show with a failed test what the engine said of the models in it (`tests/judged.py`)."""
     report = yield
     if report.failed and call.excinfo is not None:
-        report.sections += [(f"the engine, {place}", said) for place, said in judged.in_traceback(call.excinfo)]
+        report.sections += [
+            (f"the engine, {place}", said) for place, said in judged.in_traceback(call.excinfo)
+        ]
     return report
 
 

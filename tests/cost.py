@@ -30,7 +30,9 @@ resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 """
 
 
-def run(*args: str, cwd: Path, limited: bool = False) -> tuple[subprocess.CompletedProcess[str], float, float]:
+def run(
+    *args: str, cwd: Path, limited: bool = False
+) -> tuple[subprocess.CompletedProcess[str], float, float]:
     """The finished run, its seconds, its megabytes; `limited` keeps the machine from what it may ask for."""
     done = subprocess.run(
         [sys.executable, "-c", LIMITS + RUN if limited else RUN, *args],

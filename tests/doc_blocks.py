@@ -60,7 +60,9 @@ def ran(block: str, folder: Path, environment: dict[str, str]) -> str:
 
 def agrees(told: str, done: str) -> bool:
     """Whether a block says what its commands do."""
-    pattern = "".join(r"(?:.*\n)*" if line == "..." else re.escape(f"{line}\n") for line in told.splitlines())
+    pattern = "".join(
+        r"(?:.*\n)*" if line == "..." else re.escape(f"{line}\n") for line in told.splitlines()
+    )
     return re.fullmatch(pattern, done) is not None
 
 

@@ -61,14 +61,17 @@ def _models(folder: Path) -> Iterator[Path]:
 
 def _line(made: unnest.Result) -> Line:
     wrappers = [
-        [w.name, w.template, w.towers, w.scope, [*w.merge], w.depth, w.confidence, [*w.evidence]] for w in made.wrappers
+        [w.name, w.template, w.towers, w.scope, [*w.merge], w.depth, w.confidence, [*w.evidence]]
+        for w in made.wrappers
     ]
     return [made.verdict, made.error.code if made.error else None, *wrappers]
 
 
 def written(table: Mapping[str, Line]) -> str:
     """One line a file, so that a difference shows which."""
-    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(line)}" for name, line in sorted(table.items()))
+    rows = ",\n".join(
+        f"{json.dumps(name)}: {json.dumps(line)}" for name, line in sorted(table.items())
+    )
     return "{\n" + rows + "\n}\n"
 
 

@@ -34,7 +34,9 @@ def differences(found: Path, wanted: Path) -> list[str]:
         else:
             told += _layers(a, b)
         if "optimizer_weights" in a and "optimizer_weights" in b:
-            told += _group(a["optimizer_weights"], b["optimizer_weights"], "optimizer_weights", names=False)
+            told += _group(
+                a["optimizer_weights"], b["optimizer_weights"], "optimizer_weights", names=False
+            )
     return told
 
 
@@ -43,7 +45,9 @@ def names_of(group: h5py.Group, name: str) -> list[str]:
     keys = (
         [name]
         if name in group.attrs
-        else sorted((k for k in group.attrs if k.startswith(name)), key=lambda k: int(k[len(name) :]))
+        else sorted(
+            (k for k in group.attrs if k.startswith(name)), key=lambda k: int(k[len(name) :])
+        )
     )
     return [text(n) for k in keys for n in group.attrs[k]]
 
@@ -57,9 +61,16 @@ def weights_by_layer(path: Path) -> dict[str, list[tuple[str, str, bytes]]]:
     """Name, type and bytes of each weight of an .h5, in the order of every layer that has some."""
     with h5py.File(path) as file:
         layers = file["model_weights"]
-        listed = {name: names_of(layers[name], "weight_names") for name in names_of(layers, "layer_names")}
-        nodes = {name: [(w, layers[name][w]) for w in names] for name, names in listed.items() if names}
-        return {name: [(w, node.dtype.str, node[()].tobytes()) for w, node in each] for name, each in nodes.items()}
+        listed = {
+            name: names_of(layers[name], "weight_names") for name in names_of(layers, "layer_names")
+        }
+        nodes = {
+            name: [(w, layers[name][w]) for w in names] for name, names in listed.items() if names
+        }
+        return {
+            name: [(w, node.dtype.str, node[()].tobytes()) for w, node in each]
+            for name, each in nodes.items()
+        }
 
 
 def _texts(a: h5py.Group, b: h5py.Group, place: str = "/") -> list[str]:
@@ -79,9 +90,15 @@ def _json(a: Any, b: Any, place: str) -> list[str]:  # noqa: ANN401 - JSON is an
     if isinstance(a, dict) and isinstance(b, dict):
         keys = sorted({*a, *b})
         missing = object()
-        return [t for k in keys for t in _json(a.get(k, missing), b.get(k, missing), f"{place}.{k}")][:5]
+        return [
+            t for k in keys for t in _json(a.get(k, missing), b.get(k, missing), f"{place}.{k}")
+        ][:5]
     if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
-        return [t for i, (x, y) in enumerate(zip(a, b, strict=True)) for t in _json(x, y, f"{place}[{i}]")][:5]
+        return [
+            t
+            for i, (x, y) in enumerate(zip(a, b, strict=True))
+            for t in _json(x, y, f"{place}[{i}]")
+        ][:5]
     same = (a == b and type(a) is type(b)) or any(
         re.fullmatch(where, place) and re.fullmatch(values, str(a)) and re.fullmatch(values, str(b))
         for where, values, _ in IGNORED

@@ -30,7 +30,9 @@ class _Hub(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Nothing on the terminal of a test."""
 
-    def _answer(self, value: object, status: int = 200, headers: Mapping[str, str] = MappingProxyType({})) -> None:
+    def _answer(
+        self, value: object, status: int = 200, headers: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         body = value if isinstance(value, bytes) else json.dumps(value).encode()
         self.send_response(status)
         for name, text in {"Content-Length": str(len(body)), **headers}.items():
@@ -60,7 +62,9 @@ class _Hub(BaseHTTPRequestHandler):
         elif is_api and parts[4:5] == ["tree"]:
             self._answer([_entry(path, files) for path in _paths(files, "/".join(parts[6:]))])
         elif is_api:
-            self._answer({"id": name, "sha": OID, "siblings": [{"rfilename": path} for path in files]})
+            self._answer(
+                {"id": name, "sha": OID, "siblings": [{"rfilename": path} for path in files]}
+            )
         else:
             self._content(files.get("/".join(parts[4:])))
 
@@ -76,7 +80,12 @@ class _Hub(BaseHTTPRequestHandler):
         start, _, end = asked.removeprefix("bytes=").partition("-")
         piece = data[int(start) : int(end or len(data)) + 1]
         self._answer(
-            piece, 206, {"Content-Range": f"bytes {start}-{int(start) + len(piece) - 1}/{len(data)}", **headers}
+            piece,
+            206,
+            {
+                "Content-Range": f"bytes {start}-{int(start) + len(piece) - 1}/{len(data)}",
+                **headers,
+            },
         )
 
     def do_POST(self) -> None:
@@ -95,7 +104,13 @@ class _Hub(BaseHTTPRequestHandler):
             self._answer([_entry(path, files) for path in asked if path in every])
         elif parts[4] == "preupload":
             asked = [f["path"] for f in json.loads(body)["files"]]
-            self._answer({"files": [{"path": p, "uploadMode": "regular", "shouldIgnore": False} for p in asked]})
+            self._answer(
+                {
+                    "files": [
+                        {"path": p, "uploadMode": "regular", "shouldIgnore": False} for p in asked
+                    ]
+                }
+            )
         else:
             for line in map(json.loads, body.splitlines()):
                 if line["key"] == "file":
@@ -127,7 +142,9 @@ def _parents(path: str) -> list[str]:
 def _paths(files: Files, folder: str) -> list[str]:
     """What is right below a folder."""
     start = f"{folder}/" if folder else ""
-    return sorted({start + path[len(start) :].split("/")[0] for path in files if path.startswith(start)})
+    return sorted(
+        {start + path[len(start) :].split("/")[0] for path in files if path.startswith(start)}
+    )
 
 
 def _entry(path: str, files: Files) -> dict[str, Any]:

@@ -47,7 +47,9 @@ def check_verdict(judged: Judged[object], verdict: str) -> None:
         AssertionError: for another verdict, with what the engine said.
 
     """
-    assert verdict_of(judged) == verdict, f"{verdict_of(judged)} instead of {verdict}\n{describe(judged)}"
+    assert verdict_of(judged) == verdict, (
+        f"{verdict_of(judged)} instead of {verdict}\n{describe(judged)}"
+    )
 
 
 def verdict_of(judged: object) -> str:
@@ -89,7 +91,9 @@ def in_traceback(error: pytest.ExceptionInfo[BaseException]) -> Iterator[tuple[s
     seen: set[int] = set()
     for entry in error.traceback:
         path = Path(entry.path)
-        if path == Path(__file__) or not path.is_relative_to(TESTS):  # this module's own messages say it
+        if path == Path(__file__) or not path.is_relative_to(
+            TESTS
+        ):  # this module's own messages say it
             continue
         for name, value in entry.frame.f_locals.items():
             if _is_judged(value) and id(value) not in seen:

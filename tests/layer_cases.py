@@ -73,12 +73,16 @@ class LayerCase:
         if reloaded == "other values" or (isinstance(reloaded, float) and reloaded > NOISE):
             return True
         beginnings = (*KNOWN, *(ON_JAX if backend == "jax" else ()))
-        return f"{self.stack}/{self.name}".startswith(beginnings) or self.name.startswith(beginnings)
+        return f"{self.stack}/{self.name}".startswith(beginnings) or self.name.startswith(
+            beginnings
+        )
 
     def extract(self, folder: Path) -> Path:
         """The model file, in a folder of its own with its inputs and outputs beside it."""
         archive = unpacked(self.pack)
-        members = [n for n in archive.namelist() if n.startswith(f"{self.name}/") and not n.endswith("/")]
+        members = [
+            n for n in archive.namelist() if n.startswith(f"{self.name}/") and not n.endswith("/")
+        ]
         archive.extractall(folder, members)
         return next(p for p in (folder / self.name).iterdir() if p.stem == "model")
 
@@ -95,4 +99,6 @@ def cases(stack: str, folder: Path = FOLDER) -> Iterator[LayerCase]:
     names = set(archive.namelist())
     for note in sorted(n for n in names if n.endswith("/case.json")):
         name = note.removesuffix("/case.json")
-        yield LayerCase(stack, name, json.loads(archive.read(note)), f"{name}/io.npz" in names, pack)
+        yield LayerCase(
+            stack, name, json.loads(archive.read(note)), f"{name}/io.npz" in names, pack
+        )

@@ -13,10 +13,20 @@ import numpy as np
 Weights = Mapping[str, Sequence[tuple[str, Any]]]
 
 
-def layer(class_name: str, name: str, inbound: list[Any] | None = None, **config: Any) -> dict[str, Any]:  # noqa: ANN401
+def layer(
+    class_name: str,
+    name: str,
+    inbound: list[Any] | None = None,
+    **config: Any,  # noqa: ANN401 - JSON is any
+) -> dict[str, Any]:
     """A layer as Keras 2 spells it."""
     nodes = [] if inbound is None else [[[*node, {}] for node in inbound]]
-    return {"class_name": class_name, "name": name, "config": {"name": name, **config}, "inbound_nodes": nodes}
+    return {
+        "class_name": class_name,
+        "name": name,
+        "config": {"name": name, **config},
+        "inbound_nodes": nodes,
+    }
 
 
 def model(name: str, layers: list[Any], inputs: list[Any], outputs: list[Any]) -> dict[str, Any]:
@@ -40,10 +50,16 @@ def parallel(inner: dict[str, Any], towers: int = 2, name: str = "model_1") -> d
     """What multi_gpu_model makes of a model with one input and one output."""
     tmpl, merge = inner["config"]["name"], inner["config"]["output_layers"][0][0]
     cuts = [
-        layer("Lambda", f"lambda_{i + 1}", [["x", 0, 0]], arguments={"i": i, "parts": towers}) for i in range(towers)
+        layer("Lambda", f"lambda_{i + 1}", [["x", 0, 0]], arguments={"i": i, "parts": towers})
+        for i in range(towers)
     ]
     calls = [[[f"lambda_{i + 1}", 0, 0, {}]] for i in range(towers)]
-    nested = {"class_name": "Model", "name": tmpl, "config": inner["config"], "inbound_nodes": calls}
+    nested = {
+        "class_name": "Model",
+        "name": tmpl,
+        "config": inner["config"],
+        "inbound_nodes": calls,
+    }
     join = layer("Concatenate", merge, [[tmpl, i + 1, 0] for i in range(towers)], axis=0)
     return model(name, [source(), *cuts, nested, join], [["x", 0, 0]], [[merge, 0, 0]])
 
@@ -51,7 +67,10 @@ def parallel(inner: dict[str, Any], towers: int = 2, name: str = "model_1") -> d
 def dense(width: int = 2, seed: int = 0) -> list[tuple[str, Any]]:
     """The weights of the template's one layer."""
     values = np.random.default_rng(seed)
-    return [("d1/kernel:0", values.normal(size=(4, width)).astype("f4")), ("d1/bias:0", np.ones(width, "f4"))]
+    return [
+        ("d1/kernel:0", values.normal(size=(4, width)).astype("f4")),
+        ("d1/bias:0", np.ones(width, "f4")),
+    ]
 
 
 def write(path: Path, architecture: Any, weights: Weights, **attributes: Any) -> Path:  # noqa: ANN401
@@ -69,7 +88,9 @@ def write(path: Path, architecture: Any, weights: Weights, **attributes: Any) ->
         root.attrs["keras_version"] = b"2.2.4"
         for name, tensors in weights.items():
             group = root.create_group(name)
-            group.attrs["weight_names"] = np.array([n.encode() for n, _ in tensors]) if tensors else np.empty(0)
+            group.attrs["weight_names"] = (
+                np.array([n.encode() for n, _ in tensors]) if tensors else np.empty(0)
+            )
             for tensor, value in tensors:
                 group[tensor] = value
         for name, value in attributes.items():
@@ -81,7 +102,9 @@ def parallel_file(path: Path, towers: int = 2, width: int = 2) -> Path:
     """A parallel model of the smallest template."""
     names: dict[str, list[tuple[str, Any]]] = {"x": []}
     names |= {f"lambda_{i + 1}": [] for i in range(towers)}
-    return write(path, parallel(template(width=width), towers), {**names, "tmpl": dense(width), "d1": []})
+    return write(
+        path, parallel(template(width=width), towers), {**names, "tmpl": dense(width), "d1": []}
+    )
 
 
 def clean_file(path: Path, width: int = 2) -> Path:

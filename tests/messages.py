@@ -142,7 +142,9 @@ def main() -> None:
         os.chdir(folder)
         for command in COMMANDS:
             code, lines = run(command)
-            sys.stdout.write(f"$ unnest {command}\n" + "".join(f"{line}\n" for line in lines) + f"({code})\n")
+            sys.stdout.write(
+                f"$ unnest {command}\n" + "".join(f"{line}\n" for line in lines) + f"({code})\n"
+            )
         os.chdir("/")
 
 

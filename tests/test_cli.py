@@ -106,7 +106,9 @@ def folder(tmp_path: Path, bad: Path, clean: Path) -> Path:
 
 def files(folder: Path) -> dict[str, bytes]:
     """Everything below, and what it holds."""
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+    return {
+        str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
+    }
 
 
 def entries(cli: Cli, *args: str | Path) -> list[dict[str, Any]]:
@@ -145,9 +147,19 @@ def test_one_decision(architecture: str, clean: Path, cli: Cli) -> None:
         file.attrs["model_config"] = architecture
     code = ARCHITECTURES[architecture]
     verdict = "unreadable" if code else "clean"
-    for args in ("inspect", "inspect -v", "inspect -q", "inspect --json", "inspect --json-lines", "fix -q", "fix -n"):
+    for args in (
+        "inspect",
+        "inspect -v",
+        "inspect -q",
+        "inspect --json",
+        "inspect --json-lines",
+        "fix -q",
+        "fix -n",
+    ):
         assert cli(*args.split(), clean.name).returncode == code, args
-    assert [entries(cli, command, clean.name)[0]["verdict"] for command in ("inspect", "fix")] == [verdict] * 2
+    assert [entries(cli, command, clean.name)[0]["verdict"] for command in ("inspect", "fix")] == [
+        verdict
+    ] * 2
 
 
 #: Arguments -> the line on stderr. The folder holds m.h5.
@@ -173,8 +185,19 @@ def test_wrong_usage(args: str, cli: Cli) -> None:
 TOLD = {
     ("fix", "m.h5", "-o", ""): "name the file",
     ("fix", "m.h5", "sm", "-o", ""): "name the file",
-    ("fix", "m.h5", "-o", "out.onnx"): "out.onnx: .onnx cannot be written; name it .keras, .h5 (.hdf5), .weights.h5 or",
-    ("fix", "m.h5", "sm", "-o", "out.h5"): "for several inputs -o names a folder, and this is a file's name; for a",
+    (
+        "fix",
+        "m.h5",
+        "-o",
+        "out.onnx",
+    ): "out.onnx: .onnx cannot be written; name it .keras, .h5 (.hdf5), .weights.h5 or",
+    (
+        "fix",
+        "m.h5",
+        "sm",
+        "-o",
+        "out.h5",
+    ): "for several inputs -o names a folder, and this is a file's name; for a",
     ("fix", "m.h5", "-o", "-"): "cannot go to stdout; name a file",
     ("fix", "sm", "-o", "./sm"): "is the input itself; choose another output",
     ("fix", "m.h5", "-o", "./m.h5"): "is the input itself; use --in-place",
@@ -244,7 +267,9 @@ class TestReports:
     def test_errors_are_one_line_on_stderr(self, cli: Cli) -> None:
         done = cli("fix", "torn.h5")
         assert done.stdout == ""
-        assert done.stderr.splitlines() == ["unnest: torn.h5: the file is cut short; copy or download it again"]
+        assert done.stderr.splitlines() == [
+            "unnest: torn.h5: the file is cut short; copy or download it again"
+        ]
 
     def test_fix_ends_with_the_line_that_loads(self, bad: Path, cli: Cli) -> None:
         lines = cli("fix", bad.name).stdout.splitlines()
@@ -291,8 +316,12 @@ class TestReports:
         assert cli("inspect", "--json", "zoo").stdout == cli("inspect", "--json", "zoo").stdout
 
     def test_a_closed_pipe_is_no_error(self, bad: Path) -> None:
-        command = f"{sys.executable} -m unnest inspect {bad} {bad} {bad} | true; exit ${{PIPESTATUS[0]}}"
-        done = subprocess.run(["/bin/bash", "-c", command], capture_output=True, text=True, check=False)
+        command = (
+            f"{sys.executable} -m unnest inspect {bad} {bad} {bad} | true; exit ${{PIPESTATUS[0]}}"
+        )
+        done = subprocess.run(
+            ["/bin/bash", "-c", command], capture_output=True, text=True, check=False
+        )
         assert (done.returncode, done.stderr) == (1, "3 files: 3 parallel\n")
 
 
@@ -310,20 +339,35 @@ class TestPages:
         assert page.count("<tr class=") == 2
         assert ("zoo/deep/a.h5" in page, "m.h5" in page) == (True, False)
 
-    def test_anything_else_is_refused_before_the_scan(self, bad: Path, clean: Path, cli: Cli, tmp_path: Path) -> None:
+    def test_anything_else_is_refused_before_the_scan(
+        self, bad: Path, clean: Path, cli: Cli, tmp_path: Path
+    ) -> None:
         """Nothing is read or written, unless --force says so; never in the place of an input."""
         (tmp_path / "notes.html").write_text("<p>mine</p>")
         cli("inspect", bad, "--diagram", "picture.html")
         (tmp_path / "folder.html").mkdir()
         (tmp_path / "model.html").write_bytes(clean.read_bytes())
         before = files(tmp_path)
-        for place in ("notes.html", "picture.html", "folder.html", "no/such.html", "report.txt", "model.html"):
+        for place in (
+            "notes.html",
+            "picture.html",
+            "folder.html",
+            "no/such.html",
+            "report.txt",
+            "model.html",
+        ):
             for command in ("inspect", "fix"):
                 done = cli(command, bad, "model.html", "--report", place)
-                assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+                assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (
+                    2,
+                    "",
+                    1,
+                ), done.stderr
                 assert place in done.stderr
         assert files(tmp_path) == before
-        assert cli("inspect", bad, "model.html", "--report", "model.html", "--force").returncode == 2
+        assert (
+            cli("inspect", bad, "model.html", "--report", "model.html", "--force").returncode == 2
+        )
         assert cli("inspect", bad, "--report", "notes.html", "--force").returncode == 1
         assert {**files(tmp_path), "notes.html": b"<p>mine</p>"} == before
         assert "<tr class" in (tmp_path / "notes.html").read_text()
@@ -398,7 +442,9 @@ class TestBehaviour:
         assert bad.read_bytes() != old
         assert bad.with_name("m.h5.bak").read_bytes() == old
 
-    @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+    @pytest.mark.skipif(
+        not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything"
+    )
     def test_no_permission(self, bad: Path, cli: Cli) -> None:
         bad.chmod(0)
         done = cli("fix", bad)
@@ -502,7 +548,9 @@ main()
 def test_no_memory_to_tell_of_it(always: bool) -> None:
     """One line all the same, as soon as there is some."""
     code = FORGETFUL.replace("{always}", str(always))
-    done = subprocess.run([sys.executable, "-c", code, "inspect"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, "inspect"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2, done
     assert done.stderr == (
         "unnest: the machine has not enough memory left; end other programs, or use a larger machine\n"
@@ -512,11 +560,16 @@ def test_no_memory_to_tell_of_it(always: bool) -> None:
 @pytest.mark.parametrize(
     ("before", "lines"),
     [
-        ("m.h5: the machine has not enough memory left to read it; end other programs, or use a larger machine", 1),
+        (
+            "m.h5: the machine has not enough memory left to read it; end other programs, or use a larger machine",
+            1,
+        ),
         ("m.h5: is empty (0 bytes); copy or download it again", 2),
     ],
 )
-def test_a_lack_of_memory_is_told_once(before: str, lines: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_lack_of_memory_is_told_once(
+    before: str, lines: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Of the file; that there is none for what comes behind it either, is no news."""
     complain(before)
     complain_of_memory()

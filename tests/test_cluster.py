@@ -38,7 +38,12 @@ pytestmark = [
 def scheduler() -> Iterator[str]:
     """The address of a cluster of two workers, which start again when they die."""
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, silence_logs=50
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address=None,
+        silence_logs=50,
     ) as cluster:
         yield cluster.scheduler_address
 
@@ -60,7 +65,10 @@ class TestTheSameAsHere:
 
     @pytest.mark.usefixtures("zoo")
     def test_inspect(self, scheduler: str, cli: Cli) -> None:
-        here, there = (cli("inspect", "zoo", "missing.h5", "--json", *o) for o in ([], ["--scheduler", scheduler]))
+        here, there = (
+            cli("inspect", "zoo", "missing.h5", "--json", *o)
+            for o in ([], ["--scheduler", scheduler])
+        )
         assert (here.returncode, here.stdout) == (there.returncode, there.stdout)
         assert there.stderr == ""
 
@@ -70,7 +78,9 @@ class TestTheSameAsHere:
         runs = []
         for options in ([], ["--scheduler", scheduler]):
             done = cli("fix", "zoo", *output, "--json-lines", *options)
-            made = {p.name: p.read_bytes() for p in zoo.parent.rglob("*.h5") if "before" not in str(p)}
+            made = {
+                p.name: p.read_bytes() for p in zoo.parent.rglob("*.h5") if "before" not in str(p)
+            }
             runs.append((done.returncode, done.stdout, made))
             shutil.rmtree(zoo)
             shutil.rmtree(zoo.parent / "out", ignore_errors=True)
@@ -82,10 +92,14 @@ class TestTheSameAsHere:
     def test_nobody_answers(self, cli: Cli, bad: Path) -> None:
         done = cli("inspect", bad, "--scheduler", "tcp://127.0.0.1:1")
         assert done.returncode == 2
-        assert done.stderr.startswith("unnest: --scheduler tcp://127.0.0.1:1: no Dask scheduler answers there")
+        assert done.stderr.startswith(
+            "unnest: --scheduler tcp://127.0.0.1:1: no Dask scheduler answers there"
+        )
 
     def test_one_place_only(self, cli: Cli, bad: Path) -> None:
-        assert cli("inspect", bad, "--scheduler", "tcp://127.0.0.1:1", "--jobs", "2").returncode == 2
+        assert (
+            cli("inspect", bad, "--scheduler", "tcp://127.0.0.1:1", "--jobs", "2").returncode == 2
+        )
 
 
 @dataclass(frozen=True)
@@ -103,13 +117,23 @@ class Dying(Fixing):
         return super(Dying, self).entry(task, meter)  # noqa: UP008 - slots make the class anew
 
 
-def test_a_worker_that_dies_while_it_writes(scheduler: str, zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_dies_while_it_writes(
+    scheduler: str, zoo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Another one does it again: nothing is lost, half, or there twice."""
     monkeypatch.setattr("unnest.batch.fixing.Fixing", Dying)
     engine = Engine(scheduler=scheduler)
-    results = {os.path.basename(r.path): r.action for r in fix_all([str(zoo)], FixOptions(), engine=engine)}
+    results = {
+        os.path.basename(r.path): r.action for r in fix_all([str(zoo)], FixOptions(), engine=engine)
+    }
     assert (zoo / "b.h5.died").exists()
-    assert results == {"a.h5": "fixed", "b.h5": "fixed", "c.h5": "fixed", "clean.h5": "unchanged", "torn.h5": "failed"}
+    assert results == {
+        "a.h5": "fixed",
+        "b.h5": "fixed",
+        "c.h5": "fixed",
+        "clean.h5": "unchanged",
+        "torn.h5": "failed",
+    }
     assert (zoo / "b.unnested.h5").read_bytes() == (zoo / "a.unnested.h5").read_bytes()
     assert list(zoo.glob(".*")) == []
 
@@ -153,11 +177,17 @@ def test_functions_that_others_map(zoo: Path, scheduler: str) -> None:
 def test_the_page(zoo: Path, scheduler: str, tmp_path: Path) -> None:
     """The program in docs/cluster.md runs as it stands there, but for the address and its paths."""
     page = (Path(__file__).parents[1] / "docs" / "cluster.md").read_text()
-    (program,) = [each for each in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "distributed" in each]
+    (program,) = [
+        each
+        for each in re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+        if "distributed" in each
+    ]
     paths = [str(zoo / "a.h5"), str(zoo / "torn.h5")]
     script = tmp_path / "program.py"
     script.write_text(f"paths = {paths!r}\n{program.replace('tcp://127.0.0.1:8786', scheduler)}")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=False, timeout=600
+    )
     lines = done.stdout.splitlines()
     assert lines[0] == f"{paths[0]} parallel None", done.stderr
     assert lines[1].startswith(f"{paths[1]} unreadable Problem(code='truncated'")

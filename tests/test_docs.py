@@ -29,15 +29,32 @@ ERRORS = (ROOT / "docs" / "error-codes.md").read_text()
 README = (ROOT / "README.md").read_text()
 
 #: Callables whose first argument is an error's code.
-RAISERS = {"Unreadable", "Refused", "Failed", "UsageError", "Refusal", "Problem", "OverBudget", "_refuse", "Foreign"}
+RAISERS = {
+    "Unreadable",
+    "Refused",
+    "Failed",
+    "UsageError",
+    "Refusal",
+    "Problem",
+    "OverBudget",
+    "_refuse",
+    "Foreign",
+}
 
 
 def options_of(command: str) -> set[str]:
     """Every option that --help shows."""
     done = subprocess.run(
-        [sys.executable, "-m", "unnest", *command.split(), "--help"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "unnest", *command.split(), "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", done.stdout.split("Options:")[1].split("Commands:")[0]))
+    return set(
+        re.findall(
+            r"(?<![\w-])--?[a-z][a-z-]*", done.stdout.split("Options:")[1].split("Commands:")[0]
+        )
+    )
 
 
 def error_codes() -> set[str]:
@@ -54,8 +71,16 @@ def error_codes() -> set[str]:
         }
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and node.args:
-                name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                code = constants.get(node.args[0].id) if isinstance(node.args[0], ast.Name) else node.args[0]
+                name = (
+                    node.func.attr
+                    if isinstance(node.func, ast.Attribute)
+                    else getattr(node.func, "id", "")
+                )
+                code = (
+                    constants.get(node.args[0].id)
+                    if isinstance(node.args[0], ast.Name)
+                    else node.args[0]
+                )
                 if name in RAISERS and isinstance(code, ast.Constant):
                     found.add(str(code.value))
     return found
@@ -67,7 +92,11 @@ def test_commands_and_options(command: str) -> None:
     section = OPTIONS.partition(f"\n## unnest {command}\n")[2].partition("\n## ")[0]
     if command != "balance":
         section += OPTIONS.partition("\n## Options of inspect and fix\n")[2].partition("\n## ")[0]
-    told = {option for cell in re.findall(r"^\| `(-.*?)` \|", section, re.MULTILINE) for option in cell.split(", ")}
+    told = {
+        option
+        for cell in re.findall(r"^\| `(-.*?)` \|", section, re.MULTILINE)
+        for option in cell.split(", ")
+    }
     assert options_of(command) - {"-h", "--help"} == {option.split()[0] for option in told}
 
 
@@ -83,7 +112,9 @@ def test_details_are_of_options() -> None:
     source = (ROOT / "scripts" / "make_pages.py").read_text(encoding="utf-8")
     (details,) = re.findall(r"^DETAILS = \{\n(.*?)^\}", source, re.MULTILINE | re.DOTALL)
     named = set(re.findall(r'^    "(?:unnest \w+ )?(--[\w-]+)":', details, re.MULTILINE))
-    assert named <= {option for command in ("inspect", "fix", "balance") for option in options_of(command)}
+    assert named <= {
+        option for command in ("inspect", "fix", "balance") for option in options_of(command)
+    }
 
 
 def test_targets() -> None:
@@ -102,7 +133,9 @@ def test_findings() -> None:
     """An entry per finding with its severity, a line of the index for each, and no other."""
     severities = {code.name.lower().replace("_", "-"): code.severity for code in Code}
     assert dict(re.findall(r"^## ([a-z-]+)\n\n\*(\w+)\*$", FINDINGS, re.MULTILINE)) == severities
-    index = re.findall(r"^\| \[`([a-z-]+)`\]\(#([a-z-]+)\) \| (\w+) \| .+ \|$", FINDINGS, re.MULTILINE)
+    index = re.findall(
+        r"^\| \[`([a-z-]+)`\]\(#([a-z-]+)\) \| (\w+) \| .+ \|$", FINDINGS, re.MULTILINE
+    )
     assert [(code, code, severities[code]) for code in sorted(severities)] == index
 
 
@@ -125,10 +158,16 @@ def test_readme_python(tmp_path: Path) -> None:
 def test_readme_commands(tmp_path: Path) -> None:
     """The first fix is typed as it stands; all others are known to the parser."""
     lines = [c.split("#")[0].strip() for c in re.findall(r"^\$ (.*)$", README, re.MULTILINE)]
-    (first,) = (line.split(" && ")[1] for line in lines if line.startswith("pip install . && unnest"))
+    (first,) = (
+        line.split(" && ")[1] for line in lines if line.startswith("pip install . && unnest")
+    )
     args = [a if a != "clean.h5" else str(tmp_path / a) for a in first.split()[1:]]
     done = subprocess.run(
-        [sys.executable, "-m", "unnest", *args], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "unnest", *args],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     typed = [*lines, *re.findall(r"`(unnest [^`]+)`", README)]
@@ -159,10 +198,18 @@ def test_console_blocks(page: Path) -> None:
 def words_of_users() -> dict[str, int]:
     """Words of each page of the site, but for those of developers; a word has a letter or a digit."""
     site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
-    pages = set(re.findall(r"([\w/-]+\.md)$", site.partition("- For developers:")[0], re.MULTILINE)) - {"gallery.md"}
+    pages = set(
+        re.findall(r"([\w/-]+\.md)$", site.partition("- For developers:")[0], re.MULTILINE)
+    ) - {"gallery.md"}
     assert len(pages) > 40
-    texts = {page: (ROOT / "docs" / page).read_text(encoding="utf-8").rpartition("\n---\n")[2] for page in pages}
-    return {page: sum(re.search(r"\w", word) is not None for word in text.split()) for page, text in texts.items()}
+    texts = {
+        page: (ROOT / "docs" / page).read_text(encoding="utf-8").rpartition("\n---\n")[2]
+        for page in pages
+    }
+    return {
+        page: sum(re.search(r"\w", word) is not None for word in text.split())
+        for page, text in texts.items()
+    }
 
 
 def test_users_read_little() -> None:
@@ -170,7 +217,9 @@ def test_users_read_little() -> None:
     words = words_of_users()
     assert sum(words.values()) <= 26_500
     lists = {"findings.md", "usages.md"}
-    assert {page: count for page, count in words.items() if count > 1100 and page not in lists} == {}
+    assert {
+        page: count for page, count in words.items() if count > 1100 and page not in lists
+    } == {}
 
 
 def test_pages_of_errors_are_run() -> None:
@@ -205,16 +254,32 @@ def test_other_engines(engine: str, tmp_path: Path) -> None:
     """Their examples run where they are installed."""
     if find_spec(engine) is None:
         pytest.skip(f"{engine} is not installed")
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```python\n(.*?)```",
+        (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8"),
+        re.DOTALL,
+    )
     (code,) = (block for block in blocks if engine in block)
     for name in ("base", "parallel"):
         shutil.copy(FIXTURES / "k224" / "official-cnn-adam" / f"{name}.h5", tmp_path)
     program = tmp_path / "program.py"
-    paths = [str(tmp_path / f"{name}.h5") for name in ("base", "parallel")]  # workers have folders of their own
+    paths = [
+        str(tmp_path / f"{name}.h5") for name in ("base", "parallel")
+    ]  # workers have folders of their own
     program.write_text(f"paths = {paths}\n{code}")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable, "HOME": str(tmp_path)}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PYSPARK_PYTHON": sys.executable,
+        "HOME": str(tmp_path),
+    }
     done = subprocess.run(
-        [sys.executable, program], cwd=tmp_path, env=environment, check=True, stdout=subprocess.PIPE, text=True
+        [sys.executable, program],
+        cwd=tmp_path,
+        env=environment,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert done.stdout.splitlines()[-2:] == [f"{paths[0]} clean None", f"{paths[1]} parallel None"]
 
@@ -248,7 +313,8 @@ TO_BE_WRITTEN = {"unnest/formats/npz.py"}
 
 
 @pytest.mark.parametrize(
-    "page", ["docs/contributing.md", "docs/architecture.md", "docs/recognition.md", "CONTRIBUTING.md"]
+    "page",
+    ["docs/contributing.md", "docs/architecture.md", "docs/recognition.md", "CONTRIBUTING.md"],
 )
 def test_pages_for_developers_name_what_there_is(page: str) -> None:
     """Files and folders have not moved since the page was written."""

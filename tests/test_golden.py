@@ -24,18 +24,33 @@ def test_the_same_is_said(part: int) -> None:
     cases = folders()[part::PARTS]
     here = {f"{case.relative_to(TREE).as_posix()}/" for case in cases}
     now = dict(lines(cases))
-    wanted = {name: line for name, line in WANTED.items() if any(name.startswith(case) for case in here)}
-    differ = {name for name in wanted if wanted[name] != now.get(name)}  # cases that came later have tests of their own
+    wanted = {
+        name: line for name, line in WANTED.items() if any(name.startswith(case) for case in here)
+    }
+    differ = {
+        name for name in wanted if wanted[name] != now.get(name)
+    }  # cases that came later have tests of their own
     assert {n: (wanted.get(n), now.get(n)) for n in differ - EXPLAINED.keys()} == {}
     assert EXPLAINED.keys() & wanted.keys() <= differ
 
 
 def test_bases_are_clean() -> None:
     """What should come out of a case would be left alone: every base of the corpus has a line, which says so."""
-    bases = [p for c in ("h5", "keras", "saved_model") for p in CASES.glob(f"{c}/*/base*") if p.suffix in SUFFIXES]
+    bases = [
+        p
+        for c in ("h5", "keras", "saved_model")
+        for p in CASES.glob(f"{c}/*/base*")
+        if p.suffix in SUFFIXES
+    ]
     assert len(bases) > 250
-    not_clean = [base.parent.name for base in bases if WANTED[base.relative_to(TREE).as_posix()][0] != "clean"]
-    assert not_clean == ["495-channel-halves-within"]  # weights alone, whose names are those of a wrapper
+    not_clean = [
+        base.parent.name
+        for base in bases
+        if WANTED[base.relative_to(TREE).as_posix()][0] != "clean"
+    ]
+    assert not_clean == [
+        "495-channel-halves-within"
+    ]  # weights alone, whose names are those of a wrapper
 
 
 def test_every_line_has_its_case() -> None:

@@ -75,21 +75,38 @@ def test_what_was_meant(args: str, told: str, cli: Cli) -> None:
 
 
 #: The program under its own name, wherever it is installed.
-UNNEST = [sys.executable, "-c", "import sys; sys.argv[0] = 'unnest'; from unnest.__main__ import main; main()"]
+UNNEST = [
+    sys.executable,
+    "-c",
+    "import sys; sys.argv[0] = 'unnest'; from unnest.__main__ import main; main()",
+]
 
 
 def test_completion(tmp_path: Path) -> None:
     """Installed into the shell's own file, and completing commands, options and values."""
     # The shell is told by name: there need not be one among the processes that run the tests.
-    home = {**os.environ, "HOME": str(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    subprocess.run([*UNNEST, "--install-completion", "bash"], env=home, capture_output=True, check=True)
-    assert "_UNNEST_COMPLETE" in (tmp_path / ".bash_completions" / "unnest.sh").read_text(encoding="utf-8")
+    home = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1",
+    }
+    subprocess.run(
+        [*UNNEST, "--install-completion", "bash"], env=home, capture_output=True, check=True
+    )
+    assert "_UNNEST_COMPLETE" in (tmp_path / ".bash_completions" / "unnest.sh").read_text(
+        encoding="utf-8"
+    )
     for words, expected in (
         ("unnest in", "inspect"),
         ("unnest fix --to sa", "saved_model"),
         ("unnest fix --ver", "--verify"),
     ):
-        asked = {**home, "_UNNEST_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+        asked = {
+            **home,
+            "_UNNEST_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(words.count(" ")),
+        }
         done = subprocess.run(UNNEST, env=asked, capture_output=True, text=True, check=False)
         assert expected in done.stdout.split()
 
@@ -112,7 +129,9 @@ def test_an_internal_error_tells_what_to_paste(
     assert "Traceback" not in told
 
 
-def test_the_hook(bad: Path, clean: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_hook(
+    bad: Path, clean: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Parallel models fail it, all else passes; what could not be read is named."""
     other = tmp_path / "data.txt"
     other.write_bytes(b"no model at all")
@@ -150,7 +169,9 @@ def on_a_terminal(code: str) -> str:
 def test_progress_is_for_terminals(bad: Path) -> None:
     """A bar with rate and time left while much is copied, which leaves nothing behind; none with -q."""
     loaded = "import sys; from unnest.cli import app, progress"
-    code = f"{loaded}; progress.LONG = progress.OFTEN = 0; sys.argv = ['unnest', 'fix', {str(bad)!r}"
+    code = (
+        f"{loaded}; progress.LONG = progress.OFTEN = 0; sys.argv = ['unnest', 'fix', {str(bad)!r}"
+    )
     loud = on_a_terminal(f"{code}]; sys.exit(app.run())")
     assert "━" in loud
     assert "fixed" in loud
@@ -162,4 +183,6 @@ def test_progress_is_for_terminals(bad: Path) -> None:
 def test_no_message_names_an_index_for_unnest() -> None:
     """The package is in none: what is missing is installed by the names that an index has."""
     sources = {path: path.read_text("utf-8") for path in Path(about.__file__).parent.rglob("*.py")}
-    assert [str(path) for path, text in sources.items() if re.search(r"pip install '?unnest", text)] == []
+    assert [
+        str(path) for path, text in sources.items() if re.search(r"pip install '?unnest", text)
+    ] == []

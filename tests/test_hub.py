@@ -26,7 +26,12 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 def repositories() -> dict[str, Files]:
     """One to read, which has a model in a folder, too, and an empty one to write."""
     data = (ROOT / PARALLEL).read_bytes()
-    zoo = {"README.md": b"# Models\n", "model.h5": data, "deep/other.h5": data, "notes.txt": b"none"}
+    zoo = {
+        "README.md": b"# Models\n",
+        "model.h5": data,
+        "deep/other.h5": data,
+        "notes.txt": b"none",
+    }
     return {"me/zoo": zoo, "me/out": {"README.md": b"# Clean models\n"}}
 
 
@@ -41,12 +46,16 @@ def run(repositories: dict[str, Files], tmp_path: Path) -> Iterator[Run]:
 
         def program(*args: str) -> subprocess.CompletedProcess[str]:
             command = [sys.executable, "-m", "unnest", *args]
-            return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+            return subprocess.run(
+                command, env=environment, capture_output=True, text=True, timeout=120, check=False
+            )
 
         yield program
 
 
-def test_in_and_out_in_one_command(run: Run, repositories: dict[str, Files], tmp_path: Path) -> None:
+def test_in_and_out_in_one_command(
+    run: Run, repositories: dict[str, Files], tmp_path: Path
+) -> None:
     """What arrives are the bytes that a local run writes; the source stays as it was."""
     before = dict(repositories["me/zoo"])
     done = run("fix", "hf://me/zoo/model.h5", "-o", "hf://me/out/clean.h5")
@@ -72,7 +81,9 @@ def test_a_whole_repository(run: Run, repositories: dict[str, Files]) -> None:
 def test_a_repository_that_keras_wrote(run: Run, repositories: dict[str, Files]) -> None:
     """`model.save("hf://me/model")` sends the files of a `.keras` without a zip: that is one model."""
     folder = ROOT / "fixtures/keras_folder/parallel"
-    repositories["me/model"] = {p.name: p.read_bytes() for p in folder.iterdir()} | {"README.md": b"# A model\n"}
+    repositories["me/model"] = {p.name: p.read_bytes() for p in folder.iterdir()} | {
+        "README.md": b"# A model\n"
+    }
     found = run("inspect", "hf://me/model")
     assert (found.returncode, "2 towers" in found.stdout) == (1, True)
     done = run("fix", "hf://me/model", "-o", "hf://me/out/clean.keras")
@@ -90,7 +101,10 @@ def test_what_is_not_there_or_is_no_file(run: Run, repositories: dict[str, Files
     )
     named = run("fix", "hf://me/zoo/model.h5", "-o", "hf://me/out")
     assert named.returncode == 2
-    assert "is a repository, and the output is a file; name the file, as hf://me/out/model.h5" in named.stderr
+    assert (
+        "is a repository, and the output is a file; name the file, as hf://me/out/model.h5"
+        in named.stderr
+    )
     into_input = run("fix", "hf://me/zoo/model.h5", "-o", "hf://me/zoo/model.h5", "--force")
     assert into_input.returncode == 2
     assert repositories["me/out"] == before

@@ -17,7 +17,9 @@ def loaded(code: str, *names: str, exit_code: int = 0) -> set[str]:
     """Which of these modules a fresh Python has after running this."""
     tell = f"lambda: print(*(n for n in {names!r} if n in sys.modules))"
     check = f"import atexit, sys\natexit.register({tell})\n{code}"  # the program does not come back from its `main`
-    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, check=False
+    )
     assert done.returncode == exit_code, done.stderr
     return set(done.stdout.splitlines()[-1].split()) if done.stdout.strip() else set()
 
@@ -51,7 +53,9 @@ typer.main.get_command(app)
 
 def test_the_package_is_instant() -> None:
     """Names are loaded on use."""
-    assert loaded("import unnest; dir(unnest)", *HEAVY, "unnest.inspection", "unnest.repair") == set()
+    assert (
+        loaded("import unnest; dir(unnest)", *HEAVY, "unnest.inspection", "unnest.repair") == set()
+    )
 
 
 def test_the_core_opens_nothing() -> None:
@@ -86,8 +90,19 @@ main()
 OTHERS = (
     *("unnest.formats.tensorflow", "unnest.formats.keras3.keras_zip"),
     *("unnest.core.byte_code.machine", "unnest.core.recognise.serving", "unnest.core.ops.symbolic"),
-    *("unnest.keras", "unnest.verify", "unnest.batch.workers", "unnest.batch.cluster", "unnest.measure_devices"),
-    *("unnest.remote.store", "unnest.remote.transfer", "unnest.report.json", "unnest.report.page.render"),
+    *(
+        "unnest.keras",
+        "unnest.verify",
+        "unnest.batch.workers",
+        "unnest.batch.cluster",
+        "unnest.measure_devices",
+    ),
+    *(
+        "unnest.remote.store",
+        "unnest.remote.transfer",
+        "unnest.report.json",
+        "unnest.report.page.render",
+    ),
     *("unnest.report.diagram.svg", "unnest.report.diagram.page"),
 )
 
@@ -103,7 +118,9 @@ main()
     assert all(find_spec(name) for name in OTHERS)
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="Linux tells what threads there are")
+@pytest.mark.skipif(
+    not Path("/proc/self/task").exists(), reason="Linux tells what threads there are"
+)
 @pytest.mark.parametrize("args", [["inspect"], ["fix", "-n"]])
 def test_numpy_starts_no_threads(bad: Path, args: list[str]) -> None:
     """Its linear algebra would have one a core."""
@@ -115,7 +132,9 @@ from unnest.__main__ import main
 main()
 """
     asked = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=asked)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=asked
+    )
     assert done.stdout.splitlines()[-1] == "threads 1"
 
 

@@ -48,7 +48,9 @@ def zoo(tmp_path: Path) -> Path:
 
 def below(folder: Path) -> dict[str, bytes]:
     """Every file, and what it holds."""
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+    return {
+        str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
+    }
 
 
 @pytest.mark.usefixtures("zoo")
@@ -62,7 +64,9 @@ class TestTheSameAsOneProcess:
         assert one.returncode == 2
 
     def test_fix(self, cli: Cli, tmp_path: Path) -> None:
-        one, two = (cli("fix", "zoo", "-o", f"out{n}", "--jobs", n, "--json-lines") for n in ("1", "2"))
+        one, two = (
+            cli("fix", "zoo", "-o", f"out{n}", "--jobs", n, "--json-lines") for n in ("1", "2")
+        )
         assert one.stdout.replace("out1", "out2") == two.stdout
         assert below(tmp_path / "out1") == below(tmp_path / "out2")
         assert set(below(tmp_path / "out2")) == {"a.h5", "clean.h5", "deep/b.h5", "deep/c.h5"}
@@ -81,18 +85,26 @@ class TestTheSameAsOneProcess:
         assert ("a.h5", "refused") in actions
 
     def test_what_is_no_model_takes_no_place(self, cli: Cli, tmp_path: Path) -> None:
-        for name, text in (("one", '{"a": 1}'), ("two", json.dumps(makeh5.parallel(makeh5.template())))):
+        for name, text in (
+            ("one", '{"a": 1}'),
+            ("two", json.dumps(makeh5.parallel(makeh5.template()))),
+        ):
             (tmp_path / name).mkdir()
             (tmp_path / name / "m.json").write_text(text)
         makeh5.clean_file(tmp_path / "one" / "k.h5")
         done = cli("fix", "one", "two", "-o", "out", "--jobs", "2", "--json-lines")
-        assert [e["action"] for e in map(json.loads, done.stdout.splitlines())] == ["unchanged", "fixed"]
+        assert [e["action"] for e in map(json.loads, done.stdout.splitlines())] == [
+            "unchanged",
+            "fixed",
+        ]
 
     def test_no_empty_folder_is_left(self, cli: Cli, tmp_path: Path) -> None:
         (tmp_path / "bad" / "deep").mkdir(parents=True)
         (tmp_path / "bad" / "deep" / "torn.h5").write_bytes(b"\x89HDF\r\n\x1a\n")
         cli("fix", "bad", "zoo/clean.h5", "-o", "out", "--jobs", "2")
-        assert [str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*")] == ["clean.h5"]
+        assert [str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*")] == [
+            "clean.h5"
+        ]
 
     def test_what_was_begun_is_completed(self, cli: Cli, zoo: Path) -> None:
         cli("fix", "zoo", "-o", "out")
@@ -196,7 +208,9 @@ def test_a_process_that_dies_while_it_writes(zoo: Path, monkeypatch: pytest.Monk
     """Its file fails with a line, its half-written output goes, the others are fixed."""
     shutil.copy(zoo / "a.h5", zoo / "b-dies.h5")
     monkeypatch.setattr("unnest.batch.fixing.Fixing", Dying)
-    results = {os.path.basename(r.path): r for r in fix_all([str(zoo)], FixOptions(), engine=Engine(2))}
+    results = {
+        os.path.basename(r.path): r for r in fix_all([str(zoo)], FixOptions(), engine=Engine(2))
+    }
     error = results["b-dies.h5"].error
     assert error is not None
     assert error.code == "process-lost"
@@ -221,7 +235,16 @@ def test_an_interrupt_ends_all(delay: float, number: signal.Signals, tmp_path: P
     for name in "abcdef":
         makeh5.parallel_file(tmp_path / f"{name}.h5", width=500_000)
     child = subprocess.Popen(
-        [sys.executable, "-m", "unnest", "fix", *(f"{n}.h5" for n in "abcdef"), "--jobs", "3", "-q"],
+        [
+            sys.executable,
+            "-m",
+            "unnest",
+            "fix",
+            *(f"{n}.h5" for n in "abcdef"),
+            "--jobs",
+            "3",
+            "-q",
+        ],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -284,14 +307,18 @@ def in_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """What the command line says after something that only a shell can do first."""
     environment = {**os.environ, "PYTHONPATH": str(Path(unnest.__file__).parents[1])}
     shell = ["/bin/sh", "-c", command]
-    return subprocess.run(shell, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+    return subprocess.run(
+        shell, cwd=folder, capture_output=True, text=True, check=False, env=environment
+    )
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no limit of open files")
 @pytest.mark.parametrize("limit", [14, 16, 18, 26])
 def test_too_few_open_files_for_processes(limit: int, zoo: Path) -> None:
     """One line, whatever the server that forks them would say; what it can do with few, it does."""
-    shell = f"ulimit -n {limit}; exec {sys.executable} -m unnest fix -n zoo/a.h5 zoo/clean.h5 --jobs 4"
+    shell = (
+        f"ulimit -n {limit}; exec {sys.executable} -m unnest fix -n zoo/a.h5 zoo/clean.h5 --jobs 4"
+    )
     done = in_shell(shell, zoo.parent)
     assert done.returncode == 2
     assert done.stderr == (
@@ -302,7 +329,9 @@ def test_too_few_open_files_for_processes(limit: int, zoo: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no limit of open files")
 def test_few_open_files_make_fewer_processes(zoo: Path) -> None:
     """Two of eight, here."""
-    shell = f"ulimit -n 30; exec {sys.executable} -m unnest fix -n zoo/a.h5 zoo/clean.h5 -q --jobs 8"
+    shell = (
+        f"ulimit -n 30; exec {sys.executable} -m unnest fix -n zoo/a.h5 zoo/clean.h5 -q --jobs 8"
+    )
     done = in_shell(shell, zoo.parent)
     assert (done.returncode, done.stderr) == (1, "")
 
@@ -342,12 +371,18 @@ class Reading(Inspecting):
         return Report(path=str(os.getpid()), verdict="clean")
 
 
-@pytest.mark.parametrize(("seconds", "count", "is_alone"), [(0.001, 100, True), (0.2, 12, True), (0.2, 40, False)])
-def test_inspect_begins_with_processes_where_they_are_worth_it(seconds: float, count: int, is_alone: bool) -> None:
+@pytest.mark.parametrize(
+    ("seconds", "count", "is_alone"), [(0.001, 100, True), (0.2, 12, True), (0.2, 40, False)]
+)
+def test_inspect_begins_with_processes_where_they_are_worth_it(
+    seconds: float, count: int, is_alone: bool
+) -> None:
     """After a second of work, if what is left takes so long that they save more than they cost."""
     tasks = iter([Task(str(seconds))] * count)
     work = Reading(None, frozenset(), trust=False)
-    workers = [entry.path for _, entry in Engine(2).run(tasks, work, UNWATCHED) if entry is not None]
+    workers = [
+        entry.path for _, entry in Engine(2).run(tasks, work, UNWATCHED) if entry is not None
+    ]
     assert (len(workers), {*workers} == {str(os.getpid())}) == (count, is_alone)
     assert workers[0] == str(os.getpid())
 

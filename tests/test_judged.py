@@ -16,9 +16,13 @@ NEAR = Recognised(near_misses=(NearMiss("m", "m gives all rows of x, in another 
 
 def test_the_near_miss_of_a_wrapper_that_is_missing() -> None:
     """The layer that comes nearest, and why it is no merge."""
-    with pytest.raises(AssertionError, match=r"0 wrappers instead of 1(.|\n)*no wrapper at m: m gives all rows"):
+    with pytest.raises(
+        AssertionError, match=r"0 wrappers instead of 1(.|\n)*no wrapper at m: m gives all rows"
+    ):
         judged.only_wrapper(NEAR)
-    with pytest.raises(AssertionError, match=r"clean instead of parallel(.|\n)*no wrapper at m: m gives all rows"):
+    with pytest.raises(
+        AssertionError, match=r"clean instead of parallel(.|\n)*no wrapper at m: m gives all rows"
+    ):
         judged.check_verdict(NEAR, "parallel")
 
 

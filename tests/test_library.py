@@ -96,7 +96,11 @@ def test_logging(bad: Path, caplog: pytest.LogCaptureFixture) -> None:
     unnest.inspect(bad)
     unnest.fix(bad)
     list(unnest.inspect_many([bad]))
-    assert [r.getMessage().split(":")[0].split()[0] for r in caplog.records] == ["inspect", "fix", "inspect"]
+    assert [r.getMessage().split(":")[0].split()[0] for r in caplog.records] == [
+        "inspect",
+        "fix",
+        "inspect",
+    ]
     assert {r.name for r in caplog.records} == {"unnest"}
 
 
@@ -125,7 +129,11 @@ def test_a_meter_of_many(bad: Path, tmp_path: Path, jobs: int) -> None:
 def test_arguments_of_fix(function: Callable[..., object], bad: Path) -> None:
     """`help` shows them with their defaults; another one is a TypeError, before anything is written."""
     shown = inspect.signature(function).parameters
-    assert (shown["backup"].default, shown["slice_layers"].default, shown["meter"].default) == (".bak", (), None)
+    assert (shown["backup"].default, shown["slice_layers"].default, shown["meter"].default) == (
+        ".bak",
+        (),
+        None,
+    )
     assert set(FixArguments.__annotations__) - {"meter", "slice_layers"} < set(FixOptions._fields)
     with pytest.raises(TypeError, match="fix has no argument 'inplace'"):
         function(bad, inplace=True)

@@ -26,7 +26,11 @@ def test_dear(): pass
 
 def passed(pytester: pytest.Pytester, *arguments: str) -> int:
     """Return how many tests a run of pytest passes."""
-    return pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments).parseoutcomes().get("passed", 0)
+    return (
+        pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+        .parseoutcomes()
+        .get("passed", 0)
+    )
 
 
 def test_what_runs(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,4 +50,6 @@ def test_every_line_names_tests() -> None:
     files = {name: ROOT / name.partition("::")[0] for name in parts.ONE_IN}
     assert [name for name, path in files.items() if not path.exists()] == []
     tests = {name: name.partition("::")[2] for name in parts.ONE_IN if "::" in name}
-    assert [name for name, test in tests.items() if f"def {test}" not in files[name].read_text("utf8")] == []
+    assert [
+        name for name, test in tests.items() if f"def {test}" not in files[name].read_text("utf8")
+    ] == []

@@ -71,7 +71,9 @@ def test_a_scan(bad: Path, clean: Path, cli: Cli) -> None:
     assert "the file is cut short" in done.stdout
     assert "3 files: 1 unreadable, 1 parallel, 1 clean" in done.stderr
     page = (bad.parent / "scan.html").read_text(encoding="utf-8")
-    assert all(f'<td class="path">./{name}</td>' in page for name in ("m.h5", "clean.h5", "torn.h5"))
+    assert all(
+        f'<td class="path">./{name}</td>' in page for name in ("m.h5", "clean.h5", "torn.h5")
+    )
     assert len(cli("inspect", ".", "-v").stdout.splitlines()) > 10
 
 
@@ -84,14 +86,24 @@ def test_the_tree_is_drawn_for_one_file(bad: Path, clean: Path, cli: Cli) -> Non
 
 @pytest.mark.parametrize("link", [False, True])
 @pytest.mark.parametrize(("option", "name"), [("--diagram", "m.svg"), ("--report", "m.html")])
-def test_an_architecture_is_never_replaced(option: str, name: str, link: bool, tmp_path: Path, cli: Cli) -> None:
+def test_an_architecture_is_never_replaced(
+    option: str, name: str, link: bool, tmp_path: Path, cli: Cli
+) -> None:
     """By no other name of it, either."""
     saved = FIXTURES / "weights_h5/keras3/sharded-carried-named-adam"
     page = tmp_path / name
     architecture = Path(shutil.copy(saved / "model.json", tmp_path / "m.json" if link else page))
     if link:
         os.link(architecture, page)
-    done = cli("inspect", saved / "parallel.weights.json", "--architecture", architecture, option, page, "--force")
+    done = cli(
+        "inspect",
+        saved / "parallel.weights.json",
+        "--architecture",
+        architecture,
+        option,
+        page,
+        "--force",
+    )
     assert done.returncode == 2
     assert "which is an input" in done.stderr
     assert page.read_bytes() == (saved / "model.json").read_bytes()

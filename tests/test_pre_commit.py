@@ -55,7 +55,9 @@ def test_a_checkpoint_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What is no architecture passes without a word, be it JSON or not."""
-    wrapped, plain, broken = (tmp_path / name for name in ("wrapped.json", "package.json", "tsconfig.json"))
+    wrapped, plain, broken = (
+        tmp_path / name for name in ("wrapped.json", "package.json", "tsconfig.json")
+    )
     wrapped.write_text(json.dumps(makeh5.parallel(makeh5.template())))
     plain.write_text('{"name": "x"}')
     broken.write_text('{ // a comment\n "class_name": "config" }')

@@ -65,7 +65,9 @@ def test_one_file(bad: Path, tmp_path: Path) -> None:
 
 def test_another_container_is_converted(bad: Path, tmp_path: Path) -> None:
     """And read back."""
-    shown = joined(lines_in_terminal("fix", str(bad), "--to", "keras", "-o", str(tmp_path / "out.keras")))
+    shown = joined(
+        lines_in_terminal("fix", str(bad), "--to", "keras", "-o", str(tmp_path / "out.keras"))
+    )
     assert f"converting {bad.name}" in shown
     assert f"reading back {bad.name}" in shown
 
@@ -86,7 +88,9 @@ def test_a_folder_beside_a_pipe(bad: Path, tmp_path: Path) -> None:
     for name in ("a.h5", "b.h5", "c.h5"):
         shutil.copy(bad, tmp_path / "zoo" / name)
     lines = lines_in_terminal("inspect", str(tmp_path / "zoo"), "--json-lines", stdout_too=False)
-    assert [line for line in lines if re.fullmatch(r"2 of 3 files, \d+ a second, 0:00:0\d left", line)]
+    assert [
+        line for line in lines if re.fullmatch(r"2 of 3 files, \d+ a second, 0:00:0\d left", line)
+    ]
 
 
 @pytest.mark.parametrize("options", [[], ["-q"]])

@@ -27,7 +27,9 @@ from unnest.remote.urls import is_remote, redacted, renamed, safe_url
 fsspec = pytest.importorskip("fsspec")
 
 ROOT = Path(__file__).parents[1]
-SAVED_MODEL = next(iter(sorted(p.parent for p in (FIXTURES / "saved_model").rglob("saved_model.pb"))), None)
+SAVED_MODEL = next(
+    iter(sorted(p.parent for p in (FIXTURES / "saved_model").rglob("saved_model.pb"))), None
+)
 KERAS = sorted(FIXTURES.rglob("*.keras"))
 WEIGHTS = sorted(FIXTURES.rglob("weights_h5-*/*.weights.h5"))
 SHARDED = FIXTURES / "weights_h5/keras3/sharded-carried-named-adam"
@@ -50,12 +52,16 @@ def contents(store: Any) -> dict[str, bytes]:
 class Read:
     """Counts what is read from the store in memory, and may do something after so many reads."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, then: Callable[[int], None] = lambda _: None) -> None:
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, then: Callable[[int], None] = lambda _: None
+    ) -> None:
         self.bytes = self.calls = 0
         system = type(fsspec.filesystem("memory"))
         before = system.cat_file
 
-        def cat_file(store: Any, path: str, start: int | None = None, end: int | None = None, **more: Any) -> bytes:
+        def cat_file(
+            store: Any, path: str, start: int | None = None, end: int | None = None, **more: Any
+        ) -> bytes:
             data: bytes = before(store, path, start=start, end=end, **more)
             self.bytes, self.calls = self.bytes + len(data), self.calls + 1
             then(self.calls)
@@ -72,12 +78,16 @@ def without_path(report: unnest.Report, path: str) -> unnest.Report:
 class TestInspect:
     """The same report as of the file, for a few of its bytes."""
 
-    @pytest.mark.parametrize("path", [*KERAS[:3], *WEIGHTS[:3], SAVED_MODEL], ids=lambda p: str(p)[-40:])
+    @pytest.mark.parametrize(
+        "path", [*KERAS[:3], *WEIGHTS[:3], SAVED_MODEL], ids=lambda p: str(p)[-40:]
+    )
     def test_genuine_files(self, path: Path | None, memory: Any) -> None:
         assert path is not None
         memory.put(str(path), f"/zoo/{path.name}", recursive=True)
         url = f"memory://zoo/{path.name}"
-        assert without_path(unnest.inspect(url), url) == without_path(unnest.inspect(path), str(path))
+        assert without_path(unnest.inspect(url), url) == without_path(
+            unnest.inspect(path), str(path)
+        )
 
     @pytest.mark.parametrize("chunks", [None, (100, 100)])
     def test_tensors_are_not_read(
@@ -92,33 +102,43 @@ class TestInspect:
             place = "model_weights/" + next(n for n in _datasets(file["model_weights"]))
             shape = (1000, 5000)
             del file[place]
-            file.create_dataset(place, data=np.random.default_rng(0).random(shape, "f4"), chunks=chunks)
+            file.create_dataset(
+                place, data=np.random.default_rng(0).random(shape, "f4"), chunks=chunks
+            )
         memory.put_file(str(path), "/zoo/m.h5")
         expected = unnest.inspect(path)
         read = Read(monkeypatch)
-        assert without_path(unnest.inspect("memory://zoo/m.h5"), "memory://zoo/m.h5") == without_path(
-            expected, str(path)
-        )
+        assert without_path(
+            unnest.inspect("memory://zoo/m.h5"), "memory://zoo/m.h5"
+        ) == without_path(expected, str(path))
         assert read.bytes < path.stat().st_size / 10
 
-    def test_what_changes_meanwhile(self, memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_what_changes_meanwhile(
+        self, memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         path = makeh5.parallel_file(tmp_path / "m.h5")
         memory.put_file(str(path), "/zoo/m.h5")
         other = makeh5.clean_file(tmp_path / "other.h5").read_bytes()
-        Read(monkeypatch, lambda calls: memory.pipe_file("/zoo/m.h5", other) if calls == 1 else None)
+        Read(
+            monkeypatch, lambda calls: memory.pipe_file("/zoo/m.h5", other) if calls == 1 else None
+        )
         error = unnest.inspect("memory://zoo/m.h5").error
         assert error is not None
         assert error.code in {"changed", "damaged-hdf5"}
         assert unnest.fix("memory://zoo/m.h5").verdict != "parallel"
 
     @pytest.mark.parametrize(
-        ("data", "code"), [(b"", "empty"), (b"hello", "damaged"), (b"\x89HDF\r\n\x1a\n", "truncated")]
+        ("data", "code"),
+        [(b"", "empty"), (b"hello", "damaged"), (b"\x89HDF\r\n\x1a\n", "truncated")],
     )
     def test_bad_objects(self, data: bytes, code: str, memory: Any) -> None:
         memory.pipe_file("/zoo/x.h5", data)
         error = unnest.inspect("memory://zoo/x.h5").error
         assert error is not None
-        assert (error.code in {code, "damaged-hdf5"}, error.message.startswith("memory://zoo/x.h5: ")) == (True, True)
+        assert (
+            error.code in {code, "damaged-hdf5"},
+            error.message.startswith("memory://zoo/x.h5: "),
+        ) == (True, True)
 
     def test_sharded_weights(self, memory: Any) -> None:
         """A URL names one object, and a map is nothing without the files that it names."""
@@ -126,7 +146,10 @@ class TestInspect:
         for seen in (unnest.inspect, unnest.fix):
             error = seen("memory://zoo/parallel.weights.json").error
             assert error is not None
-            assert (error.code, "download it with all its files" in error.message) == ("not-supported-yet", True)
+            assert (error.code, "download it with all its files" in error.message) == (
+                "not-supported-yet",
+                True,
+            )
 
     def test_a_drawing(self, memory: Any, bad: Path) -> None:
         memory.put_file(str(bad), "/zoo/m.h5")
@@ -136,7 +159,10 @@ class TestInspect:
 
     def test_no_object(self, cli: Cli) -> None:
         done = cli("inspect", "memory://zoo/none.h5")
-        assert (done.returncode, done.stderr) == (2, "unnest: memory://zoo/none.h5: no such object; check the URL\n")
+        assert (done.returncode, done.stderr) == (
+            2,
+            "unnest: memory://zoo/none.h5: no such object; check the URL\n",
+        )
 
     def test_no_driver(self, cli: Cli) -> None:
         done = cli("fix", "nonsense://user:secret@zoo/m.h5?signature=secret")
@@ -158,12 +184,18 @@ class TestFix:
 
     def test_a_saved_model(self, memory: Any, tmp_path: Path) -> None:
         parallel = [p.parent for p in sorted((FIXTURES / "saved_model").rglob("saved_model.pb"))]
-        path = next(p for p in parallel if unnest.inspect(p).fix_would and unnest.fix(p, tmp_path / p.name).output)
+        path = next(
+            p
+            for p in parallel
+            if unnest.inspect(p).fix_would and unnest.fix(p, tmp_path / p.name).output
+        )
         memory.put(str(path), "/zoo/m", recursive=True)
         assert unnest.fix("memory://zoo/m", "memory://zoo/out").action == "fixed"
         made = tmp_path / path.name
         assert {n: memory.cat(n) for n in memory.find("/zoo/out")} == {
-            f"/zoo/out/{p.relative_to(made)}": p.read_bytes() for p in made.rglob("*") if p.is_file()
+            f"/zoo/out/{p.relative_to(made)}": p.read_bytes()
+            for p in made.rglob("*")
+            if p.is_file()
         }
 
     def test_what_is_there_stays(self, memory: Any, tmp_path: Path) -> None:
@@ -180,7 +212,9 @@ class TestFix:
         assert unnest.fix(path, "memory://zoo/out.h5", dry_run=True).action == "would-fix"
         assert memory.find("/zoo") == []
 
-    def test_a_store_that_refuses(self, memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_store_that_refuses(
+        self, memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         path = makeh5.parallel_file(tmp_path / "m.h5")
 
         def refuse(*_: object, **__: object) -> None:
@@ -234,7 +268,9 @@ class TestS3:
         store.invalidate_cache()
         assert store.cat_file("zoo/out.h5") == bad.with_name("m.unnested.h5").read_bytes()
         assert "hidden" not in done.stdout + done.stderr
-        done = cli("fix", f"{bucket}/m.h5", "-o", f"{bucket.replace('s3:', 's3a:')}/m.h5", "--force")
+        done = cli(
+            "fix", f"{bucket}/m.h5", "-o", f"{bucket.replace('s3:', 's3a:')}/m.h5", "--force"
+        )
         assert done.returncode == 2
         assert "an input" in done.stderr
         assert store.cat_file("zoo/m.h5") == bad.read_bytes()
@@ -248,7 +284,9 @@ class TestS3:
 
 def _datasets(group: h5py.Group) -> list[str]:
     names: list[str] = []
-    group.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+    group.visititems(
+        lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None
+    )
     return names
 
 
@@ -302,7 +340,10 @@ class TestFolders:
 
     def test_fix_into_a_folder(self, zoo: Any) -> None:
         options = FixOptions(output="memory://out")
-        results = {r.path: (r.action, r.output) for r in fix_all(["memory://zoo/old/", "memory://zoo/b.H5"], options)}
+        results = {
+            r.path: (r.action, r.output)
+            for r in fix_all(["memory://zoo/old/", "memory://zoo/b.H5"], options)
+        }
         assert results == {
             "memory://zoo/old/a.h5": ("fixed", "memory://out/a.h5"),
             "memory://zoo/b.H5": ("unchanged", "memory://out/b.H5"),
@@ -313,8 +354,13 @@ class TestFolders:
     def test_the_output_is_no_input(self) -> None:
         """Where it lies in the folder that is searched."""
         options = FixOptions(output="memory://zoo/old/fixed/")
-        runs = [[(r.path, r.action) for r in fix_all(["memory://zoo/old/"], options)] for _ in range(2)]
-        assert runs == [[("memory://zoo/old/a.h5", "fixed")], [("memory://zoo/old/a.h5", "unchanged")]]
+        runs = [
+            [(r.path, r.action) for r in fix_all(["memory://zoo/old/"], options)] for _ in range(2)
+        ]
+        assert runs == [
+            [("memory://zoo/old/a.h5", "fixed")],
+            [("memory://zoo/old/a.h5", "unchanged")],
+        ]
 
     def test_nothing_in_it_is_replaced(self, zoo: Any) -> None:
         """Where --force would let one input's output take another's place."""
@@ -326,14 +372,20 @@ class TestFolders:
         assert contents(zoo) == before
 
     def test_beside_the_inputs_and_again(self, zoo: Any) -> None:
-        actions = [[r.action for r in fix_all(["memory://zoo/old/"], FixOptions())] for _ in range(2)]
+        actions = [
+            [r.action for r in fix_all(["memory://zoo/old/"], FixOptions())] for _ in range(2)
+        ]
         assert actions == [["fixed"], ["unchanged"]]
         assert zoo.find("/zoo/old") == ["/zoo/old/a.h5", "/zoo/old/a.unnested.h5"]
 
     @pytest.mark.usefixtures("zoo")
     @pytest.mark.parametrize(
         ("url", "code"),
-        [("memory://none/", "not-found"), ("memory://zoo/notes.txt/", "no-model"), ("nonsense://zoo/", "read")],
+        [
+            ("memory://none/", "not-found"),
+            ("memory://zoo/notes.txt/", "no-model"),
+            ("nonsense://zoo/", "read"),
+        ],
     )
     def test_what_is_no_folder(self, url: str, code: str) -> None:
         error = next(r.error for r in inspect_all([url]))
@@ -361,20 +413,32 @@ def test_a_whole_bucket(bucket: str, bad: Path, tmp_path: Path, cli: Cli) -> Non
         store.put_file(str(bad), f"zoo/models/{name}")
     store.pipe_file("zoo/models/", b"")  # as some tools mark a folder
     store.pipe_file("zoo/models/notes.txt", b"no model")
-    done = cli("inspect", f"{bucket}/models/", "--jobs", "2", "--json", "--report", str(tmp_path / "scan.html"))
+    done = cli(
+        "inspect",
+        f"{bucket}/models/",
+        "--jobs",
+        "2",
+        "--json",
+        "--report",
+        str(tmp_path / "scan.html"),
+    )
     assert (done.returncode, (tmp_path / "scan.html").exists()) == (1, True), done.stderr
     paths = [entry["path"] for entry in json.loads(done.stdout)["files"]]
     assert paths == [f"{bucket}/models/{name}" for name in ("a.h5", "old/b.h5", "old/older/c.h5")]
     done = cli("fix", f"{bucket}/models/", "--jobs", "2", "-o", f"{bucket}/fixed", "-q")
     assert (done.returncode, done.stderr) == (0, "")
     store.invalidate_cache()
-    assert store.find("zoo/fixed") == [f"zoo/fixed/{name}" for name in ("a.h5", "old/b.h5", "old/older/c.h5")]
+    assert store.find("zoo/fixed") == [
+        f"zoo/fixed/{name}" for name in ("a.h5", "old/b.h5", "old/older/c.h5")
+    ]
     unnest.fix(bad)
     assert store.cat_file("zoo/fixed/old/older/c.h5") == bad.with_name("m.unnested.h5").read_bytes()
     assert "hidden" not in done.stdout + done.stderr
 
 
-def test_an_object_that_changes_meanwhile(bucket: str, bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_that_changes_meanwhile(
+    bucket: str, bad: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of the same size, so that only its ETag tells; the second look must see it."""
     store = fsspec.filesystem("s3", skip_instance_cache=True)
     store.put_file(str(bad), "zoo/changing.h5")
@@ -428,14 +492,18 @@ class TestInputsAreKept:
         assert cli("fix", f"file://{model}", "-o", f"file://{model.parent}/new.h5").returncode == 0
         assert (model.parent / "new.h5").exists()
 
-    @pytest.mark.parametrize("output", ["memory://zoo/sm/keras_metadata", "memory://zoo/sm/new", "memory://zoo"])
+    @pytest.mark.parametrize(
+        "output", ["memory://zoo/sm/keras_metadata", "memory://zoo/sm/new", "memory://zoo"]
+    )
     def test_around_and_in_a_folder(self, output: str, memory: Any) -> None:
         assert SAVED_MODEL is not None
         memory.put(str(SAVED_MODEL), "/zoo/sm", recursive=True)
         before = contents(memory)
         with pytest.raises(unnest.UsageError, match="is the input itself"):
             unnest.fix("memory://zoo/sm", "memory://zoo/sm", force=True)
-        result = unnest.fix("memory://zoo/sm", output, force=True, to="h5" if output.endswith("metadata") else None)
+        result = unnest.fix(
+            "memory://zoo/sm", output, force=True, to="h5" if output.endswith("metadata") else None
+        )
         assert result.error is not None
         assert result.error.code == "in-the-way"
         assert contents(memory) == before

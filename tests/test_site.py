@@ -22,7 +22,16 @@ ROOT = Path(__file__).parents[1]
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the built site."""
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--quiet",
+        "--strict",
+        "--site-dir",
+        str(folder),
+    ]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     return folder
 
@@ -38,7 +47,15 @@ def test_no_page_shows_markdown(site: Path) -> None:
 SHOWN = {
     "unnest.inspection.inspect": ["path", "architecture", "slice_layers", "Report"],
     "unnest.repair.fix": ["output", "in_place", "Result"],
-    "unnest.report.result.Report": ["verdict", "wrappers", "findings", "error", "loads_in", "load", "near_misses"],
+    "unnest.report.result.Report": [
+        "verdict",
+        "wrappers",
+        "findings",
+        "error",
+        "loads_in",
+        "load",
+        "near_misses",
+    ],
     "unnest.report.result.Result": ["action", "output", "checks", "conversions"],
     "unnest.core.model.Wrapper": ["towers", "confidence", "evidence"],
     "unnest.core.model.Template": ["inputs", "layers", "parameters"],
@@ -97,7 +114,9 @@ def test_search_finds_the_right_page_first(site: Path) -> None:
     """By the very search that the site has."""
     command = ["node", str(ROOT / "scripts" / "search_site.mjs"), str(site), *SEARCHES]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    found = {answer["query"]: answer["pages"][:1] for answer in map(json.loads, done.stdout.splitlines())}
+    found = {
+        answer["query"]: answer["pages"][:1] for answer in map(json.loads, done.stdout.splitlines())
+    }
     assert found == {query: [page] for query, page in SEARCHES.items()}
 
 
@@ -117,10 +136,18 @@ def test_zensical_reads_the_same_configuration(site: Path, tmp_path: Path) -> No
     command = [sys.executable, "-m", "zensical", "build", "--strict"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     pages = {page.relative_to(site) for page in site.rglob("*.html")}
-    assert {page.relative_to(tmp_path / "built") for page in (tmp_path / "built").rglob("*.html")} == pages
-    unlike = [str(page) for page in sorted(pages) if words_of(site / page) != words_of(tmp_path / "built" / page)]
+    assert {
+        page.relative_to(tmp_path / "built") for page in (tmp_path / "built").rglob("*.html")
+    } == pages
+    unlike = [
+        str(page)
+        for page in sorted(pages)
+        if words_of(site / page) != words_of(tmp_path / "built" / page)
+    ]
     assert unlike == []
-    assert "/edit/main/docs/keras3.md" in (tmp_path / "built" / "keras3" / "index.html").read_text(encoding="utf-8")
+    assert "/edit/main/docs/keras3.md" in (tmp_path / "built" / "keras3" / "index.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_every_page_has_a_link_to_its_source(site: Path) -> None:
@@ -149,9 +176,16 @@ QUESTIONS = [
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node.js runs the search of the site")
 def test_a_stranger_is_answered_by_the_first_page(site: Path) -> None:
     """The page that is found first has the answer in its text."""
-    command = ["node", str(ROOT / "scripts" / "search_site.mjs"), str(site), *(typed for typed, _, _ in QUESTIONS)]
+    command = [
+        "node",
+        str(ROOT / "scripts" / "search_site.mjs"),
+        str(site),
+        *(typed for typed, _, _ in QUESTIONS),
+    ]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found = [json.loads(line)["pages"][0] for line in done.stdout.splitlines()]
     assert found == [page for _, page, _ in QUESTIONS]
     for _, page, answer in QUESTIONS:
-        assert " ".join(re.findall(r"\w+", answer)) in " ".join(words_of(site / page / "index.html")), page
+        assert " ".join(re.findall(r"\w+", answer)) in " ".join(
+            words_of(site / page / "index.html")
+        ), page

@@ -20,12 +20,22 @@ def test_the_wheel_holds_every_file_of_the_package(tmp_path: Path) -> None:
         place = source / name
         place.parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, place)
-    shutil.copytree(ROOT / "unnest", source / "unnest", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "unnest", source / "unnest", ignore=shutil.ignore_patterns("__pycache__")
+    )
     build = f"from setuptools.build_meta import build_wheel; build_wheel({str(tmp_path)!r})"
     subprocess.run([sys.executable, "-c", build], cwd=source, capture_output=True, check=True)
     (wheel,) = tmp_path.glob("*.whl")
     held = set(zipfile.ZipFile(wheel).namelist())
-    files = {path.relative_to(source).as_posix() for path in (source / "unnest").rglob("*") if path.is_file()}
+    files = {
+        path.relative_to(source).as_posix()
+        for path in (source / "unnest").rglob("*")
+        if path.is_file()
+    }
     assert files - held == set()
     assert {"unnest/report/page/page.css", "unnest/report/page/vendor/table-core.js"} <= held
-    assert [name for name in held if "dist-info/licenses/" in name and name.endswith("table-core.LICENSE")]
+    assert [
+        name
+        for name in held
+        if "dist-info/licenses/" in name and name.endswith("table-core.LICENSE")
+    ]

@@ -32,7 +32,16 @@ _HOMES = {
     "Result": "unnest.report.result",
 }
 
-__all__ = ["Report", "Result", "UsageError", "__version__", "fix", "fix_many", "inspect", "inspect_many"]
+__all__ = [
+    "Report",
+    "Result",
+    "UsageError",
+    "__version__",
+    "fix",
+    "fix_many",
+    "inspect",
+    "inspect_many",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -39,10 +39,15 @@ def main() -> NoReturn:
         _answer(signal.SIG_IGN)
         _tell(f"unnest: interrupted; {_state()}\n")
         _leave(128 + received[0] if received else INTERRUPTED)
-    except (MemoryError, SystemError):  # while modules are loaded, or while `run` told of another; or C code's, untold
+    except (
+        MemoryError,
+        SystemError,
+    ):  # while modules are loaded, or while `run` told of another; or C code's, untold
         code = None
     if code is None:  # told out here, where what the error held is free again
-        _tell("unnest: the machine has not enough memory left; end other programs, or use a larger machine\n")
+        _tell(
+            "unnest: the machine has not enough memory left; end other programs, or use a larger machine\n"
+        )
         code = 2
     _leave(code)
 
@@ -67,7 +72,10 @@ def _tell(line: str) -> None:
     try:
         sys.stderr.write(line)
         sys.stderr.flush()
-    except (io.UnsupportedOperation, MemoryError):  # what is left of it where memory ran out while it was set up
+    except (
+        io.UnsupportedOperation,
+        MemoryError,
+    ):  # what is left of it where memory ran out while it was set up
         os.write(2, line.encode())
     except OSError:
         pass  # the reader has closed the pipe
@@ -118,7 +126,11 @@ def _open_streams() -> None:
                 if null != number:
                     os.dup2(null, number)
                     os.close(null)
-                setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+                setattr(
+                    sys,
+                    name,
+                    open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False),  # noqa: SIM115 - it stays open
+                )
             except OSError:
                 pass  # no device for nothing, either
 

@@ -48,7 +48,11 @@ def apply_plan(
     as_keras_3 = cache(partial(application.as_keras_3, result))
     job = application.job(meter or unwatched).followed_by(as_keras_3)
     application.check_place(result)
-    result = application.dry_run(result, job) if options.dry_run else application.write(result, job, fingerprint)
+    result = (
+        application.dry_run(result, job)
+        if options.dry_run
+        else application.write(result, job, fingerprint)
+    )
     return replace(result, as_keras_3=as_keras_3())
 
 
@@ -87,14 +91,20 @@ class _Application:
     @property
     def leaves_file(self) -> bool:
         """True if nothing is to be done, and no copy is asked for."""
-        return self.action == "unchanged" and self.options.output is None and self.options.into is None
+        return (
+            self.action == "unchanged" and self.options.output is None and self.options.into is None
+        )
 
     @property
     def output_path(self) -> str:
         """The path that was named, or the input's own name with the suffix of what is written."""
         if self.options.output is not None:
             return self.options.output
-        path, mark = (self.source.path, outputs.MARK) if self.options.into is None else (self.options.into, "")
+        path, mark = (
+            (self.source.path, outputs.MARK)
+            if self.options.into is None
+            else (self.options.into, "")
+        )
         is_bare = self.source.container in outputs.BARE or os.path.isdir(self.source.path)
         return outputs.default_output(path, self.target.suffix, bare=is_bare, mark=mark)
 
@@ -121,7 +131,9 @@ class _Application:
         result = _with_output(result, self.target, self.plan, path, self.options)
         if self.action == "unchanged" or self.target.model.architecture is None:
             return result
-        return examine.with_output_view(result, self.source, self.plan, self.options, self.target.model)
+        return examine.with_output_view(
+            result, self.source, self.plan, self.options, self.target.model
+        )
 
     def job(self, meter: PhaseMeter) -> Job:
         """Return how the output is written, and read back before it gets its name."""
@@ -166,7 +178,10 @@ class _Application:
         if options.in_place:
             path = os.path.realpath(path)
             atomic.replace(path, str(result.backup), job.fill, job.check, fingerprint)
-        elif destination.publish(self.source, self.target, path, job.fill, job.check, options.force) == "same":
+        elif (
+            destination.publish(self.source, self.target, path, job.fill, job.check, options.force)
+            == "same"
+        ):
             action = "unchanged"
         if stub is not None:
             atomic.publish(str(options.stub), *stub, force=options.force)
@@ -180,7 +195,9 @@ def _check_refusal(source: Source, plan: Plan, options: FixOptions) -> None:
     """Raises Refused for what the plan refuses, and for names as the only reason to replace a file."""
     if plan.refusal is not None:
         raise Refused(plan.refusal.code, f"{source.path}: {plan.refusal.message}")
-    by_names = plan.result is not None and plan.stored.contents == "weights" and not options.architecture
+    by_names = (
+        plan.result is not None and plan.stored.contents == "weights" and not options.architecture
+    )
     if options.in_place and by_names:
         why = "is judged by layer names alone; pass --architecture MODEL.json for --in-place, or use -o"
         raise Refused("needs-architecture", f"{source.path}: {why}")
@@ -202,17 +219,32 @@ def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFor
 
         return like_target_format(source, plan, options.like)
     named = options.output or (source.path if options.in_place and not source.reformed else "")
-    asked_for = options.to or outputs.requested_container(named, source.path, is_hdf5=source.container in HDF5)
-    if source.written_as is not None and options.to is None and (options.output or options.into) is not None:
+    asked_for = options.to or outputs.requested_container(
+        named, source.path, is_hdf5=source.container in HDF5
+    )
+    if (
+        source.written_as is not None
+        and options.to is None
+        and (options.output or options.into) is not None
+    ):
         asked_for = _target_of_unwritten(source, options, asked_for)
-    if options.in_place and options.keras == "3" and asked_for == "h5" and not plan.stored.is_keras_3:
+    if (
+        options.in_place
+        and options.keras == "3"
+        and asked_for == "h5"
+        and not plan.stored.is_keras_3
+    ):
         why = "--in-place keeps the container, and --keras 3 writes .keras, .weights.h5 or .json, not .h5; use -o"
         raise Refused("cannot-convert", f"{source.path}: {why}")
     is_new_keras = asked_for == "keras" and source.container != "keras"
-    return _format_chooser(options.keras or ("3" if is_new_keras else "original"))(source, plan, asked_for)
+    return _format_chooser(options.keras or ("3" if is_new_keras else "original"))(
+        source, plan, asked_for
+    )
 
 
-def _target_of_unwritten(source: Source, options: FixOptions, named: Target | None) -> Target | None:
+def _target_of_unwritten(
+    source: Source, options: FixOptions, named: Target | None
+) -> Target | None:
     """Return the target container for a source in a container that is never written.
 
     Raises:
@@ -221,11 +253,15 @@ def _target_of_unwritten(source: Source, options: FixOptions, named: Target | No
     """
     if named == "json" != source.written_as:
         why = "names the JSON of a TensorFlow.js model, which is read and not written"
-        raise Refused("cannot-write", f"{options.output}: {why}; name an .h5 or a .keras, or pass --to json")
+        raise Refused(
+            "cannot-write", f"{options.output}: {why}; name an .h5 or a .keras, or pass --to json"
+        )
     return named or (None if options.keras == "3" else source.written_as)
 
 
-def _actions(source: Source, plan: Plan, target: TargetFormat, options: FixOptions) -> tuple[Action, Action]:
+def _actions(
+    source: Source, plan: Plan, target: TargetFormat, options: FixOptions
+) -> tuple[Action, Action]:
     """Return the action, and its name in a dry run.
 
     Raises:
@@ -236,7 +272,10 @@ def _actions(source: Source, plan: Plan, target: TargetFormat, options: FixOptio
         return _FIX if plan.verdict == "parallel" else _CONVERT
     if plan.result is not None:
         if make_plan(plan.complete or plan.result).verdict != "clean":
-            raise Failed("still-parallel", f"{source.path}: a wrapper would be left after the fix; please report it")
+            raise Failed(
+                "still-parallel",
+                f"{source.path}: a wrapper would be left after the fix; please report it",
+            )
         return _FIX
     stored = plan.stored
     is_other = (target.container, target.model.contents) != (source.container, stored.contents)
@@ -280,7 +319,9 @@ def _backup(path: str, source: Source, options: FixOptions) -> str:
     return os.path.realpath(path) + options.backup
 
 
-def _with_output(result: Result, target: TargetFormat, plan: Plan, output_path: str, options: FixOptions) -> Result:
+def _with_output(
+    result: Result, target: TargetFormat, plan: Plan, output_path: str, options: FixOptions
+) -> Result:
     """Return the result with the output's path and everything that it will hold."""
     model, is_like = target.model, options.like is not None
     weights = sum(len(g.tensors) for g in model.groups)
@@ -290,16 +331,25 @@ def _with_output(result: Result, target: TargetFormat, plan: Plan, output_path: 
         result,
         output=output_path,
         findings=(
-            *(f for f in result.findings if f.code not in ON_LOADING and not (is_like and f.code in OF_NAMES)),
+            *(
+                f
+                for f in result.findings
+                if f.code not in ON_LOADING and not (is_like and f.code in OF_NAMES)
+            ),
             *target.findings,
             *examine.frozen_findings(model, target.container),
             *(() if is_like else examine.stored_code_findings(plan.stored, model)),
         ),
-        kept=Kept(len(model.groups), weights, model.parameters, None if state is None else len(state)),
+        kept=Kept(
+            len(model.groups), weights, model.parameters, None if state is None else len(state)
+        ),
         dropped=tuple(t.name for t in plan.dropped if t.ref not in carried_refs),
         conversions=target.conversions,
         **examine.loading_facts(
-            model, output_path, target.container, examine.fixed_model(result.wrappers, result.findings)
+            model,
+            output_path,
+            target.container,
+            examine.fixed_model(result.wrappers, result.findings),
         ),
     )
 
@@ -318,7 +368,9 @@ def _stub_job(
     from unnest.report.stub import render
 
     place = options.stub
-    data = render(target.model, result.findings, str(result.output)).encode("utf-8", "backslashreplace")
+    data = render(target.model, result.findings, str(result.output)).encode(
+        "utf-8", "backslashreplace"
+    )
     for inputs in (overwrite_checks.Inputs.of((*source.parts(), source.path)), *options.inputs):
         overwrite_checks.check_inputs(place, inputs)
     fill, check = atomic.bytes_writer(data)

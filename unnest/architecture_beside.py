@@ -57,10 +57,16 @@ def _candidates(path: str) -> Iterator[str]:
     """JSON and YAML beside a path, what is called like it first."""
     folder = os.path.dirname(checkpoint_prefix(path))
     try:
-        names = [n for n in os.listdir(folder or ".") if n.lower().endswith(SUFFIXES) and not outputs.is_ours(n)]
+        names = [
+            n
+            for n in os.listdir(folder or ".")
+            if n.lower().endswith(SUFFIXES) and not outputs.is_ours(n)
+        ]
     except OSError:
         return
-    paths = [os.path.join(folder, name) for name in sorted(names) if not name.endswith(".weights.json")]
+    paths = [
+        os.path.join(folder, name) for name in sorted(names) if not name.endswith(".weights.json")
+    ]
     for candidate in sorted(paths, key=lambda p: _stem(p) != _stem(path))[:MOST_FILES]:
         if os.path.isfile(candidate) and os.path.getsize(candidate) <= MOST_BYTES:
             yield candidate
@@ -76,7 +82,9 @@ def _fits(source: Source, candidate: str, choices: Choices) -> bool:
         plan = examine.plan_source(source, read_architecture(candidate), choices)
     except UnnestError:
         return False
-    is_complete = plan.refusal is None and plan.complete is not None and plan.conversion_refusal is None
+    is_complete = (
+        plan.refusal is None and plan.complete is not None and plan.conversion_refusal is None
+    )
     return is_complete and all(finding.code != BY_ORDER for finding in plan.findings)
 
 

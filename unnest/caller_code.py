@@ -35,8 +35,12 @@ def function_of(target: str) -> Callable[[], Any]:
         function = getattr(importlib.import_module(module_name), name, None)
     except ModuleNotFoundError as missing:
         if missing.name in ("keras", "tensorflow", "tf_keras"):
-            raise UsageError("usage", f"{target}: {missing.name} is not installed: {INSTALL[missing.name]}") from None
-        raise UsageError("usage", f"{target}: {missing}; run it where {module_name} can be imported") from None
+            raise UsageError(
+                "usage", f"{target}: {missing.name} is not installed: {INSTALL[missing.name]}"
+            ) from None
+        raise UsageError(
+            "usage", f"{target}: {missing}; run it where {module_name} can be imported"
+        ) from None
     except (Exception, SystemExit) as raised:  # noqa: BLE001 - so is the module
         raise UsageError("usage", f"{module_name} raised {one_line(raised)}") from None
     if not callable(function):
@@ -71,7 +75,10 @@ def builder_of(target: str, build: Callable[[], Any]) -> Callable[[], Any]:
         except (Exception, SystemExit) as raised:  # noqa: BLE001 - the function is anyone's code
             raise UsageError("usage", f"{target} raised {one_line(raised)}") from None
         if not is_model(model):
-            raise UsageError("usage", f"{target} returned {type(model).__name__}: it must return a built Keras model")
+            raise UsageError(
+                "usage",
+                f"{target} returned {type(model).__name__}: it must return a built Keras model",
+            )
         return model
 
     return build_model

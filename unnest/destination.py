@@ -14,14 +14,22 @@ from unnest.formats.detect import container
 from unnest.options import FixOptions
 
 
-def check_place(source: Source, target_format: TargetFormat, place: str, options: FixOptions) -> None:
+def check_place(
+    source: Source, target_format: TargetFormat, place: str, options: FixOptions
+) -> None:
     """Raises Refused where the output would touch an input, or --force something that is no output like it."""
     folder = is_folder(target_format)
     if not folder and place.endswith(("/", os.sep)):
-        raise Refused("in-the-way", f"{place}: ends as a folder's name does, and the output is a file; name the file")
+        raise Refused(
+            "in-the-way",
+            f"{place}: ends as a folder's name does, and the output is a file; name the file",
+        )
     if not folder and os.path.isdir(place) and not os.path.islink(place):
         named = os.path.join(place, os.path.basename(source.path))
-        raise Refused("in-the-way", f"{place}: is a folder, and the output is a file; name the file, as {named}")
+        raise Refused(
+            "in-the-way",
+            f"{place}: is a folder, and the output is a file; name the file, as {named}",
+        )
     backup = os.path.realpath(source.path) + options.backup
     targets = places(source, target_format, place)
     for inputs in (overwrite_checks.Inputs.of((*source.parts(), source.path)), *options.inputs):
@@ -48,13 +56,26 @@ def is_folder(target_format: TargetFormat) -> bool:
 
 
 def publish(
-    source: Source, target_format: TargetFormat, place: str, fill: atomic.Fill, check: atomic.Fill, force: bool
+    source: Source,
+    target_format: TargetFormat,
+    place: str,
+    fill: atomic.Fill,
+    check: atomic.Fill,
+    force: bool,
 ) -> atomic.WriteOutcome:
     """The output in its place, whatever files it consists of."""
     modes = _modes(source, folder=is_folder(target_format))
     if target_format.container == "checkpoint":
-        parts = list(zip(source.parts(), map(os.path.basename, places(source, target_format, place)), strict=True))
-        return atomic.publish_parts(place, parts, force=force, stale=_stale_parts(place, parts), modes=modes)
+        parts = list(
+            zip(
+                source.parts(),
+                map(os.path.basename, places(source, target_format, place)),
+                strict=True,
+            )
+        )
+        return atomic.publish_parts(
+            place, parts, force=force, stale=_stale_parts(place, parts), modes=modes
+        )
     publish_one = atomic.publish_folder if is_folder(target_format) else atomic.publish
     return publish_one(place, fill, check, force=force, modes=modes)
 
@@ -65,14 +86,18 @@ def _stale_parts(place: str, parts: list[tuple[str, str]]) -> list[str]:
     own = re.compile(re.escape(prefix) + r"\.(data-\d{5}-of-\d{5}|meta)")
     if not os.path.isfile(place + ".index"):
         return []
-    return sorted({n for n in os.listdir(folder or ".") if own.fullmatch(n)} - {name for _, name in parts})
+    return sorted(
+        {n for n in os.listdir(folder or ".") if own.fullmatch(n)} - {name for _, name in parts}
+    )
 
 
 def _modes(source: Source, *, folder: bool) -> atomic.Modes:
     """The permission bits of the input's file of that name; for all else, those that all its files share."""
     is_tree = os.path.isdir(source.path)
     if is_tree:
-        paths = [os.path.join(root, name) for root, _, names in os.walk(source.path) for name in names]
+        paths = [
+            os.path.join(root, name) for root, _, names in os.walk(source.path) for name in names
+        ]
     else:
         paths = list(source.parts())
     shared = 0o777
@@ -83,6 +108,10 @@ def _modes(source: Source, *, folder: bool) -> atomic.Modes:
 
     def bits(inner: str) -> int:
         path = os.path.join(source.path, inner) if inner else source.path
-        return stat.S_IMODE(os.stat(path).st_mode) if is_tree and folder and os.path.exists(path) else shared
+        return (
+            stat.S_IMODE(os.stat(path).st_mode)
+            if is_tree and folder and os.path.exists(path)
+            else shared
+        )
 
     return bits

@@ -67,7 +67,9 @@ def plan_source(source: Source, architecture: JsonObject | None, choices: Choice
     except NotAGraph as e:
         raise not_a_graph(source.path, e) from e
     except RecursionError as e:
-        raise Unreadable("json-too-deep", f"{source.path}: the architecture nests too deep to be a model") from e
+        raise Unreadable(
+            "json-too-deep", f"{source.path}: the architecture nests too deep to be a model"
+        ) from e
     return made
 
 
@@ -100,11 +102,18 @@ def illustrated(report: R, source: Source, made: Plan, options: FixOptions) -> R
     is missing where that does not last.
     """
     if options.parts.drawing:
-        report = replace(report, drawing=_within_budget(source, options, partial(_drawing, source, made, options)))
+        report = replace(
+            report,
+            drawing=_within_budget(source, options, partial(_drawing, source, made, options)),
+        )
         if options.parts.advice:
-            report = replace(report, inside=_within_budget(source, options, partial(_inside, made, options)))
+            report = replace(
+                report, inside=_within_budget(source, options, partial(_inside, made, options))
+            )
     if options.parts.view:
-        report = replace(report, view=_within_budget(source, options, partial(_view, source, made, options)))
+        report = replace(
+            report, view=_within_budget(source, options, partial(_view, source, made, options))
+        )
     return report
 
 
@@ -116,11 +125,15 @@ def _within_budget(source: Source, options: FixOptions, make: Callable[[], T | N
         return None
 
 
-def with_output_view(report: R, source: Source, made: Plan, options: FixOptions, output: Stored) -> R:
+def with_output_view(
+    report: R, source: Source, made: Plan, options: FixOptions, output: Stored
+) -> R:
     """The report whose view, if it has one, shows the model that is written in place of the one that the plan makes."""
     if report.view is None:
         return report
-    after = _within_budget(source, options, partial(_output_side, report.view, made, options, output))
+    after = _within_budget(
+        source, options, partial(_output_side, report.view, made, options, output)
+    )
     return report if after is None else replace(report, view=report.view._replace(after=after))
 
 
@@ -135,12 +148,16 @@ def _output_side(view: ModelView, made: Plan, options: FixOptions, output: Store
     return side(figure, output, model)
 
 
-def _drawing(source: Source, made: Plan, options: FixOptions, *, whole: bool = False) -> Drawing | None:
+def _drawing(
+    source: Source, made: Plan, options: FixOptions, *, whole: bool = False
+) -> Drawing | None:
     """The picture of the graph that is stored, or was given, and of what the plan makes."""
     from unnest.report.diagram.drawing import draw
 
     before = source.stored.architecture or options.architecture
-    after = made.result and (made.result.architecture or (made.complete and made.complete.architecture))
+    after = made.result and (
+        made.result.architecture or (made.complete and made.complete.architecture)
+    )
     refusal = made.refusal.message if made.refusal is not None else None
     return draw(before, after or None, made.wrappers, options.slice_layers, refusal, whole=whole)
 
@@ -179,7 +196,9 @@ def _with_histograms(view: ModelView, source: Source) -> ModelView:
 
     from unnest.report.model_view import histogram
 
-    every = {tensor.ref: tensor for facts in view.before.layers.values() for tensor in facts.weights}
+    every = {
+        tensor.ref: tensor for facts in view.before.layers.values() for tensor in facts.weights
+    }
     read, left = {}, VALUES_READ
     for tensor in sorted(every.values(), key=lambda tensor: tensor.nbytes):
         left -= tensor.nbytes
@@ -216,7 +235,11 @@ def as_keras_3(
         if _is_large(source.stored.architecture):
             return None
         target = keras_3_target_format(source, made, None)
-        if report.does_not_load_in["Keras 3"] == UNPROMISED and source.container == "h5" and stored is not None:
+        if (
+            report.does_not_load_in["Keras 3"] == UNPROMISED
+            and source.container == "h5"
+            and stored is not None
+        ):
             as_it_is = _unconverted(stored, target.conversions)
     except Refused as e:
         if e.code != "needs-architecture":  # which is asked for by the command
@@ -246,7 +269,11 @@ TRIED_LAYERS = 3_000
 
 
 def _is_large(architecture: JsonObject | None) -> bool:
-    return architecture is not None and is_model(architecture) and len(read(architecture).layers) > TRIED_LAYERS
+    return (
+        architecture is not None
+        and is_model(architecture)
+        and len(read(architecture).layers) > TRIED_LAYERS
+    )
 
 
 def fixed_model(wrappers: Sequence[Wrapper], findings: Sequence[Finding]) -> str:
@@ -299,7 +326,11 @@ def frozen_findings(model: Stored, container: str) -> tuple[Finding, ...]:
     name = misplaced_within(model, container)
     if name is not None:
         return (Code.FROZEN_WITHIN(name=name),)
-    return (Code.FROZEN_STATE(version=model.keras_version),) if is_refused_by_its_own(model, container) else ()
+    return (
+        (Code.FROZEN_STATE(version=model.keras_version),)
+        if is_refused_by_its_own(model, container)
+        else ()
+    )
 
 
 def stored_code_findings(stored: Stored, output: Stored | None) -> tuple[Finding, ...]:

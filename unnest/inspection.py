@@ -58,7 +58,9 @@ def inspect(
     """
     choices = Choices(slice_layers=frozenset(slice_layers))
     parts = TEXT if draw else FACTS
-    report = inspect_anywhere(path_text(path), architecture_argument(architecture), choices, trust=trust, parts=parts)
+    report = inspect_anywhere(
+        path_text(path), architecture_argument(architecture), choices, trust=trust, parts=parts
+    )
     logs.info("inspect %s: %s", report.path, report.verdict)
     return report
 
@@ -74,7 +76,9 @@ def inspect_anywhere(
 ) -> Report:
     """`inspect` of a path on this machine, or of a URL: of that a copy without the values of its weights."""
     if not is_remote(path):
-        return inspect_with(path, architecture=architecture, choices=choices, trust=trust, parts=parts, known=known)
+        return inspect_with(
+            path, architecture=architecture, choices=choices, trust=trust, parts=parts, known=known
+        )
     inspect_here = partial(
         inspect_with,
         architecture=architecture,
@@ -103,19 +107,31 @@ def inspect_with(
         with limited(budget), reading(report.path), examine.open_to_inspect(report.path) as source:
             if known is not None and architecture is None and not (parts.advice or parts.view):
                 return known.report(
-                    source, choices, partial(_report_without_architecture, report, source, choices, parts), parts
+                    source,
+                    choices,
+                    partial(_report_without_architecture, report, source, choices, parts),
+                    parts,
                 )
             plan = examine.plan_source(source, architecture, choices)
-            options = FixOptions(architecture=architecture, slice_layers=choices.slice_layers, trust=trust, parts=parts)
+            options = FixOptions(
+                architecture=architecture,
+                slice_layers=choices.slice_layers,
+                trust=trust,
+                parts=parts,
+            )
             report = _report_with(report, source, plan, options)
             if parts.advice:
                 report = replace(
                     report,
-                    as_keras_3=examine.as_keras_3(source, plan, report, options, _unchanged(source, plan)),
+                    as_keras_3=examine.as_keras_3(
+                        source, plan, report, options, _unchanged(source, plan)
+                    ),
                     architecture_beside=_beside(report, architecture, choices, trust=trust),
                 )
             if plan.refusal is not None and plan.refusal.code == MISMATCH:
-                return replace(report, error=Problem(MISMATCH, f"{source.path}: {plan.refusal.message}"))
+                return replace(
+                    report, error=Problem(MISMATCH, f"{source.path}: {plan.refusal.message}")
+                )
             return report
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
         return with_error(report, e)
@@ -126,7 +142,9 @@ def _unchanged(source: Source, plan: Plan) -> Stored | None:
     return source.stored if plan.verdict == "clean" else None
 
 
-def _beside(report: Report, architecture: JsonObject | None, choices: Choices, *, trust: bool) -> str | None:
+def _beside(
+    report: Report, architecture: JsonObject | None, choices: Choices, *, trust: bool
+) -> str | None:
     """The architecture that was kept beside weights alone."""
     if report.contents != "weights" or architecture is not None:
         return None
@@ -135,7 +153,9 @@ def _beside(report: Report, architecture: JsonObject | None, choices: Choices, *
     return architecture_beside.find(report.path, choices, trust=trust)
 
 
-def _report_without_architecture(report: Report, source: Source, choices: Choices, parts: ReportParts) -> Report:
+def _report_without_architecture(
+    report: Report, source: Source, choices: Choices, parts: ReportParts
+) -> Report:
     """Return the report of a model without a given architecture.
 
     Raises:
@@ -148,7 +168,9 @@ def _report_without_architecture(report: Report, source: Source, choices: Choice
 
 def _report_with(report: Report, source: Source, plan: Plan, options: FixOptions) -> Report:
     described = examine.describe(report, source, plan)
-    described = replace(described, near_misses=plan.near_misses, fix_would=examine.describe_fix(source, plan))
+    described = replace(
+        described, near_misses=plan.near_misses, fix_would=examine.describe_fix(source, plan)
+    )
     return examine.illustrated(described, source, plan, options)
 
 
@@ -176,7 +198,9 @@ def with_error(report: R, error: Exception) -> R:
     if not isinstance(error, UnnestError):
         lacks_memory = out_of_memory(error)
         error = (
-            no_memory(report.path, "go on") if lacks_memory else Failed("internal", f"{report.path}: {internal(error)}")
+            no_memory(report.path, "go on")
+            if lacks_memory
+            else Failed("internal", f"{report.path}: {internal(error)}")
         )
     container = report.container
     if container is None and not is_remote(report.path):

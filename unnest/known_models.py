@@ -45,7 +45,9 @@ class KnownModels:
         self.answers = Answers()
         self._lock = Lock()
 
-    def report(self, source: Source, choices: Choices, work_out: Callable[[], Report], parts: ReportParts) -> Report:
+    def report(
+        self, source: Source, choices: Choices, work_out: Callable[[], Report], parts: ReportParts
+    ) -> Report:
         """Return the report of a source with these choices and parts, from the cache or by `work_out`.
 
         No architecture was given for it.
@@ -64,7 +66,10 @@ class KnownModels:
                 fix_would = fix_would.replace(known.output_name, default_output_name(source), 1)
             return replace(_of(known.report, source.path), fix_would=fix_would)
         report, cost = measured(work_out)
-        self._remember(key, _Known(_of(report, source.path), default_output_name(source), cost, _size_of(source)))
+        self._remember(
+            key,
+            _Known(_of(report, source.path), default_output_name(source), cost, _size_of(source)),
+        )
         return report
 
     def _remember(self, key: Hashable, known: _Known) -> None:
@@ -79,7 +84,9 @@ class KnownModels:
 def _size_of(source: Source) -> int:
     """Return about how many bytes the content takes in memory."""
     tensors = source.tensors
-    names = sum(len(t.name) + len(t.ref) for t in tensors) + sum(len(g.name) for g in source.stored.groups)
+    names = sum(len(t.name) + len(t.ref) for t in tensors) + sum(
+        len(g.name) for g in source.stored.groups
+    )
     return REPORT + TENSOR * len(tensors) + names + source.json_size
 
 

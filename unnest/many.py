@@ -54,7 +54,12 @@ def inspect_many(
     """
     architecture_json, classes = architecture_argument(architecture), frozenset(slice_layers)
     reports = inspect_all(
-        _listed(paths), architecture_json, classes, trust=trust, parts=TEXT if draw else FACTS, engine=Engine(jobs)
+        _listed(paths),
+        architecture_json,
+        classes,
+        trust=trust,
+        parts=TEXT if draw else FACTS,
+        engine=Engine(jobs),
     )
     return _logged(reports, "inspect")
 

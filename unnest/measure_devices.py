@@ -26,7 +26,9 @@ def measure(
         UsageError: a module or function is missing, a device does not exist, or the model cannot be made parallel.
 
     """
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow's greetings would run through the table
+    os.environ.setdefault(
+        "TF_CPP_MIN_LOG_LEVEL", "2"
+    )  # TensorFlow's greetings would run through the table
     with contextlib.redirect_stdout(sys.stderr):
         build = function_of(target)
         try:

@@ -110,7 +110,9 @@ def signature_of_fix(function: Callable[..., object]) -> Signature:
     *first, _ = own.parameters.values()
     defaults = {**FixOptions._field_defaults, "slice_layers": (), "meter": None}
     named = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=defaults[name], annotation=kind.__forward_arg__)
+        Parameter(
+            name, Parameter.KEYWORD_ONLY, default=defaults[name], annotation=kind.__forward_arg__
+        )
         for name, kind in FixArguments.__annotations__.items()
     ]
     return own.replace(parameters=[*first, *named])
@@ -127,11 +129,14 @@ def check_name(output: str | None) -> None:
         raise UsageError("usage", "-o '': is no name; name the file or the folder to write")
     if output == "-":
         raise UsageError(
-            "usage", "-o -: an output is read back before it gets its name, so it cannot go to stdout; name a file"
+            "usage",
+            "-o -: an output is read back before it gets its name, so it cannot go to stdout; name a file",
         )
     foreign = outputs.foreign_suffix(output or "")
     if foreign is not None and not os.path.isdir(output or ""):
-        raise UsageError("usage", f"{output}: {foreign} cannot be written; name it {outputs.CAN_BE_WRITTEN}")
+        raise UsageError(
+            "usage", f"{output}: {foreign} cannot be written; name it {outputs.CAN_BE_WRITTEN}"
+        )
 
 
 def check_usage(path: str, options: FixOptions) -> None:
@@ -152,38 +157,68 @@ def check_usage(path: str, options: FixOptions) -> None:
     if options.in_place and options.output is not None:
         raise UsageError("usage", "--in-place and -o contradict each other; drop one of the two")
     if options.in_place and os.path.isdir(path):
-        raise UsageError("usage", f"{path}: --in-place is for single files, and this is a folder; use -o")
+        raise UsageError(
+            "usage", f"{path}: --in-place is for single files, and this is a folder; use -o"
+        )
     if options.in_place and not os.path.exists(path) and os.path.isfile(path + ".index"):
-        raise UsageError("usage", f"{path}: --in-place is for single files, and this is a checkpoint; use -o")
+        raise UsageError(
+            "usage", f"{path}: --in-place is for single files, and this is a checkpoint; use -o"
+        )
     if not outputs.is_suffix(options.backup):
-        raise UsageError("usage", f"--backup {options.backup!r}: a suffix is something like .bak, without a slash")
+        raise UsageError(
+            "usage",
+            f"--backup {options.backup!r}: a suffix is something like .bak, without a slash",
+        )
     if options.in_place and options.to is not None and not outputs.agrees(path, options.to):
         raise UsageError(
-            "usage", f"{path}: --in-place keeps the container, and --to {options.to} names another; use -o"
+            "usage",
+            f"{path}: --in-place keeps the container, and --to {options.to} names another; use -o",
         )
-    if options.output is not None and options.to is not None and not outputs.agrees(options.output, options.to):
-        raise UsageError("usage", f"{options.output}: the suffix contradicts --to {options.to}; drop one of the two")
-    place = options.output or (options.into if options.to is None and options.keras != "3" else None)
+    if (
+        options.output is not None
+        and options.to is not None
+        and not outputs.agrees(options.output, options.to)
+    ):
+        raise UsageError(
+            "usage",
+            f"{options.output}: the suffix contradicts --to {options.to}; drop one of the two",
+        )
+    place = options.output or (
+        options.into if options.to is None and options.keras != "3" else None
+    )
     if place is not None and _same_place(path, place):
-        instead = "use --in-place to replace it" if os.path.isfile(path) else "choose another output with -o"
+        instead = (
+            "use --in-place to replace it"
+            if os.path.isfile(path)
+            else "choose another output with -o"
+        )
         raise UsageError("usage", f"{place}: is the input itself; {instead}")
 
 
 def _check_like(options: FixOptions) -> None:
     """Raise UsageError for options that --like contradicts: it writes the `.weights.h5` of the caller's model."""
     if options.in_place:
-        raise UsageError("usage", "--like writes another model's weights, and --in-place replaces the input; use -o")
+        raise UsageError(
+            "usage",
+            "--like writes another model's weights, and --in-place replaces the input; use -o",
+        )
     if options.to not in (None, "weights"):
-        raise UsageError("usage", f"--like writes .weights.h5, not --to {options.to}; drop one of the two")
+        raise UsageError(
+            "usage", f"--like writes .weights.h5, not --to {options.to}; drop one of the two"
+        )
     if options.output is not None and not options.output.lower().endswith(".weights.h5"):
-        raise UsageError("usage", f"{options.output}: --like writes weights; the name must end in .weights.h5")
+        raise UsageError(
+            "usage", f"{options.output}: --like writes weights; the name must end in .weights.h5"
+        )
 
 
 def _check_stub(options: FixOptions) -> None:
     """Raise UsageError where --stub has no model of Keras 3 to be for, or no place."""
     stub = str(options.stub)
     if options.keras != "3" or options.like is not None:
-        raise UsageError("usage", f"--stub {stub}: is for a model of Keras 3; add --keras 3, without --like")
+        raise UsageError(
+            "usage", f"--stub {stub}: is for a model of Keras 3; add --keras 3, without --like"
+        )
     if not stub.lower().endswith(".py"):
         raise UsageError("usage", f"--stub {stub}: the name must end in .py")
     if not os.path.isdir(os.path.dirname(stub) or "."):
@@ -192,7 +227,9 @@ def _check_stub(options: FixOptions) -> None:
 
 def _check_choice(option: str, value: object, choices: tuple[str | None, ...]) -> None:
     if value not in choices:
-        raise UsageError("usage", f"{option}={value!r}: choose one of {', '.join(map(repr, choices))}")
+        raise UsageError(
+            "usage", f"{option}={value!r}: choose one of {', '.join(map(repr, choices))}"
+        )
 
 
 def architecture_argument(architecture: Architecture) -> JsonObject | None:
@@ -209,12 +246,16 @@ def architecture_argument(architecture: Architecture) -> JsonObject | None:
 
     path = os.fspath(architecture)
     if path.lstrip().startswith("{"):
-        raise UsageError("usage", "architecture: is JSON text; pass its path, or the object: json.loads(text)")
+        raise UsageError(
+            "usage", "architecture: is JSON text; pass its path, or the object: json.loads(text)"
+        )
     try:
         found = container_of(path)
         if found not in (None, "json"):
             how = "pass the JSON of model.to_json(), or what unnest fix --to json writes of a whole model"
-            raise UsageError("usage", f"--architecture: {path}: is {CALLED[found]}, not an architecture; {how}")
+            raise UsageError(
+                "usage", f"--architecture: {path}: is {CALLED[found]}, not an architecture; {how}"
+            )
         return read_architecture(path)
     except Unreadable as e:
         raise UsageError("usage", f"--architecture: {e.message}") from e
@@ -231,7 +272,11 @@ def architecture_inputs(architecture: Architecture) -> tuple[Inputs, ...]:
     """The file that --architecture names, if it is one."""
     from unnest.files.overwrite_checks import Inputs
 
-    return (Inputs.of([os.fspath(architecture)]),) if isinstance(architecture, (str, os.PathLike)) else ()
+    return (
+        (Inputs.of([os.fspath(architecture)]),)
+        if isinstance(architecture, (str, os.PathLike))
+        else ()
+    )
 
 
 def _same_place(a: str, b: str) -> bool:

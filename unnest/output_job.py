@@ -49,13 +49,17 @@ def copy_job(source: Source) -> Job:
 
     def check(path: str) -> None:
         if not (atomic.same_tree if folder else os_calls.same)(source.path, path):
-            raise Failed("read-back", f"{path}: the copy reads back differently; the disk may be failing")
+            raise Failed(
+                "read-back", f"{path}: the copy reads back differently; the disk may be failing"
+            )
         checks.append("bytes")
 
     return Job(fill, check, checks)
 
 
-def write_job(source: Source, plan: Plan, target: TargetFormat, options: FixOptions, meter: PhaseMeter) -> Job:
+def write_job(
+    source: Source, plan: Plan, target: TargetFormat, options: FixOptions, meter: PhaseMeter
+) -> Job:
     """Return the job that writes a model to its container; what it wrote must be clean, and have its own ends."""
     writer, done = container(target.container), 0
     checks: list[str] = []
@@ -96,7 +100,8 @@ def _check_readable(source: Source) -> None:
     except (OSError, RuntimeError, ValueError, KeyError) as e:
         why, name = " ".join(str(e).split())[:200], tensor and tensor.name
         raise Unreadable(
-            "cannot-read", f"{source.path}: {name!r} cannot be read ({why}); restore the file from a copy"
+            "cannot-read",
+            f"{source.path}: {name!r} cannot be read ({why}); restore the file from a copy",
         ) from e
 
 
@@ -125,7 +130,9 @@ def _check_clean(path: str, plan: Plan, architecture: JsonObject | None, choices
     except Unreadable as e:
         raise Failed("read-back", f"{e.message}; it was not written, please report it") from e
     if verdict != "clean":
-        raise Failed("still-parallel", f"{path}: a wrapper would be left after the fix; please report it")
+        raise Failed(
+            "still-parallel", f"{path}: a wrapper would be left after the fix; please report it"
+        )
     if exchanged is not None and not any(finding.code == "other-ends" for finding in plan.findings):
         why = f"{exchanged!r} would be another input or output than it was"
         raise Failed("internal", f"{path}: {why}; nothing was written, please report it")
@@ -148,4 +155,6 @@ def would_be_same(output_path: str, job: Job, *, folder: bool) -> bool:
             return (atomic.same_tree if folder else os_calls.same)(scratch_path, output_path)
     except (Failed, OSError) as e:
         where = tempfile.gettempdir()
-        raise Failed("no-space", f"{where}: a dry run compares here, and cannot ({e}); set TMPDIR") from e
+        raise Failed(
+            "no-space", f"{where}: a dry run compares here, and cannot ({e}); set TMPDIR"
+        ) from e

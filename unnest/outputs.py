@@ -30,7 +30,9 @@ FOREIGN = (
     ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z",
 )  # fmt: skip
 #: What an output can be called, as a message says it.
-CAN_BE_WRITTEN = ".keras, .h5 (.hdf5), .weights.h5 or .json; a SavedModel is a folder without suffix"
+CAN_BE_WRITTEN = (
+    ".keras, .h5 (.hdf5), .weights.h5 or .json; a SavedModel is a folder without suffix"
+)
 
 _OWN_OUTPUT = re.compile(re.escape(MARK) + r"(\.weights\.h5|\.[^.]+)?$", re.IGNORECASE)
 
@@ -48,7 +50,9 @@ def foreign_suffix(path: str) -> str | None:
 def requested_container(place: str, source: str, *, is_hdf5: bool) -> Target | None:
     """Return the container that an output's suffix names; HDF5 called `.keras` (Keras 2.2 wrote it) stays HDF5."""
     named = container_of_suffix(place)
-    return None if named == "keras" and is_hdf5 and container_of_suffix(source) == "keras" else named
+    return (
+        None if named == "keras" and is_hdf5 and container_of_suffix(source) == "keras" else named
+    )
 
 
 def agrees(path: str, to: Target) -> bool:
@@ -59,7 +63,9 @@ def agrees(path: str, to: Target) -> bool:
     return True
 
 
-def default_output(path: str, suffix: str | None = None, *, bare: bool = False, mark: str = MARK) -> str:
+def default_output(
+    path: str, suffix: str | None = None, *, bare: bool = False, mark: str = MARK
+) -> str:
     """`model.h5` -> `model.unnested.h5`; `suffix` where the output is of another container.
 
     A folder's or a checkpoint's name is `bare`: a dot in it is no suffix. In a folder for all the name has no `mark`.
@@ -71,7 +77,11 @@ def default_output(path: str, suffix: str | None = None, *, bare: bool = False, 
 def default_outputs(path: str, mark: str = MARK) -> set[str]:
     """Every name that `default_output` may give, whatever container is written."""
     suffixes = (None, "", *(suffix for suffix, _, _ in NAMED))
-    return {default_output(path, suffix, bare=bare, mark=mark) for suffix in suffixes for bare in (False, True)}
+    return {
+        default_output(path, suffix, bare=bare, mark=mark)
+        for suffix in suffixes
+        for bare in (False, True)
+    }
 
 
 def stems(path: str) -> set[str]:
@@ -96,4 +106,6 @@ def is_suffix(text: str) -> bool:
 
 def is_ours(name: str, backup: str = BACKUP) -> bool:
     """Outputs, backups and what a killed run left: a walk passes them by."""
-    return bool(_OWN_OUTPUT.search(name) or TEMPORARY.search(name)) or name.endswith((backup, BACKUP))
+    return bool(_OWN_OUTPUT.search(name) or TEMPORARY.search(name)) or name.endswith(
+        (backup, BACKUP)
+    )

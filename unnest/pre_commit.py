@@ -13,7 +13,12 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from unnest.formats.base import MODEL_SUFFIXES
-from unnest.formats.detect import SAVED_MODEL_MARKS, checkpoint_prefix, is_checkpoint_part, may_be_model
+from unnest.formats.detect import (
+    SAVED_MODEL_MARKS,
+    checkpoint_prefix,
+    is_checkpoint_part,
+    may_be_model,
+)
 from unnest.inspection import inspect
 from unnest.report.escape import plain
 from unnest.report.result import Report
@@ -28,7 +33,9 @@ def main(paths: Sequence[str]) -> int:
             found = 1
             towers = ", ".join(str(w.towers or "several") for w in report.wrappers)
             print(  # noqa: T201 - what a hook says
-                plain(f"{path}: a multi-GPU parallel model ({towers} towers of {report.wrappers[-1].template}); run:"),
+                plain(
+                    f"{path}: a multi-GPU parallel model ({towers} towers of {report.wrappers[-1].template}); run:"
+                ),
                 plain(_command(report)),
             )
         elif report.error is not None and report.error.code != "not-keras":
@@ -53,7 +60,9 @@ REPLACED = ("h5", "keras", "weights_h5", "json")
 
 def _command(report: Report) -> str:
     """The command that fixes a model: in its place, where it is one file."""
-    is_replaced = report.container in REPLACED and not report.path.lower().endswith((".yaml", ".yml"))
+    is_replaced = report.container in REPLACED and not report.path.lower().endswith(
+        (".yaml", ".yml")
+    )
     option = " --in-place" if is_replaced and os.path.isfile(report.path) else ""
     return f"unnest fix{option} {shlex.quote(report.path)}"
 

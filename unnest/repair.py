@@ -76,7 +76,9 @@ def fix(
         UsageError: Options contradict each other, or `architecture` holds no architecture.
 
     """
-    result = fix_with(path_text(path), fix_options(output, arguments), without_phase(arguments.get("meter")))
+    result = fix_with(
+        path_text(path), fix_options(output, arguments), without_phase(arguments.get("meter"))
+    )
     logs.info("fix %s: %s, output %s", result.path, result.action, result.output)
     return result
 
@@ -84,7 +86,9 @@ def fix(
 fix.__signature__ = signature_of_fix(fix)  # type: ignore[attr-defined] # read by `inspect.signature`
 
 
-def fix_options(output: str | bytes | os.PathLike[str] | None, arguments: FixArguments) -> FixOptions:
+def fix_options(
+    output: str | bytes | os.PathLike[str] | None, arguments: FixArguments
+) -> FixOptions:
     """Return the options that a caller gives by keywords; `meter` is not one of them.
 
     Raises:
@@ -131,7 +135,9 @@ def fix_with(path: str, options: FixOptions, meter: PhaseMeter | None = None) ->
     fingerprint: atomic.Fingerprint | None = None
     try:
         if options.in_place and not options.dry_run:
-            workspace.sweep(os.path.realpath(path))  # a killed run may have got as far as leaving nothing to fix
+            workspace.sweep(
+                os.path.realpath(path)
+            )  # a killed run may have got as far as leaving nothing to fix
         fingerprint = atomic.Fingerprint.of(path)
         with (
             limited(budget_of(path, trust=options.trust)),
@@ -142,7 +148,9 @@ def fix_with(path: str, options: FixOptions, meter: PhaseMeter | None = None) ->
                 plan = examine.plan_source(
                     source, options.architecture, Choices(options.keep_nested, options.slice_layers)
                 )
-                result = examine.illustrated(examine.describe(result, source, plan), source, plan, options)
+                result = examine.illustrated(
+                    examine.describe(result, source, plan), source, plan, options
+                )
             with writing(options.near(path)):
                 carried = apply_plan(result, source, plan, options, meter, fingerprint)
         if options.verify and not options.dry_run and carried.output is not None:
@@ -152,7 +160,9 @@ def fix_with(path: str, options: FixOptions, meter: PhaseMeter | None = None) ->
         return _with_architecture_beside(carried, options)
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
         error = atomic.changed(path) if _has_moved_on(path, fingerprint, e) else e
-        refused = replace(with_error(result, error), action="refused" if isinstance(error, Refused) else "failed")
+        refused = replace(
+            with_error(result, error), action="refused" if isinstance(error, Refused) else "failed"
+        )
         return _with_architecture_beside(refused, options)
 
 
@@ -175,8 +185,14 @@ def _with_architecture_beside(result: Result, options: FixOptions) -> Result:
 def output_path(path: str, options: FixOptions) -> str | None:
     """The path that `fix` would write; None where it would write nothing, or cannot."""
     try:
-        with limited(budget_of(path, trust=options.trust)), reading(path), examine.opened(path) as source:
-            plan = examine.plan_source(source, options.architecture, Choices(options.keep_nested, options.slice_layers))
+        with (
+            limited(budget_of(path, trust=options.trust)),
+            reading(path),
+            examine.opened(path) as source,
+        ):
+            plan = examine.plan_source(
+                source, options.architecture, Choices(options.keep_nested, options.slice_layers)
+            )
             return output_of(source, plan, options)
     except UnnestError:
         return None
@@ -190,7 +206,9 @@ def _fix_remote(path: str, options: FixOptions, meter: PhaseMeter | None) -> Res
     try:
         return transfer.fix(path, options, lambda at, wanted: fix_with(at, wanted, meter))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
-        return replace(with_error(result, e), action="refused" if isinstance(e, Refused) else "failed")
+        return replace(
+            with_error(result, e), action="refused" if isinstance(e, Refused) else "failed"
+        )
 
 
 def _has_moved_on(path: str, fingerprint: atomic.Fingerprint | None, error: Exception) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 
 #: Signals that end the run as Ctrl-C does; the exit code is 128 and their number.
-ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+ENDING = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 #: The exit code of a run that Ctrl-C ended.
 INTERRUPTED = 128 + signal.SIGINT
 

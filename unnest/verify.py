@@ -31,7 +31,9 @@ SOFTWARE = {"keras": "Keras 3", "tf_keras": "tf_keras"}
 def check_installed() -> None:
     """Raises UsageError where there is nothing to verify with."""
     if find_spec("tensorflow") is None or not any(find_spec(name) for name in SOFTWARE):
-        raise UsageError("usage", "--verify needs TensorFlow and Keras: pip install tensorflow keras tf_keras")
+        raise UsageError(
+            "usage", "--verify needs TensorFlow and Keras: pip install tensorflow keras tf_keras"
+        )
 
 
 def verified(result: Result, before: Report) -> Result:
@@ -65,9 +67,12 @@ def _cannot(result: Result, module: str) -> str | None:
         "weights alone have no model to be run in": line.startswith("model.load_weights"),
         "a graph is not loaded by Keras": line.startswith("import tensorflow"),
         "it holds stored code, which is not run": needs.stored_code,
-        f"it reads files that are not part of it: {', '.join(map(repr, needs.files))}": bool(needs.files),
+        f"it reads files that are not part of it: {', '.join(map(repr, needs.files))}": bool(
+            needs.files
+        ),
         f"it needs code that is not in the file: {names}": bool(names),
-        f"{software} does not load it: {result.does_not_load_in.get(software)}": software in result.does_not_load_in,
+        f"{software} does not load it: {result.does_not_load_in.get(software)}": software
+        in result.does_not_load_in,
         f"{software} is not installed": find_spec(module) is None,
     }
     return next((reason for reason, applies in reasons.items() if applies), None)
@@ -97,7 +102,12 @@ def _run_worker(job: dict[str, Any]) -> dict[str, Any]:
         TimeoutExpired: it takes too long.
 
     """
-    env = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"}
+    env = {
+        **os.environ,
+        "CUDA_VISIBLE_DEVICES": "",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     if job["keras"] == "tf_keras":
         env["TF_USE_LEGACY_KERAS"] = "1"
     done = subprocess.run(
@@ -119,22 +129,33 @@ def _run_worker(job: dict[str, Any]) -> dict[str, Any]:
 
 def _with(result: Result, outcome: dict[str, Any], software: str) -> Result:
     if not outcome["loaded"]:
-        message = f"{result.output}: does not load in {software}: {outcome['why']}; please report it"
+        message = (
+            f"{result.output}: does not load in {software}: {outcome['why']}; please report it"
+        )
         return replace(result, action="failed", error=Problem("verify", message))
     checks = (*result.checks, f"loads in {software}")
     result = replace(result, checks=checks)
     if not outcome["ran"]:
-        return _not_verified(result, f"it loads in {software}, but does not run on generated inputs ({outcome['why']})")
+        return _not_verified(
+            result,
+            f"it loads in {software}, but does not run on generated inputs ({outcome['why']})",
+        )
     result = replace(result, checks=(*checks, "runs"))
     off = outcome["difference"]
     if off is None:
         why = outcome["why"] or f"the input does not run in {software}, or holds code"
-        return _not_verified(result, f"it loads and runs in {software}, but there was nothing to compare with: {why}")
+        return _not_verified(
+            result, f"it loads and runs in {software}, but there was nothing to compare with: {why}"
+        )
     if off > TOLERANCE:
         message = f"{result.output}: predicts something else than the input (by {off:.1g} of the largest prediction)"
-        return replace(result, action="failed", error=Problem("verify", f"{message}; please report it"))
+        return replace(
+            result, action="failed", error=Problem("verify", f"{message}; please report it")
+        )
     finding = Code.VERIFIED(software=software, off=f"{off:.0e}")
-    return replace(result, checks=(*result.checks, "predictions"), findings=(*result.findings, finding))
+    return replace(
+        result, checks=(*result.checks, "predictions"), findings=(*result.findings, finding)
+    )
 
 
 def _not_verified(result: Result, why: str) -> Result:

@@ -11,7 +11,9 @@ from unnest.report.balance_table import Measured
 from unnest.report.result import Report
 
 
-def write_diagram(place: str, report: Report, also_read: Sequence[str] = (), *, force: bool) -> None:
+def write_diagram(
+    place: str, report: Report, also_read: Sequence[str] = (), *, force: bool
+) -> None:
     """Draw the model of a report. `also_read` are inputs besides its own. Raises Refused or Failed, in one line."""
     from unnest.report.diagram.renderers import RENDERERS
 
@@ -37,10 +39,14 @@ def check_scan(place: str, inputs: Iterable[str] = (), *, force: bool) -> None:
         raise UsageError("usage", f"--report {e.message.replace('-o', 'another name')}") from e
     if os.path.lexists(place) and not force and not _is_own(place):
         what = "exists, and is not a report of unnest"
-        raise UsageError("usage", f"--report {place}: {what}; choose another name, or replace it with --force")
+        raise UsageError(
+            "usage", f"--report {place}: {what}; choose another name, or replace it with --force"
+        )
 
 
-def write_scan(place: str, reports: Sequence[Report], also_read: Sequence[str] = (), *, force: bool) -> None:
+def write_scan(
+    place: str, reports: Sequence[Report], also_read: Sequence[str] = (), *, force: bool
+) -> None:
     """The page of a model, or of many, over an earlier one. `also_read` are inputs besides the reports'.
 
     Raises: Refused or Failed, in one line.
@@ -48,7 +54,9 @@ def write_scan(place: str, reports: Sequence[Report], also_read: Sequence[str] =
     from unnest.report.page.render import render
 
     read = [report.path for report in reports]
-    written = [output for report in reports if (output := getattr(report, "output", None)) is not None]
+    written = [
+        output for report in reports if (output := getattr(report, "output", None)) is not None
+    ]
     write(place, render(reports), [*read, *written, *also_read], force=force or _is_own(place))
 
 
@@ -75,7 +83,9 @@ def write_plot(place: str, measured: Measured) -> None:
 
     drawn = balance_table.plot(measured, os.path.splitext(place)[1][1:].lower())
     if drawn is None:
-        raise Refused("nothing-to-draw", f"--plot {place}: nothing was measured, so nothing is drawn")
+        raise Refused(
+            "nothing-to-draw", f"--plot {place}: nothing was measured, so nothing is drawn"
+        )
     _write(place, drawn, (), force=True)
 
 
@@ -91,7 +101,9 @@ def _write(place: str, data: bytes, inputs: Iterable[str], *, force: bool) -> No
         overwrite_checks.check_inputs(place, overwrite_checks.Inputs.of(inputs))
         atomic.publish(place, fill, check, force=force, modes=lambda _: READABLE)
     except (Refused, Failed) as e:  # what advises -o is said to users of `fix`
-        raise type(e)(e.code, e.message.replace("-o", "another name").replace("with another", "under another")) from e
+        raise type(e)(
+            e.code, e.message.replace("-o", "another name").replace("with another", "under another")
+        ) from e
 
 
 #: Permission bits of a page, less the umask.

@@ -162,7 +162,9 @@ def references_that_share_an_object_nobody_asks_for(folder: Path) -> Path:
     return path
 
 
-def _broken_heap(path: Path, name: str, of: str = "/", size: int = (1 << 64) - 16, index: int = 7) -> Path:
+def _broken_heap(
+    path: Path, name: str, of: str = "/", size: int = (1 << 64) - 16, index: int = 7
+) -> Path:
     """The first object of the heap that an attribute is in leads back to itself."""
     with h5py.File(path, "a") as file:
         file[of].attrs.create(name, "B" * 100, dtype=h5py.string_dtype("ascii"))
@@ -255,7 +257,12 @@ def chunk_of_a_gigabyte(folder: Path) -> Path:
 
     def write(group: h5py.Group) -> None:
         data = group.create_dataset(
-            "kernel:0", (2, 4), "f4", chunks=(1 << 14, 1 << 14), maxshape=(None, None), compression=9
+            "kernel:0",
+            (2, 4),
+            "f4",
+            chunks=(1 << 14, 1 << 14),
+            maxshape=(None, None),
+            compression=9,
         )
         data.id.write_direct_chunk((0, 0), _zeros(1 << 30))
 
@@ -275,7 +282,9 @@ def row_of_a_gigabyte(folder: Path) -> Path:
 
     def write(group: h5py.Group) -> None:
         chunk = 1 << 18
-        data = group.create_dataset("kernel:0", (1, 1 << 28), "f4", chunks=(1, chunk), compression=9)
+        data = group.create_dataset(
+            "kernel:0", (1, 1 << 28), "f4", chunks=(1, chunk), compression=9
+        )
         zeros = _zeros(chunk * 4)
         for k in range(1 << 10):
             data.id.write_direct_chunk((0, k * chunk), zeros)
@@ -288,7 +297,9 @@ def chunks_across_the_rows(folder: Path) -> Path:
     """4,000 rows of which each touches every chunk: to read row by row is to inflate all, 4,000 times."""
 
     def write(group: h5py.Group) -> None:
-        data = group.create_dataset("kernel:0", (4000, 1 << 14), "f4", chunks=(4000, 1 << 8), compression=9)
+        data = group.create_dataset(
+            "kernel:0", (4000, 1 << 14), "f4", chunks=(4000, 1 << 8), compression=9
+        )
         zeros = zlib.compress(bytes(4000 << 10), 9)
         for k in range(1 << 6):
             data.id.write_direct_chunk((0, k << 8), zeros)
@@ -382,12 +393,18 @@ def _pairs() -> dict[bytes, bytes]:
 def _whole(data: bytes, handles: list[tuple[bytes, int, int]]) -> bytes:
     """A table of these data blocks."""
     index = b"".join(
-        varint(0) + varint(len(k)) + varint(len(h := varint(at) + varint(size))) + k + h for k, at, size in handles
+        varint(0) + varint(len(k)) + varint(len(h := varint(at) + varint(size))) + k + h
+        for k, at, size in handles
     )
     index += (0).to_bytes(4, "little") + (1).to_bytes(4, "little") + b"\0"
     index += sstable.masked_crc(index).to_bytes(4, "little")
     meta = block({})
-    footer = varint(len(data)) + varint(len(meta) - 5) + varint(len(data) + len(meta)) + varint(len(index) - 5)
+    footer = (
+        varint(len(data))
+        + varint(len(meta) - 5)
+        + varint(len(data) + len(meta))
+        + varint(len(index) - 5)
+    )
     return data + meta + index + footer.ljust(40, b"\0") + sstable.MAGIC.to_bytes(8, "little")
 
 
@@ -512,7 +529,9 @@ def _merge(meta: Any, name: str, operands: list[str]) -> None:  # noqa: ANN401
     axis.attr["value"].tensor.dtype = 3
     axis.attr["value"].tensor.int_val.append(0)
     axis.attr["value"].tensor.shape.SetInParent()
-    meta.graph.node.add(name=name, op="ConcatV2", input=[*operands, f"{name}/axis"]).attr["N"].i = len(operands)
+    meta.graph.node.add(name=name, op="ConcatV2", input=[*operands, f"{name}/axis"]).attr[
+        "N"
+    ].i = len(operands)
 
 
 def _served(meta: Any, name: str) -> None:  # noqa: ANN401
@@ -547,13 +566,17 @@ def chain_of_1_000_functions(folder: Path) -> Path:
             function.signature.name = f"f{k}"
             function.signature.input_arg.add(name="x", type=1)
             function.signature.output_arg.add(name="y", type=1)
-            node = function.node_def.add(name="a", op="PartitionedCall" if k < 999 else "Relu", input=["x"])
+            node = function.node_def.add(
+                name="a", op="PartitionedCall" if k < 999 else "Relu", input=["x"]
+            )
             if k < 999:
                 node.attr["f"].func.name = f"f{k + 1}"
             function.ret["y"] = "a:output:0"
         meta.graph.node.add(name="input", op="Placeholder")
         for k in range(2):
-            meta.graph.node.add(name=f"tower{k}", op="PartitionedCall", input=["input"]).attr["f"].func.name = "f0"
+            meta.graph.node.add(name=f"tower{k}", op="PartitionedCall", input=["input"]).attr[
+                "f"
+            ].func.name = "f0"
         _merge(meta, "merged", ["tower0", "tower1"])
         _served(meta, "merged")
 
@@ -632,7 +655,9 @@ def objects_100_000(folder: Path) -> Path:
     def change(pairs: dict[bytes, bytes]) -> None:
         entry = protos.parse("BundleEntry", pairs[b"_CHECKPOINTABLE_OBJECT_GRAPH"], "entry")
         entry.offset, entry.size = at, len(data)
-        whole = sstable.extend(sstable.extend(0, len(text).to_bytes(4, "little")), crc.to_bytes(4, "little"))
+        whole = sstable.extend(
+            sstable.extend(0, len(text).to_bytes(4, "little")), crc.to_bytes(4, "little")
+        )
         entry.crc32c = sstable.mask(sstable.extend(whole, text))
         pairs[b"_CHECKPOINTABLE_OBJECT_GRAPH"] = protos.dump(entry)
 
@@ -654,7 +679,12 @@ def models_in_models_1_000_deep(folder: Path) -> Path:
     """A chain of models that hold one model each."""
     text = json.dumps(makeh5.template()["config"])
     for k in range(150):
-        inner = {"class_name": "Model", "name": f"i{k}", "config": "@", "inbound_nodes": [[["x", 0, 0, {}]]]}
+        inner = {
+            "class_name": "Model",
+            "name": f"i{k}",
+            "config": "@",
+            "inbound_nodes": [[["x", 0, 0, {}]]],
+        }
         whole = makeh5.model(f"m{k}", [makeh5.source(), inner], [["x", 0, 0]], [[f"i{k}", 1, 0]])
         text = json.dumps(whole["config"]).replace('"@"', text)
     text = f'{{"class_name": "Model", "config": {text}}}'
@@ -694,10 +724,17 @@ def merges_3_000(folder: Path) -> Path:
     """More wrappers than anybody has, one behind the other."""
     layers, before = [makeh5.source()], "x"
     for k in range(3000):
-        cuts = [makeh5.layer("Lambda", f"l{k}_{i}", [[before, 0, 0]], arguments={"i": i, "parts": 2}) for i in range(2)]
+        cuts = [
+            makeh5.layer("Lambda", f"l{k}_{i}", [[before, 0, 0]], arguments={"i": i, "parts": 2})
+            for i in range(2)
+        ]
         shared = makeh5.layer("Dense", f"d{k}", units=4)
         shared["inbound_nodes"] = [[[f"l{k}_{i}", 0, 0, {}]] for i in range(2)]
-        layers += [*cuts, shared, makeh5.layer("Concatenate", f"c{k}", [[f"d{k}", i, 0] for i in range(2)], axis=0)]
+        layers += [
+            *cuts,
+            shared,
+            makeh5.layer("Concatenate", f"c{k}", [[f"d{k}", i, 0] for i in range(2)], axis=0),
+        ]
         before = f"c{k}"
     return _json(folder, makeh5.model("m", layers, [["x", 0, 0]], [[before, 0, 0]]))
 
@@ -709,7 +746,12 @@ def towers_of_templates_2_000(folder: Path) -> Path:
     for k in range(2000):
         inner = makeh5.parallel(makeh5.template(f"t{k}"), name=f"p{k}")
         layers.append(
-            {"class_name": "Model", "name": f"p{k}", "config": inner["config"], "inbound_nodes": [[["x", 0, 0, {}]]]}
+            {
+                "class_name": "Model",
+                "name": f"p{k}",
+                "config": inner["config"],
+                "inbound_nodes": [[["x", 0, 0, {}]]],
+            }
         )
         ends.append([f"p{k}", 1, 0])
     return _json(folder, makeh5.model("m", layers, [["x", 0, 0]], ends))
@@ -742,13 +784,19 @@ def batch_shape_of_200_000_dimensions(folder: Path) -> Path:
 @costly("over-budget", "not-keras", "bad-json", None)
 def empty_lists_3_000_000(folder: Path) -> Path:
     """10 MB of JSON that takes Python twenty times that."""
-    return _json(folder, '{"class_name": "Model", "config": {"layers": [' + ",".join(["[]"] * 3_300_000) + "]}}")
+    return _json(
+        folder,
+        '{"class_name": "Model", "config": {"layers": [' + ",".join(["[]"] * 3_300_000) + "]}}",
+    )
 
 
 @costly("over-budget", "not-keras", "bad-json", None)
 def empty_objects_1_200_000(folder: Path) -> Path:
     """The same with objects."""
-    return _json(folder, '{"class_name": "Model", "config": {"a": [' + ",".join(['{"b":0}'] * 1_200_000) + "]}}")
+    return _json(
+        folder,
+        '{"class_name": "Model", "config": {"a": [' + ",".join(['{"b":0}'] * 1_200_000) + "]}}",
+    )
 
 
 @costly(None)
@@ -776,7 +824,9 @@ def joins_300_of_the_last_with_itself(folder: Path) -> Path:
     """Each doubles the batch."""
     before, layers = "x", [makeh5.source()]
     for k in range(300):
-        layers.append(makeh5.layer("Concatenate", f"c{k}", [[before, 0, 0], [before, 0, 0]], axis=0))
+        layers.append(
+            makeh5.layer("Concatenate", f"c{k}", [[before, 0, 0], [before, 0, 0]], axis=0)
+        )
         before = f"c{k}"
     return _json(folder, makeh5.model("m", layers, [["x", 0, 0]], [[before, 0, 0]]))
 

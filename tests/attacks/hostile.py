@@ -24,7 +24,9 @@ def attack(code: str) -> Callable[[Callable[[h5py.File], None]], Callable[[h5py.
     def register(edit: Callable[[h5py.File], None]) -> Callable[[h5py.File], None]:
         def make(path: Path) -> None:
             makeh5.parallel_file(path)
-            with h5py.File(path, "a", libver="latest" if "dense" in edit.__name__ else "earliest") as file:
+            with h5py.File(
+                path, "a", libver="latest" if "dense" in edit.__name__ else "earliest"
+            ) as file:
                 edit(file)
 
         ATTACKS[edit.__name__] = (make, code)
@@ -268,7 +270,9 @@ def nothing_for_a_config(file: h5py.File) -> None:
 @attack("not-a-graph")
 def an_output_below_zero(file: h5py.File) -> None:
     """Reads what is before the first."""
-    _with_layer(file, lambda layers: layers[-1].update(inbound_nodes=[[[layers[1]["name"], 0, -5, {}]]]))
+    _with_layer(
+        file, lambda layers: layers[-1].update(inbound_nodes=[[[layers[1]["name"], 0, -5, {}]]])
+    )
 
 
 @attack("bad-json")

@@ -23,7 +23,9 @@ def test_cost(name: str, tmp_path: Path) -> None:
     given = sorted(p for p in tmp_path.rglob("*") if p.is_file())
     assert sum(p.stat().st_size for p in given) < LARGEST
     for command in COMMANDS.get(name, (["inspect"], ["fix"])):
-        done, seconds, megabytes = cost.run(*command, path.name, "--json", cwd=tmp_path, limited=True)
+        done, seconds, megabytes = cost.run(
+            *command, path.name, "--json", cwd=tmp_path, limited=True
+        )
         assert seconds < SECONDS
         assert megabytes < MEGABYTES
         report = json.loads(done.stdout)["files"][0]

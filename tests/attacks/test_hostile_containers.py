@@ -56,7 +56,9 @@ def refused(cli: Cli, path: Path, code: str) -> str:
     return error.message
 
 
-def entry(change: Callable[[protos.Message], None], key: bytes) -> Callable[[dict[bytes, bytes]], None]:
+def entry(
+    change: Callable[[protos.Message], None], key: bytes
+) -> Callable[[dict[bytes, bytes]], None]:
     """Change one entry of an index."""
 
     def apply(pairs: dict[bytes, bytes]) -> None:
@@ -173,7 +175,9 @@ def test_links(cli: Cli, model: Path, name: str, tmp_path: Path) -> None:
     refused(cli, model, "link")
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff" * 100, b"not a protobuf at all", b"\x0a" * 100_000])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff" * 100, b"not a protobuf at all", b"\x0a" * 100_000]
+)
 def test_no_graph(cli: Cli, model: Path, content: bytes) -> None:
     """saved_model.pb is anything else."""
     (model / "saved_model.pb").write_bytes(content)
@@ -220,7 +224,9 @@ def test_function_that_calls_itself(cli: Cli, model: Path) -> None:
 def test_objects_that_there_are_not(model: Path, tmp_path: Path, child: int) -> None:
     """The graph can be read and not be cut (found by fuzzing): the file's fault, and no word of a bug."""
     saved = protos.parse("SavedModel", (model / "saved_model.pb").read_bytes(), "test")
-    signatures = next(n for n in saved.meta_graphs[0].objects.nodes if n.user.identifier == "signature_map")
+    signatures = next(
+        n for n in saved.meta_graphs[0].objects.nodes if n.user.identifier == "signature_map"
+    )
     signatures.children[0].node_id = child if child > 0 else len(saved.meta_graphs[0].objects.nodes)
     (model / "saved_model.pb").write_bytes(protos.dump(saved))
     result = unnest.fix(model)
@@ -234,7 +240,10 @@ def test_places_of_operations_that_are_no_text(model: Path, tmp_path: Path) -> N
     """`_class` of a node names others in bytes that are no UTF-8 (found by fuzzing): the file's fault."""
     saved = protos.parse("SavedModel", (model / "saved_model.pb").read_bytes(), "test")
     graph = saved.meta_graphs[0].graph
-    for node in [*graph.node, *(n for function in graph.library.function for n in function.node_def)]:
+    for node in [
+        *graph.node,
+        *(n for function in graph.library.function for n in function.node_def),
+    ]:
         node.attr["_class"].list.s.append(b"loc:@\xff")
     (model / "saved_model.pb").write_bytes(protos.dump(saved))
     result = unnest.fix(model)
@@ -257,7 +266,10 @@ def test_zip_cut_short(cli: Cli, tmp_path: Path) -> None:
 
 def test_zip_bomb(cli: Cli, tmp_path: Path) -> None:
     """A small member that claims and holds much more than weights would."""
-    with zipfile.ZipFile(KERAS) as old, zipfile.ZipFile(tmp_path / "m.keras", "w", zipfile.ZIP_DEFLATED) as new:
+    with (
+        zipfile.ZipFile(KERAS) as old,
+        zipfile.ZipFile(tmp_path / "m.keras", "w", zipfile.ZIP_DEFLATED) as new,
+    ):
         new.writestr("config.json", old.read("config.json"))
         with new.open("model.weights.h5", "w") as member:
             for _ in range(200):
@@ -282,7 +294,9 @@ def test_zip_that_lost_a_member(cli: Cli, lost: str, tmp_path: Path) -> None:
     refused(cli, tmp_path / "m.keras", "incomplete")
 
 
-@pytest.mark.parametrize("name", ["../escape.txt", "/etc/x", "assets/../../x", "a\\..\\..\\x", "C:/x", "config.json"])
+@pytest.mark.parametrize(
+    "name", ["../escape.txt", "/etc/x", "assets/../../x", "a\\..\\..\\x", "C:/x", "config.json"]
+)
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_zip_member_names(cli: Cli, name: str, tmp_path: Path) -> None:
     """Members whose names climb out, or are there twice."""
@@ -334,7 +348,11 @@ def member_at(data: bytes | bytearray, name: str) -> int:
     """Where a member's content starts."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         start = archive.getinfo(name).header_offset
-    return start + 30 + sum(int.from_bytes(data[start + k : start + k + 2], "little") for k in (26, 28))
+    return (
+        start
+        + 30
+        + sum(int.from_bytes(data[start + k : start + k + 2], "little") for k in (26, 28))
+    )
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])

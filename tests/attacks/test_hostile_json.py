@@ -20,10 +20,16 @@ TEXTS = {
     "a list": ('["class_name", "config"]', "not-keras"),
     "text in text in text": ('"\\"\\\\\\"x\\\\\\"\\""', "not-keras"),
     "deep": ('{"class_name": ' * 100_000, "json-too-deep"),
-    "a number without end": ('{"class_name": "Model", "config": ' + "9" * 500_000 + "}", "bad-json"),
+    "a number without end": (
+        '{"class_name": "Model", "config": ' + "9" * 500_000 + "}",
+        "bad-json",
+    ),
     "a config that is no object": ('{"class_name": "Model", "config": 3}', None),
     "layers that are no list": ('{"class_name": "Model", "config": {"layers": 3}}', None),
-    "layers that are no objects": ('{"class_name": "Model", "config": {"layers": [3, null]}}', None),
+    "layers that are no objects": (
+        '{"class_name": "Model", "config": {"layers": [3, null]}}',
+        None,
+    ),
 }
 
 
@@ -55,7 +61,10 @@ def test_json(name: str, tmp_path: Path) -> None:
 )
 def test_no_advice_for_programmers(text: str, why: str) -> None:
     """What Python would have us call is nothing for users."""
-    with pytest.raises(Unreadable, match=f"^m.json is not JSON {re.escape(why)}; the file is damaged; copy it again$"):
+    with pytest.raises(
+        Unreadable,
+        match=f"^m.json is not JSON {re.escape(why)}; the file is damaged; copy it again$",
+    ):
         parse(text, "m.json")
 
 

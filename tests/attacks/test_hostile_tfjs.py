@@ -43,7 +43,9 @@ def twice(stored: dict[str, Any]) -> None:
 def overlap(stored: dict[str, Any]) -> None:
     """Two groups of other weights over the same bytes."""
     renamed = [{**w, "name": w["name"] + "_again"} for w in group(stored)["weights"]]
-    stored["weightsManifest"].append({"paths": ["./" + group(stored)["paths"][0]], "weights": renamed})
+    stored["weightsManifest"].append(
+        {"paths": ["./" + group(stored)["paths"][0]], "weights": renamed}
+    )
 
 
 def a_name_twice(stored: dict[str, Any]) -> None:
@@ -91,7 +93,10 @@ CHANGES: dict[str, tuple[Change, str]] = {
         "dtype",
     ),
     "no scale": (weight(quantization={"dtype": "uint8", "min": 0}), "damaged-index"),
-    "a scale without end": (weight(quantization={"dtype": "uint8", "min": 0, "scale": 10**400}), "damaged-index"),
+    "a scale without end": (
+        weight(quantization={"dtype": "uint8", "min": 0, "scale": 10**400}),
+        "damaged-index",
+    ),
     "no number for a scale": (
         weight(quantization={"dtype": "uint8", "min": 0, "scale": float("nan")}),
         "damaged-index",
@@ -102,12 +107,21 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "overlapping groups": (overlap, "damaged-index"),
     "no manifest": (lambda stored: stored.update(weightsManifest={"paths": []}), "damaged-index"),
     "a number for a group": (lambda stored: stored.update(weightsManifest=[3]), "damaged-index"),
-    "no lists in a group": (lambda stored: stored.update(weightsManifest=[{"paths": "a"}]), "damaged-index"),
+    "no lists in a group": (
+        lambda stored: stored.update(weightsManifest=[{"paths": "a"}]),
+        "damaged-index",
+    ),
     "no model": (lambda stored: stored.update(modelTopology=3), "damaged"),
     "text for a model": (lambda stored: stored.update(modelTopology="{"), "bad-json"),
-    "nothing at all": (lambda stored: stored.update(modelTopology=None, weightsManifest=[]), "not-keras"),
+    "nothing at all": (
+        lambda stored: stored.update(modelTopology=None, weightsManifest=[]),
+        "not-keras",
+    ),
     "a graph model": (lambda stored: stored.update(format="graph-model"), "not-keras"),
-    "a graph": (lambda stored: stored.update(modelTopology={"node": [], "versions": {}}), "not-keras"),
+    "a graph": (
+        lambda stored: stored.update(modelTopology={"node": [], "versions": {}}),
+        "not-keras",
+    ),
 }
 
 
@@ -147,7 +161,9 @@ def beta_for_gamma(stored: dict[str, Any]) -> None:
 
 def reordered(names: list[str]) -> Change:
     """The weights of the manifest in another order, whose bytes stay where they are."""
-    return lambda stored: group(stored)["weights"].sort(key=lambda w: names.index(w["name"].rpartition("/")[2]))
+    return lambda stored: group(stored)["weights"].sort(
+        key=lambda w: names.index(w["name"].rpartition("/")[2])
+    )
 
 
 @pytest.mark.parametrize(

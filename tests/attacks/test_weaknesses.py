@@ -39,7 +39,9 @@ def tells(report: unnest.Report, words: str) -> bool:
 
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("weakness", PLANTED)
-def test_what_loading_would_run_is_told_and_not_run(weakness: str, container: str, place: Path) -> None:
+def test_what_loading_would_run_is_told_and_not_run(
+    weakness: str, container: str, place: Path
+) -> None:
     """`inspect`, `fix` and `fix --keras 3` copy or refuse it; the report names it, of the input and of the output."""
     layer, words = PLANTED[weakness]
     path = CONTAINERS[container](place, layer)
@@ -56,13 +58,23 @@ def test_what_loading_would_run_is_told_and_not_run(weakness: str, container: st
 
 @pytest.mark.parametrize("container", STORES)
 @pytest.mark.parametrize(
-    ("edit", "error"), [(weaknesses.external_storage, "external-storage"), (weaknesses.declared_size, "absurd-size")]
+    ("edit", "error"),
+    [(weaknesses.external_storage, "external-storage"), (weaknesses.declared_size, "absurd-size")],
 )
-def test_tensors_that_are_not_in_the_file(container: str, edit: Any, error: str, place: Path) -> None:  # noqa: ANN401
+def test_tensors_that_are_not_in_the_file(
+    container: str,
+    edit: Any,  # noqa: ANN401 - a function of h5py's file
+    error: str,
+    place: Path,
+) -> None:
     """External storage and declared terabytes are refused before anything is read or reserved."""
     path = STORES[container](place, edit)
     before = sorted(place.iterdir())
-    for report in (unnest.inspect(path), unnest.fix(path), unnest.fix(path, place / "three.keras", keras="3")):
+    for report in (
+        unnest.inspect(path),
+        unnest.fix(path),
+        unnest.fix(path, place / "three.keras", keras="3"),
+    ):
         assert report.error is not None
         assert (report.verdict, report.error.code) == ("unreadable", error)
         assert sorted(place.iterdir()) == before

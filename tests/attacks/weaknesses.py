@@ -78,7 +78,12 @@ def planted(model: Entry, layer: Entry) -> Entry:
     first = next(entry for entry in layers if entry["class_name"] == "InputLayer")["name"]
     reader = next(entry for entry in layers if entry["inbound_nodes"])
     own = {"name": "planted", "trainable": True, **layer["config"]}
-    entry = {**layer, "name": "planted", "config": own, "inbound_nodes": copy.deepcopy(reader["inbound_nodes"])}
+    entry = {
+        **layer,
+        "name": "planted",
+        "config": own,
+        "inbound_nodes": copy.deepcopy(reader["inbound_nodes"]),
+    }
     for other in layers:
         for node in other["inbound_nodes"]:
             for ref in refs_of(node):
@@ -91,13 +96,17 @@ def as_h5(folder: Path, layer: Entry) -> Path:
     """In the older HDF5 layout."""
     path = makeh5.parallel_file(folder / "m.h5")
     with h5py.File(path, "a") as file:
-        file.attrs["model_config"] = json.dumps(planted(json.loads(file.attrs["model_config"]), layer))
+        file.attrs["model_config"] = json.dumps(
+            planted(json.loads(file.attrs["model_config"]), layer)
+        )
     return path
 
 
 def as_keras(folder: Path, layer: Entry) -> Path:
     """In a `.keras`."""
-    return _zipped(folder, config=lambda text: json.dumps(planted(json.loads(text), layer)).encode())
+    return _zipped(
+        folder, config=lambda text: json.dumps(planted(json.loads(text), layer)).encode()
+    )
 
 
 def as_json(folder: Path, layer: Entry) -> Path:
@@ -107,7 +116,11 @@ def as_json(folder: Path, layer: Entry) -> Path:
     return path
 
 
-CONTAINERS: dict[str, Callable[[Path, Entry], Path]] = {"h5": as_h5, "keras": as_keras, "json": as_json}
+CONTAINERS: dict[str, Callable[[Path, Entry], Path]] = {
+    "h5": as_h5,
+    "keras": as_keras,
+    "json": as_json,
+}
 
 
 def _zipped(folder: Path, **changes: Callable[[bytes], bytes]) -> Path:
@@ -151,7 +164,11 @@ STORES: dict[str, Callable[[Path, Callable[[h5py.File], None]], Path]] = {
 def _first(file: h5py.File) -> str:
     """Any tensor of the file."""
     names: list[str] = []
-    file.visititems(lambda name, thing: names.append(name) if isinstance(thing, h5py.Dataset) and thing.shape else None)
+    file.visititems(
+        lambda name, thing: (
+            names.append(name) if isinstance(thing, h5py.Dataset) and thing.shape else None
+        )
+    )
     return names[0]
 
 

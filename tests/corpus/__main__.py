@@ -19,7 +19,9 @@ from tests.corpus import store
 
 def matching_rows(words: list[str]) -> list[dict[str, str]]:
     """Return the rows of the index that hold all of these words."""
-    return [row for row in store.read_index() if all(word in " ".join(row.values()) for word in words)]
+    return [
+        row for row in store.read_index() if all(word in " ".join(row.values()) for word in words)
+    ]
 
 
 def find_case(name: str) -> str:
@@ -35,7 +37,9 @@ def find_case(name: str) -> str:
     ]
     if len(found) != 1:
         listed = "".join(f"\n    {path}" for path in found[:10])
-        sys.exit(f"{name}: {len(found)} cases are called so; see python -m tests.corpus list{listed}")
+        sys.exit(
+            f"{name}: {len(found)} cases are called so; see python -m tests.corpus list{listed}"
+        )
     return found[0]
 
 

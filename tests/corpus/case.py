@@ -49,21 +49,34 @@ class Case:
 
     def base(self, source: Path) -> Path | None:
         """What its own software wrote for the template: a file of the container of `source`, or the tensors alone."""
-        same = {"weights.h5": "base_weights.h5", "parallel": "base.npz"}.get(source.name, f"base{suffixes(source)}")
+        same = {"weights.h5": "base_weights.h5", "parallel": "base.npz"}.get(
+            source.name, f"base{suffixes(source)}"
+        )
         return next((p for n in (same, "base.npz") if (p := self.folder / n).exists()), None)
 
     def architecture(self, source: Path) -> Path | None:
         """The JSON that was kept beside weights and is to be given: of the parallel model, or else of the template."""
-        if source.suffix == ".keras" or ("architecture" in self.facts and not self.facts["architecture"]):
+        if source.suffix == ".keras" or (
+            "architecture" in self.facts and not self.facts["architecture"]
+        ):
             return None
-        return next((p for n in ("model.json", "template.json") if (p := self.folder / n).exists()), None)
+        return next(
+            (p for n in ("model.json", "template.json") if (p := self.folder / n).exists()), None
+        )
 
     def wanted(self) -> Facts:
         """What should be said of it and done; without what its author does not tell."""
         if not self.parallel:
             return {"verdict": "clean", "wrappers": 0, "action": "unchanged"}
-        keys = {"wrappers": "wrappers", "towers": "towers", "scope": "scope", "parameters": "template_parameters"}
-        facts = {key: self.facts[name] for key, name in keys.items() if self.facts.get(name) is not None}
+        keys = {
+            "wrappers": "wrappers",
+            "towers": "towers",
+            "scope": "scope",
+            "parameters": "template_parameters",
+        }
+        facts = {
+            key: self.facts[name] for key, name in keys.items() if self.facts.get(name) is not None
+        }
         return {"verdict": "parallel", "action": "fixed", **facts}
 
 
@@ -81,7 +94,9 @@ def each(chosen: list[Case]) -> pytest.MarkDecorator:
 def each_source(chosen: list[Case]) -> pytest.MarkDecorator:
     """A test of each file of these cases, its parameters `case` and `source`."""
     pairs = [(case, source) for case in chosen for source in case.sources]
-    return pytest.mark.parametrize(("case", "source"), pairs, ids=[f"{c.name}/{s.name}" for c, s in pairs])
+    return pytest.mark.parametrize(
+        ("case", "source"), pairs, ids=[f"{c.name}/{s.name}" for c, s in pairs]
+    )
 
 
 def limited(case: Case, limits: dict[str, str], request: pytest.FixtureRequest) -> None:

@@ -49,7 +49,9 @@ def tensor_bytes(path: Path) -> Counter[bytes]:
             entries = (entry for entry in source.bundle.entries.values() if entry.dtype != "string")
             return Counter(b"".join(source.bundle.blocks(entry)) for entry in entries)
         state = {tensor.ref for tensor in source.stored.optimizer or ()}
-        return Counter(b"".join(source.blocks(tensor)) for tensor in source.tensors if tensor.ref not in state)
+        return Counter(
+            b"".join(source.blocks(tensor)) for tensor in source.tensors if tensor.ref not in state
+        )
 
 
 def layers_unlike(output: Path, base: Path) -> list[str]:
@@ -80,8 +82,16 @@ def archive_unlike(output: Path, base: Path) -> list[str]:
 def members_unlike(output: Path, base: Path) -> list[str]:
     """Tensors by path, and the other members of the archives; not the config."""
     a, b = opened(output), opened(base)
-    tensors = [f"tensor {n}" for n in sorted({*a.tensors, *b.tensors}) if a.tensors.get(n) != b.tensors.get(n)]
-    return tensors + [f"member {n}" for n in sorted({*a.members, *b.members}) if a.members.get(n) != b.members.get(n)]
+    tensors = [
+        f"tensor {n}"
+        for n in sorted({*a.tensors, *b.tensors})
+        if a.tensors.get(n) != b.tensors.get(n)
+    ]
+    return tensors + [
+        f"member {n}"
+        for n in sorted({*a.members, *b.members})
+        if a.members.get(n) != b.members.get(n)
+    ]
 
 
 def opened(path: Path) -> Archive:
@@ -89,7 +99,11 @@ def opened(path: Path) -> Archive:
     if path.suffix != ".keras":
         return Archive(tensors_by_path(path), None, {})
     with zipfile.ZipFile(path) as archive:
-        members = {n: archive.read(n) for n in archive.namelist() if n not in {"model.weights.h5", "config.json"}}
+        members = {
+            n: archive.read(n)
+            for n in archive.namelist()
+            if n not in {"model.weights.h5", "config.json"}
+        }
         version = json.loads(members["metadata.json"])["keras_version"]
         members["metadata.json"] = str(version).encode()  # the rest is the date
         weights = tensors_by_path(io.BytesIO(archive.read("model.weights.h5")))
@@ -104,7 +118,11 @@ def tensors_by_path(file: Path | io.BytesIO) -> dict[str, tuple[str, tuple[int, 
         if isinstance(item, h5py.Dataset) and not name.startswith("metrics/"):
             data = np.asarray(item[()])
             text = item.dtype.kind == "O"
-            found[name] = (str(item.dtype), item.shape, repr(data.tolist()).encode() if text else data.tobytes())
+            found[name] = (
+                str(item.dtype),
+                item.shape,
+                repr(data.tolist()).encode() if text else data.tobytes(),
+            )
 
     with h5py.File(file) as f:
         f.visititems(keep)
@@ -127,7 +145,11 @@ class Missing:
 
 def by_name(_: str, found: Any, wanted: Any) -> bool:
     """`adam`, and an Adam."""
-    return isinstance(found, str) and isinstance(wanted, dict) and wanted["class_name"].lower() == found.lower()
+    return (
+        isinstance(found, str)
+        and isinstance(wanted, dict)
+        and wanted["class_name"].lower() == found.lower()
+    )
 
 
 def scaled(_: str, found: Any, wanted: Any) -> bool:
@@ -154,10 +176,26 @@ def numbers(_: str, found: Any, wanted: Any) -> bool:
 #: Differences between the config.json of a result and of its base that are the base's: where, which, and why.
 IGNORED: tuple[tuple[str, Callable[[str, Any, Any], bool], str], ...] = (
     (r".*\.shared_object_id", numbers, "addresses in the writer's memory"),
-    (r"\.compile_config\.optimizer", by_name, "the wrapper was compiled by name, the base with the optimizer of that"),
-    (r"\.compile_config\.optimizer", scaled, "the same: mixed precision had put a LossScaleOptimizer around it"),
-    (r"\.config\.input_layers", listed, "whether a person called Model with an input or with a list of one"),
-    (r"\.compile_config\.metrics\..*\.config\.name", named_twice, "compile renames the metric; the base used it again"),
+    (
+        r"\.compile_config\.optimizer",
+        by_name,
+        "the wrapper was compiled by name, the base with the optimizer of that",
+    ),
+    (
+        r"\.compile_config\.optimizer",
+        scaled,
+        "the same: mixed precision had put a LossScaleOptimizer around it",
+    ),
+    (
+        r"\.config\.input_layers",
+        listed,
+        "whether a person called Model with an input or with a list of one",
+    ),
+    (
+        r"\.compile_config\.metrics\..*\.config\.name",
+        named_twice,
+        "compile renames the metric; the base used it again",
+    ),
 )
 
 
@@ -169,7 +207,15 @@ def json_unlike(a: Any, b: Any, place: str = "") -> list[str]:
         return []
     if isinstance(a, dict) and isinstance(b, dict):
         keys = sorted({*a, *b})
-        return [t for k in keys for t in json_unlike(a.get(k, Missing()), b.get(k, Missing()), f"{place}.{k}")]
+        return [
+            t
+            for k in keys
+            for t in json_unlike(a.get(k, Missing()), b.get(k, Missing()), f"{place}.{k}")
+        ]
     if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
-        return [t for k, (x, y) in enumerate(zip(a, b, strict=True)) for t in json_unlike(x, y, f"{place}[{k}]")]
+        return [
+            t
+            for k, (x, y) in enumerate(zip(a, b, strict=True))
+            for t in json_unlike(x, y, f"{place}[{k}]")
+        ]
     return [f"{place}: {str(a)[:60]} != {str(b)[:60]}"]

@@ -26,17 +26,35 @@ AS_GOOD: Mapping[str, tuple[Facts, str]] = {
         {"parameters": 164},
         "SpectralNormalization stores its layer's kernel twice, and the file does not say that they are one",
     ),
-    "120-two-autoencoders-one-file": ({"wrappers": 1}, "one is told of the two that share a template; both are cut"),
-    "121-frozen-constants": ({"parameters": None}, "no variables: which constants are weights is not stored"),
-    "123-classify-signature-shared-sub-model": ({"scope": "embedded"}, "a loop decodes images in front, as told"),
+    "120-two-autoencoders-one-file": (
+        {"wrappers": 1},
+        "one is told of the two that share a template; both are cut",
+    ),
+    "121-frozen-constants": (
+        {"parameters": None},
+        "no variables: which constants are weights is not stored",
+    ),
+    "123-classify-signature-shared-sub-model": (
+        {"scope": "embedded"},
+        "a loop decodes images in front, as told",
+    ),
     "127-parallel-model-class": (
         _LEFT_ALONE,
         "a class that keeps its layers in code: there is no graph, and that is said",
     ),
-    "142-wrapped-twice": ({"towers": {2, 3}}, "the case tells the outer wrapper's towers alone: 3 around 2"),
+    "142-wrapped-twice": (
+        {"towers": {2, 3}},
+        "the case tells the outer wrapper's towers alone: 3 around 2",
+    ),
     "150-tf215-lambda-closure-spectral": ({"parameters": 293}, "as in 113"),
-    "154-fp16-casts": ({"scope": "embedded"}, "the casts change values and are kept, as its author takes too"),
-    "156-tf210-fixed-batch-signature": ({"action": "refused"}, "the towers take 4 rows and no others, as told"),
+    "154-fp16-casts": (
+        {"scope": "embedded"},
+        "the casts change values and are kept, as its author takes too",
+    ),
+    "156-tf210-fixed-batch-signature": (
+        {"action": "refused"},
+        "the towers take 4 rows and no others, as told",
+    ),
     "220-slices-of-inner-input": ({"scope": "embedded"}, "as its author takes too"),
     "347-shift-layers": (
         _LIKELY_PARALLEL,
@@ -47,7 +65,10 @@ AS_GOOD: Mapping[str, tuple[Facts, str]] = {
         "two wrappers of two towers, one in the other, are taken out",
     ),
     "369-blocks-of-stripes-bare-tf210-function": ({"towers": 2}, "as in 366"),
-    "412-textcnn-eight": ({"towers": None}, "weights with the template's JSON do not tell the number of towers"),
+    "412-textcnn-eight": (
+        {"towers": None},
+        "weights with the template's JSON do not tell the number of towers",
+    ),
     "428-loaded-and-wrapped-again": ({"towers": {2, 3}}, "as in 142"),
     "811-cells-late-eager-tf23": (
         _LIKELY_PARALLEL,
@@ -62,7 +83,9 @@ AS_GOOD: Mapping[str, tuple[Facts, str]] = {
 
 #: Towers without a nested model, and a base that was made beside the parallel model, not in it.
 INLINE = frozenset(
-    case.name for case in cases("h5") if case.parallel and "-h5-tf23-" in case.name and case.name.endswith("-inline")
+    case.name
+    for case in cases("h5")
+    if case.parallel and "-h5-tf23-" in case.name and case.name.endswith("-inline")
 )
 
 #: Results that are as good as the base, by the author's own words, and differ from it.
@@ -75,7 +98,10 @@ OTHER_FILE: Mapping[str, str] = {
     "897-weights-renamed-layers-tf23": "as in 896",
     "862-sizes-declared-tf23": "the template itself was declared for 4 rows, its base for any",
     "220-slices-of-inner-input": "an outer input stays, as the design says of what is embedded: base_embedded.h5",
-    **dict.fromkeys(INLINE, "towers of the model's own layers: its name and its input stay, and the base has others"),
+    **dict.fromkeys(
+        INLINE,
+        "towers of the model's own layers: its name and its input stay, and the base has others",
+    ),
 }
 
 

@@ -117,7 +117,10 @@ def _fill(folder: Path) -> None:
 
 
 def _forget_old_trees() -> None:
-    trees = sorted((p for p in CACHE.iterdir() if not p.name.startswith("unpack-")), key=lambda p: p.stat().st_mtime)
+    trees = sorted(
+        (p for p in CACHE.iterdir() if not p.name.startswith("unpack-")),
+        key=lambda p: p.stat().st_mtime,
+    )
     for old in trees[:-TREES]:
         shutil.rmtree(old, ignore_errors=True)
 
@@ -125,8 +128,15 @@ def _forget_old_trees() -> None:
 def _unpacked_files() -> list[Path]:
     """Return the files that lie unpacked in the repository, scripts included."""
     skipped = [ROOT / path for path in NO_UNITS]
-    files = (path for corpus in CORPORA for path in (ROOT / corpus).rglob("*") if "__pycache__" not in path.parts)
-    return sorted(p for p in files if p.is_file() and not any(s == p or s in p.parents for s in skipped))
+    files = (
+        path
+        for corpus in CORPORA
+        for path in (ROOT / corpus).rglob("*")
+        if "__pycache__" not in path.parts
+    )
+    return sorted(
+        p for p in files if p.is_file() and not any(s == p or s in p.parents for s in skipped)
+    )
 
 
 def data_files(folder: Path) -> list[Path]:
@@ -139,7 +149,11 @@ def units(root: Path) -> list[str]:
     found: set[Path] = set()
     for corpus in CORPORA:
         skipped = {root / path for path in NO_UNITS}
-        holders = {p.parent for p in data_files(root / corpus) if p not in skipped and not skipped & {*p.parents}}
+        holders = {
+            p.parent
+            for p in data_files(root / corpus)
+            if p not in skipped and not skipped & {*p.parents}
+        }
         found |= {folder for folder in holders if not holders & {*folder.parents}}
     return sorted(folder.relative_to(root).as_posix() for folder in found)
 
@@ -176,7 +190,9 @@ def pack() -> list[str]:
         if unit not in KEPT:
             new.setdefault(archive_name(unit, read_note(ROOT / unit)), []).append(unit)
     written = [name for name, paths in sorted(new.items()) if _add(name, paths)]
-    for path in (path for paths in new.values() for unit in paths for path in data_files(ROOT / unit)):
+    for path in (
+        path for paths in new.values() for unit in paths for path in data_files(ROOT / unit)
+    ):
         path.unlink()
         with contextlib.suppress(OSError):  # not empty yet
             os.removedirs(path.parent)
@@ -188,7 +204,11 @@ def _add(name: str, paths: list[str]) -> bool:
     """Put units into an archive; return whether its contents changed."""
     path = ARCHIVES / f"{name}.tar.xz"
     old = read_archive(path) if path.exists() else {}
-    kept = {member: data for member, data in old.items() if not any(member.startswith(f"{unit}/") for unit in paths)}
+    kept = {
+        member: data
+        for member, data in old.items()
+        if not any(member.startswith(f"{unit}/") for unit in paths)
+    }
     files = [p for unit in paths for p in data_files(ROOT / unit)]
     members = kept | {p.relative_to(ROOT).as_posix(): p.read_bytes() for p in files}
     if members != old:
@@ -213,7 +233,9 @@ def archive_bytes(members: Members) -> bytes:
     """Return a solid archive: the same bytes for the same files, alike files next to each other."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for name in sorted(members, key=lambda name: (PurePosixPath(name).suffix, PurePosixPath(name).name, name)):
+        for name in sorted(
+            members, key=lambda name: (PurePosixPath(name).suffix, PurePosixPath(name).name, name)
+        ):
             entry = tarfile.TarInfo(name)
             entry.size = len(members[name])
             archive.addfile(entry, io.BytesIO(members[name]))
@@ -223,13 +245,19 @@ def archive_bytes(members: Members) -> bytes:
 def index(folder: Path) -> str:
     """Return the text of the index: one line a unit, of what its author says."""
     stream = io.StringIO()
-    table = csv.writer(stream, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE, escapechar="\\")
+    table = csv.writer(
+        stream, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE, escapechar="\\"
+    )
     table.writerows([COLUMNS, *_rows(folder)])
     return stream.getvalue()
 
 
 def _rows(folder: Path) -> Iterator[Row]:
-    families = dict(re.findall(r"^`(\w+)/` holds (.*)$", (ROOT / "fixtures/README.md").read_text("utf8"), re.MULTILINE))
+    families = dict(
+        re.findall(
+            r"^`(\w+)/` holds (.*)$", (ROOT / "fixtures/README.md").read_text("utf8"), re.MULTILINE
+        )
+    )
     for unit in units(folder):
         note = read_note(folder / unit)
         archive = "unpacked" if unit in KEPT else archive_name(unit, note)
@@ -237,7 +265,14 @@ def _rows(folder: Path) -> Iterator[Row]:
             yield unit, archive, "", families.get(PurePosixPath(unit).name, ""), "", ""
         else:
             what = (note.get("case") if unit.startswith("fixtures/") else note.get("how")) or ""
-            row = (unit, archive, str(note.get("stack", "")), what, expected(note), str(note.get("doubts") or ""))
+            row = (
+                unit,
+                archive,
+                str(note.get("stack", "")),
+                what,
+                expected(note),
+                str(note.get("doubts") or ""),
+            )
             yield tuple(" ".join(cell.split()) for cell in row)
 
 

@@ -10,7 +10,9 @@ import unnest
 from tests.corpus.case import Case, cases, each, each_source, limited
 from tests.corpus.compare import layers_of, members_unlike, opened, unlike
 
-ARCHIVES = [case for case in cases("keras") if any(s.name.endswith(".weights.h5") for s in case.sources)]
+ARCHIVES = [
+    case for case in cases("keras") if any(s.name.endswith(".weights.h5") for s in case.sources)
+]
 CONVERSIONS = [case for case in cases("h5") if (case.folder / "base.keras").exists()]
 
 #: What `--to keras` does not reach, and why.

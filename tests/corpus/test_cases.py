@@ -19,10 +19,16 @@ CASES = cases("h5", "keras", "saved_model")
 
 
 @each_source(CASES)
-def test_what_comes_out(case: Case, source: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_what_comes_out(
+    case: Case, source: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """Verdict, towers, scope, the template's size; the base bit for bit; a look-alike as it is; the input untouched."""
     limited(case, limits.LIMITS, request)
-    before, out, architecture = contents(source), tmp_path / f"out{suffixes(source)}", case.architecture(source)
+    before, out, architecture = (
+        contents(source),
+        tmp_path / f"out{suffixes(source)}",
+        case.architecture(source),
+    )
     made = unnest.fix(source, out, architecture=architecture)
     wanted = case.wanted() | limits.otherwise(case)
     facts = said(unnest.inspect(source, architecture=architecture), made)
@@ -33,11 +39,17 @@ def test_what_comes_out(case: Case, source: Path, tmp_path: Path, request: pytes
         assert contents(out) == before
     if made.action == "fixed":
         base = case.base(source)
-        assert base is None or case.name in limits.OTHER_FILE or unlike(out, base, flat=is_flat(source, case)) == []
+        assert (
+            base is None
+            or case.name in limits.OTHER_FILE
+            or unlike(out, base, flat=is_flat(source, case)) == []
+        )
         assert unnest.fix(out).action == "unchanged"
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.name in limits.INLINE], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.name in limits.INLINE], ids=lambda case: case.name
+)
 def test_no_weight_is_lost(case: Case, tmp_path: Path) -> None:
     """Every weight of a base whose layers around it have other names."""
     unnest.fix(case.folder / "parallel.h5", out := tmp_path / "out.h5")

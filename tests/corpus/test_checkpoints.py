@@ -35,12 +35,21 @@ REFUSED = {
         "weights-ambiguous",
         "no .meta: the order of a separable convolution is stored nowhere",
     ),
-    "144-k216-shard-layer-shared-head": ("weights-ambiguous", "only a custom layer's code orders its trained weights"),
+    "144-k216-shard-layer-shared-head": (
+        "weights-ambiguous",
+        "only a custom layer's code orders its trained weights",
+    ),
     "149-tf18-wrapped-twice": ("architecture-mismatch", "see LIMITS"),
-    "154-tf20-one-cutter-ftrl": ("weights-ambiguous", "only a custom layer's code orders its dictionary of layers"),
+    "154-tf20-one-cutter-ftrl": (
+        "weights-ambiguous",
+        "only a custom layer's code orders its dictionary of layers",
+    ),
     "163-tf215-bfloat16": ("dtype", "no .h5 has bfloat16; TF 2.15 cannot load its own"),
     "167-keras3-mixed-odd-layer": ("dtype", "no .h5 has bfloat16; Keras 3 writes two opaque bytes"),
-    "311-k1-siamese-two-inputs": ("weights-unplaced", "'dense_1_W' may belong to a merge, says its name"),
+    "311-k1-siamese-two-inputs": (
+        "weights-unplaced",
+        "'dense_1_W' may belong to a merge, says its name",
+    ),
 }
 
 #: What comes out otherwise and is as good, and why.
@@ -100,7 +109,9 @@ def test_alone(case: Case) -> None:
     """Parallel where .meta shows it; where names and objects do not tell, that."""
     facts = case.facts
     seen = unnest.inspect(case.sources[0])
-    said = seen.verdict + (" with a warning" if any(f.severity == "warning" for f in seen.findings) else "")
+    said = seen.verdict + (
+        " with a warning" if any(f.severity == "warning" for f in seen.findings) else ""
+    )
     also = [w.removeprefix("without_architecture: ") for w in facts["also_acceptable"]]
     wanted = {facts["without_architecture"], *facts["without_architecture_also_acceptable"], *also}
     assert seen.error is None
@@ -115,18 +126,29 @@ def test_what_is_said(case: Case, request: pytest.FixtureRequest) -> None:
     if not (case.folder / "model.json").exists():
         pytest.skip("the stack could not write the parallel model's JSON")
     limited(case, LIMITS, request)
-    facts, seen = case.facts, unnest.inspect(case.sources[0], architecture=case.folder / "model.json")
-    assert (seen.error, seen.verdict, seen.wrappers[0].towers) == (None, "parallel", facts["towers"])
+    facts, seen = (
+        case.facts,
+        unnest.inspect(case.sources[0], architecture=case.folder / "model.json"),
+    )
+    assert (seen.error, seen.verdict, seen.wrappers[0].towers) == (
+        None,
+        "parallel",
+        facts["towers"],
+    )
     assert seen.wrappers[0].scope == ("head" if case.name in AS_GOOD else facts["scope"])
 
 
 @pytest.mark.parametrize("to", ["h5", "weights"])
 @of(WRAPPERS)
-def test_what_comes_out(case: Case, to: Any, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_what_comes_out(
+    case: Case, to: Any, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """The base's layers, weights, names and bytes; in .h5 its architecture and its optimizer's state too."""
     if case.name not in REFUSED:
         limited(case, LIMITS, request)
-    given = case.folder / ("model.json" if (case.folder / "model.json").exists() else "base_model.json")
+    given = case.folder / (
+        "model.json" if (case.folder / "model.json").exists() else "base_model.json"
+    )
     out = tmp_path / ("out.h5" if to == "h5" else "out.weights.h5")
     made = unnest.fix(case.sources[0], out, architecture=given, to=to)
     if case.name in REFUSED:
@@ -146,20 +168,42 @@ def test_what_comes_out(case: Case, to: Any, tmp_path: Path, request: pytest.Fix
     named = case.name not in NAMED
     with h5py.File(out) as a, h5py.File(base) as b:
         if case.name in {*AS_GOOD, *RENAMED}:
-            assert sorted(w for _, own in weights(a) for w in own) == sorted(w for _, own in weights(b) for w in own)
+            assert sorted(w for _, own in weights(a) for w in own) == sorted(
+                w for _, own in weights(b) for w in own
+            )
             return
         assert weights(a, named=named) == weights(b, named=named)
         if to == "h5":
-            made_of, wanted = (plain(f.attrs["model_config"], ends=case.name not in SPELLED) for f in (a, b))
+            made_of, wanted = (
+                plain(f.attrs["model_config"], ends=case.name not in SPELLED) for f in (a, b)
+            )
             assert made_of == wanted
-            state = [tensors(f["optimizer_weights"], named=False) if "optimizer_weights" in f else None for f in (a, b)]
-            assert state[0] == state[1] or "optimizer-dropped" in {f.code for f in made.findings} or not state[1]
+            state = [
+                tensors(f["optimizer_weights"], named=False) if "optimizer_weights" in f else None
+                for f in (a, b)
+            ]
+            assert (
+                state[0] == state[1]
+                or "optimizer-dropped" in {f.code for f in made.findings}
+                or not state[1]
+            )
 
 
-@of([c for c in WRAPPERS if (c.folder / "model.json").exists() and (c.folder / "base_model.json").exists()])
+@of(
+    [
+        c
+        for c in WRAPPERS
+        if (c.folder / "model.json").exists() and (c.folder / "base_model.json").exists()
+    ]
+)
 def test_with_the_templates_json(case: Case, tmp_path: Path) -> None:
     """The same weights, or a refusal; never a layer without its weights."""
-    made = unnest.fix(case.sources[0], tmp_path / "out.h5", architecture=case.folder / "base_model.json", to="weights")
+    made = unnest.fix(
+        case.sources[0],
+        tmp_path / "out.h5",
+        architecture=case.folder / "base_model.json",
+        to="weights",
+    )
     if case.name in UNTOLD or case.name in REFUSED:
         assert (made.action, (tmp_path / "out.h5").exists()) == ("refused", False)
         return
@@ -179,10 +223,14 @@ def test_lookalike(case: Case, given: str | None, tmp_path: Path) -> None:
     architecture = case.folder / given if given else None
     seen = unnest.inspect(case.sources[0], architecture=architecture)
     assert (seen.error, seen.verdict) == (None, "clean")
-    made = unnest.fix(case.sources[0], tmp_path / "copy" / case.sources[0].name, architecture=architecture)
+    made = unnest.fix(
+        case.sources[0], tmp_path / "copy" / case.sources[0].name, architecture=architecture
+    )
     assert made.action == "failed"  # the folder is not there
     (tmp_path / "copy").mkdir()
-    made = unnest.fix(case.sources[0], tmp_path / "copy" / case.sources[0].name, architecture=architecture)
+    made = unnest.fix(
+        case.sources[0], tmp_path / "copy" / case.sources[0].name, architecture=architecture
+    )
     assert (made.error, made.action) == (None, "unchanged")
     copied = contents(tmp_path / "copy")
     assert copied == {n: data for n, data in contents(case.folder).items() if n in copied}
@@ -193,7 +241,11 @@ def test_lookalike(case: Case, given: str | None, tmp_path: Path) -> None:
         made = unnest.fix(case.sources[0], out, architecture=architecture, to="weights")
         if case.name in REFUSED:
             assert made.error is not None
-            assert (made.action, made.error.code, out.exists()) == ("refused", REFUSED[case.name][0], False)
+            assert (made.action, made.error.code, out.exists()) == (
+                "refused",
+                REFUSED[case.name][0],
+                False,
+            )
             return
         assert made.action == "converted"
         if keras3:
@@ -208,17 +260,25 @@ def test_another_copy_without_meta(tmp_path: Path) -> None:
     folder = next(c.folder for c in WRAPPERS if c.name.startswith("108"))
     for file in folder.glob("parallel.ckpt.[di]*"):
         shutil.copy(file, tmp_path)
-    made = unnest.fix(tmp_path / "parallel.ckpt", tmp_path / "out.h5", architecture=folder / "model.json", to="h5")
+    made = unnest.fix(
+        tmp_path / "parallel.ckpt", tmp_path / "out.h5", architecture=folder / "model.json", to="h5"
+    )
     assert made.error is not None
     assert (made.action, made.error.code) == ("refused", "weights-ambiguous")
     assert "conv_1" in made.error.message
-    assert unnest.inspect(tmp_path / "parallel.ckpt", architecture=folder / "model.json").verdict == "parallel"
+    assert (
+        unnest.inspect(tmp_path / "parallel.ckpt", architecture=folder / "model.json").verdict
+        == "parallel"
+    )
 
 
 @pytest.mark.parametrize(
     ("given", "load"),
     [
-        ("base_model.json", "tf.train.Checkpoint(model=tf.train.Checkpoint(**{'layer_with_weights-0': MODEL}))"),
+        (
+            "base_model.json",
+            "tf.train.Checkpoint(model=tf.train.Checkpoint(**{'layer_with_weights-0': MODEL}))",
+        ),
         ("model.json", "tf.train.Checkpoint(model=MODEL)"),
     ],
 )
@@ -237,11 +297,15 @@ def test_an_order_that_only_code_knows(given: str, load: str, tmp_path: Path) ->
 
 def test_tables_name_cases() -> None:
     """No row outlives its case; the warning that is asked for is the one that is given."""
-    assert {*LIMITS, *REFUSED, *AS_GOOD, *NAMED, *SPELLED, *TOLD, *CAUTIOUS, *UNTOLD} <= {c.name for c in CASES}
+    assert {*LIMITS, *REFUSED, *AS_GOOD, *NAMED, *SPELLED, *TOLD, *CAUTIOUS, *UNTOLD} <= {
+        c.name for c in CASES
+    }
     assert Code.NEEDS_ARCHITECTURE().severity == "warning"
 
 
-def tensors(group: h5py.Group, *, named: bool = True) -> list[tuple[str, str, tuple[int, ...], bytes]]:
+def tensors(
+    group: h5py.Group, *, named: bool = True
+) -> list[tuple[str, str, tuple[int, ...], bytes]]:
     """A group's weights in its order."""
     return [
         (n if named else "", group[n].dtype.str, group[n].shape, group[n][()].tobytes())
@@ -249,7 +313,9 @@ def tensors(group: h5py.Group, *, named: bool = True) -> list[tuple[str, str, tu
     ]
 
 
-def weights(file: h5py.File, *, named: bool = True) -> list[tuple[str, list[tuple[str, str, tuple[int, ...], bytes]]]]:
+def weights(
+    file: h5py.File, *, named: bool = True
+) -> list[tuple[str, list[tuple[str, str, tuple[int, ...], bytes]]]]:
     """Every layer with its weights; newer files end in a group of the model's own, mostly empty."""
     root = file.get("model_weights", file)
     return [(n, tensors(root[n], named=named)) for n in names_of(root, "layer_names")]

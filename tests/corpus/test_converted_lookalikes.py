@@ -30,7 +30,10 @@ def test_the_output_says_that_it_is_no_wrapper(name: str, tmp_path: Path) -> Non
     assert (result.verdict, result.action) == ("clean", "converted")
     check_verdict(unnest.inspect(output), "clean")
     assert unnest.fix(output, tmp_path / "again.keras").action == "unchanged"
-    with zipfile.ZipFile(output) as archive, zipfile.ZipFile(tmp_path / "trained.keras", "w") as without:
+    with (
+        zipfile.ZipFile(output) as archive,
+        zipfile.ZipFile(tmp_path / "trained.keras", "w") as without,
+    ):
         for member in archive.namelist():
             data = archive.read(member)
             if member == "metadata.json":
@@ -44,6 +47,8 @@ def test_the_output_says_that_it_is_no_wrapper(name: str, tmp_path: Path) -> Non
 
 def test_what_the_layers_tell_is_not_said_again(tmp_path: Path) -> None:
     """Other outputs are as Keras writes them."""
-    unnest.fix(CASES / "h5" / "491-clean-siamese" / "lookalike.h5", tmp_path / "out.keras", keras="3")
+    unnest.fix(
+        CASES / "h5" / "491-clean-siamese" / "lookalike.h5", tmp_path / "out.keras", keras="3"
+    )
     with zipfile.ZipFile(tmp_path / "out.keras") as archive:
         assert list(json.loads(archive.read("metadata.json"))) == ["keras_version"]

@@ -20,7 +20,8 @@ NOT_KEPT = {"152-k231-hundred-layers", "162-tf215-hundred-layers-adamw"}
 
 
 @pytest.mark.parametrize(
-    ("folder", "containers", "number"), [("h5", ("keras", "h5"), 176), ("checkpoint", ("checkpoint",), 85)]
+    ("folder", "containers", "number"),
+    [("h5", ("keras", "h5"), 176), ("checkpoint", ("checkpoint",), 85)],
 )
 def test_every_case_has_a_note(folder: str, containers: tuple[str, ...], number: int) -> None:
     """By its name; two dialects never share one."""
@@ -34,6 +35,8 @@ def test_every_case_is_a_script(folder: str) -> None:
     """With the lines above the first case, which belong to all; it ends with what writes the case down."""
     for name, _, _, source in cells.cells(GENERATORS / folder / "cases"):
         called = {
-            n.func.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+            n.func.id
+            for n in ast.walk(ast.parse(source))
+            if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
         }
         assert called & {"wrapper", "lookalike", "finish", "write_case"}, name

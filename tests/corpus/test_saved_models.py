@@ -22,7 +22,9 @@ NO_MODEL = {
 }
 
 #: Files below assets/ that are no assets.
-STALE = {"assets/saved_model.json": "the architecture of the parallel model, which nothing reads to serve"}
+STALE = {
+    "assets/saved_model.json": "the architecture of the parallel model, which nothing reads to serve"
+}
 
 
 @each(CUT)
@@ -31,13 +33,17 @@ def test_what_is_cut(case: Case, tmp_path: Path) -> None:
     source, out = case.folder / "parallel", tmp_path / "out"
     made = unnest.fix(source, out)
     graphs = [
-        protos.parse("SavedModel", (p / "saved_model.pb").read_bytes(), str(p)).meta_graphs for p in (source, out)
+        protos.parse("SavedModel", (p / "saved_model.pb").read_bytes(), str(p)).meta_graphs
+        for p in (source, out)
     ]
     (graph,) = graphs[1]
     called = case.facts.get("serving_parallel", case.facts["serving"])
     signature = graph.signatures[called["signature"]]
     assert sorted(graph.info.tags) == sorted(called["tags"])
-    assert sorted(k for k in graph.signatures if not k.startswith("__saved_model")) == case.facts["signatures"]
+    assert (
+        sorted(k for k in graph.signatures if not k.startswith("__saved_model"))
+        == case.facts["signatures"]
+    )
     assert sorted(signature.inputs) == sorted(called["inputs"])
     assert sorted(signature.outputs) == sorted(called["outputs"])
     assert ("metagraphs-left-out" in {f.code for f in made.findings}) == (len(graphs[0]) > 1)
@@ -46,7 +52,11 @@ def test_what_is_cut(case: Case, tmp_path: Path) -> None:
     assert ("serves-only" in {f.code for f in made.findings}) == is_keras
     assert "serves-only" not in {f.code for f in as_h5.findings}
     kept = {name: data for name, data in contents(out).items() if name.startswith("assets")}
-    assert kept == {name: (source / name).read_bytes() for name in case.facts.get("assets", []) if name not in STALE}
+    assert kept == {
+        name: (source / name).read_bytes()
+        for name in case.facts.get("assets", [])
+        if name not in STALE
+    }
 
 
 @each(CUT)

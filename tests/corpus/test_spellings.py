@@ -52,14 +52,20 @@ LOOK_ALIKES = (
 """Rows from number 400 on."""
 
 TWO_IN_TWO = "two wrappers of two towers, one in the other"
-OTHERWISE: Mapping[tuple[str, str], str] = {("blocks-of-stripes", column): TWO_IN_TWO for column in COLUMNS[6:]}
+OTHERWISE: Mapping[tuple[str, str], str] = {
+    ("blocks-of-stripes", column): TWO_IN_TWO for column in COLUMNS[6:]
+}
 """What is found otherwise and is as good: rows that are cut in two steps are two wrappers."""
 
 
 def row(first: int, spelling: str) -> dict[str, Case]:
     """The cases of ten numbers from `first` on, by their column."""
     kept = [case for case in cases("h5", "saved_model") if case.name[:3].isdigit()]
-    found = [case for case in kept if first <= int(case.name[:3]) < first + 10 and f"-{spelling}-" in case.name]
+    found = [
+        case
+        for case in kept
+        if first <= int(case.name[:3]) < first + 10 and f"-{spelling}-" in case.name
+    ]
     notes = sorted((SPELLINGS / spelling).glob("*/case.json"))
     found += [Case(p.parent, json.loads(p.read_text())) for p in notes]
     return {COLUMNS[int(case.name[2])]: case for case in found}
@@ -88,12 +94,18 @@ def outcome(case: Case, scratch: Path) -> Facts:
     }
 
 
-@pytest.mark.parametrize(("first", "spelling"), [(100 + 10 * n, name) for n, name in enumerate(WRAPPERS)])
+@pytest.mark.parametrize(
+    ("first", "spelling"), [(100 + 10 * n, name) for n, name in enumerate(WRAPPERS)]
+)
 def test_a_wrapper_is_found_in_every_container(first: int, spelling: str, tmp_path: Path) -> None:
     """With its towers and its scope; what is written holds the base's weights, and no wrapper."""
     by_column = row(first, spelling)
     assert sorted(by_column) == sorted(writable(first))
-    seen = {c: outcome(case, tmp_path) for c, case in by_column.items() if (spelling, c) not in OTHERWISE}
+    seen = {
+        c: outcome(case, tmp_path)
+        for c, case in by_column.items()
+        if (spelling, c) not in OTHERWISE
+    }
     assert seen == {
         column: {
             "towers": case.facts["towers"],
@@ -106,8 +118,12 @@ def test_a_wrapper_is_found_in_every_container(first: int, spelling: str, tmp_pa
     }
 
 
-@pytest.mark.parametrize(("first", "spelling"), [(400 + 10 * n, name) for n, name in enumerate(LOOK_ALIKES)])
-def test_a_look_alike_is_clean_in_every_container(first: int, spelling: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("first", "spelling"), [(400 + 10 * n, name) for n, name in enumerate(LOOK_ALIKES)]
+)
+def test_a_look_alike_is_clean_in_every_container(
+    first: int, spelling: str, tmp_path: Path
+) -> None:
     """And stays byte for byte."""
     by_column = row(first, spelling)
     assert sorted(by_column) == sorted(writable(first))
@@ -115,7 +131,11 @@ def test_a_look_alike_is_clean_in_every_container(first: int, spelling: str, tmp
         (source,) = case.sources
         output = tmp_path / f"out-{case.name}{source.suffix}"
         made = unnest.fix(source, output)
-        assert (made.verdict, made.action, contents(output)) == ("clean", "unchanged", contents(source))
+        assert (made.verdict, made.action, contents(output)) == (
+            "clean",
+            "unchanged",
+            contents(source),
+        )
 
 
 def test_every_spelling_has_a_row() -> None:

@@ -19,8 +19,12 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with one kept case, a new one of the same stack, and a family with the script that made it."""
     files = {
         "fixtures/README.md": b"`twins/` holds two of a kind.\n",
-        "fixtures/k224/kept/case.json": json.dumps({"stack": "k224", "case": "kept", "wrappers": []}).encode(),
-        "fixtures/k224/new/case.json": json.dumps({"stack": "k224", "case": "new", "expected": "parallel"}).encode(),
+        "fixtures/k224/kept/case.json": json.dumps(
+            {"stack": "k224", "case": "kept", "wrappers": []}
+        ).encode(),
+        "fixtures/k224/new/case.json": json.dumps(
+            {"stack": "k224", "case": "new", "expected": "parallel"}
+        ).encode(),
         "fixtures/k224/new/parallel.h5": b"h" * 5000,
         "fixtures/twins/one.h5": b"1",
         "fixtures/twins/make.py": b"print('made')",
@@ -30,7 +34,12 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     archives, index, cache = tmp_path / "archives", tmp_path / "index.tsv", tmp_path / "cache"
-    for name, value in (("ROOT", tmp_path), ("ARCHIVES", archives), ("INDEX", index), ("CACHE", cache)):
+    for name, value in (
+        ("ROOT", tmp_path),
+        ("ARCHIVES", archives),
+        ("INDEX", index),
+        ("CACHE", cache),
+    ):
         monkeypatch.setattr(store, name, value)
     monkeypatch.setattr(store, "KEPT", ("fixtures/k224/kept",))
     return tmp_path
@@ -40,12 +49,20 @@ def test_new_cases_are_packed_and_come_out_again(checkout: Path) -> None:
     """Kept ones stay, and so does the script of a family."""
     before = store.tree()
     assert store.pack() == ["families/twins", "h5/k224"]
-    left = sorted(p.relative_to(checkout).as_posix() for p in (checkout / "fixtures").rglob("*") if p.is_file())
+    left = sorted(
+        p.relative_to(checkout).as_posix()
+        for p in (checkout / "fixtures").rglob("*")
+        if p.is_file()
+    )
     assert left == ["fixtures/README.md", "fixtures/k224/kept/case.json", "fixtures/twins/make.py"]
     after = store.tree()
     for path in (p for p in before.rglob("*") if p.is_file()):
         assert (after / path.relative_to(before)).read_bytes() == path.read_bytes()
-    assert [row["archive"] for row in store.read_index()] == ["unpacked", "h5/k224", "families/twins"]
+    assert [row["archive"] for row in store.read_index()] == [
+        "unpacked",
+        "h5/k224",
+        "families/twins",
+    ]
     assert store.read_index()[2]["what"] == "two of a kind."
 
 
@@ -61,7 +78,9 @@ def test_an_archive_is_written_again_for_new_contents_alone(checkout: Path) -> N
     again.mkdir()
     (again / "case.json").write_bytes((packed / "case.json").read_bytes())
     assert store.pack() == ["h5/k224"]
-    assert sorted(store.read_archive(store.ARCHIVES / "h5/k224.tar.xz")) == ["fixtures/k224/new/case.json"]
+    assert sorted(store.read_archive(store.ARCHIVES / "h5/k224.tar.xz")) == [
+        "fixtures/k224/new/case.json"
+    ]
 
 
 @pytest.mark.usefixtures("checkout")
@@ -107,7 +126,11 @@ def test_kept_cases_are_unpacked() -> None:
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
 def test_files_that_a_page_names_are_unpacked(page: Path) -> None:
     """`fixtures/...` in the documents is a path of the repository, without a cache."""
-    missing = [path for path in store.paths_named(page.read_text("utf8")) if not (store.ROOT / path).exists()]
+    missing = [
+        path
+        for path in store.paths_named(page.read_text("utf8"))
+        if not (store.ROOT / path).exists()
+    ]
     assert missing == []
 
 
@@ -121,7 +144,9 @@ def test_show(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_name_of_several_cases() -> None:
     """They are listed."""
-    with pytest.raises(SystemExit, match=r"official-cnn-adam: \d+ cases are called so.*\n    fixtures/"):
+    with pytest.raises(
+        SystemExit, match=r"official-cnn-adam: \d+ cases are called so.*\n    fixtures/"
+    ):
         command.find_case("official-cnn-adam")
 
 

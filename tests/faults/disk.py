@@ -197,7 +197,12 @@ def _watch_files(disk: Disk) -> None:
             return super().write(data)
 
     def opened(path: Any, mode: str = "r", buffering: int = -1, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        if isinstance(path, int) or kwargs.get("opener") or not set(mode) & set("wxa+") or "b" not in mode:
+        if (
+            isinstance(path, int)
+            or kwargs.get("opener")
+            or not set(mode) & set("wxa+")
+            or "b" not in mode
+        ):
             return open_file(path, mode, buffering, *args, **kwargs)
         disk.step("open")
         raw = Watched(path, mode.replace("b", ""))
@@ -222,7 +227,9 @@ def _watch_hdf5(disk: Disk) -> None:
             disk.unsynced.add(os.stat(name).st_ino)
 
     def closed(self: h5py.File) -> None:
-        if vars(self).pop("changes", False):  # `self.mode` of a file that is half closed ends the process
+        if vars(self).pop(
+            "changes", False
+        ):  # `self.mode` of a file that is half closed ends the process
             disk.step("h5py.close")
         close(self)
 

@@ -32,27 +32,42 @@ def cases() -> list[str]:
 
 def passes(case: str) -> bool:
     """Whether one does; what it says goes to stdout."""
-    return subprocess.run([sys.executable, "-m", "pytest", *SLOW, case], cwd=ROOT, check=False).returncode == 0
+    return (
+        subprocess.run(
+            [sys.executable, "-m", "pytest", *SLOW, case], cwd=ROOT, check=False
+        ).returncode
+        == 0
+    )
 
 
 def keep(case: str, *, passed: bool) -> None:
     """Add to how cases ended."""
     figures = recorded("faults")
     figures[case] = {"day": dt.datetime.now(dt.timezone.utc).date().isoformat(), "passed": passed}
-    (FOLDER / "faults.json").write_text(json.dumps(dict(sorted(figures.items())), indent=1) + "\n", "utf8")
+    (FOLDER / "faults.json").write_text(
+        json.dumps(dict(sorted(figures.items())), indent=1) + "\n", "utf8"
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run, and print a line a case."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("words", metavar="WORD", nargs="*", help="only cases with one of these words in their names")
-    parser.add_argument("--record", action="store_true", help="keep how each ended, and when, in tests/figures")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "words", metavar="WORD", nargs="*", help="only cases with one of these words in their names"
+    )
+    parser.add_argument(
+        "--record", action="store_true", help="keep how each ended, and when, in tests/figures"
+    )
     asked = parser.parse_args(arguments)
     # Installed programs are compiled, and CPython takes a lack of memory within its compiler for a syntax error.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     compileall.compile_dir(ROOT / "unnest", quiet=1)
     failed = 0
-    for case in [case for case in cases() if not asked.words or any(word in case for word in asked.words)]:
+    for case in [
+        case for case in cases() if not asked.words or any(word in case for word in asked.words)
+    ]:
         passed = passes(case)
         failed += not passed
         print(f"{case}: {'passed' if passed else 'FAILED'}", flush=True)

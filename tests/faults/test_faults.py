@@ -81,7 +81,9 @@ def checkpoint_and_output(folder: Path) -> None:
 
 def zipped(folder: Path) -> None:
     """A .keras, and something where the output goes."""
-    shutil.copy(FIXTURES / "keras_zip/keras3/keras_zip-carried-nested/parallel.keras", folder / "m.keras")
+    shutil.copy(
+        FIXTURES / "keras_zip/keras3/keras_zip-carried-nested/parallel.keras", folder / "m.keras"
+    )
     (folder / "out.keras").write_bytes(b"precious" * 1000)
 
 
@@ -95,7 +97,9 @@ SCENARIOS = [
     Scenario("folder-force-plain", saved_model_and_output, "fix -q m -o out --force", plain=True),
     Scenario("checkpoint", checkpoint, "fix -q m.ckpt -o out"),
     Scenario("checkpoint-force", checkpoint_and_output, "fix -q m.ckpt -o out --force"),
-    Scenario("checkpoint-force-plain", checkpoint_and_output, "fix -q m.ckpt -o out --force", plain=True),
+    Scenario(
+        "checkpoint-force-plain", checkpoint_and_output, "fix -q m.ckpt -o out --force", plain=True
+    ),
     Scenario("keras", zipped, "fix -q m.keras -o out.keras --force"),
 ]
 KINDS = ("kill", "power", "term", "ENOSPC", "EIO", "memory")
@@ -126,7 +130,9 @@ class Bench:
         self.scenario, self.folder = scenario, folder
         work = self.fresh()
         self.before = files(work)
-        assert child(scenario.args.split(), work, Disk("count", 0, work), plain=scenario.plain) == 0, self.said()
+        assert (
+            child(scenario.args.split(), work, Disk("count", 0, work), plain=scenario.plain) == 0
+        ), self.said()
         self.calls = (folder / "calls.txt").read_text().split("\n")
         self.after = files(work)
         assert not debris(work)
@@ -149,9 +155,13 @@ class Bench:
         from tests.faults.disk import NEVER, Disk, child
 
         work = self.fresh()
-        code = child(self.scenario.args.split(), work, Disk(kind, point, work), plain=self.scenario.plain)
+        code = child(
+            self.scenario.args.split(), work, Disk(kind, point, work), plain=self.scenario.plain
+        )
         call = self.calls[point - 1]
-        where = f"{kind} at call {point}, {call}: {sorted(files(work))} {debris(work)} {self.said()}"
+        where = (
+            f"{kind} at call {point}, {call}: {sorted(files(work))} {debris(work)} {self.said()}"
+        )
         if code == NEVER:
             return
         left = files(work)
@@ -192,7 +202,15 @@ class Bench:
         assert code < 0 or not debris(work), where
         self._whole(left, where)
         self._cleans_up(work, where)
-        return "done" if code == 0 else "died" if code < 0 else "told" if "memory" in said else "misled"
+        return (
+            "done"
+            if code == 0
+            else "died"
+            if code < 0
+            else "told"
+            if "memory" in said
+            else "misled"
+        )
 
     def _cleans_up(self, work: Path, where: str) -> None:
         """The next run, in which nothing goes wrong."""
@@ -200,20 +218,29 @@ class Bench:
 
         again = child(self.scenario.again, work, Disk("count", 0, work), plain=self.scenario.plain)
         finished = files(work) == self.after and not debris(work)
-        assert finished, f"{where}\nthen {again}: {sorted(files(work))} {debris(work)} {self.said()}"
+        assert finished, (
+            f"{where}\nthen {again}: {sorted(files(work))} {debris(work)} {self.said()}"
+        )
         assert again == 0, f"{where}\nthen {self.said()}"
 
     def _whole(self, left: Files, where: str) -> None:
         """Every file is an old one or a new one; an index means that all is there."""
-        backups = {n: self.before["m.h5"] for n in ("m.h5.bak",) if "--in-place" in self.scenario.args}
+        backups = {
+            n: self.before["m.h5"] for n in ("m.h5.bak",) if "--in-place" in self.scenario.args
+        }
         for name, content in left.items():
-            assert content in (self.before.get(name), self.after.get(name), backups.get(name)), where
+            assert content in (self.before.get(name), self.after.get(name), backups.get(name)), (
+                where
+            )
         for name, content in self.before.items():
             if not name.startswith("out"):
                 assert left[name] in (content, self.after.get(name)), where
         outputs = {n: c for n, c in left.items() if n.startswith("out")}
         if "out.index" in outputs or (outputs and "checkpoint" not in self.scenario.name):
-            states = [{n: c for n, c in s.items() if n.startswith("out")} for s in (self.before, self.after)]
+            states = [
+                {n: c for n, c in s.items() if n.startswith("out")}
+                for s in (self.before, self.after)
+            ]
             assert outputs in states, where
 
 

@@ -59,7 +59,9 @@ def room(bench: Bench) -> int:
     low, high = 0, 1 << 30
     while high - low > 1 << 17:
         middle = (low + high) // 2
-        code = child(bench.scenario.args.split(), bench.fresh(), Room(middle), plain=bench.scenario.plain)
+        code = child(
+            bench.scenario.args.split(), bench.fresh(), Room(middle), plain=bench.scenario.plain
+        )
         low, high = (low, middle) if code == 0 else (middle, high)
     return high
 
@@ -79,7 +81,9 @@ def _skip_without(kind: str) -> None:
         pytest.skip("this Python cannot fail an allocation")
 
 
-@pytest.mark.parametrize("scenario", [s for s in SCENARIOS if s.name == "in-place"], ids=lambda s: s.name)
+@pytest.mark.parametrize(
+    "scenario", [s for s in SCENARIOS if s.name == "in-place"], ids=lambda s: s.name
+)
 def test_a_sample(scenario: Scenario, place: Path) -> None:
     """Some of each kind."""
     bench = Bench(scenario, place)

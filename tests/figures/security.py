@@ -29,8 +29,12 @@ def pages() -> dict[Path, str]:
     promised, _, tested = page().replace("](docs/", "](").partition(TESTED)
     return {
         PAGE: page(),
-        ROOT / "docs" / "security.md": f"{promised}How it is tested: [measurements](security-tested.md).\n",
-        ROOT / "docs" / "security-tested.md": f"{LOW}# Measurements: how the promises of security are tested\n{tested}",
+        ROOT
+        / "docs"
+        / "security.md": f"{promised}How it is tested: [measurements](security-tested.md).\n",
+        ROOT
+        / "docs"
+        / "security-tested.md": f"{LOW}# Measurements: how the promises of security are tested\n{tested}",
     }
 
 
@@ -39,7 +43,10 @@ def _faults(figures: dict[str, Any]) -> str:
     days: dict[str, Counter[bool]] = {}
     for told in figures.values():
         days.setdefault(told["day"], Counter())[told["passed"]] += 1
-    runs = [f"{ends.total()} cases on {day}, of which {ends[True]} passed" for day, ends in sorted(days.items())]
+    runs = [
+        f"{ends.total()} cases on {day}, of which {ends[True]} passed"
+        for day, ends in sorted(days.items())
+    ]
     return f"So far, the last time each:\n  {'; '.join(runs)}."
 
 
@@ -47,7 +54,8 @@ def _fuzz(figures: dict[str, Any]) -> str:
     readers = {name: told for name, told in figures.items() if isinstance(told, dict)}
     counts = ", ".join(f"{name} {told['mutants']:,}" for name, told in readers.items())
     mutants, minutes, broken = (
-        sum(told[key] for told in readers.values()) for key in ("mutants", "processor_minutes", "broken")
+        sum(told[key] for told in readers.values())
+        for key in ("mutants", "processor_minutes", "broken")
     )
     return (
         f"So far (last on {figures['day']}; {figures['machine']}): {mutants:,} mutants in {minutes:.0f} minutes of\n"
@@ -59,7 +67,8 @@ def _guided(figures: dict[str, Any]) -> str:
     targets = {name: told for name, told in figures.items() if isinstance(told, dict)}
     counts = ", ".join(f"{name} {told['runs']:,}" for name, told in targets.items())
     runs, minutes, broken = (
-        sum(told[key] for told in targets.values()) for key in ("runs", "processor_minutes", "broken")
+        sum(told[key] for told in targets.values())
+        for key in ("runs", "processor_minutes", "broken")
     )
     return (
         f"So far (last on {figures['day']}; {figures['machine']}): {runs:,} inputs in {minutes:.0f} minutes\n"
@@ -74,7 +83,9 @@ def _mutants(figures: dict[str, Any]) -> str:
     ran = figures["tf_keras"]
     shares = ", ".join(f"{count:,} {end}" for end, count in ends.most_common())
     unlike = f"{ran['differs']} not; {ran['not run']} could not be run there"
-    pairs = f"\n  In tf_keras {ran['same']} pairs gave the same, {unlike}." if any(ran.values()) else ""
+    pairs = (
+        f"\n  In tf_keras {ran['same']} pairs gave the same, {unlike}." if any(ran.values()) else ""
+    )
     return (
         f"The last whole run ({figures['day']}; {figures['machine']}): {ends.total():,} mutants\n"
         f"  of {figures['files']} files: {shares}.{pairs}"

@@ -22,7 +22,20 @@ NOBODY = 65534
 OLD, NEW = b"old", b"new" * 1000
 
 #: Everything in the os module that write.py uses to change or look at the disk.
-STEPS = ("open", "close", "stat", "fsync", "chmod", "link", "replace", "rename", "unlink", "mkdir", "rmdir", "listdir")
+STEPS = (
+    "open",
+    "close",
+    "stat",
+    "fsync",
+    "chmod",
+    "link",
+    "replace",
+    "rename",
+    "unlink",
+    "mkdir",
+    "rmdir",
+    "listdir",
+)
 
 
 def fill(path: str) -> None:
@@ -51,7 +64,9 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "out.h5"
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may act for somebody else")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may act for somebody else"
+)
 def test_no_backup_where_only_owners_take_names_away() -> None:
     """Whoever may write somebody else's file in a folder such as /tmp may not replace it: no second name stays."""
     with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are root's alone
@@ -179,7 +194,9 @@ class TestReplace:
         atomic.replace(str(target), str(backup), fill, check)
         assert listing(target.parent) == {"out.h5": NEW, "out.h5.bak": OLD}
 
-    def test_without_hard_links(self, target: Path, backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_without_hard_links(
+        self, target: Path, backup: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(os, "link", _impossible)
         atomic.replace(str(target), str(backup), fill, check)
         assert listing(target.parent) == {"out.h5": NEW, "out.h5.bak": OLD}
@@ -192,7 +209,9 @@ def _impossible(*_: object, **__: object) -> None:
 class TestTrouble:
     """Whatever goes wrong, at whichever step."""
 
-    @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "x"), Failed("read-back", "x"), KeyboardInterrupt()])
+    @pytest.mark.parametrize(
+        "error", [OSError(errno.ENOSPC, "x"), Failed("read-back", "x"), KeyboardInterrupt()]
+    )
     @pytest.mark.parametrize("broken", ["fill", "check"])
     def test_in_the_long_parts(self, target: Path, error: BaseException, broken: str) -> None:
         def breaks(path: str) -> None:

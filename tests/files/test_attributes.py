@@ -45,14 +45,18 @@ def test_a_file(bits: int, umask: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("umask")
-def test_nobody_reads_a_private_model_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_reads_a_private_model_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """From the first byte on there is a folder in the way that only its owner opens."""
     source = makeh5.parallel_file(tmp_path / "m.h5")
     source.chmod(0o600)
     looked: list[int] = []
     write = legacy_h5.H5Container.write
 
-    def look(self: legacy_h5.H5Container, model: object, read: object, path: str, progress: object) -> None:
+    def look(
+        self: legacy_h5.H5Container, model: object, read: object, path: str, progress: object
+    ) -> None:
         looked.append(mode(Path(path).parent.parent))
         write(self, model, read, path, progress)  # type: ignore[arg-type]
 
@@ -70,13 +74,19 @@ def test_a_folder(source: Path, umask: int, tmp_path: Path) -> None:
     model.chmod(0o750)
     assert unnest.fix(model, tmp_path / "out").error is None
     for name in ("variables/variables.index", "saved_model.pb", "variables", ""):
-        assert mode(tmp_path / "out" / name) == mode(model / name) & ~umask | (0o700 if (model / name).is_dir() else 0)
+        assert mode(tmp_path / "out" / name) == mode(model / name) & ~umask | (
+            0o700 if (model / name).is_dir() else 0
+        )
 
 
-@pytest.mark.parametrize(("folder", "file", "expected"), [(0o700, 0o644, 0o600), (0o755, 0o600, 0o600)])
+@pytest.mark.parametrize(
+    ("folder", "file", "expected"), [(0o700, 0o644, 0o600), (0o755, 0o600, 0o600)]
+)
 def test_a_file_out_of_a_folder(folder: int, file: int, expected: int, tmp_path: Path) -> None:
     """Whom the folder, or one of its files, kept out is kept out of what comes out of it."""
-    model = shutil.copytree(SAVED_MODEL.parents[1] / "saved_model-official-named-adam/parallel", tmp_path / "m")
+    model = shutil.copytree(
+        SAVED_MODEL.parents[1] / "saved_model-official-named-adam/parallel", tmp_path / "m"
+    )
     (model / "variables" / "variables.data-00000-of-00001").chmod(file)
     model.chmod(folder)
     result = unnest.fix(model, tmp_path / "out.h5")
@@ -106,7 +116,11 @@ def test_in_place(bits: int, tmp_path: Path) -> None:
     before = source.stat()
     assert unnest.fix(source, in_place=True).action == "fixed"
     after = source.stat()
-    assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
+    assert (after.st_mode, after.st_uid, after.st_gid) == (
+        before.st_mode,
+        before.st_uid,
+        before.st_gid,
+    )
     assert after.st_ino != before.st_ino
     if tagged:
         assert os.getxattr(source, "user.origin") == b"training run 7"

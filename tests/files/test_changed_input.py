@@ -47,7 +47,9 @@ CHANGES: list[Callable[[Path], None]] = [_saved_anew, _written_over, _longer, _g
 
 @pytest.mark.parametrize("links", [True, False])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda c: c.__name__)
-def test_in_place(change: Callable[[Path], None], links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_place(
+    change: Callable[[Path], None], links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Refused; no backup, no debris."""
     if not links:
         monkeypatch.setattr(os_calls, "_renameat2", lambda: None)
@@ -101,7 +103,9 @@ def _exchanges(folder: Path) -> bool:
 
 
 @pytest.mark.parametrize("change", [_saved_anew, _longer], ids=lambda c: c.__name__)
-def test_no_disk_is_blamed(change: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_disk_is_blamed(
+    change: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A copy that differs from an input that was written meanwhile."""
     path = makeh5.clean_file(tmp_path / "m.h5")
     copy = os_calls.copy_file
@@ -134,7 +138,10 @@ def test_the_input_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(destination, "_modes", meanwhile)
     result = unnest.fix(path, tmp_path / "out.h5")
     assert result.error is not None
-    assert result.error == ("changed", f"{path}: was removed while unnest read it; nothing was written")
+    assert result.error == (
+        "changed",
+        f"{path}: was removed while unnest read it; nothing was written",
+    )
     assert os.listdir(tmp_path) == []
 
 

@@ -33,7 +33,9 @@ def elsewhere(tmp_path: Path) -> Iterator[Path]:
 
 def tree(folder: Path) -> dict[str, bytes]:
     """The files of a folder."""
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    return {
+        p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()
+    }
 
 
 @pytest.mark.skipif(not hasattr(os, "copy_file_range"), reason="Linux alone has it")
@@ -76,7 +78,9 @@ def test_a_file_to_another_file_system(tmp_path: Path, elsewhere: Path) -> None:
         assert (tmp_path / "out.h5").read_bytes() == (elsewhere / "out.h5").read_bytes()
 
 
-@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="a file that opens and does not read")
+@pytest.mark.skipif(
+    not Path("/proc/self/mem").exists(), reason="a file that opens and does not read"
+)
 def test_an_input_that_cannot_be_read(tmp_path: Path) -> None:
     """It is named, and not the output."""
     with pytest.raises(Unreadable, match="mem: cannot be read") as raised:

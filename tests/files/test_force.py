@@ -39,7 +39,13 @@ def everything(folder: Path) -> dict[str, bytes | str]:
     found: dict[str, bytes | str] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        found[name] = os.readlink(path) if path.is_symlink() else path.read_bytes() if path.is_file() else "folder"
+        found[name] = (
+            os.readlink(path)
+            if path.is_symlink()
+            else path.read_bytes()
+            if path.is_file()
+            else "folder"
+        )
     return found
 
 
@@ -165,7 +171,12 @@ def _old_output(place: Path) -> None:
 
 def _old_output_with_more(place: Path) -> None:
     _old_output(place)
-    for name in ("keras_metadata.pb", "fingerprint.pb", "assets/a/words.txt", "assets.extra/tf_serving_warmup"):
+    for name in (
+        "keras_metadata.pb",
+        "fingerprint.pb",
+        "assets/a/words.txt",
+        "assets.extra/tf_serving_warmup",
+    ):
         path = place / "out" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"old")
@@ -184,12 +195,18 @@ REPLACED = {
     "all parts of one": (_old_output_with_more, "fix par/m -o out"),
     "what the new one holds, too": (_readme_in_both, "fix par/m -o out"),
     "an empty folder": (_folder("out"), "fix par/m -o out"),
-    "a file": (lambda place: shutil.copy(place / "notes.txt", place / "out.h5"), "fix m.h5 -o out.h5"),
+    "a file": (
+        lambda place: shutil.copy(place / "notes.txt", place / "out.h5"),
+        "fix m.h5 -o out.h5",
+    ),
     "a link to a file": (_soft_link("notes.txt", "out.h5"), "fix m.h5 -o out.h5"),
     "a link to nothing": (_soft_link("nothing", "out.h5"), "fix m.h5 -o out.h5"),
     "beside the input": (_folder("par/out"), "fix par/m -o par/out"),
     "a name that the input's begins with": (_nothing, "fix par/m -o par/m2"),
-    "a checkpoint": (lambda place: shutil.copy(place / "notes.txt", place / "out.index"), "fix ckpt -o out"),
+    "a checkpoint": (
+        lambda place: shutil.copy(place / "notes.txt", place / "out.index"),
+        "fix ckpt -o out",
+    ),
 }
 
 
@@ -227,7 +244,18 @@ def test_architecture_is_an_input(place: Path, cli: Cli) -> None:
     (place / "arch.json").write_text('{"class_name": "Model", "config": {}}')
     shutil.copytree(SAVED_MODEL, place / "m")
     before = everything(place)
-    done = cli("fix", "m.h5", "--to", "json", "-o", "arch.json", "--architecture", "arch.json", "--force", "-q")
+    done = cli(
+        "fix",
+        "m.h5",
+        "--to",
+        "json",
+        "-o",
+        "arch.json",
+        "--architecture",
+        "arch.json",
+        "--force",
+        "-q",
+    )
     assert done.returncode == 2
     assert "arch.json, which is an input" in done.stderr
     assert everything(place) == before
@@ -246,7 +274,9 @@ def test_a_walk_writes_into_no_model(force: str, output: str, place: Path, cli: 
 
 
 @pytest.mark.parametrize("when", ["while the new one is made", "just before their names change"])
-def test_a_folder_that_fills_meanwhile(when: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_fills_meanwhile(
+    when: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What was put into the old output in the meantime is not lost."""
     import unnest
     from unnest.files import atomic, overwrite_checks
@@ -264,4 +294,6 @@ def test_a_folder_that_fills_meanwhile(when: str, place: Path, monkeypatch: pyte
     assert result.error is not None
     assert "sea.jpg" in result.error.message
     assert (place / "out" / "sea.jpg").read_bytes() == b"sea"
-    assert (place / "out" / "saved_model.pb").read_bytes() == (CLEAN_SAVED_MODEL / "saved_model.pb").read_bytes()
+    assert (place / "out" / "saved_model.pb").read_bytes() == (
+        CLEAN_SAVED_MODEL / "saved_model.pb"
+    ).read_bytes()

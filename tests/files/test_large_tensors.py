@@ -87,7 +87,9 @@ def test_of_any_type(dtype: str, noted: bool, tmp_path: Path) -> None:
         assert dict(file[KERNEL].attrs) == ({"note": "mine"} if noted else {})
 
 
-def sharing(monkeypatch: pytest.MonkeyPatch, *, honest: bool = True, told: bool = True) -> list[tuple[int, int]]:
+def sharing(
+    monkeypatch: pytest.MonkeyPatch, *, honest: bool = True, told: bool = True
+) -> list[tuple[int, int]]:
     """A file system that clones, or says so; and tells of it, or not. What it was asked to clone: offset and size."""
     cloned: list[tuple[int, int]] = []
 
@@ -104,7 +106,9 @@ def sharing(monkeypatch: pytest.MonkeyPatch, *, honest: bool = True, told: bool 
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_where_the_file_system_clones(told: bool, large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_file_system_clones(
+    told: bool, large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All whole blocks of the kernel, once; and the same file as elsewhere."""
     unnest.fix(large, tmp_path / "plain.h5")
     cloned = sharing(monkeypatch, told=told)
@@ -124,7 +128,9 @@ def test_a_clone_that_is_none(large: Path, tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("where", ["before", "behind"])
-def test_the_edges_are_read_back(where: str, large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_edges_are_read_back(
+    where: str, large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What lies in blocks that are shared in part is not shared."""
     sharing(monkeypatch)
     write = H5Container.write
@@ -162,5 +168,7 @@ def test_an_input_that_cannot_be_read(
         result = unnest.fix(large, tmp_path / "o.h5")
     assert result.error is not None
     assert result.error.code == "cannot-read"
-    assert result.error.message.startswith(f"{large}: /model_weights/tmpl/d1/kernel:0 cannot be read")
+    assert result.error.message.startswith(
+        f"{large}: /model_weights/tmpl/d1/kernel:0 cannot be read"
+    )
     assert os.listdir(tmp_path) == ["m.h5"]

@@ -74,7 +74,9 @@ def test_a_step_that_was_taken(
     assert len(os.listdir(tmp_path)) == len(PARTS)
 
 
-def test_nothing_can_be_taken_back(old: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_can_be_taken_back(
+    old: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Then all stays in the workspace, and the next run completes the move."""
     rename, calls = os_calls.rename_new, iter(range(100))
 
@@ -92,7 +94,9 @@ def test_nothing_can_be_taken_back(old: dict[str, bytes], tmp_path: Path, monkey
     assert contents(tmp_path) == dict.fromkeys(PARTS, b"new")
 
 
-def test_a_workspace_goes_when_there_is_memory_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_workspace_goes_when_there_is_memory_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Listing a folder takes some; what was worked on is free by then."""
     remove, calls = os.listdir, iter(range(100))
 
@@ -130,14 +134,19 @@ with Workspace(sys.argv[1]) as work:
 def test_a_workspace_goes_where_all_memory_is_taken(tmp_path: Path) -> None:
     """And stays so: what was put by for that is enough."""
     run = subprocess.run(
-        [sys.executable, "-c", FILLS, str(tmp_path / "out")], capture_output=True, text=True, check=False
+        [sys.executable, "-c", FILLS, str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert "MemoryError" in run.stderr
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("call", ["exchange", "sync_folder"])
-def test_the_old_file_is_never_lost(call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_old_file_is_never_lost(
+    call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In place: the new file has taken its place, and what comes after that has no memory."""
     target, backup = tmp_path / "m.h5", tmp_path / "m.h5.bak"
     target.write_bytes(b"old")
@@ -177,7 +186,9 @@ def test_looking_at_the_old_file_again(tmp_path: Path, monkeypatch: pytest.Monke
     assert contents(tmp_path) == {"m.h5": b"old"}
 
 
-@pytest.mark.parametrize(("error", "raised"), [(OSError(errno.EIO, "x"), Failed), (MemoryError(), MemoryError)])
+@pytest.mark.parametrize(
+    ("error", "raised"), [(OSError(errno.EIO, "x"), Failed), (MemoryError(), MemoryError)]
+)
 def test_a_sync_that_fails(
     error: Exception, raised: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

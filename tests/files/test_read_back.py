@@ -28,9 +28,13 @@ PARALLEL_KERAS = FIXTURES / "keras_zip/tfkeras/keras_zip-carried-named-adam/para
 
 
 @pytest.mark.parametrize(
-    ("change", "code"), [("unreadable", "read-back"), ("parallel", "still-parallel")], ids=["unreadable", "parallel"]
+    ("change", "code"),
+    [("unreadable", "read-back"), ("parallel", "still-parallel")],
+    ids=["unreadable", "parallel"],
 )
-def test_inspect_is_part_of_it(change: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inspect_is_part_of_it(
+    change: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever the container's own comparison says."""
     path = makeh5.parallel_file(tmp_path / "m.h5")
     known = examine.plan_source
@@ -40,7 +44,9 @@ def test_inspect_is_part_of_it(change: str, code: str, tmp_path: Path, monkeypat
         if source.path == str(path):
             return plan
         if change == "unreadable":
-            raise Unreadable("not-a-graph", f"{source.path}: the stored architecture does not add up")
+            raise Unreadable(
+                "not-a-graph", f"{source.path}: the stored architecture does not add up"
+            )
         return plan._replace(verdict="parallel")
 
     monkeypatch.setattr(examine, "plan_source", told)
@@ -72,7 +78,9 @@ def test_hdf5_called_keras_in_place(tmp_path: Path) -> None:
 def test_asked_for_it_becomes_keras(tmp_path: Path) -> None:
     """With --to; and from a name that does not say so, the suffix of the output still counts."""
     path = makeh5.clean_file(tmp_path / "x.keras")
-    assert unnest.fix(path, tmp_path / "y.keras", to="keras", keras="original").action == "converted"
+    assert (
+        unnest.fix(path, tmp_path / "y.keras", to="keras", keras="original").action == "converted"
+    )
     assert zipfile.is_zipfile(tmp_path / "y.keras")
     other = makeh5.clean_file(tmp_path / "x.h5")
     assert unnest.fix(other, tmp_path / "z.keras", keras="original").action == "converted"
@@ -82,7 +90,9 @@ def test_asked_for_it_becomes_keras(tmp_path: Path) -> None:
 def largest(file: h5py.File, root: str) -> str:
     """The path of the largest dataset below a group."""
     sizes: dict[str, int] = {}
-    file[root].visititems(lambda n, item: sizes.update({n: item.size}) if isinstance(item, h5py.Dataset) else None)
+    file[root].visititems(
+        lambda n, item: sizes.update({n: item.size}) if isinstance(item, h5py.Dataset) else None
+    )
     return f"{root}/{max(sizes, key=lambda n: sizes[n])}"
 
 
@@ -91,7 +101,10 @@ def weight(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bytes]
     """A parallel model, and the bytes of one of its weights as they are stored; of a .keras, which is rearranged."""
     if request.param == "keras":
         path = Path(shutil.copy(PARALLEL_KERAS, tmp_path / "m.keras"))
-        with zipfile.ZipFile(path) as archive, h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file:
+        with (
+            zipfile.ZipFile(path) as archive,
+            h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file,
+        ):
             return path, file[largest(file, "/")][()].tobytes()
     path = makeh5.parallel_file(tmp_path / "m.h5")
     with h5py.File(path, "r+") as file:
@@ -107,13 +120,18 @@ def weight(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bytes]
 
 @pytest.mark.parametrize("container", [H5Container, KerasContainer], ids=lambda c: c.name)
 def test_a_bit_that_is_written_wrong(
-    container: type[Container], weight: tuple[Path, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    container: type[Container],
+    weight: tuple[Path, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of one weight, however it is stored: it is met, and nothing is left."""
     path, stored = weight
     write = container.write
 
-    def write_wrong(self: Container, output: Output, source: Source, new_path: str, progress: OnBytes) -> None:
+    def write_wrong(
+        self: Container, output: Output, source: Source, new_path: str, progress: OnBytes
+    ) -> None:
         write(self, output, source, new_path, progress)
         content = bytearray(Path(new_path).read_bytes())
         content[content.index(stored) + len(stored) // 2] ^= 1
@@ -135,7 +153,9 @@ def packed(path: Path, damage: bool, **filters: object) -> Path:
     with h5py.File(path, "r+", libver="earliest") as file:
         names: list[str] = []
         file.visititems(
-            lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) and item.shape else None
+            lambda name, item: (
+                names.append(name) if isinstance(item, h5py.Dataset) and item.shape else None
+            )
         )
         for name in names:
             values = file[name][()]
@@ -150,9 +170,12 @@ def packed(path: Path, damage: bool, **filters: object) -> Path:
 
 
 @pytest.mark.parametrize(
-    "filters", [{"fletcher32": True}, {"compression": "gzip"}, {"compression": "gzip", "shuffle": True}]
+    "filters",
+    [{"fletcher32": True}, {"compression": "gzip"}, {"compression": "gzip", "shuffle": True}],
 )
-@pytest.mark.parametrize("options", [{}, {"to": "keras"}, {"keras": "3"}, {"to": "weights"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"to": "keras"}, {"keras": "3"}, {"to": "weights"}], ids=str
+)
 @pytest.mark.parametrize("damage", [False, True], ids=["sound", "damaged"])
 def test_chunks_that_their_filter_refuses(
     filters: dict[str, object], options: dict[str, Any], damage: bool, tmp_path: Path

@@ -15,7 +15,9 @@ def with_class(path: Path, name: str) -> None:
     for layer in model["config"]["layers"]:
         if layer["class_name"] == "Lambda":
             layer |= {"class_name": name, "config": {"name": layer["name"]}}
-    makeh5.write(path, model, {"x": [], "lambda_1": [], "lambda_2": [], "tmpl": makeh5.dense(), "d1": []})
+    makeh5.write(
+        path, model, {"x": [], "lambda_1": [], "lambda_2": [], "tmpl": makeh5.dense(), "d1": []}
+    )
 
 
 def test_vouched_for_it_is_a_wrapper(tmp_path: Path, cli: Cli) -> None:
@@ -39,4 +41,6 @@ def test_another_class_is_not_vouched_for(tmp_path: Path, cli: Cli) -> None:
     """And the option may be given for several."""
     with_class(tmp_path / "m.h5", "Rows")
     assert cli("inspect", "m.h5", "--slice-layer", "Columns").returncode == 0
-    assert cli("inspect", "m.h5", "--slice-layer", "Columns", "--slice-layer", "Rows").returncode == 1
+    assert (
+        cli("inspect", "m.h5", "--slice-layer", "Columns", "--slice-layer", "Rows").returncode == 1
+    )

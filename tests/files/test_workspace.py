@@ -126,7 +126,10 @@ class TestLock:
         target = tmp_path / "out.h5"
         Path(workspace.temporary(str(target))).symlink_to(other)
         assert atomic.publish(str(target), _fill, _check) == "written"
-        assert [p.relative_to(other).as_posix() for p in sorted(other.rglob("*"))] == ["new", "new/photo"]
+        assert [p.relative_to(other).as_posix() for p in sorted(other.rglob("*"))] == [
+            "new",
+            "new/photo",
+        ]
         assert len(workspace.leftovers(str(target))) == 1
 
     def test_a_folder_with_somebody_s_files_is_left_as_it_is(self, tmp_path: Path) -> None:
@@ -148,7 +151,10 @@ class TestLock:
     @pytest.mark.parametrize("length", [200, 240, 255])
     def test_long_names_have_folders_of_their_own(self, tmp_path: Path, length: int) -> None:
         one, two = ("x" * (length - 1) + end for end in "12")
-        with Workspace(str(tmp_path / one)) as first, Workspace(str(tmp_path / two), alone=True) as second:
+        with (
+            Workspace(str(tmp_path / one)) as first,
+            Workspace(str(tmp_path / two), alone=True) as second,
+        ):
             assert first.path != second.path
 
     def test_nobody_else_looks_in(self, tmp_path: Path) -> None:
@@ -221,7 +227,9 @@ class TestParts:
         assert sorted(os.listdir(tmp_path)) == sorted(PARTS)
 
     @pytest.mark.parametrize("step", range(1, 6))
-    def test_what_was_saved_since_stays(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    def test_what_was_saved_since_stays(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+    ) -> None:
         """A checkpoint that somebody saved after the killed run is not overwritten by its parts."""
         write(tmp_path, parts("old"))
         _kill_at(step, tmp_path, monkeypatch)
@@ -232,7 +240,9 @@ class TestParts:
         assert listing(tmp_path) == parts("newer and longer")
         assert len(workspace.leftovers(str(tmp_path / "out"))) == 1
 
-    @pytest.mark.parametrize("journal", [b"", b"{", b"[]", b'{"new": [["../x", [1, 2, 3]]], "old": []}', b"\xff"])
+    @pytest.mark.parametrize(
+        "journal", [b"", b"{", b"[]", b'{"new": [["../x", [1, 2, 3]]], "old": []}', b"\xff"]
+    )
     def test_a_journal_of_nobody(self, tmp_path: Path, journal: bytes) -> None:
         target = tmp_path / "out"
         left = left_behind(target)
@@ -314,7 +324,9 @@ class TestFolder:
         place = tmp_path / "out"
         place.write_bytes(b"x") if there == "file" else place.mkdir()
         with Workspace(str(place)) as work:
-            Path(work.new_path).mkdir() if there == "file" else Path(work.new_path).write_bytes(b"y")
+            Path(work.new_path).mkdir() if there == "file" else Path(work.new_path).write_bytes(
+                b"y"
+            )
             with pytest.raises(OSError, match="out"):
                 work.move(["out"], replace=True)
         assert os.listdir(tmp_path) == ["out"]

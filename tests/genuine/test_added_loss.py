@@ -40,7 +40,11 @@ def test_they_stay_and_read_what_they_read(name: str, stack: str, tmp_path: Path
     assert "custom_objects" not in str(result.load), "AddLoss and AddMetric are Keras's own"
     with h5py.File(tmp_path / "o.h5") as file:
         graph = read(json.loads(file.attrs["model_config"]))
-    adding = [layer.name for layer in graph.layers.values() if layer.class_name in ("AddLoss", "AddMetric")]
+    adding = [
+        layer.name
+        for layer in graph.layers.values()
+        if layer.class_name in ("AddLoss", "AddMetric")
+    ]
     assert {layer: behind(graph, layer) for layer in adding} == added
     assert {ref.layer for ref in graph.outputs} == {"decoded"}
 

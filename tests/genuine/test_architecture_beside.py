@@ -23,7 +23,9 @@ PAIRS = [
 ]
 
 
-def place(pair: tuple[Path, Path], folder: Path, weights: str = "w.h5", architecture: str = "kept.json") -> Path:
+def place(
+    pair: tuple[Path, Path], folder: Path, weights: str = "w.h5", architecture: str = "kept.json"
+) -> Path:
     """Copies of both in a folder; the path of the weights."""
     folder.mkdir(exist_ok=True)
     shutil.copy(pair[1], folder / architecture)
@@ -35,7 +37,9 @@ def test_there_are_pairs() -> None:
     assert len({pair[0] for pair in PAIRS}) >= 5
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0].parent.parent.name}-{pair[0].parent.name}")
+@pytest.mark.parametrize(
+    "pair", PAIRS, ids=lambda pair: f"{pair[0].parent.parent.name}-{pair[0].parent.name}"
+)
 def test_the_report_names_it(pair: tuple[Path, Path], tmp_path: Path) -> None:
     """With the command; where nothing fits, nothing is named."""
     weights = place(pair, tmp_path / "m")
@@ -61,7 +65,9 @@ def test_in_a_folder_they_are_taken_together(tmp_path: Path) -> None:
         if unnest.inspect(weights, draw=True).architecture_beside is None:
             continue
         results = {Path(r.path).name: r for r in fix_all([str(folder)], FixOptions(keras="3"))}
-        alone = unnest.fix(weights, tmp_path / f"{k}.keras", architecture=folder / "kept.json", keras="3")
+        alone = unnest.fix(
+            weights, tmp_path / f"{k}.keras", architecture=folder / "kept.json", keras="3"
+        )
         assert results["w.h5"].action == alone.action, pair
         if alone.error is None:
             assert alone.output is not None
@@ -76,12 +82,15 @@ def test_another_models_json_is_not_taken(tmp_path: Path) -> None:
     pair = next(
         pair
         for k, pair in enumerate(PAIRS)
-        if unnest.inspect(place(pair, tmp_path / f"t{k}"), draw=True).architecture_beside is not None
+        if unnest.inspect(place(pair, tmp_path / f"t{k}"), draw=True).architecture_beside
+        is not None
     )
     other = json.dumps({"class_name": "Sequential", "config": {"name": "s", "layers": []}})
     weights = place(pair, tmp_path / "a", architecture="one.json")
     (tmp_path / "a" / "other.json").write_text(other)
-    assert unnest.inspect(weights, draw=True).architecture_beside == str(tmp_path / "a" / "one.json")
+    assert unnest.inspect(weights, draw=True).architecture_beside == str(
+        tmp_path / "a" / "one.json"
+    )
     place(pair, tmp_path / "a", architecture="two.json")
     assert unnest.inspect(weights, draw=True).architecture_beside is None
     place(pair, tmp_path / "a", architecture="w.json")

@@ -28,7 +28,9 @@ MODEL = FIXTURES / "k224/official-seqnest-x3-rmsprop/parallel.h5"
     ],
     ids=["transposed", "flat", "one number", "empty"],
 )
-def test_a_kernel_that_is_none_is_refused(change: Callable[[Any], Any], shape: str, tmp_path: Path) -> None:
+def test_a_kernel_that_is_none_is_refused(
+    change: Callable[[Any], Any], shape: str, tmp_path: Path
+) -> None:
     """Keras would refuse it, or take it for another layer's."""
     path = Path(shutil.copy(MODEL, tmp_path / "m.h5"))
     path.chmod(0o644)
@@ -41,7 +43,8 @@ def test_a_kernel_that_is_none_is_refused(change: Callable[[Any], Any], shape: s
     assert result.error is not None
     assert (result.action, result.error.code) == ("refused", "weights-unplaced")
     assert (
-        f"conv2d_1: its weights have the shapes {shape}, (3,), its config promises (3, 3, ?, 3)" in result.error.message
+        f"conv2d_1: its weights have the shapes {shape}, (3,), its config promises (3, 3, ?, 3)"
+        in result.error.message
     )
     assert not (tmp_path / "out.h5").exists()
 

@@ -46,26 +46,39 @@ def is_of_today(folder: Path) -> bool:
         return OLD_LAYERS not in file
 
 
-@pytest.mark.parametrize("folder", [p for p in cases("keras_zip", "base.keras") if is_of_today(p.values[0])])
+@pytest.mark.parametrize(
+    "folder", [p for p in cases("keras_zip", "base.keras") if is_of_today(p.values[0])]
+)
 def test_there_and_back(folder: Path, tmp_path: Path) -> None:
     """A genuine .keras as .h5 and as .keras again: the paths, names and bytes of the original."""
     assert unnest.fix(folder / "base.keras", tmp_path / "m.h5").action == "converted"
     assert unnest.inspect(tmp_path / "m.h5").error is None
-    assert unnest.fix(tmp_path / "m.h5", tmp_path / "m.keras", keras="original").action == "converted"
-    (config, tree), (wanted, expected) = (parts(p) for p in (tmp_path / "m.keras", folder / "base.keras"))
-    assert {k: v for k, v in tree.items() if not inside(k)} == {k: v for k, v in expected.items() if not inside(k)}
+    assert (
+        unnest.fix(tmp_path / "m.h5", tmp_path / "m.keras", keras="original").action == "converted"
+    )
+    (config, tree), (wanted, expected) = (
+        parts(p) for p in (tmp_path / "m.keras", folder / "base.keras")
+    )
+    assert {k: v for k, v in tree.items() if not inside(k)} == {
+        k: v for k, v in expected.items() if not inside(k)
+    }
     assert {k: v[0] for k, v in tree.items()} == {k: v[0] for k, v in expected.items()}
     assert settled(config) == settled(wanted)
     compiled = [c.get("compile_config") or None for c in (config, wanted)]
     assert compiled[0] == compiled[1]
 
 
-@pytest.mark.parametrize("file", full("k209 k216 k224 k231 tf23 tf215 tfkeras keras3", "parallel.h5"))
+@pytest.mark.parametrize(
+    "file", full("k209 k216 k224 k231 tf23 tf215 tfkeras keras3", "parallel.h5")
+)
 def test_fixed_into_keras(file: Path, tmp_path: Path) -> None:
     """A wrapper taken out on the way to .keras gives what the template's own file gives."""
     done = unnest.fix(file, tmp_path / "fixed.keras", keras="original")
     assert (done.error, done.action) == (None, "fixed")
-    assert unnest.fix(file.with_name("base.h5"), tmp_path / "base.keras", keras="original").action == "converted"
+    assert (
+        unnest.fix(file.with_name("base.h5"), tmp_path / "base.keras", keras="original").action
+        == "converted"
+    )
     assert settled(parts(tmp_path / "fixed.keras")[0]) == settled(parts(tmp_path / "base.keras")[0])
     assert parts(tmp_path / "fixed.keras")[1] == parts(tmp_path / "base.keras")[1]
     assert unnest.fix(tmp_path / "fixed.keras").action == "unchanged"
@@ -94,7 +107,9 @@ def test_keras_1_has_no_keras_file(file: Path, tmp_path: Path) -> None:
 
 def test_old_optimizers_are_named_as_left_out(tmp_path: Path) -> None:
     """`.keras` has no form for optimizers of before TensorFlow 2.11."""
-    done = unnest.fix(FIXTURES / "k224/official-cnn-adam/base.h5", tmp_path / "m.keras", keras="original")
+    done = unnest.fix(
+        FIXTURES / "k224/official-cnn-adam/base.h5", tmp_path / "m.keras", keras="original"
+    )
     assert [f.message for f in done.findings if f.code == "not-held"] == [
         "left out, because the output cannot hold it: the training settings, the optimizer state"
     ]
@@ -126,7 +141,9 @@ def test_keras_into_h5(folder: Path, tmp_path: Path) -> None:
     _, expected = parts(folder / "base.keras")
     with h5py.File(tmp_path / "m.h5") as file:
         bytes_of: list[bytes] = []
-        file["model_weights"].visititems(lambda _, o: bytes_of.append(o[()].tobytes()) if hasattr(o, "shape") else None)
+        file["model_weights"].visititems(
+            lambda _, o: bytes_of.append(o[()].tobytes()) if hasattr(o, "shape") else None
+        )
     assert sorted(bytes_of) == sorted(layers(expected).values())
 
 
@@ -135,7 +152,9 @@ def test_keras_into_h5(folder: Path, tmp_path: Path) -> None:
 def test_checkpoint_into_h5(folder: Path, which: str, tmp_path: Path) -> None:
     """The template's model, its weights, and the optimizer's state in the order of Keras's .h5."""
     done = unnest.fix(folder / "parallel.ckpt", tmp_path / "m.h5", architecture=folder / which)
-    untold = "saver_bare" in folder.name and which == "base.json"  # that the JSON is a template's, nothing else tells
+    untold = (
+        "saver_bare" in folder.name and which == "base.json"
+    )  # that the JSON is a template's, nothing else tells
     assert (done.error, done.action) == (None, "converted" if untold else "fixed")
     with h5py.File(tmp_path / "m.h5") as file, h5py.File(folder / "base_weights.h5") as base:
         config = json.loads(str(file.attrs["model_config"]))
@@ -144,7 +163,9 @@ def test_checkpoint_into_h5(folder: Path, which: str, tmp_path: Path) -> None:
         if "adam" not in folder.name or "saver" in folder.name:
             return
         names = [n.rpartition(":")[0] for n in listed(file["optimizer_weights"], "weight_names")]
-        trained = [n.rpartition(":")[0] for _, ws in weighted(base) for n, _ in ws if "moving" not in n]
+        trained = [
+            n.rpartition(":")[0] for _, ws in weighted(base) for n, _ in ws if "moving" not in n
+        ]
         if folder.parent.name == "tf23":
             assert names == ["Adam/iter", *(f"Adam/{n}/{slot}" for slot in "mv" for n in trained)]
         else:
@@ -158,12 +179,22 @@ def test_checkpoint_into_h5(folder: Path, which: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "keras"), [("m.weights.h5", "original"), ("m.keras", "original"), ("m.weights.h5", "3"), ("m.keras", "3")]
+    ("name", "keras"),
+    [
+        ("m.weights.h5", "original"),
+        ("m.keras", "original"),
+        ("m.weights.h5", "3"),
+        ("m.keras", "3"),
+    ],
 )
-def test_weights_of_a_checkpoint_say_what_they_lose(name: str, keras: Dialect, tmp_path: Path) -> None:
+def test_weights_of_a_checkpoint_say_what_they_lose(
+    name: str, keras: Dialect, tmp_path: Path
+) -> None:
     """The state has no place in a file of weights, nor in a model without compile settings."""
     folder = FIXTURES / "checkpoint/tf23/checkpoint-official-named-adam"
-    done = unnest.fix(folder / "parallel.ckpt", tmp_path / name, architecture=folder / "model.json", keras=keras)
+    done = unnest.fix(
+        folder / "parallel.ckpt", tmp_path / name, architecture=folder / "model.json", keras=keras
+    )
     assert "optimizer-dropped" in {f.code for f in done.findings}
     assert any(name.startswith("Adam/") for name in done.dropped)
 
@@ -174,7 +205,9 @@ def test_path_keyed_weights_into_h5(folder: Path, tmp_path: Path) -> None:
     refused = unnest.fix(folder / "parallel.weights.h5", tmp_path / "n.h5", to="h5")
     assert refused.error is not None
     assert refused.error.code == "needs-architecture"
-    done = unnest.fix(folder / "parallel.weights.h5", tmp_path / "m.h5", architecture=folder / "model.json")
+    done = unnest.fix(
+        folder / "parallel.weights.h5", tmp_path / "m.h5", architecture=folder / "model.json"
+    )
     if is_refused_for_its_order(done, folder):
         return
     assert (done.error, done.action) == (None, "fixed")
@@ -208,10 +241,21 @@ OF_ANOTHER_FILE = {"weights alone in `model.json`": FIXTURES / "k224/official-cn
 
 def promised() -> list[Any]:
     """(source, --to, what the table says) of every cell."""
-    text = (Path(__file__).parents[2] / "docs/commands.md").read_text().split("## Conversions")[1].split("\n## ")[0]
-    lines = [[c.strip() for c in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    text = (
+        (Path(__file__).parents[2] / "docs/commands.md")
+        .read_text()
+        .split("## Conversions")[1]
+        .split("\n## ")[0]
+    )
+    lines = [
+        [c.strip() for c in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
     targets = [c.strip("`").removeprefix("--to ") for c in lines[0][1:]]
-    cells = [(row[0], to, says) for row in lines[2:] for to, says in zip(targets, row[1:], strict=True)]
+    cells = [
+        (row[0], to, says) for row in lines[2:] for to, says in zip(targets, row[1:], strict=True)
+    ]
     return [pytest.param(*cell, id=f"{cell[0]} to {cell[1]}") for cell in cells]
 
 
@@ -223,9 +267,13 @@ def test_every_row_has_a_file() -> None:
 @pytest.mark.parametrize(("source", "to", "says"), promised())
 def test_the_table_of_conversions(source: str, to: Target, says: str, tmp_path: Path) -> None:
     """What docs/commands.md says of each pair: done, or refused in one line."""
-    file = FIXTURES / next(path for name, path in ROWS.items() if name.strip("`") == source.strip("`"))
+    file = FIXTURES / next(
+        path for name, path in ROWS.items() if name.strip("`") == source.strip("`")
+    )
     beside, is_architecture = file.parent / "model.json", source.startswith("architecture")
-    architecture: Any = beside if beside.exists() and beside != file and not is_architecture else None
+    architecture: Any = (
+        beside if beside.exists() and beside != file and not is_architecture else None
+    )
     if source in OF_ANOTHER_FILE:
         architecture = json.loads(stored_architecture(OF_ANOTHER_FILE[source]))
     done = unnest.fix(file, tmp_path / "out", to=to, architecture=architecture)
@@ -264,22 +312,38 @@ def weighted(root: h5py.Group) -> list[tuple[str, list[tuple[str, bytes]]]]:
 def inside(path: str) -> bool:
     """Whether this is the name of something inside a layer that is no model, which .h5 does not store."""
     parts = path.split("/")
-    return parts[-1] == "vars" and "layers" not in parts[-3:-2] and len(parts) > 1 and parts[0] != "optimizer"
+    return (
+        parts[-1] == "vars"
+        and "layers" not in parts[-3:-2]
+        and len(parts) > 1
+        and parts[0] != "optimizer"
+    )
 
 
 def layers(tree: dict[str, tuple[bytes | None, dict[str, Any]]]) -> dict[str, bytes]:
     """The weights alone."""
-    return {k: v[0] for k, v in tree.items() if k.startswith(("layers/", OLD_LAYERS)) and v[0] is not None}
+    return {
+        k: v[0]
+        for k, v in tree.items()
+        if k.startswith(("layers/", OLD_LAYERS)) and v[0] is not None
+    }
 
 
 def parts(path: Path) -> tuple[Any, dict[str, tuple[bytes | None, dict[str, Any]]]]:
     """The config, and the groups and tensors with their attributes."""
     tree: dict[str, tuple[bytes | None, dict[str, Any]]] = {}
-    with zipfile.ZipFile(path) as archive, h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file:
+    with (
+        zipfile.ZipFile(path) as archive,
+        h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file,
+    ):
         file.visititems(
-            lambda n, o: tree.__setitem__(n, (o[()].tobytes() if hasattr(o, "shape") else None, dict(o.attrs)))
+            lambda n, o: tree.__setitem__(
+                n, (o[()].tobytes() if hasattr(o, "shape") else None, dict(o.attrs))
+            )
         )
-        return json.loads(archive.read("config.json")), {k: v for k, v in tree.items() if k.split("/")[0] != "metrics"}
+        return json.loads(archive.read("config.json")), {
+            k: v for k, v in tree.items() if k.split("/")[0] != "metrics"
+        }
 
 
 def settled(value: Any) -> Any:  # noqa: ANN401 - JSON is any
@@ -291,7 +355,9 @@ def settled(value: Any) -> Any:  # noqa: ANN401 - JSON is any
     return [settled(v) for v in value] if isinstance(value, list) else value
 
 
-def test_a_graph_is_cut_whoever_owns_its_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_graph_is_cut_whoever_owns_its_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where the objects do not fit the config, only what needs the layers' weights is refused."""
 
     def refuse(*_: object) -> None:
@@ -320,8 +386,15 @@ def test_a_report_names_the_command_for_keras_3_where_it_works(name: str, tmp_pa
     """What inspect says of a file that Keras 3 does not load, and fix of its output, is what --keras 3 then does."""
     path = FIXTURES / name if name[0] != "{" else tmp_path / "model.json"
     if not path.exists():
-        layers = [{"class_name": "SReLU", "config": {"name": "s", "trainable": True, "batch_input_shape": [None, 4]}}]
-        path.write_text(json.dumps({"class_name": "Sequential", "keras_version": "2.0.9", "config": layers}))
+        layers = [
+            {
+                "class_name": "SReLU",
+                "config": {"name": "s", "trainable": True, "batch_input_shape": [None, 4]},
+            }
+        ]
+        path.write_text(
+            json.dumps({"class_name": "Sequential", "keras_version": "2.0.9", "config": layers})
+        )
     done = unnest.fix(path, tmp_path / "today", dry_run=True, keras="3", to=None)
     message = None if done.error is None else done.error.message.removeprefix(f"{path}: ")
     assert message == REMEDIES[name]
@@ -340,7 +413,9 @@ def test_the_command_for_keras_3_has_the_options_of_the_run() -> None:
     assert report.as_keras_3.options == ("--slice-layer=Cut", "--trust")
 
 
-def test_versions_of_a_model_out_of_another_container_are_bytes_beside_its_weights(tmp_path: Path) -> None:
+def test_versions_of_a_model_out_of_another_container_are_bytes_beside_its_weights(
+    tmp_path: Path,
+) -> None:
     """TensorFlow 2.0 to 2.3, with the h5py of then, decode them there, and read text as text at the top."""
     saved = FIXTURES / "saved_model" / "tf23" / "saved_model-official-named-adam" / "parallel"
     unnest.fix(saved, tmp_path / "m.h5", to="h5")

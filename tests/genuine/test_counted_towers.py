@@ -19,16 +19,22 @@ def head(name: str) -> str:
     return Path(name).stem.split("-")[2]
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if "views" in name and head(name) in COUNTING])
+@pytest.mark.parametrize(
+    "name", [name for name in FILES if "views" in name and head(name) in COUNTING]
+)
 def test_views_whose_head_counts_them(name: str) -> None:
     """The near miss names the layer that takes them apart."""
     seen = unnest.inspect(FOLDER / name)
     (miss,) = seen.near_misses
     assert (seen.verdict, miss.layer) == ("clean", "joined")
-    assert miss.reason.endswith("splits what joined gives in 4 again: the towers may be views of one batch")
+    assert miss.reason.endswith(
+        "splits what joined gives in 4 again: the towers may be views of one batch"
+    )
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if "views" in name and head(name) not in COUNTING])
+@pytest.mark.parametrize(
+    "name", [name for name in FILES if "views" in name and head(name) not in COUNTING]
+)
 def test_heads_that_do_not_count_the_towers(name: str) -> None:
     """A Reshape within each row, groups of another number, a Dense: as likely as without a head."""
     seen = unnest.inspect(FOLDER / name)

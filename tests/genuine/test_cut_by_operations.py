@@ -17,7 +17,9 @@ def content(path: Path) -> dict[str, object]:
     nodes: dict[str, object] = {}
 
     def note(place: str, node: h5py.Group | h5py.Dataset) -> None:
-        nodes[place] = node[()].tobytes() if isinstance(node, h5py.Dataset) else node.attrs.get("name")
+        nodes[place] = (
+            node[()].tobytes() if isinstance(node, h5py.Dataset) else node.attrs.get("name")
+        )
 
     with h5py.File(path) as file:
         file.visititems(note)
@@ -40,6 +42,11 @@ def test_architecture_of_another_model_is_refused(old: str, new: str, tmp_path: 
     text = (HERE / "template.json").read_text()
     assert old in text
     (tmp_path / "other.json").write_text(text.replace(old, new))
-    result = unnest.fix(HERE / "parallel.weights.h5", tmp_path / "o.h5", architecture=tmp_path / "other.json")
-    assert (result.action, result.error and result.error.code) == ("refused", "architecture-mismatch")
+    result = unnest.fix(
+        HERE / "parallel.weights.h5", tmp_path / "o.h5", architecture=tmp_path / "other.json"
+    )
+    assert (result.action, result.error and result.error.code) == (
+        "refused",
+        "architecture-mismatch",
+    )
     assert not (tmp_path / "o.h5").exists()

@@ -31,7 +31,11 @@ EXPECTED: dict[str, tuple[str, bool, dict[str, str]]] = {
     "tf23-extra_embedded.h5": ("embedded", False, BEHIND_LAYERS),
     "tfk-embedded.keras": ("embedded", False, BEHIND_LAYERS),
     # No key is the name of an input: they are taken in the order of the keys.
-    "tf23-strange_keys.h5": ("embedded", False, {"of_mid": "ant", "of_zed": "zed", "of_ant": "mid"}),
+    "tf23-strange_keys.h5": (
+        "embedded",
+        False,
+        {"of_mid": "ant", "of_zed": "zed", "of_ant": "mid"},
+    ),
     "k3-named.keras": ("whole", False, BY_NAME),
     "k3-keyword.keras": ("whole", False, BY_NAME),
     "k3-extra_keys.keras": ("whole", True, BY_NAME),
@@ -39,7 +43,11 @@ EXPECTED: dict[str, tuple[str, bool, dict[str, str]]] = {
     "k30-extra_keys.keras": ("embedded", False, BY_NAME),
     # Keras 3.4 to 3.6 went by the order of the keys alone.
     "k35-named.keras": ("embedded", False, {"of_mid": "ant", "of_zed": "mid", "of_ant": "zed"}),
-    "k35-embedded.keras": ("embedded", False, {"of_mid": "pre_r", "of_zed": "pre_p", "of_ant": "pre_q"}),
+    "k35-embedded.keras": (
+        "embedded",
+        False,
+        {"of_mid": "pre_r", "of_zed": "pre_p", "of_ant": "pre_q"},
+    ),
 }
 
 
@@ -78,11 +86,16 @@ def test_weights_and_json_of_keras_3(name: str, version: str | None, tmp_path: P
     with zipfile.ZipFile(FOLDER / name) as archive:
         weights.write_bytes(archive.read("model.weights.h5"))
         stored = json.loads(archive.read("config.json"))
-    architecture.write_text(json.dumps(stored if version is None else {**stored, "keras_version": version}))
+    architecture.write_text(
+        json.dumps(stored if version is None else {**stored, "keras_version": version})
+    )
     output = tmp_path / "out.keras"
     result = unnest.fix(weights, output, architecture=architecture, keras="3")
     if version is None:
-        assert (result.action, result.error and result.error.code) == ("refused", "architecture-mismatch")
+        assert (result.action, result.error and result.error.code) == (
+            "refused",
+            "architecture-mismatch",
+        )
         assert result.error is not None
         assert 'add "keras_version"' in result.error.message
         return
@@ -101,7 +114,9 @@ def test_towers_that_are_fed_otherwise_are_none(name: str) -> None:
     assert "the towers read different tensors" in report.near_misses[0].reason
 
 
-def test_an_output_with_exchanged_inputs_is_not_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_output_with_exchanged_inputs_is_not_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Reading back compares the inputs and outputs with those of the parallel model, by name and place."""
     path = shutil.copy(FOLDER / "tf23-embedded.h5", tmp_path / "m.h5")
     in_place = extract.in_place

@@ -56,12 +56,16 @@ def put(source: str, place: Path) -> None:
 
 def content(path: Path) -> dict[str, bytes]:
     """The bytes of a file, or of all files in a folder."""
-    return {str(p.relative_to(path)): p.read_bytes() for p in [path, *path.rglob("*")] if p.is_file()}
+    return {
+        str(p.relative_to(path)): p.read_bytes() for p in [path, *path.rglob("*")] if p.is_file()
+    }
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("into", [False, True], ids=["beside", "all"])
-def test_the_same_answer(options: dict[str, Any], into: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_answer(
+    options: dict[str, Any], into: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Action, error and bytes are the same, and nothing else is written."""
     monkeypatch.chdir(tmp_path)
     for name, source in FILES.items():
@@ -69,7 +73,9 @@ def test_the_same_answer(options: dict[str, Any], into: bool, tmp_path: Path, mo
             place = Path(folder, Path(name).name.replace(".", "-"), name)
             place.parent.mkdir(parents=True)
             put(source, place)
-    batch = {r.path: r for r in fix_all(["zoo"], FixOptions(output="all" if into else None, **options))}
+    batch = {
+        r.path: r for r in fix_all(["zoo"], FixOptions(output="all" if into else None, **options))
+    }
     assert len(batch) == len(FILES)
     for path, result in batch.items():
         alone = unnest.fix(path.replace("zoo", "one", 1), **options)
@@ -80,7 +86,9 @@ def test_the_same_answer(options: dict[str, Any], into: bool, tmp_path: Path, mo
         if result.error is None and alone.output is not None:
             assert result.output is not None
             assert content(Path(result.output)) == content(Path(alone.output)), path
-            assert Path(result.output).name.replace(".unnested", "") == Path(alone.output).name.replace(".unnested", "")
+            assert Path(result.output).name.replace(".unnested", "") == Path(
+                alone.output
+            ).name.replace(".unnested", "")
         elif result.error is None and into:
             assert result.output is not None
             assert content(Path(result.output)) == content(Path(path)), path
@@ -94,8 +102,13 @@ def test_two_inputs_of_one_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     shutil.copy(weights, "zoo/a.h5")
     shutil.copy(weights, "zoo/a.weights.h5")
     shutil.copy(FIXTURES / FILES["model.h5"], "zoo/a.keras")
-    told = [(r.path, r.action, r.error and r.error.code) for r in fix_all(["zoo"], FixOptions("all", force=True))]
-    assert told == [(f"zoo/a{suffix}", "fixed", None) for suffix in (".h5", ".keras", ".weights.h5")]
+    told = [
+        (r.path, r.action, r.error and r.error.code)
+        for r in fix_all(["zoo"], FixOptions("all", force=True))
+    ]
+    assert told == [
+        (f"zoo/a{suffix}", "fixed", None) for suffix in (".h5", ".keras", ".weights.h5")
+    ]
     Path("two").mkdir()
     for name in ("a.h5", "a.hdf5"):
         shutil.copy(FIXTURES / FILES["model.h5"], Path("two", name))

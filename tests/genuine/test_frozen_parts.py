@@ -53,16 +53,23 @@ def test_without_names(path: Path) -> None:
         return
     assert by_name.result is not None
     assert by_order.result is not None
-    refs = [[[t.ref for t in group.tensors] for group in each.groups] for each in (by_name.result, by_order.result)]
+    refs = [
+        [[t.ref for t in group.tensors] for group in each.groups]
+        for each in (by_name.result, by_order.result)
+    ]
     assert refs[0] == refs[1]
 
 
 @pytest.mark.parametrize("which", ["parallel", "base"])
 @pytest.mark.parametrize("options", [{"to": "keras"}, {"keras": "3"}], ids=str)
 @pytest.mark.parametrize("path", UNTOLD, ids=lambda path: str(path.stem))
-def test_each_way_gets_its_own(path: Path, options: dict[str, Any], which: str, tmp_path: Path) -> None:
+def test_each_way_gets_its_own(
+    path: Path, options: dict[str, Any], which: str, tmp_path: Path
+) -> None:
     """In whichever order they are listed."""
-    given = Path(shutil.copy(path.with_name(path.name.replace("parallel", which)), tmp_path / "m.h5"))
+    given = Path(
+        shutil.copy(path.with_name(path.name.replace("parallel", which)), tmp_path / "m.h5")
+    )
     done = unnest.fix(given, tmp_path / "out.keras", **options)
     assert done.error is None
     listed = weights_by_layer(path.with_name(path.name.replace("parallel", "base")))["ways"]
@@ -73,18 +80,26 @@ def test_each_way_gets_its_own(path: Path, options: dict[str, Any], which: str, 
     with h5py.File(member) as file:
         held = file["layers/bidirectional"]
         stored = {way: held[f"{way}_layer/cell/vars"] for way in ("forward", "backward")}
-        got = {way: [group[str(k)][()].tobytes() for k in range(3)] for way, group in stored.items()}
+        got = {
+            way: [group[str(k)][()].tobytes() for k in range(3)] for way, group in stored.items()
+        }
     assert got == {"forward": forward, "backward": backward}
 
 
 @pytest.mark.parametrize("which", ["parallel", "base"])
 @pytest.mark.parametrize("options", [{"to": "keras"}, {"keras": "3", "to": "keras"}], ids=str)
 @pytest.mark.parametrize("path", TOLD, ids=lambda path: str(path.stem))
-def test_another_container_is_refused(path: Path, options: dict[str, Any], which: str, tmp_path: Path) -> None:
+def test_another_container_is_refused(
+    path: Path, options: dict[str, Any], which: str, tmp_path: Path
+) -> None:
     """It has these weights in another order."""
-    given = Path(shutil.copy(path.with_name(path.name.replace("parallel", which)), tmp_path / "m.h5"))
+    given = Path(
+        shutil.copy(path.with_name(path.name.replace("parallel", which)), tmp_path / "m.h5")
+    )
     done = unnest.fix(given, **options)
-    if "keras3" in path.name and "to" not in options:  # another container was not asked for, and the .h5 is Keras 3's
+    if (
+        "keras3" in path.name and "to" not in options
+    ):  # another container was not asked for, and the .h5 is Keras 3's
         assert done.error is None
         assert done.output is None or done.output.endswith(".h5")
         return

@@ -25,7 +25,10 @@ def test_the_report_names_nothing_that_loads_it(path: Path, tmp_path: Path) -> N
     assert (report.verdict, codes(report)) == ("clean", ["frozen-within"])
     assert (report.loads_in, report.load) == ((), None)
     if path.stem.startswith("k231"):  # of Keras 1 nothing of today loads anything
-        assert report.does_not_load_in == {"tf_keras": WHY, "Keras 3": "a Sequential without an input layer"}
+        assert report.does_not_load_in == {
+            "tf_keras": WHY,
+            "Keras 3": "a Sequential without an input layer",
+        }
     copied = unnest.fix(path, tmp_path / "m.h5")
     assert (copied.action, codes(copied), copied.loads_in) == ("unchanged", ["frozen-within"], ())
 
@@ -43,10 +46,16 @@ def test_files_that_call_weights_by_their_layers_load(path: Path, tmp_path: Path
     [
         ("k122-frozen", ["frozen-state"], ()),
         ("k122-trained", [], ("Keras 1.2.2, which wrote it",)),
-        ("k231-frozen", [], ("tf_keras (Keras 2)", "Keras 2.3.1, which wrote it")),  # with a fresh optimizer
+        (
+            "k231-frozen",
+            [],
+            ("tf_keras (Keras 2)", "Keras 2.3.1, which wrote it"),
+        ),  # with a fresh optimizer
     ],
 )
-def test_a_state_of_fewer_weights_than_keras_1_trains(name: str, found: list[str], loads: tuple[str, ...]) -> None:
+def test_a_state_of_fewer_weights_than_keras_1_trains(
+    name: str, found: list[str], loads: tuple[str, ...]
+) -> None:
     """Its own Keras stops at it, though the model is as it would be saved."""
     report = unnest.inspect(FIXTURES / "frozen_state" / f"{name}.h5")
     assert (codes(report), report.loads_in) == (found, loads)
@@ -55,6 +64,8 @@ def test_a_state_of_fewer_weights_than_keras_1_trains(name: str, found: list[str
 
 def test_weights_alone_have_no_state(tmp_path: Path) -> None:
     """So that they load wherever the model is built."""
-    written = unnest.fix(FIXTURES / "frozen_state" / "k122-frozen.h5", tmp_path / "w.h5", to="weights")
+    written = unnest.fix(
+        FIXTURES / "frozen_state" / "k122-frozen.h5", tmp_path / "w.h5", to="weights"
+    )
     assert (written.action, codes(written)) == ("converted", ["not-held"])
     assert written.loads_in

@@ -67,8 +67,14 @@ def test_no_names_are_needed(folder: Path) -> None:
     raw = (folder / "parallel/saved_model.pb").read_bytes()
     plain, numbered = (protos.parse("SavedModel", raw, "") for _ in "12")
     _number(serving_graph.choose(numbered, ""))
-    found = [served_wrappers.recognise(serving_graph.choose(m, ""), "").wrappers for m in (plain, numbered)]
-    told = [[(t.depth, t.scope, t.towers.towers, len(t.towers.merges), t.parameters) for t in seen] for seen in found]
+    found = [
+        served_wrappers.recognise(serving_graph.choose(m, ""), "").wrappers
+        for m in (plain, numbered)
+    ]
+    told = [
+        [(t.depth, t.scope, t.towers.towers, len(t.towers.merges), t.parameters) for t in seen]
+        for seen in found
+    ]
     assert told[0] == told[1]
     note = json.loads((folder / "case.json").read_text())
     assert [t[:4] for t in told[0]] == [
@@ -135,7 +141,9 @@ def test_checkpoint_with_architecture(folder: Path, which: str, tmp_path: Path) 
     """The parallel model's JSON or the template's: the weights that the base saves."""
     target = tmp_path / "out.weights.h5"
     done = unnest.fix(folder / "parallel.ckpt", target, architecture=folder / which)
-    told = "saver_bare" not in folder.name or which == "model.json"  # that the JSON is a template's, nothing else tells
+    told = (
+        "saver_bare" not in folder.name or which == "model.json"
+    )  # that the JSON is a template's, nothing else tells
     assert (done.error, done.action) == (None, "fixed" if told else "converted")
     with h5py.File(target) as a, h5py.File(folder / "base_weights.h5") as b:
         assert _weights(a) == _weights(b)
@@ -161,7 +169,9 @@ def test_keras(folder: Path, tmp_path: Path) -> None:
     done = unnest.fix(folder / "parallel.keras", tmp_path / "out.keras")
     assert (done.error, done.action) == (None, "fixed")
     assert unnest.fix(tmp_path / "out.keras").action == "unchanged"
-    (config, tree), (wanted, expected) = (_keras(p) for p in (tmp_path / "out.keras", folder / "base.keras"))
+    (config, tree), (wanted, expected) = (
+        _keras(p) for p in (tmp_path / "out.keras", folder / "base.keras")
+    )
     assert tree == expected
     assert _settled(config) == _settled(wanted)
 
@@ -190,7 +200,10 @@ def _lists(group: h5py.Group) -> list[tuple[str, list[tuple[str, bytes]]]]:
     """The arrays by layer, in order, whatever they are called."""
     layers = names_of(group, "layer_names") if "layer_names" in group.attrs else [""]
     held = [(name, group[name] if name else group) for name in layers]
-    return [(n, [(str(g[w].dtype), g[w][()].tobytes()) for w in names_of(g, "weight_names")]) for n, g in held]
+    return [
+        (n, [(str(g[w].dtype), g[w][()].tobytes()) for w in names_of(g, "weight_names")])
+        for n, g in held
+    ]
 
 
 @pytest.mark.parametrize("folder", cases("weights_h5", "parallel.weights.h5"))
@@ -225,7 +238,10 @@ def test_sharded_weights(folder: Path, given: str | None, named: str, tmp_path: 
 @pytest.mark.parametrize("kind", ["keras_zip", "weights_h5", "checkpoint"])
 def test_lookalikes(kind: str) -> None:
     """What is no wrapper is left alone."""
-    found = [*(FIXTURES / kind).glob("*/*/lookalike.keras"), *(FIXTURES / kind).glob("*/*/lookalike.weights.h5")]
+    found = [
+        *(FIXTURES / kind).glob("*/*/lookalike.keras"),
+        *(FIXTURES / kind).glob("*/*/lookalike.weights.h5"),
+    ]
     found += [p.with_suffix("") for p in (FIXTURES / kind).glob("*/*/lookalike.ckpt.index")]
     assert found
     for path in found:
@@ -253,14 +269,19 @@ def _weights(file: h5py.File) -> list[tuple[str, list[tuple[str, bytes]]]]:
         return value.decode() if isinstance(value, bytes) else str(value)
 
     names = [text(n) for n in file.attrs["layer_names"]]
-    found = [(n, [(text(w), file[n][w][()].tobytes()) for w in file[n].attrs["weight_names"]]) for n in names]
+    found = [
+        (n, [(text(w), file[n][w][()].tobytes()) for w in file[n].attrs["weight_names"]])
+        for n in names
+    ]
     return [(n, w) for n, w in found if w]
 
 
 def _tree(file: h5py.File) -> dict[str, tuple[bytes | None, dict[str, Any]]]:
     found: dict[str, tuple[bytes | None, dict[str, Any]]] = {}
     file.visititems(
-        lambda n, o: found.__setitem__(n, (o[()].tobytes() if hasattr(o, "shape") else None, dict(o.attrs)))
+        lambda n, o: found.__setitem__(
+            n, (o[()].tobytes() if hasattr(o, "shape") else None, dict(o.attrs))
+        )
     )
     # Metrics are state of the training that was; a base that has not trained has none.
     return {n: v for n, v in found.items() if n.split("/")[0] != "metrics"}
@@ -276,5 +297,9 @@ def _keras(path: Path) -> tuple[Any, dict[str, Any]]:
 def _settled(value: Any) -> Any:  # noqa: ANN401 - JSON is any
     """Without what depends on memory addresses, and on what was serialised before: see formats, shared objects."""
     if isinstance(value, dict):
-        return {k: _settled(v) for k, v in value.items() if k not in ("shared_object_id", "build_config")}
+        return {
+            k: _settled(v)
+            for k, v in value.items()
+            if k not in ("shared_object_id", "build_config")
+        }
     return [_settled(v) for v in value] if isinstance(value, list) else value

@@ -23,14 +23,23 @@ ALIKE = ("lookalike.h5", "clean.h5", "clean_weights.h5")
 
 def cases(*names: str) -> list[Any]:
     """A parameter per fixture file of one of these names."""
-    found = sorted(p for name in names for p in FIXTURES.glob(f"*/*/{name}") if (p.parent / "case.json").exists())
-    found = [p for p in found if "tfjs" not in p.parts]  # a container of its own, with tests of its own
+    found = sorted(
+        p
+        for name in names
+        for p in FIXTURES.glob(f"*/*/{name}")
+        if (p.parent / "case.json").exists()
+    )
+    found = [
+        p for p in found if "tfjs" not in p.parts
+    ]  # a container of its own, with tests of its own
     return [pytest.param(p, id=str(p.relative_to(FIXTURES))) for p in found]
 
 
 def architecture_of(path: Path) -> Path | None:
     """The JSON that was kept beside weights."""
-    return next((p for n in ("model.json", "template.json") if (p := path.with_name(n)).exists()), None)
+    return next(
+        (p for n in ("model.json", "template.json") if (p := path.with_name(n)).exists()), None
+    )
 
 
 def test_there_are_fixtures() -> None:
@@ -71,7 +80,9 @@ def test_weights_with_an_architecture(path: Path, tmp_path: Path) -> None:
     assert differences(output, path.with_name("base_weights.h5")) == []
 
 
-@pytest.mark.parametrize("path", [p for p in cases("weights.h5") if not architecture_of(p.values[0])])
+@pytest.mark.parametrize(
+    "path", [p for p in cases("weights.h5") if not architecture_of(p.values[0])]
+)
 def test_weights_alone(path: Path, tmp_path: Path) -> None:
     """A flat model: every tensor of the base, bit for bit, under a layer that owns it; a finding says so."""
     output = tmp_path / "out.h5"

@@ -24,7 +24,9 @@ REASONS = {
 
 @pytest.mark.parametrize("stack", STACKS)
 @pytest.mark.parametrize(("name", "towers"), [("two", 2), ("three", 3)])
-def test_the_model_as_if_it_had_never_been_cut(stack: str, name: str, towers: int, tmp_path: Path) -> None:
+def test_the_model_as_if_it_had_never_been_cut(
+    stack: str, name: str, towers: int, tmp_path: Path
+) -> None:
     """What comes out is what the same process saved for the template."""
     source, out = HERE / stack / f"{name}.h5", tmp_path / "out.h5"
     wrapper = only_wrapper(unnest.inspect(source))

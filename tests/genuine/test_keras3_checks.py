@@ -22,7 +22,9 @@ def converted(name: str, tmp_path: Path) -> Result:
     """A case of FOLDER for Keras 3, with its JSON where it has one."""
     source = next(p for p in (FOLDER / f"{name}.h5", FOLDER / name) if p.exists())
     json = FOLDER / f"{name}.json"
-    return unnest.fix(source, tmp_path / "o.keras", keras="3", architecture=json if json.exists() else None)
+    return unnest.fix(
+        source, tmp_path / "o.keras", keras="3", architecture=json if json.exists() else None
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,10 @@ def test_converted_by_rule(name: str, rule: str | None, tmp_path: Path) -> None:
     result = converted(name, tmp_path)
     assert (result.action, result.error) == ("converted", None)
     assert CHECKED in result.checks
-    named = {conversion.rule for conversion in result.conversions} & {"embedding-dtype", "known-size"}
+    named = {conversion.rule for conversion in result.conversions} & {
+        "embedding-dtype",
+        "known-size",
+    }
     assert named == ({rule} if rule else set())
 
 
@@ -64,13 +69,18 @@ def test_refused_by_name(name: str, why: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stack", ["k224", "tf20", "tf215"])
 @pytest.mark.parametrize("name", ["clip_alone", "clip_in_custom"])
-def test_classes_in_a_custom_layer_are_in_the_load_line(stack: str, name: str, tmp_path: Path) -> None:
+def test_classes_in_a_custom_layer_are_in_the_load_line(
+    stack: str, name: str, tmp_path: Path
+) -> None:
     """Of the input as well as of the output."""
     result = converted(f"{stack}-{name}", tmp_path)
     assert result.load is not None
     assert "custom_objects={'Scale': Scale, 'Clip': Clip}" in result.load
     needs = unnest.inspect(FOLDER / f"{stack}-{name}.h5").needs
-    assert (needs.classes, needs.functions) == (("Scale", "Clip"), ())  # as an object and by its name, asked for once
+    assert (needs.classes, needs.functions) == (
+        ("Scale", "Clip"),
+        (),
+    )  # as an object and by its name, asked for once
 
 
 @pytest.mark.parametrize("stack", ["k224", "tf23"])
@@ -80,7 +90,9 @@ def test_weights_in_pairs(stack: str, tmp_path: Path) -> None:
     assert result.action == "converted"
     [finding] = [f for f in result.findings if f.code == "weights-of-parts"]
     assert finding.message.endswith("attention (Attention3): key, query, value")
-    assert "weights-of-parts" not in [f.code for f in converted(f"{stack}-float_input", tmp_path / "b").findings]
+    assert "weights-of-parts" not in [
+        f.code for f in converted(f"{stack}-float_input", tmp_path / "b").findings
+    ]
 
 
 def test_dropout_of_whole_words_is_a_finding(tmp_path: Path) -> None:
@@ -112,7 +124,8 @@ def test_what_tf_keras_does_not_load(name: str, why: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "pythons"), [("tf27-ctc", "3.8 or 3.9"), ("tf215-ctc", "3.11 or 3.12 or 3.13"), ("tf23-float_input", None)]
+    ("name", "pythons"),
+    [("tf27-ctc", "3.8 or 3.9"), ("tf215-ctc", "3.11 or 3.12 or 3.13"), ("tf23-float_input", None)],
 )
 def test_the_python_of_the_lambdas_is_named(name: str, pythons: str | None) -> None:
     """The versions of which the stored code may be."""
@@ -125,4 +138,6 @@ def test_an_h5_of_adapted_layers_without_their_words_loads_nowhere(tmp_path: Pat
     """A warning, and no line that loads it."""
     result = unnest.fix(FIXTURES / "vocabularies" / "tf23-inverted", tmp_path / "out.h5", to="h5")
     assert (result.action, result.load, result.loads_in) == ("converted", None, ())
-    assert "not-adapted" in [finding.code for finding in result.findings if finding.severity == "warning"]
+    assert "not-adapted" in [
+        finding.code for finding in result.findings if finding.severity == "warning"
+    ]

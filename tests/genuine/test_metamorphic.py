@@ -67,7 +67,9 @@ def test_classes_renamed_the_same_comes_out(name: str) -> None:
     made, wanted = plan(told(read(name), renaming)), planned(name)
     assert made.verdict == wanted.verdict
     if "stays-nested" in [f.code for f in made.findings]:
-        pytest.skip("a Keras 3 Sequential under a head: the shapes to note follow from Keras's own classes alone")
+        pytest.skip(
+            "a Keras 3 Sequential under a head: the shapes to note follow from Keras's own classes alone"
+        )
     assert made.result == (told(wanted.result, renaming) if wanted.result else None)
 
 
@@ -76,7 +78,9 @@ def test_classes_renamed_the_same_comes_out(name: str) -> None:
 def test_code_does_not_matter(name: str, seed: str) -> None:
     """It is evidence only, beside what the slices are told."""
     before, wanted = read(name), planned(name)
-    changed = plan(before._replace(architecture=shuffled_slices(before.architecture, seed, slices_of(name))))
+    changed = plan(
+        before._replace(architecture=shuffled_slices(before.architecture, seed, slices_of(name)))
+    )
     assert (changed.verdict, changed.result) == (wanted.verdict, wanted.result)
 
 
@@ -96,7 +100,9 @@ def test_merged_along_another_axis_it_is_left_alone(name: str) -> None:
 def test_with_one_tower_of_another_model_it_is_left_alone(name: str) -> None:
     """Then it is an ensemble."""
     before = copy.deepcopy(_json(read(name)))
-    for config, template in reversed(_wrappers(name, before)):  # a copy must not hold an intact wrapper
+    for config, template in reversed(
+        _wrappers(name, before)
+    ):  # a copy must not hold an intact wrapper
         other = copy.deepcopy(template)
         other["name"] = "somebody_else"
         nodes = template["inbound_nodes"]
@@ -134,7 +140,10 @@ def test_with_one_slice_of_another_source_it_is_left_alone(name: str) -> None:
         config["layers"].insert(0, new)
         sources[0][0], sources[0][1], sources[0][2] = "elsewhere", 0, 0
         ends = config["input_layers"]
-        config["input_layers"] = [*(ends if isinstance(ends[0], list) else [ends]), ["elsewhere", 0, 0]]
+        config["input_layers"] = [
+            *(ends if isinstance(ends[0], list) else [ends]),
+            ["elsewhere", 0, 0],
+        ]
     left_alone(name, before)
 
 
@@ -190,7 +199,10 @@ def _wrappers(name: str, architecture: Any) -> list[tuple[Any, Any]]:  # noqa: A
             read_by = {ref[0] for ref in _refs({"layers": [merge]})}
             if len(read_by) == 1:
                 template = entries[read_by.pop()]
-                if template["class_name"] in ("Model", "Functional", "Sequential") and (config, template) not in found:
+                if (
+                    template["class_name"] in ("Model", "Functional", "Sequential")
+                    and (config, template) not in found
+                ):
                     found.append((config, template))
     if not found:
         pytest.skip("its merge is an operation that reads towers through others")
@@ -210,7 +222,11 @@ def _refs(value: Any) -> Iterator[list[Any]]:  # noqa: ANN401 - JSON is any
 
 def _in_node(value: Any) -> Iterator[list[Any]]:  # noqa: ANN401 - JSON is any
     if isinstance(value, list):
-        if len(value) in (3, 4) and isinstance(value[0], str) and type(value[1]) is type(value[2]) is int:
+        if (
+            len(value) in (3, 4)
+            and isinstance(value[0], str)
+            and type(value[1]) is type(value[2]) is int
+        ):
             yield value
         for v in value:
             yield from _in_node(v)

@@ -34,7 +34,9 @@ def without_name(group: h5py.Group) -> None:
 
 
 def _h5(to: Path) -> Damaged:
-    path = Path(shutil.copy(FIXTURES / "tf215/deviceslice-named-x1-sgdm-head/parallel.h5", to / "m.h5"))
+    path = Path(
+        shutil.copy(FIXTURES / "tf215/deviceslice-named-x1-sgdm-head/parallel.h5", to / "m.h5")
+    )
     with h5py.File(path, "r+") as file:
         without_name(file["model_weights/classifier"])
     return path, {}
@@ -49,7 +51,9 @@ def _path_keyed(to: Path) -> Damaged:
 
 
 def _keras(to: Path) -> Damaged:
-    with zipfile.ZipFile(FIXTURES / "keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras") as old:
+    with zipfile.ZipFile(
+        FIXTURES / "keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras"
+    ) as old:
         content = {name: old.read(name) for name in old.namelist()}
     weights = io.BytesIO(content["model.weights.h5"])
     with h5py.File(weights, "r+") as file:
@@ -65,7 +69,11 @@ def without_entry(index: Path) -> None:
 
     def change(pairs: dict[bytes, bytes]) -> None:
         weights = [key for key in pairs if b"SLOT" not in key and b"Adam" not in key]
-        del pairs[min(key for key in weights if STATISTIC.encode() in key or key.startswith(b"variables/"))]
+        del pairs[
+            min(
+                key for key in weights if STATISTIC.encode() in key or key.startswith(b"variables/")
+            )
+        ]
 
     altered(index, change)
 
@@ -115,9 +123,15 @@ def test_three_of_four_are_no_normalization(container: str, tmp_path: Path) -> N
 )  # fmt: skip
 def test_a_cell_has_all_its_weights(gone: str, action: str, code: str, tmp_path: Path) -> None:
     """What a layer holds is counted with it: the cell of a recurrent layer, on the way forth and on the way back."""
-    folder, prefix = FIXTURES / "weights_h5/tf212/weights_h5-kuza-cells-x3", "_layer_checkpoint_dependencies"
+    folder, prefix = (
+        FIXTURES / "weights_h5/tf212/weights_h5-kuza-cells-x3",
+        "_layer_checkpoint_dependencies",
+    )
     path = Path(shutil.copy(folder / "parallel.weights.h5", tmp_path / "m.weights.h5"))
-    assert unnest.fix(path, tmp_path / "whole.weights.h5", architecture=folder / "model.json").action == "fixed"
+    assert (
+        unnest.fix(path, tmp_path / "whole.weights.h5", architecture=folder / "model.json").action
+        == "fixed"
+    )
     with h5py.File(path, "r+") as file:
         del file[f"{prefix}/functional/{prefix}/bidirectional/backward_layer/{gone}"]
     done = unnest.fix(path, tmp_path / "out.weights.h5", architecture=folder / "model.json")
@@ -151,28 +165,45 @@ def unlisted(path: Path, kept: Callable[[str], bool]) -> None:
         attributes["layer_names"] = np.array([n.encode() for n in names if kept(n)], dtype="S40")
 
 
-OUTPUTS = [("h5", {}), ("keras", {"to": "keras"}), ("h5", {"to": "weights"}), ("keras", {"keras": "3"})]
+OUTPUTS = [
+    ("h5", {}),
+    ("keras", {"to": "keras"}),
+    ("h5", {"to": "weights"}),
+    ("keras", {"keras": "3"}),
+]
 
 
 @pytest.mark.parametrize(("suffix", "options"), OUTPUTS)
-@pytest.mark.parametrize("kept", [lambda name: name != "classifier", lambda _: False], ids=["template", "all"])
+@pytest.mark.parametrize(
+    "kept", [lambda name: name != "classifier", lambda _: False], ids=["template", "all"]
+)
 def test_layers_of_a_parallel_model_that_are_not_listed(
     kept: Callable[[str], bool], suffix: str, options: dict[str, Any], tmp_path: Path
 ) -> None:
     """Their weights are in the file, and nobody would look for them."""
-    path = Path(shutil.copy(FIXTURES / "tf215/deviceslice-named-x1-sgdm-head/parallel.h5", tmp_path / "m.h5"))
+    path = Path(
+        shutil.copy(
+            FIXTURES / "tf215/deviceslice-named-x1-sgdm-head/parallel.h5", tmp_path / "m.h5"
+        )
+    )
     unlisted(path, kept)
     refused_for(path, tmp_path / f"o.{suffix}", options)
 
 
 @pytest.mark.parametrize(("suffix", "options"), OUTPUTS[1:])
-def test_layer_of_a_clean_model_that_is_not_listed(suffix: str, options: dict[str, Any], tmp_path: Path) -> None:
+def test_layer_of_a_clean_model_that_is_not_listed(
+    suffix: str, options: dict[str, Any], tmp_path: Path
+) -> None:
     """The weights of one layer, which other containers have to hold."""
-    path = Path(shutil.copy(FIXTURES / "tf215/deviceslice-named-x1-sgdm-head/base.h5", tmp_path / "m.h5"))
+    path = Path(
+        shutil.copy(FIXTURES / "tf215/deviceslice-named-x1-sgdm-head/base.h5", tmp_path / "m.h5")
+    )
     check_verdict(unnest.inspect(path), "clean")
     with h5py.File(path) as file:
         group = file["model_weights"]
-        layer = next(name for name in group.attrs["layer_names"] if len(group[name].attrs["weight_names"]))
+        layer = next(
+            name for name in group.attrs["layer_names"] if len(group[name].attrs["weight_names"])
+        )
     unlisted(path, lambda name: name != (layer.decode() if isinstance(layer, bytes) else layer))
     refused_for(path, tmp_path / f"o.{suffix}", options)
 
@@ -187,7 +218,9 @@ def refused_for(path: Path, output: Path, options: dict[str, Any]) -> None:
 def test_weights_of_a_template_that_lost_its_layers(tmp_path: Path) -> None:
     """What is left is a variable of the model itself: nothing shows a template, nor is one written without layers."""
     path = tmp_path / "m.weights.h5"
-    shutil.copy(FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam/parallel.weights.h5", path)
+    shutil.copy(
+        FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam/parallel.weights.h5", path
+    )
     with h5py.File(path, "a") as file:
         template = next(name for name in file["layers"] if "layers" in file["layers"][name])
         for name in file[f"layers/{template}/layers"]:

@@ -40,7 +40,11 @@ def test_a_folder_is_what_its_zip_is(name: str) -> None:
     """But for its path."""
     found, zipped = unnest.inspect(FOLDER / name), unnest.inspect(FOLDER / f"{name}.keras")
     assert (found.container, found.contents, found.error) == ("keras", "model", None)
-    assert (found.verdict, found.wrappers, found.template) == (zipped.verdict, zipped.wrappers, zipped.template)
+    assert (found.verdict, found.wrappers, found.template) == (
+        zipped.verdict,
+        zipped.wrappers,
+        zipped.template,
+    )
     assert found.loads_in == ("Keras 3",)
 
 
@@ -111,12 +115,18 @@ def test_a_preset_of_keras_hub_is_one_model(tmp_path: Path, cli: Cli) -> None:
     (preset / "task.json").write_text(json.dumps({**backbone, "class_name": "BertClassifier"}))
     done = cli("inspect", "--json", str(tmp_path / "zoo"))
     files = json.loads(done.stdout)["files"]
-    assert [(f["path"], f["container"], f["verdict"]) for f in files] == [(str(preset), "keras", "clean")]
+    assert [(f["path"], f["container"], f["verdict"]) for f in files] == [
+        (str(preset), "keras", "clean")
+    ]
     assert "no-graph" in [f["code"] for f in files[0]["findings"]]
 
 
-@pytest.mark.parametrize(("flavour", "place"), [("keras", "data/model.h5"), ("tensorflow", "data/model.keras")])
-def test_the_folder_of_an_mlflow_flavour(flavour: str, place: str, tmp_path: Path, cli: Cli) -> None:
+@pytest.mark.parametrize(
+    ("flavour", "place"), [("keras", "data/model.h5"), ("tensorflow", "data/model.keras")]
+)
+def test_the_folder_of_an_mlflow_flavour(
+    flavour: str, place: str, tmp_path: Path, cli: Cli
+) -> None:
     """The model lies in `data`, and nothing beside it is taken for one.
 
     (Source: mlflow.keras and mlflow.tensorflow.)

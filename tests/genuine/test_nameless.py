@@ -22,11 +22,21 @@ def weights(path: Path) -> list[np.ndarray]:
     if path.suffix == ".h5":
         with h5py.File(path) as file:
             root = file["model_weights"]
-            layers = [(root[layer], root[layer].attrs["weight_names"]) for layer in root.attrs["layer_names"]]
+            layers = [
+                (root[layer], root[layer].attrs["weight_names"])
+                for layer in root.attrs["layer_names"]
+            ]
             return [group[name][()] for group, names in layers for name in names]
-    with zipfile.ZipFile(path) as archive, h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file:
+    with (
+        zipfile.ZipFile(path) as archive,
+        h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file,
+    ):
         order = ("dense", "scale", "scale_1", "dense_1")
-        return [file[f"layers/{layer}/vars/{k}"][()] for layer in order for k in sorted(file[f"layers/{layer}/vars"])]
+        return [
+            file[f"layers/{layer}/vars/{k}"][()]
+            for layer in order
+            for k in sorted(file[f"layers/{layer}/vars"])
+        ]
 
 
 @pytest.mark.parametrize(("stack", "suffix"), CASES)

@@ -17,7 +17,9 @@ from unnest.core.plan import plan
 def with_names(stored: Stored, group: str, names: list[str]) -> Stored:
     """The same tensors in the same places, under other names."""
     renamed = {
-        g.name: Group(g.name, tuple(t._replace(name=n) for t, n in zip(g.tensors, names, strict=True)))
+        g.name: Group(
+            g.name, tuple(t._replace(name=n) for t, n in zip(g.tensors, names, strict=True))
+        )
         for g in stored.groups
         if g.name == group
     }

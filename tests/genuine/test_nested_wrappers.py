@@ -37,7 +37,10 @@ def weights(path: Path) -> dict[str, Any]:
     def note(name: str, node: h5py.Group | h5py.Dataset) -> None:
         nodes[name] = node[()].tobytes() if isinstance(node, h5py.Dataset) else dict(node.attrs)
 
-    with zipfile.ZipFile(path) as archive, h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file:
+    with (
+        zipfile.ZipFile(path) as archive,
+        h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file,
+    ):
         file.visititems(note)
     return nodes
 
@@ -62,10 +65,16 @@ def test_into_other_containers(path: Path, to: Literal["h5", "weights"], tmp_pat
     """As what is left goes there."""
     outputs = []
     for which in (path, path.with_name(path.name.replace("parallel", "base"))):
-        done = unnest.fix(which, tmp_path / f"{which.stem}.{'h5' if to == 'h5' else 'weights.h5'}", to=to)
+        done = unnest.fix(
+            which, tmp_path / f"{which.stem}.{'h5' if to == 'h5' else 'weights.h5'}", to=to
+        )
         assert done.error is None
         assert done.output is not None
-        outputs.append(Path(done.output).read_bytes() if to == "weights" else weights_by_layer(Path(done.output)))
+        outputs.append(
+            Path(done.output).read_bytes()
+            if to == "weights"
+            else weights_by_layer(Path(done.output))
+        )
     assert outputs[0] == outputs[1]
 
 

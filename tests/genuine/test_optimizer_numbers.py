@@ -46,7 +46,9 @@ DAMAGES = [gap, group, word, leading_zero]
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("architecture", [None, WEIGHTS / "model.json"])
-def test_weights_alone(damage: Callable[[h5py.Group], None], architecture: Path | None, tmp_path: Path) -> None:
+def test_weights_alone(
+    damage: Callable[[h5py.Group], None], architecture: Path | None, tmp_path: Path
+) -> None:
     """The model comes without a state, and the report says so."""
     path = Path(shutil.copy(WEIGHTS / "parallel.weights.h5", tmp_path / "m.weights.h5"))
     with h5py.File(path, "r+") as file:
@@ -62,7 +64,9 @@ def test_weights_alone(damage: Callable[[h5py.Group], None], architecture: Path 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("to", [None, "h5"])
-def test_keras(damage: Callable[[h5py.Group], None], to: Literal["h5"] | None, tmp_path: Path) -> None:
+def test_keras(
+    damage: Callable[[h5py.Group], None], to: Literal["h5"] | None, tmp_path: Path
+) -> None:
     """The same inside a .keras, for every container that it goes to."""
     with zipfile.ZipFile(ARCHIVE) as old:
         content = {name: old.read(name) for name in old.namelist()}
@@ -81,5 +85,8 @@ def test_keras(damage: Callable[[h5py.Group], None], to: Literal["h5"] | None, t
         with h5py.File(output) as file:
             assert "optimizer_weights" not in file
     else:
-        with zipfile.ZipFile(output) as archive, h5py.File(io.BytesIO(archive.read(MEMBER))) as file:
+        with (
+            zipfile.ZipFile(output) as archive,
+            h5py.File(io.BytesIO(archive.read(MEMBER))) as file,
+        ):
             assert "optimizer" not in file

@@ -34,7 +34,12 @@ def weights_by_layer(path: Path) -> dict[str, list[np.ndarray]]:
 def test_other_layers_frozen(stack: str, frozen: str, tmp_path: Path) -> None:
     """The model's own weights, and those of the parallel model with its JSON, and with that of the template."""
     folder = FOLDER / f"{stack}-refrozen"
-    whole = unnest.fix(folder / "weights.h5", tmp_path / "out.keras", architecture=folder / f"{frozen}.json", keras="3")
+    whole = unnest.fix(
+        folder / "weights.h5",
+        tmp_path / "out.keras",
+        architecture=folder / f"{frozen}.json",
+        keras="3",
+    )
     assert whole.action == "converted"
     for architecture in (f"{frozen}.json", f"{frozen}-parallel.json"):
         out = tmp_path / f"{architecture}.h5"
@@ -64,8 +69,13 @@ def test_what_freezing_does_not_explain(
 ) -> None:
     """Code in which a layer moved is refused."""
     folder = FOLDER / f"{stack}-{case}"
-    result = unnest.fix(folder / weights, tmp_path / "out.keras", architecture=folder / architecture, keras="3")
-    assert (result.action, result.error and result.error.code) == ("refused", "architecture-mismatch")
+    result = unnest.fix(
+        folder / weights, tmp_path / "out.keras", architecture=folder / architecture, keras="3"
+    )
+    assert (result.action, result.error and result.error.code) == (
+        "refused",
+        "architecture-mismatch",
+    )
     assert result.error is not None
     assert reason in result.error.message
 
@@ -73,8 +83,14 @@ def test_what_freezing_does_not_explain(
 def test_a_merge_of_branches(tmp_path: Path) -> None:
     """Keras 1 lists the weights of the branches' layers beside the others."""
     folder = FOLDER / "k122-merge"
-    result = unnest.fix(folder / "weights.h5", tmp_path / "out.keras", architecture=folder / "model.json", keras="3")
+    result = unnest.fix(
+        folder / "weights.h5", tmp_path / "out.keras", architecture=folder / "model.json", keras="3"
+    )
     assert result.action == "converted", result.error
-    other = unnest.fix(folder / "weights.h5", tmp_path / "o.keras", architecture=folder / "other.json", keras="3")
+    other = unnest.fix(
+        folder / "weights.h5", tmp_path / "o.keras", architecture=folder / "other.json", keras="3"
+    )
     assert other.error is not None
-    assert "the layers of the architecture given are not those of the weights" in other.error.message
+    assert (
+        "the layers of the architecture given are not those of the weights" in other.error.message
+    )

@@ -37,7 +37,9 @@ def without_folder(model: Path) -> None:
 def of_another_model(model: Path) -> None:
     """The variables are another model's."""
     shutil.rmtree(model / "variables")
-    shutil.copytree(SAVED_MODELS / "tfkeras/resaved-carried-mlp-x3/parallel/variables", model / "variables")
+    shutil.copytree(
+        SAVED_MODELS / "tfkeras/resaved-carried-mlp-x3/parallel/variables", model / "variables"
+    )
 
 
 def transposed(model: Path) -> None:
@@ -64,12 +66,16 @@ def transposed(model: Path) -> None:
         (transposed, {"wrong-shape"}),
     ],
 )
-def test_is_unreadable(layout: str, damage: Callable[[Path], None], codes: set[str], tmp_path: Path) -> None:
+def test_is_unreadable(
+    layout: str, damage: Callable[[Path], None], codes: set[str], tmp_path: Path
+) -> None:
     """Neither report nor file comes of it, whatever it is to become."""
     model = Path(shutil.copytree(SAVED_MODELS / layout / "parallel", tmp_path / "m"))
     damage(model)
     report = unnest.inspect(model)
-    assert (report.verdict, report.error and report.error.code in codes) == ("unreadable", True), report.error
+    assert (report.verdict, report.error and report.error.code in codes) == ("unreadable", True), (
+        report.error
+    )
     for to in (None, "h5"):
         done = unnest.fix(model, tmp_path / "out.h5", to=to)
         assert done.action == "failed"

@@ -22,7 +22,9 @@ def weights_by_layer(path: Path) -> dict[str, list[np.ndarray]]:
     """What each group of an `.h5` holds, in its order."""
     with h5py.File(path) as file:
         group = file["model_weights"]
-        return {name: [group[name][w][()] for w in group[name].attrs["weight_names"]] for name in group}
+        return {
+            name: [group[name][w][()] for w in group[name].attrs["weight_names"]] for name in group
+        }
 
 
 def dense(rows: np.ndarray, kernel: np.ndarray, bias: np.ndarray) -> np.ndarray:
@@ -48,7 +50,10 @@ def test_parallel_model_whose_template_ties_layers(stack: str, tmp_path: Path) -
     for again in (tied_again, weights["shared"]):
         assert all(np.array_equal(a, b) for a, b in zip(tied, again, strict=True))
     recorded = np.load(HERE / f"tied_{stack}.npz")
-    rows = dense(dense(np.tanh(dense(np.tanh(dense(dense(recorded["x"], *first), *tied)), *tied)), *last), *tied)
+    rows = dense(
+        dense(np.tanh(dense(np.tanh(dense(dense(recorded["x"], *first), *tied)), *tied)), *last),
+        *tied,
+    )
     assert np.allclose(dense(np.tanh(rows), *weights["head"]), recorded["y0"], atol=1e-6)
 
 
@@ -63,7 +68,11 @@ def test_model_within_two_models(stack: str, tmp_path: Path) -> None:
     assert unnest.fix(str(path), str(output), to="h5").error is None
 
     weights = weights_by_layer(output)
-    encoder, in_classifier, classes = weights["encoder"], weights["classifier"][:4], weights["classifier"][4:]
+    encoder, in_classifier, classes = (
+        weights["encoder"],
+        weights["classifier"][:4],
+        weights["classifier"][4:],
+    )
     assert all(np.array_equal(a, b) for a, b in zip(encoder, in_classifier, strict=True))
     recorded = np.load(HERE / f"twice_{stack}.npz")
     code = dense(dense(recorded["x"], *encoder[:2]), *encoder[2:])
@@ -80,7 +89,10 @@ def test_archive_whose_layers_were_renamed(tmp_path: Path) -> None:
             new.writestr(name, data.replace(b"beside", b"aside") if name == "config.json" else data)
     error = unnest.inspect(path).error
     assert error is not None
-    assert (error.code, "restore the file from a copy" in error.message) == ("architecture-mismatch", True)
+    assert (error.code, "restore the file from a copy" in error.message) == (
+        "architecture-mismatch",
+        True,
+    )
 
 
 def test_h5_whose_json_notes_a_layer_of_two_models(tmp_path: Path) -> None:
@@ -89,9 +101,14 @@ def test_h5_whose_json_notes_a_layer_of_two_models(tmp_path: Path) -> None:
         source = FIXTURES / "tf215" / "carried-tied-adam" / name
         output, as_h5 = tmp_path / f"{name}.keras", tmp_path / f"again-{name}"
         result = unnest.fix(str(source), str(output), to="keras", keras="original")
-        assert (result.error, [f.code for f in result.findings if f.code != "stored-code"]) == (None, ["layers-apart"])
+        assert (result.error, [f.code for f in result.findings if f.code != "stored-code"]) == (
+            None,
+            ["layers-apart"],
+        )
         assert unnest.fix(str(output), str(as_h5), to="h5").action == "converted"
         weights = {k: v for k, v in weights_by_layer(as_h5).items() if v}
         base = {k: v for k, v in weights_by_layer(source.with_name("base.h5")).items() if v}
         assert {k: len(v) for k, v in weights.items()} == {"one": 6, "other": 4, "dense_1": 2}
-        assert all(np.array_equal(a, b) for k in base for a, b in zip(weights[k], base[k], strict=True))
+        assert all(
+            np.array_equal(a, b) for k in base for a, b in zip(weights[k], base[k], strict=True)
+        )

@@ -27,13 +27,17 @@ def test_every_place_gets_them(path: Path, tmp_path: Path) -> None:
     assert len(base) == 3
 
 
-@pytest.mark.parametrize("path", [p for p in PARALLEL if "own" not in p.name], ids=lambda path: str(path.stem))
+@pytest.mark.parametrize(
+    "path", [p for p in PARALLEL if "own" not in p.name], ids=lambda path: str(path.stem)
+)
 def test_where_the_names_are_others_it_is_refused(path: Path) -> None:
     """Nothing else says that what stands once is of both."""
     with open_container(str(path)).open(str(path)) as source:
         stored = source.stored
     groups = tuple(
-        group._replace(tensors=tuple(t._replace(name=f"other/{t.name.split('/')[-1]}") for t in group.tensors))
+        group._replace(
+            tensors=tuple(t._replace(name=f"other/{t.name.split('/')[-1]}") for t in group.tensors)
+        )
         for group in stored.groups
     )
     refusal = plan(stored._replace(groups=groups)).refusal
@@ -49,7 +53,9 @@ def test_a_model_within_whose_list_has_them_once_is_not_said_to_load(path: Path)
     """Its own Keras refuses it for the length of the list; not the template itself, nor layers that share none."""
     report = unnest.inspect(path)
     is_refused = "parallel" in path.name and "own" not in path.name
-    if "tfkeras" in path.name:  # of Keras 3's, an operation that it does not find again is told first
+    if (
+        "tfkeras" in path.name
+    ):  # of Keras 3's, an operation that it does not find again is told first
         assert (ONCE in report.does_not_load_in.values()) is is_refused
     if is_refused:
         assert (report.loads_in, report.load) == ((), None)

@@ -25,7 +25,10 @@ def placed(path: Path) -> dict[str, bytes]:
         if isinstance(node, h5py.Dataset):
             weights[name] = node[()].tobytes()
 
-    with zipfile.ZipFile(path) as archive, h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file:
+    with (
+        zipfile.ZipFile(path) as archive,
+        h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file,
+    ):
         file.visititems(note)
     return weights
 

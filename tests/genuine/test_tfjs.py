@@ -21,11 +21,16 @@ from tests.h5compare import differences, stored_architecture, weights_by_layer
 
 FOLDER = FIXTURES / "tfjs"
 NOTES: dict[str, dict[str, Any]] = {
-    path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*/case.json"))
+    path.parent.name: json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted(FOLDER.glob("*/case.json"))
 }
 QUANTIZED = [name for name, note in NOTES.items() if "quantize" in note.get("options", {})]
 KERAS_3 = [name for name in NOTES if name.startswith("keras3")]
-CONVERTED = [name for name, note in NOTES.items() if "source" in note and name not in (*QUANTIZED, "weights-parallel")]
+CONVERTED = [
+    name
+    for name, note in NOTES.items()
+    if "source" in note and name not in (*QUANTIZED, "weights-parallel")
+]
 
 
 def model_json(name: str) -> Path:
@@ -36,7 +41,9 @@ def model_json(name: str) -> Path:
 def fixed_source(name: str, folder: Path) -> Path:
     """What becomes of the Keras file that was converted."""
     source = FIXTURES / NOTES[name]["source"]
-    made = unnest.fix(source, folder / "of_source.h5", to="h5" if source.suffix == ".keras" else None)
+    made = unnest.fix(
+        source, folder / "of_source.h5", to="h5" if source.suffix == ".keras" else None
+    )
     assert made.error is None
     return folder / "of_source.h5"
 
@@ -54,7 +61,9 @@ def array(path: Path, weight: str) -> np.ndarray[Any, Any]:
     with h5py.File(path) as file:
         file.visititems(
             lambda name, each: (
-                found.append(each[()]) if isinstance(each, h5py.Dataset) and name.endswith(weight) else None
+                found.append(each[()])
+                if isinstance(each, h5py.Dataset) and name.endswith(weight)
+                else None
             )
         )
     return found[0]
@@ -68,8 +77,12 @@ def test_what_its_keras_file_gives(name: str, tmp_path: Path) -> None:
     assert done.action == ("fixed" if "parallel" in name else "converted")
     wanted = fixed_source(name, tmp_path)
     found, expected = weights_by_layer(tmp_path / "out.h5"), weights_by_layer(wanted)
-    if name in KERAS_3:  # whose classes have lost their modules; weights bear the names of where they were
-        assert {k: [w[1:] for w in v] for k, v in found.items()} == {k: [w[1:] for w in v] for k, v in expected.items()}
+    if (
+        name in KERAS_3
+    ):  # whose classes have lost their modules; weights bear the names of where they were
+        assert {k: [w[1:] for w in v] for k, v in found.items()} == {
+            k: [w[1:] for w in v] for k, v in expected.items()
+        }
     else:
         assert found == expected
         assert differences(tmp_path / "out.h5", without_state(wanted)) == []
@@ -78,7 +91,9 @@ def test_what_its_keras_file_gives(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [*CONVERTED, *QUANTIZED])
 def test_the_verdict_is_that_of_its_keras_file(name: str) -> None:
     """Wrappers, their evidence and the template too."""
-    found, of_source = (unnest.inspect(path) for path in (model_json(name), FIXTURES / NOTES[name]["source"]))
+    found, of_source = (
+        unnest.inspect(path) for path in (model_json(name), FIXTURES / NOTES[name]["source"])
+    )
     assert (found.container, found.contents) == ("tfjs", "model")
     assert (found.verdict, found.wrappers, found.template) == (
         of_source.verdict,
@@ -133,7 +148,8 @@ def test_of_weights_alone_the_architecture_tells(tmp_path: Path) -> None:
             expected = [file[layer][n][()] for n in names]
         with h5py.File(tmp_path / "out.h5") as file:
             assert all(
-                np.array_equal(file["model_weights"][layer][n][()], e) for n, e in zip(names, expected, strict=True)
+                np.array_equal(file["model_weights"][layer][n][()], e)
+                for n, e in zip(names, expected, strict=True)
             )
     refused = unnest.fix(path, tmp_path / "never.keras", keras="3")
     assert refused.error is not None
@@ -163,7 +179,9 @@ def test_a_folder(tmp_path: Path, cli: Cli) -> None:
     shutil.copytree(FOLDER / "cnn-base", tmp_path / "in/clean")
     shutil.copytree(FOLDER / "cnn-parallel", tmp_path / "in/wrapped")
     assert cli("fix", str(tmp_path / "in"), "-o", str(tmp_path / "out")).returncode == 0
-    assert sorted(str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*.*")) == [
+    assert sorted(
+        str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*.*")
+    ) == [
         "clean/model.h5",
         "wrapped/model.h5",
     ]

@@ -11,7 +11,9 @@ FOLDER = FIXTURES / "training_only"
 ONLY_SERVED = "2 towers are one computation in serving only: their Keras layers differ"
 
 
-@pytest.mark.parametrize("name", ["tf215-noise", "tf27-noise", "tf27-rates", "tf27-stop_before", "tf27-stop_after"])
+@pytest.mark.parametrize(
+    "name", ["tf215-noise", "tf27-noise", "tf27-rates", "tf27-stop_before", "tf27-stop_after"]
+)
 def test_towers_that_differ_in_training(name: str) -> None:
     """Noise, another rate and `stop_gradient` leave nothing in the serving graph."""
     seen = unnest.inspect(FOLDER / name)

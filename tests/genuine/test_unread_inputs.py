@@ -31,7 +31,11 @@ def config(path: Path) -> dict[str, Any]:
 def test_as_the_template_was_saved(path: Path, tmp_path: Path) -> None:
     """The order of inputs is told to be another: the template has one less."""
     report = unnest.inspect(path)
-    assert (report.verdict, report.wrappers[0].scope, report.wrappers[0].confidence) == ("parallel", "whole", "proven")
+    assert (report.verdict, report.wrappers[0].scope, report.wrappers[0].confidence) == (
+        "parallel",
+        "whole",
+        "proven",
+    )
     assert "other-ends" in {finding.code for finding in report.findings}
     assert unnest.fix(path, tmp_path / "out.h5").action == "fixed"
     base = path.with_name(path.name.replace("parallel", "base"))
@@ -40,7 +44,9 @@ def test_as_the_template_was_saved(path: Path, tmp_path: Path) -> None:
 
 
 def _layer(model: dict[str, Any], name: str) -> dict[str, Any]:
-    layer: dict[str, Any] = next(layer for layer in model["config"]["layers"] if layer["name"] == name)
+    layer: dict[str, Any] = next(
+        layer for layer in model["config"]["layers"] if layer["name"] == name
+    )
     return layer
 
 
@@ -71,7 +77,9 @@ def _one_reads_less(model: dict[str, Any]) -> None:
         (_one_reads_less, "the calls of template differ in more than their tensors"),
     ],
 )
-def test_the_nearest_that_are_none(change: Callable[[dict[str, Any]], None], reason: str, tmp_path: Path) -> None:
+def test_the_nearest_that_are_none(
+    change: Callable[[dict[str, Any]], None], reason: str, tmp_path: Path
+) -> None:
     """Of one with inputs of its own, so that shapes alone tell which tensors are those that are read."""
     model = config(FOLDER / "k224-renamed-parallel.h5")
     (tmp_path / "model.json").write_text(json.dumps(model))

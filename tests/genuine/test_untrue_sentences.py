@@ -55,7 +55,13 @@ def test_a_serving_graph_is_no_file_of_weights(options: dict[str, str], tmp_path
 
 def test_a_tokenizer_is_no_model(tmp_path: Path) -> None:
     """Its JSON looks like a layer's; a walk passes it by."""
-    config = {"num_words": None, "document_count": 2, "word_counts": "{}", "word_docs": "{}", "word_index": "{}"}
+    config = {
+        "num_words": None,
+        "document_count": 2,
+        "word_counts": "{}",
+        "word_docs": "{}",
+        "word_index": "{}",
+    }
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps({"class_name": "Tokenizer", "config": config}))
     report = unnest.inspect(path)
@@ -75,5 +81,7 @@ def test_keras_3_stays_where_no_other_container_holds_it(name: str, tmp_path: Pa
     assert (result.action, result.error) == ("unchanged", None)
     asked = unnest.fix(tmp_path / "m.h5", keras="3", to="keras")
     assert asked.action == "refused"
-    fixed = unnest.fix(FIXTURES / "quantized" / name.replace("base", "parallel"), tmp_path / "o.h5", keras="3")
+    fixed = unnest.fix(
+        FIXTURES / "quantized" / name.replace("base", "parallel"), tmp_path / "o.h5", keras="3"
+    )
     assert fixed.error is None

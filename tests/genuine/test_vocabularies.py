@@ -27,7 +27,9 @@ def words_in(architecture: Json) -> dict[str, Json]:
     """Class -> words, of the lookup layers of a model."""
     configs = ((str(e["class_name"]), e.get("config")) for e in layer_entries(architecture))
     return {
-        kind: config["vocabulary"] for kind, config in configs if isinstance(config, dict) and "vocabulary" in config
+        kind: config["vocabulary"]
+        for kind, config in configs
+        if isinstance(config, dict) and "vocabulary" in config
     }
 
 
@@ -44,7 +46,10 @@ def test_words_of_a_saved_model(stack: str) -> None:
     assert found["StringLookup"] == COLOURS
     text = found["TextVectorization"]
     assert isinstance(text, list)
-    assert (text[0], sorted(map(str, text))) == ("the", ["and", "cat", "dog", "mat", "on", "sat", "the"])
+    assert (text[0], sorted(map(str, text))) == (
+        "the",
+        ["and", "cat", "dog", "mat", "on", "sat", "the"],
+    )
     assert stack == "tf23" or found["IntegerLookup"] == [42, 12, 1138, 36, 7]
 
 
@@ -72,8 +77,12 @@ def test_words_go_into_an_h5(tmp_path: Path) -> None:
         assert words_in(json.loads(file.attrs["model_config"]))["StringLookup"] == COLOURS
 
 
-@pytest.mark.parametrize(("stack", "own"), [("tf27", []), ("tf210", ["Keras 2.10.0, which wrote it"])])
-def test_an_h5_that_its_own_release_reads_otherwise(stack: str, own: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("stack", "own"), [("tf27", []), ("tf210", ["Keras 2.10.0, which wrote it"])]
+)
+def test_an_h5_that_its_own_release_reads_otherwise(
+    stack: str, own: list[str], tmp_path: Path
+) -> None:
     """TensorFlow 2.7 loads it, and pads no text: only tf_keras is said to load it."""
     done = unnest.fix(FOLDER / f"{stack}-everything", tmp_path / "out.h5", to="h5")
     assert done.loads_in == ("tf_keras (Keras 2)", *own)
@@ -82,7 +91,10 @@ def test_an_h5_that_its_own_release_reads_otherwise(stack: str, own: list[str], 
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("tf23-inverted", "keeps what adapt() found outside of its config"),  # counts from 1, its config says from 2
+        (
+            "tf23-inverted",
+            "keeps what adapt() found outside of its config",
+        ),  # counts from 1, its config says from 2
         ("tf27-weighted", "which weights of"),  # how often each word was met
         ("tf215-weighted", "which weights of"),
     ],

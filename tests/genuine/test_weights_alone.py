@@ -34,7 +34,11 @@ def test_names_alone_replace_no_file(weights: Path) -> None:
     before = weights.read_bytes()
     done = unnest.fix(weights, in_place=True)
     assert done.error is not None
-    assert (done.action, done.verdict, done.error.code) == ("refused", "parallel", "needs-architecture")
+    assert (done.action, done.verdict, done.error.code) == (
+        "refused",
+        "parallel",
+        "needs-architecture",
+    )
     assert "--architecture" in done.error.message
     assert weights.read_bytes() == before
     assert [path.name for path in weights.parent.iterdir()] == [weights.name]
@@ -68,7 +72,11 @@ def test_what_unnest_writes_has_the_mark(weights: Path) -> None:
 def contents(file: h5py.File) -> dict[str, bytes]:
     """Path -> bytes of every tensor."""
     tensors: dict[str, bytes] = {}
-    file.visititems(lambda path, node: tensors.update({path: node[()].tobytes()} if hasattr(node, "shape") else {}))
+    file.visititems(
+        lambda path, node: tensors.update(
+            {path: node[()].tobytes()} if hasattr(node, "shape") else {}
+        )
+    )
     return tensors
 
 
@@ -138,8 +146,13 @@ def test_an_architecture_of_other_layers_is_told_by_the_first_that_differs(tmp_p
     other = tmp_path / "other.json"
     other.write_text(text.replace(f'"{name}"', '"other"'), "utf-8")
     assert other.read_text("utf-8") != text
-    done = unnest.fix(KEYED / "parallel.weights.h5", tmp_path / "out.weights.h5", architecture=other)
+    done = unnest.fix(
+        KEYED / "parallel.weights.h5", tmp_path / "out.weights.h5", architecture=other
+    )
     assert done.error is not None
     assert done.error.code == "architecture-mismatch"
-    assert f"/{TEMPLATE}/layers/dense is not 'other', and no model in it has the layers" in done.error.message
+    assert (
+        f"/{TEMPLATE}/layers/dense is not 'other', and no model in it has the layers"
+        in done.error.message
+    )
     assert "does not say which layers its models share" in done.error.message

@@ -54,7 +54,9 @@ def check(model: Any, io: Path) -> None:
 
 def mlp() -> Any:
     """A small compiled model."""
-    model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(3), keras.layers.Dense(1)])
+    model = keras.Sequential(
+        [keras.layers.Input((4,)), keras.layers.Dense(3), keras.layers.Dense(1)]
+    )
     model.compile(keras.optimizers.Adam(0.01), "mse")
     return model
 
@@ -76,7 +78,11 @@ def loads(name: str) -> Callable[[Path], None]:
 
 def saved_model(_: Path) -> None:
     """`load_model` of a SavedModel with Keras's metadata."""
-    folders = [p for p in sorted((FIXTURES / "saved_model").rglob("keras_metadata.pb")) if p.parent.name == "parallel"]
+    folders = [
+        p
+        for p in sorted((FIXTURES / "saved_model").rglob("keras_metadata.pb"))
+        if p.parent.name == "parallel"
+    ]
     path = folders[0].parent
     check(uk.load_model(path, compile=False), path.with_name("io.npz"))
 
@@ -89,7 +95,10 @@ def weights_alone(folder: Path) -> None:
     other = mlp()
     uk.load_weights(other, folder / "w.weights.h5")
     for found in (again, other):
-        assert all(np.array_equal(a, b) for a, b in zip(model.get_weights(), found.get_weights(), strict=True))
+        assert all(
+            np.array_equal(a, b)
+            for a, b in zip(model.get_weights(), found.get_weights(), strict=True)
+        )
 
 
 def by_url(folder: Path) -> None:
@@ -97,7 +106,9 @@ def by_url(folder: Path) -> None:
     model = mlp()
     model.save(folder / "m.keras")
     again = uk.load_model((folder / "m.keras").as_uri())
-    assert all(np.array_equal(a, b) for a, b in zip(model.get_weights(), again.get_weights(), strict=True))
+    assert all(
+        np.array_equal(a, b) for a, b in zip(model.get_weights(), again.get_weights(), strict=True)
+    )
 
 
 def checkpoint(folder: Path) -> None:
@@ -110,7 +121,9 @@ def checkpoint(folder: Path) -> None:
     model.fit(x, y, epochs=2, shuffle=False, verbose=0, callbacks=[saving])
     resumed = keras.models.load_model(folder / "best.keras")
     assert int(resumed.optimizer.iterations) == 2
-    losses = [m.fit(x, y, epochs=1, shuffle=False, verbose=0).history["loss"][0] for m in (model, resumed)]
+    losses = [
+        m.fit(x, y, epochs=1, shuffle=False, verbose=0).history["loss"][0] for m in (model, resumed)
+    ]
     assert abs(losses[0] - losses[1]) < TOLERANCE, losses
     assert uk.template_model(model) is model
 
@@ -138,7 +151,9 @@ def main(folder: Path) -> None:
         import tensorflow as tf
 
         logical = [tf.config.LogicalDeviceConfiguration()] * 2
-        tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], logical)
+        tf.config.set_logical_device_configuration(
+            tf.config.list_physical_devices("CPU")[0], logical
+        )
     told: dict[str, str] = {}
     for k, (name, task) in enumerate(TASKS.items()):
         own = folder / str(k)
@@ -149,7 +164,9 @@ def main(folder: Path) -> None:
         except Exception as e:  # noqa: BLE001 - whatever goes wrong is the answer
             told[name] = " ".join(f"{type(e).__name__}: {e}".split())[:300]
     loaded = sorted(name for name in ("tensorflow", "jax", "torch") if name in sys.modules)
-    sys.stdout.write("\n" + json.dumps({"tasks": told, "at_once": sorted(AT_ONCE), "loaded": loaded}) + "\n")
+    sys.stdout.write(
+        "\n" + json.dumps({"tasks": told, "at_once": sorted(AT_ONCE), "loaded": loaded}) + "\n"
+    )
 
 
 if __name__ == "__main__":

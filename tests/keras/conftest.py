@@ -24,7 +24,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         # Both Kerases warn of themselves on every other call; tests that mean ours ask for it by name.
         item.add_marker(pytest.mark.filterwarnings("default"), append=False)
         if missing:
-            item.add_marker(pytest.mark.skip(reason="tensorflow is not installed (extra: tensorflow)"))
+            item.add_marker(
+                pytest.mark.skip(reason="tensorflow is not installed (extra: tensorflow)")
+            )
 
 
 @pytest.fixture(scope="session")
@@ -79,7 +81,8 @@ def zoo(keras: Any) -> dict[str, Callable[[], Any]]:
 
     def dense() -> Any:
         return keras.Sequential(
-            [keras.Input((6,)), layers.Dense(5, activation="tanh"), layers.Dense(3)], name="dense_net"
+            [keras.Input((6,)), layers.Dense(5, activation="tanh"), layers.Dense(3)],
+            name="dense_net",
         )
 
     def conv() -> Any:
@@ -97,17 +100,24 @@ def zoo(keras: Any) -> dict[str, Callable[[], Any]]:
         left, right = keras.Input((4,), name="left"), keras.Input((3,), name="right")
         both = layers.Concatenate()([layers.Dense(4)(left), right])
         return keras.Model(
-            [left, right], [layers.Dense(2, name="a")(both), layers.Dense(1, name="b")(both)], name="several"
+            [left, right],
+            [layers.Dense(2, name="a")(both), layers.Dense(1, name="b")(both)],
+            name="several",
         )
 
     def named() -> Any:
         left, right = keras.Input((4,), name="left"), keras.Input((3,), name="right")
         both = layers.Concatenate()([layers.Dense(4)(left), right])
-        outputs = {"second": layers.Dense(2, name="second")(both), "first": layers.Dense(1, name="first")(both)}
+        outputs = {
+            "second": layers.Dense(2, name="second")(both),
+            "first": layers.Dense(1, name="first")(both),
+        }
         return keras.Model({"left": left, "right": right}, outputs, name="named")
 
     def nested() -> Any:
-        inner = keras.Sequential([keras.Input((4,)), layers.Dense(4), layers.BatchNormalization()], name="inner")
+        inner = keras.Sequential(
+            [keras.Input((4,)), layers.Dense(4), layers.BatchNormalization()], name="inner"
+        )
         x = keras.Input((4,), name="x")
         return keras.Model(x, layers.Dense(2)(inner(inner(x))), name="nested")
 
@@ -119,7 +129,9 @@ def zoo(keras: Any) -> dict[str, Callable[[], Any]]:
     def masked() -> Any:
         words = keras.Input((5,), dtype="int32", name="words")
         x = layers.Embedding(7, 4, mask_zero=True)(words)
-        return keras.Model(words, layers.SimpleRNN(3, return_sequences=True, name="tags")(x), name="masked")
+        return keras.Model(
+            words, layers.SimpleRNN(3, return_sequences=True, name="tags")(x), name="masked"
+        )
 
     def recurrent() -> Any:
         series = keras.Input((None, 3), name="series")
@@ -136,7 +148,19 @@ def zoo(keras: Any) -> dict[str, Callable[[], Any]]:
         y = layers.Dense(4, dtype="mixed_float16")(x)
         return keras.Model(x, layers.Dense(2, dtype="float32")(y), name="mixed")
 
-    models = [dense, conv, batch_norm, several, named, nested, siamese, masked, recurrent, regular, mixed]
+    models = [
+        dense,
+        conv,
+        batch_norm,
+        several,
+        named,
+        nested,
+        siamese,
+        masked,
+        recurrent,
+        regular,
+        mixed,
+    ]
     return {make.__name__: make for make in models}
 
 

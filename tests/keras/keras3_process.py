@@ -28,13 +28,19 @@ def main() -> None:
     import numpy as np
 
     keras.distribution.set_distribution(
-        keras.distribution.DataParallel(devices=[str(d) for d in jax.devices()], auto_shard_dataset=False)
+        keras.distribution.DataParallel(
+            devices=[str(d) for d in jax.devices()], auto_shard_dataset=False
+        )
     )
     keras.utils.set_random_seed(5)
-    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3, "tanh"), keras.layers.Dense(1)])
+    model = keras.Sequential(
+        [keras.Input((4,)), keras.layers.Dense(3, "tanh"), keras.layers.Dense(1)]
+    )
     model.compile(keras.optimizers.Adam(0.05), loss=keras.losses.MeanSquaredError())
     x = np.random.default_rng(1).normal(size=(ROWS, 4)).astype("f4")
-    mine = np.arange(ROWS).reshape(-1, count, BATCH // count)[:, index].ravel()  # every process its part of every batch
+    mine = (
+        np.arange(ROWS).reshape(-1, count, BATCH // count)[:, index].ravel()
+    )  # every process its part of every batch
     # All processes save, each its own file: what reads a distributed variable waits for the others.
     path = os.path.join(folder, f"process-{count}-{index}" + "-{epoch}.keras")
     history = model.fit(

@@ -35,7 +35,9 @@ def main() -> None:
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
     keras = importlib.import_module(name)
-    checkpoints = importlib.import_module("unnest.keras" if name == "keras" else "unnest.keras.legacy")
+    checkpoints = importlib.import_module(
+        "unnest.keras" if name == "keras" else "unnest.keras.legacy"
+    )
     x = np.random.default_rng(1).normal(size=(8 * BATCHES, 4)).astype("f")
     data = tf.data.Dataset.from_tensor_slices((x, x[:, :1] - 1)).batch(8)
     path, log = place / "m.keras", place / "losses.json"
@@ -65,7 +67,14 @@ def main() -> None:
 
     # An epoch is noted after its checkpoint is written: what was begun anew is trained, and noted, anew.
     callbacks = [checkpoints.ModelCheckpoint(str(path)), Notes()]
-    model.fit(data, initial_epoch=len(losses), epochs=EPOCHS, verbose=0, shuffle=False, callbacks=callbacks)
+    model.fit(
+        data,
+        initial_epoch=len(losses),
+        epochs=EPOCHS,
+        verbose=0,
+        shuffle=False,
+        callbacks=callbacks,
+    )
 
 
 if __name__ == "__main__":

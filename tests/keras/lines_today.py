@@ -52,7 +52,11 @@ class MaskedMean(keras.layers.Layer):
         return None
 
     def call(self, x: Any, mask: Any = None) -> Any:
-        weights = ops.ones_like(x[:, :, :1]) if mask is None else ops.expand_dims(ops.cast(mask, "float32"), -1)
+        weights = (
+            ops.ones_like(x[:, :, :1])
+            if mask is None
+            else ops.expand_dims(ops.cast(mask, "float32"), -1)
+        )
         return ops.sum(x * weights, axis=1) / (ops.sum(weights, axis=1) + 1e-6)
 
 
@@ -150,7 +154,9 @@ class FixedDropout(keras.layers.Dropout):
 
 
 def channel_shuffle(x: Any) -> Any:
-    return ops.reshape(ops.transpose(ops.reshape(x, (-1, 4, 4, 2, 2)), (0, 1, 2, 4, 3)), (-1, 4, 4, 4))
+    return ops.reshape(
+        ops.transpose(ops.reshape(x, (-1, 4, 4, 2, 2)), (0, 1, 2, 4, 3)), (-1, 4, 4, 4)
+    )
 
 
 def resized(x: Any) -> Any:
@@ -179,7 +185,9 @@ def loaded(line: str, case: str) -> Any:
     space: dict[str, Any] = dict(globals())
     space |= dict(hard_swish=keras.activations.hard_silu, mish=keras.activations.mish)  # noqa: C408 - as an author names
     if case in LAMBDAS:
-        space |= dict.fromkeys(("lambda_function", "lambda_1_function", "lrn_1_function"), LAMBDAS[case])
+        space |= dict.fromkeys(
+            ("lambda_function", "lambda_1_function", "lrn_1_function"), LAMBDAS[case]
+        )
     exec(line, space)  # noqa: S102 - the very thing to be tested
     return space["model"]
 
@@ -191,7 +199,9 @@ def answer(job: dict[str, str]) -> float | str:
         with np.load(job["io"]) as io:
             x, y = ([io[k] for k in sorted(io.files) if k[0] == which] for which in "xy")
         made = model(x if len(x) > 1 else x[0], training=False)
-        arrays = [ops.convert_to_numpy(m) for m in (made if isinstance(made, list | tuple) else [made])]
+        arrays = [
+            ops.convert_to_numpy(m) for m in (made if isinstance(made, list | tuple) else [made])
+        ]
         return max(float(np.max(np.abs(m - t))) for m, t in zip(arrays, y, strict=True))
     except Exception as e:  # noqa: BLE001 - whatever Keras raises is the answer
         return f"{type(e).__name__}: {' '.join(str(e).split())[:300]}"

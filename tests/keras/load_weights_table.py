@@ -34,7 +34,11 @@ def renamed(model: Any, library: Any) -> Any:
     def collect(value: Any) -> None:
         if isinstance(value, dict):
             config = value.get("config")
-            if "class_name" in value and isinstance(config, dict) and isinstance(config.get("name"), str):
+            if (
+                "class_name" in value
+                and isinstance(config, dict)
+                and isinstance(config.get("name"), str)
+            ):
                 names.add(config["name"])
             for each in value.values():
                 collect(each)
@@ -87,7 +91,9 @@ def recorded(file: Path, base: Any) -> tuple[list[Any], list[Any]]:
     rows = max((int(m["rows"] or 0) for m, _ in answers), default=0)
     x = [a[: rows or None] for name, a in sorted(arrays.items()) if name[0] == "x"]
     y = [a for m, a in answers if int(m["rows"] or 0) == rows]
-    shapes = [[tuple(each.shape[1:]) for each in ends] for ends in (x, base.inputs, y, base.outputs)]
+    shapes = [
+        [tuple(each.shape[1:]) for each in ends] for ends in (x, base.inputs, y, base.outputs)
+    ]
     if shapes[0] == shapes[1] and len(y) == len(base.outputs):
         return x, y
     # They were recorded of the parallel model, whose inputs and outputs stand in another order.
@@ -101,7 +107,9 @@ def outcome(file: Path, base: Path, folder: Path, library: str = "keras") -> str
     from unnest.keras import load_weights
 
     api, is_keras_3 = import_module(library), library == "keras"
-    copy = folder / ("base.json" if base.suffix == ".json" else "base.keras" if is_keras_3 else "base.h5")
+    copy = folder / (
+        "base.json" if base.suffix == ".json" else "base.keras" if is_keras_3 else "base.h5"
+    )
     result = unnest.fix(base, copy, keras="3" if is_keras_3 else "original", force=True)
     if result.error is not None:
         return f"no model: {result.error.message}"
@@ -167,13 +175,19 @@ def cases(stack: str, library: str = "keras") -> list[tuple[Path, Path]]:
             continue
         note = json.loads((folder / "case.json").read_text())
         fitting = bases.get((note.get("model", ""), note.get("base_class", "")), [])
-        fitting = sorted(fitting, key=lambda p: (p.parents[1].name != stack, p.parents[1].name[:2] != stack[:2]))
+        fitting = sorted(
+            fitting, key=lambda p: (p.parents[1].name != stack, p.parents[1].name[:2] != stack[:2])
+        )
         is_foreign = library == "tf_keras" and stack.startswith(NOT_TF_KERAS)
         for name in ("h5", "keras"):
             file, base = folder / f"parallel.{name}", folder / f"base.{name}"
             base = next(iter(fitting), base) if is_foreign else base
             found += [(file, base)] if file.exists() and base.exists() else []
-        found += [(folder / "weights.h5", fitting[0])] if (folder / "weights.h5").exists() and fitting else []
+        found += (
+            [(folder / "weights.h5", fitting[0])]
+            if (folder / "weights.h5").exists() and fitting
+            else []
+        )
     return found
 
 
@@ -192,7 +206,10 @@ CONTAINERS = {
     "`.h5`, a whole model": ("*/*/parallel.h5",),
     "`.h5`, weights alone": ("*/*/weights.h5",),
     "`.keras`": ("keras_zip/*/*/parallel.keras", "*/*/parallel.keras"),
-    "`.weights.h5`, also sharded": ("weights_h5/*/*/parallel.weights.h5", "weights_h5/*/*/parallel.weights.json"),
+    "`.weights.h5`, also sharded": (
+        "weights_h5/*/*/parallel.weights.h5",
+        "weights_h5/*/*/parallel.weights.json",
+    ),
     "SavedModel with Keras's metadata": ("saved_model/*/saved_model-*/parallel/saved_model.pb",),
     "checkpoint": ("checkpoint/*/*/parallel.ckpt.index",),
     "TensorFlow.js": ("tfjs/*/model.json",),
@@ -207,30 +224,49 @@ ERAS = {
     "Keras 3": ("keras3",),
 }
 PAGE = Path(__file__).parents[2] / "docs" / "load-in-python.md"
-BEGIN, END = "<!-- load_weights: python -m tests.keras.load_weights_table --write -->\n", "<!-- /load_weights -->"
+BEGIN, END = (
+    "<!-- load_weights: python -m tests.keras.load_weights_table --write -->\n",
+    "<!-- /load_weights -->",
+)
 
 
 def era_of(stack: str) -> str | None:
     """Return the era of a stack: the one with the longest beginning of its name."""
-    found = [(len(start), era) for era, starts in ERAS.items() for start in starts if stack.startswith(start)]
+    found = [
+        (len(start), era)
+        for era, starts in ERAS.items()
+        for start in starts
+        if stack.startswith(start)
+    ]
     return max(found)[1] if found else None
 
 
 def files_of(container: str) -> list[tuple[Path, Path, str]]:
     """Return (file, base, stack) of every parallel model in a container whose predictions were recorded."""
     bases, found = bases_by_model(), []
-    for path in sorted({path for pattern in CONTAINERS[container] for path in FIXTURES.glob(pattern)}):
-        file = {"saved_model.pb": path.parent, "parallel.ckpt.index": path.with_suffix("")}.get(path.name, path)
+    for path in sorted(
+        {path for pattern in CONTAINERS[container] for path in FIXTURES.glob(pattern)}
+    ):
+        file = {"saved_model.pb": path.parent, "parallel.ckpt.index": path.with_suffix("")}.get(
+            path.name, path
+        )
         if not file.with_name("case.json").exists():
             continue
         note = note_of(file)
-        is_converted = "source" in note and not note["options"] and (FIXTURES / note["source"]).is_file()
+        is_converted = (
+            "source" in note and not note["options"] and (FIXTURES / note["source"]).is_file()
+        )
         if not is_converted and not file.with_name("io.npz").exists():
             continue
         beside = (FIXTURES / note["source"]).with_name("base.h5") if is_converted else None
-        own = [file.with_name(name) for name in ("base.h5", "base.keras", "base.json", "base", "model.json")]
+        own = [
+            file.with_name(name)
+            for name in ("base.h5", "base.keras", "base.json", "base", "model.json")
+        ]
         fitting = bases.get((note.get("model", ""), note.get("base_class", "")), [])
-        candidates = [beside] if beside else [*(p for p in own if p.exists() and p != file), *fitting]
+        candidates = (
+            [beside] if beside else [*(p for p in own if p.exists() and p != file), *fitting]
+        )
         if candidates and candidates[0] is not None and candidates[0].exists():
             found.append((file, candidates[0], str(note["stack"])))
     return found
@@ -254,9 +290,14 @@ def table() -> str:
                 sys.stderr.write(f"{file.relative_to(FIXTURES)}: {told}\n")
         wrong += sum(count["other"] for count in counts.values())
         without += sum(count["no"] for count in counts.values())
-        cells = [f"{c['equal']} of {c['equal'] + c['refused'] + c['other']}" if c else "" for c in counts.values()]
+        cells = [
+            f"{c['equal']} of {c['equal'] + c['refused'] + c['other']}" if c else ""
+            for c in counts.values()
+        ]
         lines.append(f"| {container} | {' | '.join(cells)} |")
-    told = f"{wrong or 'None'} predicts something else; the others are refused with the layer's name. "
+    told = (
+        f"{wrong or 'None'} predicts something else; the others are refused with the layer's name. "
+    )
     left = f"{without} more could not be asked: Keras 3 cannot hold their model, or it needs classes of its author.\n"
     return "".join(f"{line}\n" for line in lines) + f"\n{told}{left}"
 
@@ -280,8 +321,12 @@ def main(stacks: list[str]) -> None:
             if kind != "equal":
                 sys.stderr.write(f"{file.relative_to(FIXTURES)}: {told}\n")
         total += count
-        sys.stdout.write(f"| {stack} | {count['equal']} | {count['refused']} | {count['no']} | {count['other']} |\n")
-    sys.stdout.write(f"| all | {total['equal']} | {total['refused']} | {total['no']} | {total['other']} |\n")
+        sys.stdout.write(
+            f"| {stack} | {count['equal']} | {count['refused']} | {count['no']} | {count['other']} |\n"
+        )
+    sys.stdout.write(
+        f"| all | {total['equal']} | {total['refused']} | {total['no']} | {total['other']} |\n"
+    )
 
 
 if __name__ == "__main__":

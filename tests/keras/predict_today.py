@@ -35,16 +35,22 @@ def difference(job: dict[str, str]) -> float | str:
     else:
         made = model.predict(given, batch_size=fixed, verbose=0)
     arrays: list[Any] = [
-        np.asarray(keras.ops.convert_to_numpy(m)) for m in (made if isinstance(made, list | tuple) else [made])
+        np.asarray(keras.ops.convert_to_numpy(m))
+        for m in (made if isinstance(made, list | tuple) else [made])
     ]
     # What Keras 2's predict recorded of a model that gives one number is that number, once for each row.
-    arrays = [np.broadcast_to(m, t.shape) if not m.shape else m for m, t in zip(arrays, y, strict=True)]
+    arrays = [
+        np.broadcast_to(m, t.shape) if not m.shape else m for m, t in zip(arrays, y, strict=True)
+    ]
     if [m.shape for m in arrays] != [t.shape for t in y]:
         return f"shapes {[m.shape for m in arrays]}, {[t.shape for t in y]} before"
     if any(t.dtype.kind in "SOU" for t in y):
         return (
             0.0
-            if all(np.array_equal(np.char.decode(m.astype("S")), t) for m, t in zip(arrays, y, strict=True))
+            if all(
+                np.array_equal(np.char.decode(m.astype("S")), t)
+                for m, t in zip(arrays, y, strict=True)
+            )
             else "other text"
         )
     return max(

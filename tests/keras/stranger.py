@@ -29,7 +29,11 @@ def template(keras: Any, seed: int = 5) -> Any:
 def settings(keras: Any) -> dict[str, Any]:
     """Compile settings; losses as objects, since Keras 3 does not load an .h5 with `loss="mse"`."""
     losses = {"a": keras.losses.MeanSquaredError(), "b": keras.losses.MeanAbsoluteError()}
-    return {"optimizer": keras.optimizers.Adam(0.01), "loss": losses, "loss_weights": {"a": 1.0, "b": 0.5}}
+    return {
+        "optimizer": keras.optimizers.Adam(0.01),
+        "loss": losses,
+        "loss_weights": {"a": 1.0, "b": 0.5},
+    }
 
 
 def data(batches: int) -> list[tuple[Any, list[Any]]]:

@@ -80,7 +80,9 @@ def test_whole_rows_lose_and_invent_none(weights: list[float], batch: int) -> No
         ((400, 300, 200), (4, 3, 2)),
     ],
 )
-def test_ratios_are_as_small_as_half_a_percent_allows(rows: tuple[int, ...], ratios: tuple[int, ...]) -> None:
+def test_ratios_are_as_small_as_half_a_percent_allows(
+    rows: tuple[int, ...], ratios: tuple[int, ...]
+) -> None:
     assert presentable(rows) == ratios
 
 
@@ -112,7 +114,10 @@ class Machine:
         count = len(self.costs)
         measured = [[self.step((rows,) * count) for _ in range(7)] for rows in SIZES]
         return [
-            [(float(rows), median(t[i] for t in turns)) for rows, turns in zip(SIZES, measured, strict=True)]
+            [
+                (float(rows), median(t[i] for t in turns))
+                for rows, turns in zip(SIZES, measured, strict=True)
+            ]
             for i in range(count)
         ]
 
@@ -146,7 +151,9 @@ def test_the_true_ratio_of_noisy_devices_is_found(slower: float, seed: int) -> N
     assert split is not None
     ratios = presentable(split)
     exact = machine.exact()
-    assert ratios[0] / ratios[1] == pytest.approx(exact[0] / exact[1], rel=0.04 if slower <= 2 else 0.05)
+    assert ratios[0] / ratios[1] == pytest.approx(
+        exact[0] / exact[1], rel=0.04 if slower <= 2 else 0.05
+    )
 
 
 @given(st.integers(2, 4), st.floats(0, 0.04), st.integers(0, 2**32))
@@ -182,7 +189,11 @@ def test_a_split_that_cannot_be_run_ends_the_search() -> None:
     ("rows", "gain", "split"),
     [
         ((683, 341), 0.3, (683, 341)),
-        ((683, 341), EQUAL / 2, None),  # no faster than equal shares, whatever the towers' clocks say
+        (
+            (683, 341),
+            EQUAL / 2,
+            None,
+        ),  # no faster than equal shares, whatever the towers' clocks say
         ((517, 507), 0.3, None),  # what so small a difference seems to gain is noise
     ],
 )

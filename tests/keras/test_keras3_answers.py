@@ -43,17 +43,34 @@ def test_what_is_said_of_genuine_files_in_keras_3(tmp_path: Path) -> None:
         if path.suffix == ".h5":
             said.append((f"{case.stack}/{case.name}", answer(path)))
             compile_it = "yes" if said[-1][1] == "yes" else "no"
-            jobs.append({"file": str(path), "io": str(path.with_name("io.npz")), "compile": compile_it})
+            jobs.append(
+                {"file": str(path), "io": str(path.with_name("io.npz")), "compile": compile_it}
+            )
     (tmp_path / "jobs.json").write_text(json.dumps(jobs))
-    env = {"PATH": os.defpath, "HOME": str(tmp_path), "KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": ""}
-    command = [sys.executable, str(SCRIPT), str(tmp_path / "jobs.json"), str(tmp_path / "answers.json")]
+    env = {
+        "PATH": os.defpath,
+        "HOME": str(tmp_path),
+        "KERAS_BACKEND": "tensorflow",
+        "CUDA_VISIBLE_DEVICES": "",
+    }
+    command = [
+        sys.executable,
+        str(SCRIPT),
+        str(tmp_path / "jobs.json"),
+        str(tmp_path / "answers.json"),
+    ]
     subprocess.run(command, env=env, check=True, timeout=900)
     untrue = []
-    for (name, line), found in zip(said, json.loads((tmp_path / "answers.json").read_text()), strict=True):
+    for (name, line), found in zip(
+        said, json.loads((tmp_path / "answers.json").read_text()), strict=True
+    ):
         done = "fails" if isinstance(found, str) else "same" if found <= TOLERANCE else "other"
         expected = {"yes, but wrong": "other", "no:": "fails"}.get(line, "same")
         if line != "not safely" and done != expected:
             untrue.append((name, line, found))
     assert untrue == []
     counts = Counter(line for _, line in said)
-    assert min(counts[line] for line in ("yes, with compile=False", "yes, but wrong", "yes", "no:")) > TRIED
+    assert (
+        min(counts[line] for line in ("yes, with compile=False", "yes, but wrong", "yes", "no:"))
+        > TRIED
+    )

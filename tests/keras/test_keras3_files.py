@@ -42,15 +42,24 @@ def differences(files: list[tuple[Path, Path]], backend: str, folder: Path) -> l
     """What a process that never imports unnest says of each file and its recorded inputs and outputs."""
     jobs, answers = folder / "jobs.json", folder / f"{backend}.json"
     jobs.write_text(json.dumps([{"file": str(f), "io": str(io)} for f, io in files]))
-    env = {"PATH": os.defpath, "HOME": str(folder), "KERAS_BACKEND": backend, "CUDA_VISIBLE_DEVICES": ""}
-    subprocess.run([sys.executable, str(SCRIPT), str(jobs), str(answers)], env=env, check=True, timeout=900)
+    env = {
+        "PATH": os.defpath,
+        "HOME": str(folder),
+        "KERAS_BACKEND": backend,
+        "CUDA_VISIBLE_DEVICES": "",
+    }
+    subprocess.run(
+        [sys.executable, str(SCRIPT), str(jobs), str(answers)], env=env, check=True, timeout=900
+    )
     told: list[float | str] = json.loads(answers.read_text())
     return told
 
 
 def wrong(names: list[str], told: list[Any]) -> list[tuple[str, Any]]:
     """The files that do not predict the same."""
-    return [(n, t) for n, t in zip(names, told, strict=True) if isinstance(t, str) or not t <= TOLERANCE]
+    return [
+        (n, t) for n, t in zip(names, told, strict=True) if isinstance(t, str) or not t <= TOLERANCE
+    ]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -83,7 +92,9 @@ def test_layers_of_somebodys_own_see_the_mask_that_they_saw(tmp_path: Path) -> N
     for path in sorted((FIXTURES / "masked_readers").glob("*.h5")):
         result = unnest.fix(path, tmp_path / f"{path.stem}.keras", keras="3")
         assert result.error is None, result.error
-        carried |= {path.stem for conversion in result.conversions if conversion.rule == "carried-mask"}
+        carried |= {
+            path.stem for conversion in result.conversions if conversion.rule == "carried-mask"
+        }
         jobs.append({"line": result.load, "case": path.stem, "io": str(path.with_suffix(".npz"))})
     of_keras = {f"k224-{name}" for name in ("begun", "behind", "chain", "into", "merged", "nested")}
     assert {job["case"] for job in jobs} == of_keras | {"tf210-behind", "tf210-merged"}
@@ -114,17 +125,25 @@ WITHOUT_COUNTERPART = {"people-crnn_ctc"}
 def test_models_as_people_wrote_them(stack: str, tmp_path: Path) -> None:
     """What needs nothing is loaded as above; the rest by the very line that `fix` prints, beside its author's code."""
     names, files, lines = [], [], []
-    for case in [c for c in cases(stack, PEOPLE) if c.has_io and "y0" in _recorded(c.extract(tmp_path))][::5]:
+    for case in [
+        c for c in cases(stack, PEOPLE) if c.has_io and "y0" in _recorded(c.extract(tmp_path))
+    ][::5]:
         path = tmp_path / case.name / "model.h5"
         result = unnest.fix(path, path.with_name("today.keras"), keras="3")
         io = path.with_name("io.npz")
         if result.error is None and "custom-objects" in {f.code for f in result.findings}:
-            lines.append({"line": result.load, "case": case.name.removeprefix("people-"), "io": str(io)})
+            lines.append(
+                {"line": result.load, "case": case.name.removeprefix("people-"), "io": str(io)}
+            )
         elif result.error is None:
             names.append(case.name)
             files.append((path.with_name("today.keras"), io))
     lines = [job for job in lines if f"people-{job['case']}" not in WITHOUT_COUNTERPART]
-    off = [(n, t) for n, t in wrong(names, differences(files, "tensorflow", tmp_path)) if n not in LARGE]
+    off = [
+        (n, t)
+        for n, t in wrong(names, differences(files, "tensorflow", tmp_path))
+        if n not in LARGE
+    ]
     assert off == []
     assert wrong([str(job["case"]) for job in lines], _lines(lines, tmp_path)) == []
 
@@ -142,8 +161,15 @@ def _lines(jobs: list[dict[str, str | None]], folder: Path) -> list[Any]:
     """What the lines give, in a process that never imports unnest."""
     told, answers = folder / "lines.json", folder / "answers.json"
     told.write_text(json.dumps(jobs))
-    env = {"PATH": os.defpath, "HOME": str(folder), "KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": ""}
+    env = {
+        "PATH": os.defpath,
+        "HOME": str(folder),
+        "KERAS_BACKEND": "tensorflow",
+        "CUDA_VISIBLE_DEVICES": "",
+    }
     script = SCRIPT.with_name("lines_today.py")
-    subprocess.run([sys.executable, str(script), str(told), str(answers)], env=env, check=True, timeout=900)
+    subprocess.run(
+        [sys.executable, str(script), str(told), str(answers)], env=env, check=True, timeout=900
+    )
     read: list[Any] = json.loads(answers.read_text())
     return read

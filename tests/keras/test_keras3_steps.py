@@ -38,8 +38,15 @@ def steps(jobs: list[dict[str, str]], folder: Path) -> list[dict[str, Any]]:
     """What a process that never imports unnest says of each."""
     told, answers = folder / "jobs.json", folder / "answers.json"
     told.write_text(json.dumps(jobs))
-    env = {"PATH": os.defpath, "HOME": str(folder), "KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": ""}
-    subprocess.run([sys.executable, str(SCRIPT), str(told), str(answers)], env=env, check=True, timeout=900)
+    env = {
+        "PATH": os.defpath,
+        "HOME": str(folder),
+        "KERAS_BACKEND": "tensorflow",
+        "CUDA_VISIBLE_DEVICES": "",
+    }
+    subprocess.run(
+        [sys.executable, str(SCRIPT), str(told), str(answers)], env=env, check=True, timeout=900
+    )
     read: list[dict[str, Any]] = json.loads(answers.read_text())
     return read
 
@@ -48,7 +55,9 @@ def steps(jobs: list[dict[str, str]], folder: Path) -> list[dict[str, Any]]:
 SAMPLE = ("k122", "k224", "tf23")
 
 
-@pytest.mark.parametrize("stack", [s if s in SAMPLE else pytest.param(s, marks=pytest.mark.slow) for s in STACKS])
+@pytest.mark.parametrize(
+    "stack", [s if s in SAMPLE else pytest.param(s, marks=pytest.mark.slow) for s in STACKS]
+)
 def test_one_more_step(stack: str, tmp_path: Path) -> None:
     """Every optimizer that Keras 3 has too but Nadam, whose schedule is not stored."""
     wanted = {f"train-optimizer-{name}" for name in STACKS[stack]}
@@ -57,7 +66,9 @@ def test_one_more_step(stack: str, tmp_path: Path) -> None:
         path = case.extract(tmp_path)
         result = unnest.fix(path, path.with_name("today.keras"), keras="3")
         assert (result.error, [f.code for f in result.findings]) == (None, []), case.name
-        jobs.append({"file": str(path.with_name("today.keras")), "io": str(path.with_name("io.npz"))})
+        jobs.append(
+            {"file": str(path.with_name("today.keras")), "io": str(path.with_name("io.npz"))}
+        )
     told = steps(jobs, tmp_path)
     assert len(told) >= min(len(wanted), 7)
     assert all("error" not in answer for answer in told), told

@@ -26,7 +26,9 @@ def test_a_backend(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """All tasks work, and towers say in one line where they do not."""
     python = python_of(backend)
     if python is None:
-        pytest.skip(f"{backend} is not installed, and UNNEST_{backend.upper()} names no Python that has it")
+        pytest.skip(
+            f"{backend} is not installed, and UNNEST_{backend.upper()} names no Python that has it"
+        )
     monkeypatch.syspath_prepend(ROOT / "scripts")
     told: dict[str, Any] = import_module("backend_table").outcome(backend, python)
     failed = {name: why for name, why in told["tasks"].items() if why != "works"}
@@ -43,6 +45,10 @@ def test_the_page_has_a_table() -> None:
     """Written by scripts/backend_table.py; every cell but those of towers says that it works."""
     page = (ROOT / "docs" / "load-in-python.md").read_text(encoding="utf-8")
     rows = page.partition("<!-- backends")[2].partition("<!-- /backends")[0].splitlines()[3:]
-    cells = [row.strip("|").split("|")[1:] for row in rows if row.startswith("| `") and "make_parallel" not in row]
+    cells = [
+        row.strip("|").split("|")[1:]
+        for row in rows
+        if row.startswith("| `") and "make_parallel" not in row
+    ]
     assert len(cells) >= 8
     assert {cell.strip() for row in cells for cell in row} == {"works"}

@@ -30,7 +30,9 @@ def alone(*seconds: float | None) -> list[Speed]:
     return [Speed(f"CPU:{i}", 100, s, s, s) for i, s in enumerate(seconds)]
 
 
-def trial(rows: tuple[int, ...], seconds: float, gain: float = 0.0, over_single: float | None = 0.1) -> Trial:
+def trial(
+    rows: tuple[int, ...], seconds: float, gain: float = 0.0, over_single: float | None = 0.1
+) -> Trial:
     return Trial(rows, tuple(seconds for _ in rows), seconds, seconds, seconds, gain, over_single)
 
 
@@ -38,11 +40,17 @@ def trial(rows: tuple[int, ...], seconds: float, gain: float = 0.0, over_single:
     ("trials", "ratios", "line"),
     [
         ([trial((60, 40), 0.4, 0.2)], (3, 2), "multi_gpu_model(model, gpus=[0, 1], ratios=[3, 2])"),
-        ([trial((60, 40), 0.49, 0.01)], None, "multi_gpu_model(model, gpus=[0, 1])"),  # not worth its numbers
+        (
+            [trial((60, 40), 0.49, 0.01)],
+            None,
+            "multi_gpu_model(model, gpus=[0, 1])",
+        ),  # not worth its numbers
         ([], None, "multi_gpu_model(model, gpus=[0, 1])"),
     ],
 )
-def test_what_follows(tf: Any, trials: list[Trial], ratios: tuple[int, ...] | None, line: str) -> None:
+def test_what_follows(
+    tf: Any, trials: list[Trial], ratios: tuple[int, ...] | None, line: str
+) -> None:
     measured = Balance(("CPU:0", "CPU:1"), 100, alone(0.6, 0.9), trial((50, 50), 0.5), trials)
     assert measured.ratios == ratios
     assert measured.pays
@@ -75,7 +83,9 @@ def machine(tf: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[list[int], li
     """`machine(memory, costs)`: CPU:i holds memory[i] rows and takes costs[i] seconds for each, without a clock."""
 
     def set_up(memory: list[int], costs: list[float]) -> None:
-        def step(_api: Any, _model: Any, devices: Sequence[str], rows: Sequence[int]) -> Callable[[], list[float]]:
+        def step(
+            _api: Any, _model: Any, devices: Sequence[str], rows: Sequence[int]
+        ) -> Callable[[], list[float]]:
             def towers() -> list[float]:
                 numbers = [int(device.removeprefix("CPU:")) for device in devices]
                 if any(n > memory[i] for i, n in zip(numbers, rows, strict=True)):
@@ -85,7 +95,9 @@ def machine(tf: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[list[int], li
             return towers
 
         monkeypatch.setattr(balancing, "_step", step)
-        monkeypatch.setattr(balancing, "_turn", lambda step: balancing._Turn(max(step()), tuple(step())))
+        monkeypatch.setattr(
+            balancing, "_turn", lambda step: balancing._Turn(max(step()), tuple(step()))
+        )
 
     return set_up
 
@@ -150,10 +162,14 @@ def test_memory_that_runs_out_late_is_a_result_too(
     assert [speed.seconds is None for speed in measured.alone] == [False, False, True, True]
     assert measured.finished
     assert measured.line is None
-    assert [sum(split) for split in measured.too_large] == [8], "equal shares, which are those that each device holds"
+    assert [sum(split) for split in measured.too_large] == [8], (
+        "equal shares, which are those that each device holds"
+    )
 
 
-def test_other_errors_of_devices_are_not_swallowed(tf: Any, zoo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_errors_of_devices_are_not_swallowed(
+    tf: Any, zoo: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def failing(step: Any) -> Any:
         raise tf.errors.InternalError(None, None, "the driver is too old")
 
@@ -181,7 +197,9 @@ def test_towers_do_not_wait_for_each_other(keras: Any, tf: Any) -> None:
             reached.add(one.name)
             todo += [x.op for x in one.inputs if x.op.name not in reached]
             todo += [c for c in one.control_inputs if c.name not in reached]
-        assert len(reached & {clock.name for clock in clocks}) <= 2, "its own tower's start, and itself"
+        assert len(reached & {clock.name for clock in clocks}) <= 2, (
+            "its own tower's start, and itself"
+        )
 
 
 def test_what_is_interrupted_keeps_what_was_measured(tf: Any, zoo: Any) -> None:
@@ -190,13 +208,19 @@ def test_what_is_interrupted_keeps_what_was_measured(tf: Any, zoo: Any) -> None:
             raise KeyboardInterrupt
 
     measured = balance(zoo["dense"], 8, 2, sizes=[4, 8], progress=stop)
-    assert [(speed.device, speed.rows) for speed in measured.alone] == [("CPU:0", 4), ("CPU:1", 4), ("CPU:0", 8)]
+    assert [(speed.device, speed.rows) for speed in measured.alone] == [
+        ("CPU:0", 4),
+        ("CPU:1", 4),
+        ("CPU:0", 8),
+    ]
     assert (measured.finished, measured.line) == (False, None)
 
 
 def test_texts_are_made_up_too(keras: Any, tf: Any) -> None:
     def build() -> Any:
-        words = keras.layers.TextVectorization(max_tokens=10, output_mode="count", vocabulary=["a", "b"])
+        words = keras.layers.TextVectorization(
+            max_tokens=10, output_mode="count", vocabulary=["a", "b"]
+        )
         text = keras.Input((1,), dtype="string")
         return keras.Model(text, keras.layers.Dense(2)(words(text)))
 
@@ -216,10 +240,14 @@ def test_a_device_with_six_times_the_work_gets_the_smaller_share(keras: Any, tf:
             return x
 
     def build() -> Any:
-        return keras.Sequential([keras.Input((400,)), keras.layers.Dense(400), Work(), keras.layers.Dense(2)])
+        return keras.Sequential(
+            [keras.Input((400,)), keras.layers.Dense(400), Work(), keras.layers.Dense(2)]
+        )
 
     seen: list[int] = []
-    measured = balance(build, 512, 2, sizes=[256], progress=lambda so_far: seen.append(len(so_far.alone)))
+    measured = balance(
+        build, 512, 2, sizes=[256], progress=lambda so_far: seen.append(len(so_far.alone))
+    )
     fast, slow = measured.alone
     assert seen[:2] == [1, 2]
     assert fast.seconds is not None
@@ -268,9 +296,13 @@ def test_the_template_of_a_parallel_model_is_measured(
     tf: Any, keras: Any, zoo: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     template, measured = zoo["dense"](), []
-    monkeypatch.setattr(balancing, "_alone", lambda _result, _api, model, *_: measured.append(model))
+    monkeypatch.setattr(
+        balancing, "_alone", lambda _result, _api, model, *_: measured.append(model)
+    )
     monkeypatch.setattr(balancing, "_together", lambda *_: None)
-    with pytest.warns(UserWarning, match="^the model is parallel already: its template is measured$"):
+    with pytest.warns(
+        UserWarning, match="^the model is parallel already: its template is measured$"
+    ):
         balance(lambda: multi_gpu_model(template, 2), 8, 2)
     assert measured == [template]
 
@@ -314,9 +346,23 @@ def test_on_the_command_line(tf: Any, folder: Path) -> None:
     devices = "cpu = tf.config.list_physical_devices('CPU')[0]\nlogical = tf.config.LogicalDeviceConfiguration()\n"
     split = f"import tensorflow as tf\n{devices}tf.config.set_logical_device_configuration(cpu, [logical] * 2)\n"
     (folder / "train.py").write_text(split + MODULE)
-    command = [sys.executable, "-m", "unnest", "balance", "train:chatty", "--batch-size", "16", "--sizes", "4,16"]
+    command = [
+        sys.executable,
+        "-m",
+        "unnest",
+        "balance",
+        "train:chatty",
+        "--batch-size",
+        "16",
+        "--sizes",
+        "4,16",
+    ]
     shown = subprocess.run(
-        [*command, "--json"], capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": ROOT}
+        [*command, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": ROOT},
     )
     assert shown.returncode == 0, shown.stderr
     measured = json.loads(shown.stdout)
@@ -348,7 +394,10 @@ def test_with_a_plot(folder: Path, machine: Any, capsys: pytest.CaptureFixture[s
     assert command.balance("train:build_model", 128, "CPU:0,CPU:1", plot="none.svg") == 2
     shown = capsys.readouterr()
     assert "No size fitted into the memory of any device" in shown.out
-    assert shown.err.splitlines()[-1] == "unnest: --plot none.svg: nothing was measured, so nothing is drawn"
+    assert (
+        shown.err.splitlines()[-1]
+        == "unnest: --plot none.svg: nothing was measured, so nothing is drawn"
+    )
     assert not (folder / "none.svg").exists()
 
 
@@ -360,7 +409,9 @@ def test_with_a_plot(folder: Path, machine: Any, capsys: pytest.CaptureFixture[s
         ("there/t.png", "--plot there/t.png: there is no folder there"),
     ],
 )
-def test_a_plot_that_cannot_be_is_refused_before_anything_is_measured(folder: Path, plot: str, message: str) -> None:
+def test_a_plot_that_cannot_be_is_refused_before_anything_is_measured(
+    folder: Path, plot: str, message: str
+) -> None:
     with pytest.raises(UsageError) as refused:
         command.balance("nowhere:at_all", 16, plot=plot)
     assert refused.value.message == message
@@ -387,7 +438,10 @@ def test_the_live_table_begins_with_the_first_measurement(monkeypatch: pytest.Mo
     ("target", "message"),
     [
         ("train", "train: give MODULE:FN, as in train:build_model"),
-        ("trian:build_model", "trian:build_model: No module named 'trian'; run it where trian can be imported"),
+        (
+            "trian:build_model",
+            "trian:build_model: No module named 'trian'; run it where trian can be imported",
+        ),
         ("train:build", "train:build: train has no function build"),
         ("train:number", "train:number: train has no function number"),
         ("train:fails", "train:fails raised KeyError: 'layers'"),
@@ -417,9 +471,15 @@ def test_tracing_imports_nothing_that_autograph_warns_of(
     assert "AutoGraph could not" not in caplog.text
 
 
-def test_a_machine_of_one_cpu_hears_how_to_try_towers(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_of_one_cpu_hears_how_to_try_towers(
+    tf: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(devices, "available", lambda: ("CPU:0",))
-    with pytest.raises(ValueError, match=r"^2 devices are needed; this machine has CPU:0; .*split the CPU"):
+    with pytest.raises(
+        ValueError, match=r"^2 devices are needed; this machine has CPU:0; .*split the CPU"
+    ):
         devices.targets(None)
-    with pytest.raises(ValueError, match=r"asks for CPU:1; this machine has CPU:0; to try towers, split the CPU"):
+    with pytest.raises(
+        ValueError, match=r"asks for CPU:1; this machine has CPU:0; to try towers, split the CPU"
+    ):
         devices.targets([0, 1])

@@ -41,7 +41,9 @@ def test_devices(keras: Any, zoo: Any, gpus: Any, devices: list[str]) -> None:
     assert [layer.device for layer in parallel.layers if hasattr(layer, "i")] == devices
 
 
-@pytest.mark.parametrize("gpus", [0, 1, [0], ["CPU:0"], 9, [0, 8], ["GPU:0", "GPU:1"], "CPU:0", ["CPU"], -1, 2.0])
+@pytest.mark.parametrize(
+    "gpus", [0, 1, [0], ["CPU:0"], 9, [0, 8], ["GPU:0", "GPU:1"], "CPU:0", ["CPU"], -1, 2.0]
+)
 def test_what_keras_refused_is_refused_in_one_line(keras: Any, zoo: Any, gpus: Any) -> None:
     with pytest.raises(ValueError, match=r"this machine has") as refusal:
         multi_gpu_model(zoo["dense"](), gpus)
@@ -50,11 +52,16 @@ def test_what_keras_refused_is_refused_in_one_line(keras: Any, zoo: Any, gpus: A
 
 
 def test_one_device_is_refused_with_the_line_that_trains_on_it(keras: Any, zoo: Any) -> None:
-    with pytest.raises(ValueError, match=r"train the model itself: with tf\.device\('/CPU:3'\): model\.fit\(\.\.\.\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"train the model itself: with tf\.device\('/CPU:3'\): model\.fit\(\.\.\.\)",
+    ):
         multi_gpu_model(zoo["dense"](), [3])
 
 
-@pytest.mark.parametrize("ratios", [[1], [1, 0], [1, -1], [1, float("nan")], [1, float("inf")], [1, 2, 3]])
+@pytest.mark.parametrize(
+    "ratios", [[1], [1, 0], [1, -1], [1, float("nan")], [1, float("inf")], [1, 2, 3]]
+)
 def test_ratios_that_are_none_are_refused(keras: Any, zoo: Any, ratios: Any) -> None:
     with pytest.raises(ValueError, match="ratios"):
         multi_gpu_model(zoo["dense"](), 2, ratios)
@@ -90,13 +97,17 @@ def test_what_is_no_list_of_ratios_is_refused(keras: Any, zoo: Any, ratios: Any)
 # -- templates -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["train_step", "test_step", "predict_step", "compute_loss", "make_train_function"])
+@pytest.mark.parametrize(
+    "name", ["train_step", "test_step", "predict_step", "compute_loss", "make_train_function"]
+)
 def test_a_template_with_a_step_of_its_own_is_refused(keras: Any, name: str) -> None:
     """It would be left out without a word: the parallel model's own runs in its place."""
     x = keras.Input((3,))
     step = getattr(keras.Model, name)
     net = type("Net", (keras.Model,), {name: step})
-    with pytest.raises(ValueError, match=rf"^Net 'net' has its own {name}, .*MirroredStrategy[^\n]*$"):
+    with pytest.raises(
+        ValueError, match=rf"^Net 'net' has its own {name}, .*MirroredStrategy[^\n]*$"
+    ):
         multi_gpu_model(net(x, keras.layers.Dense(2)(x), name="net"), 2)
     plain = type("Plain", (keras.Model,), {})
     assert multi_gpu_model(plain(x, keras.layers.Dense(2)(x)), 2).count_params() == 8
@@ -115,13 +126,17 @@ def test_templates_without_a_graph_are_refused(keras: Any) -> None:
         multi_gpu_model("model", 2)
     stateful = keras.layers.LSTM(2, stateful=True)
     x = keras.Input(batch_shape=(4, 3, 2))
-    with pytest.raises(ValueError, match=r"is stateful, [^\n]*: build it with stateful=False, or train"):
+    with pytest.raises(
+        ValueError, match=r"is stateful, [^\n]*: build it with stateful=False, or train"
+    ):
         multi_gpu_model(keras.Model(x, stateful(x)), 2)
 
 
 @pytest.mark.parametrize("shape", [(), (1, 3)])
 @pytest.mark.parametrize("by", ["operation", "layer"])
-def test_outputs_without_rows_are_refused(tf: Any, keras: Any, shape: tuple[int, ...], by: str) -> None:
+def test_outputs_without_rows_are_refused(
+    tf: Any, keras: Any, shape: tuple[int, ...], by: str
+) -> None:
     """There is nothing to join along."""
 
     class Mean(keras.layers.Layer):
@@ -158,7 +173,10 @@ def test_outputs_of_several_rows_for_each_of_the_batch(tf: Any, keras: Any) -> N
 
 def test_inputs_of_other_rows_are_refused(keras: Any, zoo: Any) -> None:
     parallel = multi_gpu_model(zoo["several"](), 2)
-    with pytest.raises(ValueError, match=r"'several' in towers: inputs of 2 and 6 rows; all must have the same number"):
+    with pytest.raises(
+        ValueError,
+        match=r"'several' in towers: inputs of 2 and 6 rows; all must have the same number",
+    ):
         parallel([np.ones((6, 4), "f"), np.ones((2, 3), "f")])
 
 
@@ -182,10 +200,15 @@ def test_relocation_and_wrapping_twice_say_what_they_do(keras: Any, zoo: Any) ->
     assert template_model(parallel) is template
 
 
-def test_other_backends_are_refused_with_a_pointer(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_backends_are_refused_with_a_pointer(
+    tf: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     keras = import_module("keras")
     model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
-    for name, pointer in (("jax", "keras.distribution.DataParallel"), ("torch", "torch.nn.DataParallel")):
+    for name, pointer in (
+        ("jax", "keras.distribution.DataParallel"),
+        ("torch", "torch.nn.DataParallel"),
+    ):
         monkeypatch.setattr(keras.config, "backend", lambda name=name: name)
         with pytest.raises(ValueError, match=rf"this is Keras on {name}: .*{pointer}") as refusal:
             multi_gpu_model(model, 2)
@@ -200,7 +223,9 @@ def test_kuza55(keras: Any, zoo: Any, rows: Any) -> None:
         assert "\n" not in str(refusal.value)
     for count in (1, 2):
         parallel = make_parallel(template, count)
-        np.testing.assert_allclose(parallel(rows(template, 5)), template(rows(template, 5)), atol=1e-6)
+        np.testing.assert_allclose(
+            parallel(rows(template, 5)), template(rows(template, 5)), atol=1e-6
+        )
 
 
 @pytest.mark.parametrize("cpu_merge", [True, False])
@@ -220,7 +245,12 @@ def test_names_stay(keras: Any, zoo: Any) -> None:
         assert [x.name for x in parallel.inputs] == [x.name for x in template.inputs]
     template = zoo["several"]()
     parallel = multi_gpu_model(template, 2)
-    parallel.compile("sgd", loss={"a": "mse", "b": "mae"}, loss_weights={"a": 1.0, "b": 2.0}, metrics={"b": ["mse"]})
+    parallel.compile(
+        "sgd",
+        loss={"a": "mse", "b": "mae"},
+        loss_weights={"a": 1.0, "b": 2.0},
+        metrics={"b": ["mse"]},
+    )
     x = [np.ones((4, 4), "f"), np.ones((4, 3), "f")]
     history = parallel.fit(x, [np.ones((4, 2)), np.ones((4, 1))], verbose=0)
     assert {"a_loss", "b_loss", "b_mse"} <= set(history.history)
@@ -241,7 +271,9 @@ def test_an_output_named_as_the_model(keras: Any) -> None:
 
 def test_summary_shows_towers_and_concatenation(keras: Any, zoo: Any) -> None:
     lines: list[str] = []
-    multi_gpu_model(zoo["conv"](), 2).summary(print_fn=lambda line, *_, **__: lines.append(line), line_length=150)
+    multi_gpu_model(zoo["conv"](), 2).summary(
+        print_fn=lambda line, *_, **__: lines.append(line), line_length=150
+    )
     text = "\n".join(lines)
     for shown in ("image_tower_0", "image_tower_1", "TowerSlice", "conv_net", "TowerConcatenate"):
         assert shown in text
@@ -313,7 +345,9 @@ print([str(w.message) for w in seen if "towers" in str(w.message)])
 """
 
 
-def test_loaded_with_fewer_devices_the_towers_share_them(keras: Any, zoo: Any, tmp_path: Path) -> None:
+def test_loaded_with_fewer_devices_the_towers_share_them(
+    keras: Any, zoo: Any, tmp_path: Path
+) -> None:
     parallel = multi_gpu_model(zoo["dense"](), ["CPU:1", "CPU:2", "CPU:0"])
     path, out = str(tmp_path / "p.keras"), str(tmp_path / "out.npy")
     parallel.save(path)
@@ -337,7 +371,9 @@ def _architecture(path: str) -> Any:
         return json.loads(file.attrs["model_config"])
 
 
-def test_saved_model_of_a_parallel_model(tf: Any, keras: Any, zoo: Any, rows: Any, tmp_path: Path) -> None:
+def test_saved_model_of_a_parallel_model(
+    tf: Any, keras: Any, zoo: Any, rows: Any, tmp_path: Path
+) -> None:
     """As a Keras model where unnest is imported, as TensorFlow functions anywhere."""
     template = zoo["batch_norm"]()
     parallel = multi_gpu_model(template, 3)

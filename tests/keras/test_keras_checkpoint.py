@@ -34,7 +34,15 @@ def training(keras: Any, zoo: Any, rows: Any) -> Any:
     x = rows(template, 12)
 
     def fit(*callbacks: Any, epochs: int = 1, model: Any = parallel, **options: Any) -> Any:
-        return model.fit(x, x[:, :3], batch_size=4, epochs=epochs, verbose=0, callbacks=list(callbacks), **options)
+        return model.fit(
+            x,
+            x[:, :3],
+            batch_size=4,
+            epochs=epochs,
+            verbose=0,
+            callbacks=list(callbacks),
+            **options,
+        )
 
     return template, parallel, fit
 
@@ -44,7 +52,11 @@ def test_the_signature_is_keras_own(keras: Any, checkpoint: Any) -> None:
     stock = keras.callbacks.ModelCheckpoint
     assert issubclass(checkpoint, stock)
     assert checkpoint.__name__ == "ModelCheckpoint"
-    own = [p for p in inspect.signature(checkpoint.__init__).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    own = [
+        p
+        for p in inspect.signature(checkpoint.__init__).parameters.values()
+        if p.kind is p.KEYWORD_ONLY
+    ]
     assert [p.name for p in own] == ["template", "max_to_keep", "best_to_keep"]
     made = checkpoint(*("x.keras", "loss", 1, True, False, "max", 7))
     assert (made.monitor, made.verbose, made.save_best_only, made.save_freq) == ("loss", 1, True, 7)
@@ -54,7 +66,9 @@ def test_the_signature_is_keras_own(keras: Any, checkpoint: Any) -> None:
         with pytest.raises(ValueError, match=rf"^{name}=0: at least one checkpoint must stay$"):
             checkpoint("x.keras", **{name: 0})
         for number in ("2", 1.5, True):
-            with pytest.raises(ValueError, match=rf"^{name}={number!r}: give a whole number of checkpoints$"):
+            with pytest.raises(
+                ValueError, match=rf"^{name}={number!r}: give a whole number of checkpoints$"
+            ):
                 checkpoint("x.keras", **{name: number})
     with pytest.raises(TypeError, match="template"):
         checkpoint("x.keras", template="model")
@@ -62,7 +76,9 @@ def test_the_signature_is_keras_own(keras: Any, checkpoint: Any) -> None:
 
 def test_both_addresses(tf: Any) -> None:
     """`unnest.keras` has the running Keras's, `unnest.keras.legacy` always tf_keras's."""
-    here, legacy = (import_module(name).ModelCheckpoint for name in ("unnest.keras", "unnest.keras.legacy"))
+    here, legacy = (
+        import_module(name).ModelCheckpoint for name in ("unnest.keras", "unnest.keras.legacy")
+    )
     assert issubclass(here, tf.keras.callbacks.ModelCheckpoint)
     assert issubclass(legacy, import_module("tf_keras").callbacks.ModelCheckpoint)
     for made in (here, legacy):
@@ -71,14 +87,20 @@ def test_both_addresses(tf: Any) -> None:
 
 def test_used_in_the_others_fit_one_line_says_so(keras: Any, training: Any, tmp_path: Path) -> None:
     _template, _parallel, fit = training
-    other = import_module("unnest.keras.legacy" if keras.__name__ == "keras" else "unnest.keras").ModelCheckpoint
-    with pytest.raises(TypeError, match=r"use unnest\.keras(\.legacy)?\.ModelCheckpoint") as refusal:
+    other = import_module(
+        "unnest.keras.legacy" if keras.__name__ == "keras" else "unnest.keras"
+    ).ModelCheckpoint
+    with pytest.raises(
+        TypeError, match=r"use unnest\.keras(\.legacy)?\.ModelCheckpoint"
+    ) as refusal:
         fit(other(str(tmp_path / "m.keras")))
     assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("container", ["m.keras", "m.h5", "m.weights.h5"])
-def test_files_do_not_mention_us(training: Any, checkpoint: Any, tmp_path: Path, container: str) -> None:
+def test_files_do_not_mention_us(
+    training: Any, checkpoint: Any, tmp_path: Path, container: str
+) -> None:
     path = tmp_path / container
     training[2](checkpoint(str(path), save_weights_only="weights" in container))
     contents = path.read_bytes()
@@ -106,7 +128,9 @@ def test_a_file_is_what_the_compiled_template_would_save(
     template.save(str(tmp_path / "direct.keras"))
     ours, direct = (_parts(tmp_path / name) for name in ("m.keras", "direct.keras"))
     # Off for towers, resolved for this machine in a direct compile: the next Keras shall choose.
-    assert ours[0]["compile_config"].pop("jit_compile") == ("auto" if keras.__name__ == "keras" else None)
+    assert ours[0]["compile_config"].pop("jit_compile") == (
+        "auto" if keras.__name__ == "keras" else None
+    )
     direct[0]["compile_config"].pop("jit_compile")
     assert ours == direct
 
@@ -122,7 +146,9 @@ def _parts(path: Path) -> tuple[Any, list[str]]:
     return config, [name for name in names if not name.startswith("metrics")]
 
 
-def test_a_failed_save_changes_nothing(training: Any, checkpoint: Any, tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_failed_save_changes_nothing(
+    training: Any, checkpoint: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
     template, parallel, fit = training
     path = tmp_path / "m.keras"
     callback = checkpoint(str(path), save_best_only=True, monitor="loss", mode="min")
@@ -149,7 +175,9 @@ def test_a_failed_save_changes_nothing(training: Any, checkpoint: Any, tmp_path:
     assert best_so_far > 0.0
 
 
-def test_the_model_by_position_as_alt_model_checkpoint_takes_it(training: Any, checkpoint: Any) -> None:
+def test_the_model_by_position_as_alt_model_checkpoint_takes_it(
+    training: Any, checkpoint: Any
+) -> None:
     """There the model came second; here it is what Keras's own takes second."""
     with pytest.raises(TypeError, match=r"^[^\n]*pass 'dense_net' as template=[^\n]*$"):
         checkpoint("m-{epoch}.keras", training[0])
@@ -157,7 +185,12 @@ def test_the_model_by_position_as_alt_model_checkpoint_takes_it(training: Any, c
 
 @pytest.mark.parametrize(
     ("loss", "spelling"),
-    [("mse", "mean_squared_error"), ("kld", "kl_divergence"), (["mae"], "mean_absolute_error"), ("huber", None)],
+    [
+        ("mse", "mean_squared_error"),
+        ("kld", "kl_divergence"),
+        (["mae"], "mean_absolute_error"),
+        ("huber", None),
+    ],
 )
 def test_an_h5_file_that_keras_3_does_not_load_is_told_with_the_spelling_that_loads(
     keras: Any, training: Any, checkpoint: Any, tmp_path: Path, loss: Any, spelling: str | None
@@ -170,7 +203,9 @@ def test_an_h5_file_that_keras_3_does_not_load_is_told_with_the_spelling_that_lo
             warnings.simplefilter("always")
             fit(checkpoint(str(tmp_path / "m.h5")))
         told = [str(w.message) for w in seen if "does not load" in str(w.message)]
-        assert [f"write loss={spelling!r}" in line for line in told] == ([True] if attempt == loss and spelling else [])
+        assert [f"write loss={spelling!r}" in line for line in told] == (
+            [True] if attempt == loss and spelling else []
+        )
         if not told:
             keras.models.load_model(tmp_path / "m.h5")
         else:
@@ -179,7 +214,9 @@ def test_an_h5_file_that_keras_3_does_not_load_is_told_with_the_spelling_that_lo
 
 
 @pytest.mark.parametrize("container", [".keras", ".h5", ".weights.h5"])
-def test_names_as_long_as_the_file_system_takes(training: Any, checkpoint: Any, tmp_path: Path, container: str) -> None:
+def test_names_as_long_as_the_file_system_takes(
+    training: Any, checkpoint: Any, tmp_path: Path, container: str
+) -> None:
     for length in (246, 255):
         name = "m" * (length - len(container)) + container
         training[2](checkpoint(str(tmp_path / name), save_weights_only="weights" in container))
@@ -190,7 +227,11 @@ def test_names_as_long_as_the_file_system_takes(training: Any, checkpoint: Any, 
 def test_max_to_keep(training: Any, checkpoint: Any, tmp_path: Path) -> None:
     (tmp_path / "mine-01.keras").write_text("not this run's")
     training[2](checkpoint(str(tmp_path / "m-{epoch:02d}.keras"), max_to_keep=2), epochs=4)
-    assert sorted(p.name for p in tmp_path.glob("*.keras")) == ["m-03.keras", "m-04.keras", "mine-01.keras"]
+    assert sorted(p.name for p in tmp_path.glob("*.keras")) == [
+        "m-03.keras",
+        "m-04.keras",
+        "mine-01.keras",
+    ]
     training[2](checkpoint(str(tmp_path / "same.keras"), max_to_keep=1), epochs=3)
     assert (tmp_path / "same.keras").exists()
 
@@ -204,7 +245,9 @@ def test_best_is_taken_up_from_the_files(training: Any, checkpoint: Any, tmp_pat
     training[2](callback)
     assert callback.best == 0.0
     assert len(os.listdir(tmp_path)) == 2
-    callback = checkpoint(path, save_best_only=True, monitor="loss", mode="min", initial_value_threshold=1e9)
+    callback = checkpoint(
+        path, save_best_only=True, monitor="loss", mode="min", initial_value_threshold=1e9
+    )
     training[2](callback)
     assert 0 < callback.best < 1e9
     assert len(list(tmp_path.glob("m-*.keras"))) == 3
@@ -216,7 +259,9 @@ def test_a_file_that_another_worker_writes_meanwhile_is_not_taken_up(
     """If one worker took up the chief's first file it would not save, and those that save together would wait."""
     _template, parallel, _fit = training
     (tmp_path / "m-0.75.keras").touch()
-    callback = checkpoint(str(tmp_path / "m-{acc:.2f}.keras"), save_best_only=True, monitor="acc", mode="max")
+    callback = checkpoint(
+        str(tmp_path / "m-{acc:.2f}.keras"), save_best_only=True, monitor="acc", mode="max"
+    )
     callback.set_model(parallel)
     callback.on_train_begin()
     (tmp_path / "m-0.90.keras").touch()
@@ -237,7 +282,14 @@ def test_a_file_that_another_worker_writes_meanwhile_is_not_taken_up(
     ],
 )
 def test_best_in_names(tmp_path: Path, pattern: str, monitor: str, expected: list[float]) -> None:
-    for name in ("m-01-3.00.h5", "m-02-0.25.h5", "m-03-nan.h5", "other-1-2.h5", "w.1e-05.index", "w.x"):
+    for name in (
+        "m-01-3.00.h5",
+        "m-02-0.25.h5",
+        "m-03-nan.h5",
+        "other-1-2.h5",
+        "w.1e-05.index",
+        "w.x",
+    ):
         (tmp_path / name).touch()
     if "{x" in pattern:
         with pytest.raises(ValueError, match="expected '}'"):
@@ -248,7 +300,9 @@ def test_best_in_names(tmp_path: Path, pattern: str, monitor: str, expected: lis
 
 def test_auto_mode_and_steps(training: Any, checkpoint: Any, tmp_path: Path) -> None:
     """Stock Keras 3 fails on save_freq=int with save_best_only."""
-    training[2](checkpoint(str(tmp_path / "m.keras"), save_best_only=True, monitor="loss", save_freq=2))
+    training[2](
+        checkpoint(str(tmp_path / "m.keras"), save_best_only=True, monitor="loss", save_freq=2)
+    )
     assert (tmp_path / "m.keras").exists()
 
 
@@ -300,7 +354,9 @@ def test_layers_around_a_parallel_model_are_saved_with_its_template(
     if shape == "functional":
         outer = keras.Model(x, layers.Dense(3, name="head")(parallel(x)), name="outer")
     elif shape == "sequential":
-        outer = keras.Sequential([keras.Input((6,)), parallel, layers.Dense(3, name="head")], name="outer")
+        outer = keras.Sequential(
+            [keras.Input((6,)), parallel, layers.Dense(3, name="head")], name="outer"
+        )
     else:
         critic = keras.Sequential([keras.Input((3,)), layers.Dense(3, name="score")], name="critic")
         outer = keras.Model(x, multi_gpu_model(critic, 2)(parallel(x)), name="outer")
@@ -314,8 +370,16 @@ def test_layers_around_a_parallel_model_are_saved_with_its_template(
     assert loaded.name == "outer"
     for a, b in zip(loaded.get_weights(), outer.get_weights(), strict=True):
         np.testing.assert_array_equal(a, b)
-    stored = loaded.optimizer.variables() if callable(loaded.optimizer.variables) else loaded.optimizer.variables
-    live = outer.optimizer.variables() if callable(outer.optimizer.variables) else outer.optimizer.variables
+    stored = (
+        loaded.optimizer.variables()
+        if callable(loaded.optimizer.variables)
+        else loaded.optimizer.variables
+    )
+    live = (
+        outer.optimizer.variables()
+        if callable(outer.optimizer.variables)
+        else outer.optimizer.variables
+    )
     for a, b in zip(stored, live, strict=True):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
 
@@ -333,7 +397,9 @@ AROUND: dict[str, Any] = {
 
 def functional(layers: Any, shape: Any, build: Any) -> Any:
     """The model of one input that `build` computes from it."""
-    models = import_module("keras.models" if layers.__name__.startswith("keras") else "tf_keras.models")
+    models = import_module(
+        "keras.models" if layers.__name__.startswith("keras") else "tf_keras.models"
+    )
     inputs = layers.Input(shape)
     return models.Model(inputs, build(inputs))
 
@@ -345,7 +411,9 @@ def test_layers_without_weights_around_a_parallel_model_are_saved(
     """A file that holds the same weights is not the same model."""
     template = zoo["dense"]()
     parallel = multi_gpu_model(template, 2)
-    outer = functional(keras.layers, template.input_shape[1:], lambda x: AROUND[around](keras.layers, x, parallel))
+    outer = functional(
+        keras.layers, template.input_shape[1:], lambda x: AROUND[around](keras.layers, x, parallel)
+    )
     x = rows(template, 12)
     expected = outer.predict(x, verbose=0)
     outer.compile(keras.optimizers.SGD(0.0), loss=keras.losses.MeanSquaredError())
@@ -403,7 +471,9 @@ def test_a_parallel_model_that_is_passed_as_the_template_is_unwrapped(
     template, parallel, fit = training
     model = parallel
     if around:
-        model = keras.Sequential([keras.Input((6,)), parallel, keras.layers.Dense(3, name="head")], name="outer")
+        model = keras.Sequential(
+            [keras.Input((6,)), parallel, keras.layers.Dense(3, name="head")], name="outer"
+        )
         model.compile(keras.optimizers.Adam(0.01), loss=keras.losses.MeanSquaredError())
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
@@ -434,7 +504,11 @@ def test_a_trainer_that_is_more_than_its_parallel_model_is_saved_whole(
     trainer = Trainer()
     trainer.compile("sgd", loss=keras.losses.MeanSquaredError())
     with pytest.warns(UserWarning, match=r"hold all of it.*pass template="):
-        fit(checkpoint(str(tmp_path / "m.weights.h5"), save_weights_only=True), model=trainer, epochs=2)
+        fit(
+            checkpoint(str(tmp_path / "m.weights.h5"), save_weights_only=True),
+            model=trainer,
+            epochs=2,
+        )
     again = Trainer()
     again(np.zeros((2, 6), "float32"))
     weights = trainer.head.get_weights()
@@ -465,7 +539,9 @@ def test_a_trainer_that_only_holds_a_parallel_model_is_saved_as_its_template(
         np.testing.assert_array_equal(a, b)
 
 
-def test_a_trainer_with_a_step_of_its_own_alone(keras: Any, training: Any, checkpoint: Any, tmp_path: Path) -> None:
+def test_a_trainer_with_a_step_of_its_own_alone(
+    keras: Any, training: Any, checkpoint: Any, tmp_path: Path
+) -> None:
     """It computes nothing that its parallel model does not."""
     template, parallel, fit = training
 
@@ -495,16 +571,23 @@ def test_mirrored_strategy(
         np.testing.assert_array_equal(a, b)
 
 
-def test_period_and_options_of_tf_keras(tf: Any, keras: Any, training: Any, checkpoint: Any, tmp_path: Path) -> None:
+def test_period_and_options_of_tf_keras(
+    tf: Any, keras: Any, training: Any, checkpoint: Any, tmp_path: Path
+) -> None:
     if keras.__name__ == "keras":
         with pytest.raises(TypeError, match="period"):
             checkpoint("x.keras", period=2)
         return
     options = tf.train.CheckpointOptions()
-    callback = checkpoint(str(tmp_path / "c-{epoch}"), save_weights_only=True, options=options, period=2)
+    callback = checkpoint(
+        str(tmp_path / "c-{epoch}"), save_weights_only=True, options=options, period=2
+    )
     training[2](callback, epochs=4)
     assert sorted(os.listdir(tmp_path)) == sorted(
-        ["checkpoint", *(f"c-{e}.{end}" for e in (2, 4) for end in ("index", "data-00000-of-00001"))]
+        [
+            "checkpoint",
+            *(f"c-{e}.{end}" for e in (2, 4) for end in ("index", "data-00000-of-00001")),
+        ]
     )
     assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "c-4")
 
@@ -537,7 +620,9 @@ def test_folders_and_prefixes_are_replaced_and_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("step", range(4))
-@pytest.mark.parametrize("error", [OSError(errno.EIO, "Input/output error"), SystemExit()], ids=["fails", "killed"])
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EIO, "Input/output error"), SystemExit()], ids=["fails", "killed"]
+)
 def test_a_checkpoint_is_never_half_new(
     error: BaseException, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,7 +27,9 @@ def test_names_mean_what_they_did(name: str, scope: str, keras: Any, tmp_path: P
     model = keras.models.load_model(tmp_path / "out.keras", safe_mode=False)
     with np.load(source.with_suffix(".npz")) as io:
         given, expected = ({n[2:]: io[n] for n in io.files if n[0] == kind} for kind in "xy")
-    found = model.predict(given if isinstance(model.input, dict) else [given["a"], given["b"]], verbose=0)
+    found = model.predict(
+        given if isinstance(model.input, dict) else [given["a"], given["b"]], verbose=0
+    )
     for key, value in (found if isinstance(found, dict) else {"": found}).items():
         np.testing.assert_allclose(value, expected.pop(key), atol=1e-5)
     assert not expected

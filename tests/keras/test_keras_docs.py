@@ -9,13 +9,18 @@ from typing import Any
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-BLOCK = re.compile(r"^(?:<!-- (?P<kind>\w+) -->\n)?```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^(?:<!-- (?P<kind>\w+) -->\n)?```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 
 
 @pytest.mark.parametrize(
-    "page", ["training.md", "balance.md", "checkpoints.md", "migrating.md", "examples.md", "strategies.md"]
+    "page",
+    ["training.md", "balance.md", "checkpoints.md", "migrating.md", "examples.md", "strategies.md"],
 )
-def test_a_page_runs(tf: Any, two_replicas: Any, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_runs(
+    tf: Any, two_replicas: Any, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Blocks marked `before` need software of another time and are compiled only; `setup` was done for all tests."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tf.distribute, "MirroredStrategy", lambda _: two_replicas)
@@ -30,5 +35,8 @@ def test_a_page_runs(tf: Any, two_replicas: Any, page: str, tmp_path: Path, monk
 
 def test_every_before_has_an_after() -> None:
     """The page that replaces things says with what."""
-    kinds = [block["kind"] for block in BLOCK.finditer((DOCS / "migrating.md").read_text(encoding="utf-8"))]
+    kinds = [
+        block["kind"]
+        for block in BLOCK.finditer((DOCS / "migrating.md").read_text(encoding="utf-8"))
+    ]
     assert kinds == [None, *["before", None] * 5]

@@ -51,7 +51,10 @@ def out_of(keras: Any, parallel: Any, template: Any, folder: Path, container: st
 def test_a_serving_graph_of_mixed_precision(tf: Any, tmp_path: Path) -> None:
     """Cut to one tower it serves the same numbers, also for an odd batch."""
     unnest.fix(MIXED, tmp_path / "cut")
-    before, after = (tf.saved_model.load(str(path)).signatures["serving_default"] for path in (MIXED, tmp_path / "cut"))
+    before, after = (
+        tf.saved_model.load(str(path)).signatures["serving_default"]
+        for path in (MIXED, tmp_path / "cut")
+    )
     x = np.random.default_rng(0).normal(size=(5, 6)).astype("float32")
     expected, served = (graph(x=tf.constant(x))["merge"].numpy() for graph in (before, after))
     assert np.ptp(expected) > 0.1

@@ -37,7 +37,9 @@ def train(folder: Path, count: int) -> list[list[float]]:
         for process in processes:
             process.kill()
             process.wait()
-    return [json.loads((folder / f"losses-{count}-{index}.json").read_text()) for index in range(count)]
+    return [
+        json.loads((folder / f"losses-{count}-{index}.json").read_text()) for index in range(count)
+    ]
 
 
 def test_two_processes_train_as_one(tmp_path: Path) -> None:

@@ -72,7 +72,9 @@ def test_the_best_value_survives_for_a_fixed_name(keras: Any, save: Any, tmp_pat
         assert storage.fingerprint(storage.GFile(), str(path)) != written
 
 
-def test_a_file_that_is_not_the_one_that_was_noted_tells_nothing(keras: Any, save: Any, tmp_path: Path) -> None:
+def test_a_file_that_is_not_the_one_that_was_noted_tells_nothing(
+    keras: Any, save: Any, tmp_path: Path
+) -> None:
     path = tmp_path / "m.keras"
     save(path, [0.25], save_best_only=True)
     path.write_bytes(b"another's")
@@ -90,7 +92,9 @@ def fresh(keras: Any, model: Any) -> None:
     model.compile(keras.optimizers.SGD(0.1), loss=keras.losses.MeanSquaredError())
 
 
-def test_a_run_that_starts_anew_takes_up_nothing(keras: Any, model: Any, save: Any, tmp_path: Path) -> None:
+def test_a_run_that_starts_anew_takes_up_nothing(
+    keras: Any, model: Any, save: Any, tmp_path: Path
+) -> None:
     """As the folds of a cross-validation: the file is this run's, and a line says whose it was."""
     path = tmp_path / "m.keras"
     save(path, [0.25], save_best_only=True)
@@ -98,7 +102,9 @@ def test_a_run_that_starts_anew_takes_up_nothing(keras: Any, model: Any, save: A
     told = r"m\.keras is an earlier run's, with loss=0\.25; .* pass initial_value_threshold=0\.25 to keep"
     with pytest.warns(UserWarning, match=told):
         assert save(path, [0.75, 0.5], save_best_only=True).best == 0.5
-    np.testing.assert_array_equal(keras.models.load_model(path).get_weights()[0], model.get_weights()[0])
+    np.testing.assert_array_equal(
+        keras.models.load_model(path).get_weights()[0], model.get_weights()[0]
+    )
 
 
 def test_a_run_that_starts_anew_leaves_the_files_of_earlier_ones(
@@ -122,7 +128,13 @@ def test_values_of_another_monitor_or_mode_are_not_compared(save: Any, tmp_path:
 def test_files_of_another_monitor_are_not_ranked(save: Any, tmp_path: Path) -> None:
     """They stay, as files do whose value is not known."""
     save(tmp_path / "m-{epoch}.keras", [0.25, 0.5, 0.75], best_to_keep=3)
-    save(tmp_path / "m-{epoch}.keras", [0.125, 0.0625], best_to_keep=1, monitor="accuracy", mode="max")
+    save(
+        tmp_path / "m-{epoch}.keras",
+        [0.125, 0.0625],
+        best_to_keep=1,
+        monitor="accuracy",
+        mode="max",
+    )
     assert visible(tmp_path) == ["m-1.keras", "m-3.keras"]
 
 
@@ -141,7 +153,9 @@ def test_copied_files_are_known_again(save: Any, tmp_path: Path) -> None:
     assert save(tmp_path / "b" / "m.keras", [0.5], save_best_only=True).best == 0.25
 
 
-def test_killed_between_the_note_and_the_rename(save: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_between_the_note_and_the_rename(
+    save: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "m.keras"
     save(path, [0.5], save_best_only=True)
     with monkeypatch.context() as patched:
@@ -163,7 +177,9 @@ def test_the_last_and_the_best(save: Any, tmp_path: Path) -> None:
     assert visible(tmp_path) == ["m-2.keras", "m-3.keras", "m-4.keras", "m-5.keras"]
 
 
-def test_the_rules_hold_over_restarts_and_for_ones_own_files_alone(save: Any, tmp_path: Path) -> None:
+def test_the_rules_hold_over_restarts_and_for_ones_own_files_alone(
+    save: Any, tmp_path: Path
+) -> None:
     pattern = tmp_path / "m-{epoch}-{loss}.keras"
     (tmp_path / "m-0-9.keras").write_text("somebody's")
     save(pattern, [3.0, 1.0], best_to_keep=2)
@@ -203,7 +219,11 @@ def test_surplus(last: int | None, best: int | None, lower: bool, kept: str) -> 
 
 def test_the_records_own_name(tmp_path: Path) -> None:
     """Short enough for the file system, and another one for another checkpoint."""
-    names = {os.path.basename(Record(str(tmp_path / (letter * 250 + end))).path) for letter in "ab" for end in ".-"}
+    names = {
+        os.path.basename(Record(str(tmp_path / (letter * 250 + end))).path)
+        for letter in "ab"
+        for end in ".-"
+    }
     assert len(names) == 4
     assert all(len(os.fsencode(name)) <= 255 for name in names)
     assert Record("{epoch}/m-{loss:.2f}.keras").path == "._epoch__m-_loss_.2f_.keras.checkpoints"
@@ -228,7 +248,10 @@ def test_remote_paths(tf: Any, keras: Any, save: Any, scheme: str, tmp_path: Pat
         (tmp_path / "m.keras").write_bytes(file.read())
     assert keras.models.load_model(tmp_path / "m.keras").name == "small"
     save(f"{home}/kept/m-{{epoch}}.keras", [3, 1, 2], best_to_keep=1, max_to_keep=1)
-    assert [n for n in store.names(f"{home}/kept") if n.startswith("m")] == ["m-2.keras", "m-3.keras"]
+    assert [n for n in store.names(f"{home}/kept") if n.startswith("m")] == [
+        "m-2.keras",
+        "m-3.keras",
+    ]
     assert not os.path.exists(f"{scheme}:")
 
 
@@ -260,14 +283,22 @@ def test_a_scheme_that_nothing_serves_is_told_in_one_line(save: Any) -> None:
 # -- killed runs ---------------------------------------------------------------------------
 
 
-def test_what_killed_saves_left_goes_when_training_starts(tf: Any, save: Any, tmp_path: Path) -> None:
+def test_what_killed_saves_left_goes_when_training_starts(
+    tf: Any, save: Any, tmp_path: Path
+) -> None:
     """Of this checkpoint's names alone, and of runs that are over."""
-    for name in (".m-3-0.25.keras.unnest-tmp", ".m-4-0.5.keras.unnest-2-tmp", ".other.keras.unnest-tmp"):
+    for name in (
+        ".m-3-0.25.keras.unnest-tmp",
+        ".m-4-0.5.keras.unnest-2-tmp",
+        ".other.keras.unnest-tmp",
+    ):
         (tmp_path / name / "new").mkdir(parents=True)
         (tmp_path / name / "new" / "half").write_text("half")
     with workspace.Workspace(str(tmp_path / "m-7-1.0.keras")) as alive:
         save(tmp_path / "m-{epoch}-{loss}.keras", [])
-        assert sorted(os.listdir(tmp_path)) == sorted([".other.keras.unnest-tmp", os.path.basename(alive.path)])
+        assert sorted(os.listdir(tmp_path)) == sorted(
+            [".other.keras.unnest-tmp", os.path.basename(alive.path)]
+        )
     with tf.io.gfile.GFile("ram://debris/m-3.keras.part", "wb") as file:
         file.write(b"half")
     atomic_save.sweep("ram://debris/m-{epoch}.keras")
@@ -280,9 +311,17 @@ def test_killed_and_started_again(keras: Any, tmp_path: Path) -> None:
 
     def run(folder: str, dies: int) -> int:
         (tmp_path / folder).mkdir(exist_ok=True)
-        command = [sys.executable, str(HERE / "killed.py"), keras.__name__, str(tmp_path / folder), str(dies)]
+        command = [
+            sys.executable,
+            str(HERE / "killed.py"),
+            keras.__name__,
+            str(tmp_path / folder),
+            str(dies),
+        ]
         environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
-        return subprocess.run(command, check=False, timeout=300, env=environment, stderr=subprocess.DEVNULL).returncode
+        return subprocess.run(
+            command, check=False, timeout=300, env=environment, stderr=subprocess.DEVNULL
+        ).returncode
 
     assert run("whole", 0) == 0
     whole = json.loads((tmp_path / "whole" / "losses.json").read_text())
@@ -290,7 +329,11 @@ def test_killed_and_started_again(keras: Any, tmp_path: Path) -> None:
     assert run("broken", 6) == -signal.SIGKILL
     assert run("broken", -1) == -signal.SIGKILL
     assert len(json.loads((tmp_path / "broken" / "losses.json").read_text())) == 2
-    assert len(os.listdir(tmp_path / "broken")) == 3, "the model, the losses, and what the killed save left"
+    assert len(os.listdir(tmp_path / "broken")) == 3, (
+        "the model, the losses, and what the killed save left"
+    )
     assert run("broken", 0) == 0
-    assert json.loads((tmp_path / "broken" / "losses.json").read_text()) == pytest.approx(whole, rel=1e-6)
+    assert json.loads((tmp_path / "broken" / "losses.json").read_text()) == pytest.approx(
+        whole, rel=1e-6
+    )
     assert sorted(os.listdir(tmp_path / "broken")) == ["losses.json", "m.keras"]

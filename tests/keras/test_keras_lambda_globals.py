@@ -21,7 +21,9 @@ helpers: Any = None
 
 def runs(line: str) -> subprocess.CompletedProcess[str]:
     """Load a model by a report's line and predict, in a process that has none of the program's names."""
-    return subprocess.run([sys.executable, "-c", RUN.format(line=line)], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", RUN.format(line=line)], capture_output=True, text=True, check=False
+    )
 
 
 def saved(keras: Any, function: Any, path: Path) -> str:
@@ -32,12 +34,16 @@ def saved(keras: Any, function: Any, path: Path) -> str:
 
 
 @pytest.mark.filterwarnings("ignore:You are saving your model as an HDF5 file")
-def test_a_line_gives_the_backend(keras: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_gives_the_backend(
+    keras: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In an .h5 of Keras 2, whose loader takes `custom_objects` for the code's globals, too."""
     if keras.__name__ == "keras":
         pytest.skip("an .h5 of Keras 2")
     monkeypatch.setattr(sys.modules[__name__], "K", keras.backend)
-    line = unnest.inspect(saved(keras, lambda x: K.max(x, axis=1, keepdims=True) + x, tmp_path / "m.h5")).load
+    line = unnest.inspect(
+        saved(keras, lambda x: K.max(x, axis=1, keepdims=True) + x, tmp_path / "m.h5")
+    ).load
     assert line is not None
     assert "custom_objects={'K': tf_keras.backend}" in line
     done = runs(line)
@@ -52,7 +58,9 @@ def test_no_loader_gives_names_to_code_in_a_keras_file(
     software = "Keras 3" if keras.__name__ == "keras" else "tf_keras"
     assert report.loads_in == ()
     assert report.load is None
-    assert report.does_not_load_in[software].startswith("its Lambda code uses helpers, which no Keras gives to code")
+    assert report.does_not_load_in[software].startswith(
+        "its Lambda code uses helpers, which no Keras gives to code"
+    )
     load = f"load_model({report.path!r}, safe_mode=False, custom_objects={{'helpers': {keras.__name__}.activations}})"
     done = runs(f"import {keras.__name__}; model = {keras.__name__}.models.{load}")
     assert "name 'helpers' is not defined" in done.stderr

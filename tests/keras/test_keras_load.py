@@ -65,7 +65,9 @@ def test_older_files(keras: Any) -> None:
         predicts_as_recorded(load_model(FIXTURES / name), (FIXTURES / name).parent)
 
 
-def test_a_clean_file_goes_straight_to_keras(keras: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_clean_file_goes_straight_to_keras(
+    keras: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """With the arguments as given, and nothing is written."""
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
     model.compile("sgd", "mse")

@@ -37,7 +37,9 @@ SAMPLE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("file", "base"), [pair for pair in SAMPLE if (FIXTURES / pair[0]).exists()])
+@pytest.mark.parametrize(
+    ("file", "base"), [pair for pair in SAMPLE if (FIXTURES / pair[0]).exists()]
+)
 def test_genuine_files(file: str, base: str, tmp_path: Path) -> None:
     """Into today's model with other numbers in its names: predictions are those that were recorded."""
     path = FIXTURES / file
@@ -117,7 +119,8 @@ def twin(library: Any, order: tuple[str, str]) -> Any:
     """Two layers of equal shape side by side, their outputs joined in that order."""
     x = library.layers.Input((4,))
     sides = {
-        name: library.layers.Dense(4, name=name, activation=act)(x) for name, act in (("one", None), ("two", "tanh"))
+        name: library.layers.Dense(4, name=name, activation=act)(x)
+        for name, act in (("one", None), ("two", "tanh"))
     }
     y = library.layers.Concatenate()([sides[name] for name in order])
     model = library.Model(x, library.layers.Dense(2, name="end")(y))
@@ -147,10 +150,23 @@ def test_equal_shapes_in_another_order_by_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (lambda k: [k.layers.Dense(4, activation="relu")], lambda k: [k.layers.Dense(4, activation="tanh")]),
         (
-            lambda k: [k.layers.Reshape((4, 1)), k.layers.MaxPooling1D(2), k.layers.Flatten(), k.layers.Dense(2)],
-            lambda k: [k.layers.Reshape((4, 1)), k.layers.AveragePooling1D(2), k.layers.Flatten(), k.layers.Dense(2)],
+            lambda k: [k.layers.Dense(4, activation="relu")],
+            lambda k: [k.layers.Dense(4, activation="tanh")],
+        ),
+        (
+            lambda k: [
+                k.layers.Reshape((4, 1)),
+                k.layers.MaxPooling1D(2),
+                k.layers.Flatten(),
+                k.layers.Dense(2),
+            ],
+            lambda k: [
+                k.layers.Reshape((4, 1)),
+                k.layers.AveragePooling1D(2),
+                k.layers.Flatten(),
+                k.layers.Dense(2),
+            ],
         ),
         (
             lambda k: [k.layers.Reshape((4, 1)), k.layers.Conv1D(2, 3, padding="same")],
@@ -180,7 +196,9 @@ def test_weights_of_another_class(tmp_path: Path) -> None:
         tmp_path,
         weights=True,
     )
-    new = chain(keras, keras.layers.Dense(4), keras.layers.BatchNormalization(center=True, scale=True))
+    new = chain(
+        keras, keras.layers.Dense(4), keras.layers.BatchNormalization(center=True, scale=True)
+    )
     with pytest.raises(ValueError, match="layer_normalization"):
         load_weights(new, file)
 
@@ -208,14 +226,23 @@ def test_frozen_and_normalized(weights: bool, frozen: bool, tmp_path: Path) -> N
 def steps_by(library: Any, *, frozen: bool) -> Any:
     """A model of two layers of equal shapes, applied to every step, the first of them frozen or not."""
     layers = library.layers
-    inner = library.Sequential([layers.Input((4,)), layers.Dense(4, name="a"), layers.Dense(4, name="b")])
+    inner = library.Sequential(
+        [layers.Input((4,)), layers.Dense(4, name="a"), layers.Dense(4, name="b")]
+    )
     inner.layers[0].trainable = not frozen
-    return chain(library, layers.TimeDistributed(inner, name="steps"), layers.Dense(2, name="end"), shape=(5, 4))
+    return chain(
+        library,
+        layers.TimeDistributed(inner, name="steps"),
+        layers.Dense(2, name="end"),
+        shape=(5, 4),
+    )
 
 
 @pytest.mark.parametrize("library", [keras, tf_keras])
 @pytest.mark.parametrize(("then", "now"), [(False, True), (True, False), (True, True)])
-def test_frozen_in_a_model_of_every_step(library: Any, then: bool, now: bool, tmp_path: Path) -> None:
+def test_frozen_in_a_model_of_every_step(
+    library: Any, then: bool, now: bool, tmp_path: Path
+) -> None:
     """Weights alone list what was frozen last; names say whose they are, whatever is frozen today."""
     old, new = steps_by(tf_keras, frozen=then), steps_by(library, frozen=now)
     file = saved(old, tmp_path, weights=True)
@@ -227,7 +254,9 @@ def test_frozen_in_a_model_of_every_step(library: Any, then: bool, now: bool, tm
         del f["steps"]["a"], f["steps"]["b"]
         for k, value in enumerate(values):
             f["steps"][f"{names[k]}_{k}"] = value
-        f["steps"].attrs["weight_names"] = np.array([f"{name}_{k}".encode() for k, name in enumerate(names)])
+        f["steps"].attrs["weight_names"] = np.array(
+            [f"{name}_{k}".encode() for k, name in enumerate(names)]
+        )
     with pytest.raises(ValueError, match="no name says which weights are those of"):
         load_weights(new, file)
 
@@ -259,7 +288,9 @@ def test_a_shared_layer(tmp_path: Path) -> None:
     file = saved(old, tmp_path, weights=False)
     new = build(keras, shared=True)
     load_weights(new, file)
-    assert all(np.array_equal(a, b) for a, b in zip(old.get_weights(), new.get_weights(), strict=True))
+    assert all(
+        np.array_equal(a, b) for a, b in zip(old.get_weights(), new.get_weights(), strict=True)
+    )
     with pytest.raises(ValueError, match="several layers in your model"):
         load_weights(build(keras, shared=False), file)
 
@@ -267,7 +298,9 @@ def test_a_shared_layer(tmp_path: Path) -> None:
 def test_hard_sigmoid(tmp_path: Path) -> None:
     """Gates of a weights file are multiplied where today's model says hard_sigmoid, and named where it does not."""
     lstm = {"units": 3, "name": "lstm"}
-    old = chain(tf_keras, tf_keras.layers.LSTM(**lstm, recurrent_activation="hard_sigmoid"), shape=(5, 4))
+    old = chain(
+        tf_keras, tf_keras.layers.LSTM(**lstm, recurrent_activation="hard_sigmoid"), shape=(5, 4)
+    )
     file = saved(old, tmp_path, weights=True)
     with h5py.File(file, "r+") as f:
         f.attrs["keras_version"] = "2.2.4"
@@ -318,7 +351,11 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Any) 
     )
     done = cli("fix", "old.h5", "--like", "mine:build", "--json")
     (entry,) = json.loads(done.stdout)["files"]
-    assert (done.returncode, entry["action"], entry["output"]) == (0, "converted", "old.unnested.weights.h5")
+    assert (done.returncode, entry["action"], entry["output"]) == (
+        0,
+        "converted",
+        "old.unnested.weights.h5",
+    )
     assert cli("fix", "old.h5", "--like", "mine:missing").returncode == 2
     assert unnest.inspect(tmp_path / "old.unnested.weights.h5").container == "weights_h5"
 
@@ -339,7 +376,9 @@ def test_all_genuine_files(tmp_path: Path) -> None:
 def test_the_table_of_the_page() -> None:
     """A row for each container, in which no file is set to something else; each has files to ask again."""
     lines = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0].splitlines()
-    assert [line.split(" | ")[0].removeprefix("| ") for line in lines[2 : 2 + len(CONTAINERS)]] == list(CONTAINERS)
+    assert [
+        line.split(" | ")[0].removeprefix("| ") for line in lines[2 : 2 + len(CONTAINERS)]
+    ] == list(CONTAINERS)
     assert lines[-1].startswith("None predicts something else")
     assert all(files_of(container) for container in CONTAINERS)
 

@@ -54,7 +54,13 @@ def keras_zip(built: Any, folder: Path) -> Path:
 @pytest.mark.parametrize("kind", ["Adam", "SGD", "RMSprop", "Adadelta"])
 @pytest.mark.parametrize(
     ("library", "save"),
-    [(keras, keras_zip), (keras, weights_h5), (tf_keras, whole_h5), (tf_keras, keras_zip), (tf_keras, checkpoint)],
+    [
+        (keras, keras_zip),
+        (keras, weights_h5),
+        (tf_keras, whole_h5),
+        (tf_keras, keras_zip),
+        (tf_keras, checkpoint),
+    ],
     ids=["keras", "keras-weights", "h5", "tf_keras", "checkpoint"],
 )
 def test_the_next_step(library: Any, save: Save, kind: str, tmp_path: Path) -> None:
@@ -79,7 +85,9 @@ def test_a_legacy_optimizer(tmp_path: Path) -> None:
     new = model(tf_keras, tf_keras.optimizers.legacy.Adam(0.05))
     with pytest.warns(UserWarning, match="compiled with the legacy Adam"):
         load_weights(new, whole_h5(old, tmp_path))
-    assert all(np.array_equal(a, b) for a, b in zip(old.get_weights(), new.get_weights(), strict=True))
+    assert all(
+        np.array_equal(a, b) for a, b in zip(old.get_weights(), new.get_weights(), strict=True)
+    )
 
 
 Layers = Callable[[], list[Any]]
@@ -93,15 +101,26 @@ Layers = Callable[[], list[Any]]
         (lambda: [tf_keras.layers.SeparableConv1D(3, 2, activation="hard_sigmoid")], (5, 4)),
         (lambda: [tf_keras.layers.Bidirectional(tf_keras.layers.GRU(3))], (5, 4)),
         (lambda: [tf_keras.layers.LocallyConnected1D(2, 2), tf_keras.layers.Flatten()], (5, 4)),
-        (lambda: [tf_keras.layers.Dense(3), tf_keras.layers.ThresholdedReLU(), tf_keras.layers.Dense(2)], (4,)),
+        (
+            lambda: [
+                tf_keras.layers.Dense(3),
+                tf_keras.layers.ThresholdedReLU(),
+                tf_keras.layers.Dense(2),
+            ],
+            (4,),
+        ),
     ],
 )
-def test_layers_of_keras_2(layers: Layers, shape: tuple[int, ...], weights: bool, tmp_path: Path) -> None:
+def test_layers_of_keras_2(
+    layers: Layers, shape: tuple[int, ...], weights: bool, tmp_path: Path
+) -> None:
     """What Keras 3 stores or computes otherwise arrives bit for bit."""
     old, new = (chain(tf_keras, *layers(), shape=shape) for _ in range(2))
     new.set_weights([np.zeros_like(w) for w in new.get_weights()])
     load_weights(new, saved(old, tmp_path, weights=weights))
-    assert all(np.array_equal(a, b) for a, b in zip(old.get_weights(), new.get_weights(), strict=True))
+    assert all(
+        np.array_equal(a, b) for a, b in zip(old.get_weights(), new.get_weights(), strict=True)
+    )
 
 
 def test_hard_sigmoid_of_keras_3(tmp_path: Path) -> None:

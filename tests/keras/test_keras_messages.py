@@ -59,7 +59,9 @@ def test_json(keras: Any) -> None:
     assert f"`{message}`" in DOCS
     if keras.__name__ == "keras":
         with pytest.raises(TypeError) as caught:
-            keras.models.model_from_json((FIXTURES / "k224/official-deep-json/base.json").read_text())
+            keras.models.model_from_json(
+                (FIXTURES / "k224/official-deep-json/base.json").read_text()
+            )
         assert message in str(caught.value)
 
 

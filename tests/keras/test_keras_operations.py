@@ -50,7 +50,9 @@ def in_a_held_model(keras: Any, inputs: Any) -> Any:
     return keras.layers.TimeDistributed(held)(keras.layers.Reshape((3, 2))(inputs))
 
 
-@pytest.mark.parametrize("body", [masked, arithmetic, in_a_held_model], ids=lambda body: body.__name__)
+@pytest.mark.parametrize(
+    "body", [masked, arithmetic, in_a_held_model], ids=lambda body: body.__name__
+)
 def test_an_h5_with_operations_loads_as_a_keras(keras: Any, body: Any, tmp_path: Path) -> None:
     """Keras 3 itself does not load the .h5 that it wrote."""
     inputs = keras.Input((6,), dtype="int32")
@@ -83,4 +85,6 @@ def test_rows_of_an_open_size_are_reshaped_as_then(tf: Any, keras: Any, tmp_path
     loaded = keras.models.load_model(tmp_path / "m.unnested.keras")
     for shape in ((3, 5, 7, 4), (1, 2, 2, 4)):
         batch = np.random.default_rng(0).normal(size=shape).astype("float32")
-        np.testing.assert_array_equal(loaded.predict(batch, verbose=0), model.predict(batch, verbose=0))
+        np.testing.assert_array_equal(
+            loaded.predict(batch, verbose=0), model.predict(batch, verbose=0)
+        )

@@ -68,7 +68,9 @@ def test_gradients_are_the_plain_models(tf: Any, keras: Any, kind: str, rows: in
             np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize(("kind", "traces"), [("LSTM", 1), ("dropout", 3), ("recurrent_dropout", 3)])
+@pytest.mark.parametrize(
+    ("kind", "traces"), [("LSTM", 1), ("dropout", 3), ("recurrent_dropout", 3)]
+)
 def test_a_loop_is_traced_once_unless_it_draws(tf: Any, keras: Any, kind: str, traces: int) -> None:
     """As often as its cell is called while the graph is built."""
     template = recurrent(keras, kind)
@@ -82,7 +84,9 @@ def test_a_loop_is_traced_once_unless_it_draws(tf: Any, keras: Any, kind: str, t
     object.__setattr__(cell, "call", counted)
     parallel = multi_gpu_model(template, 3)
     calls.clear()
-    object.__setattr__(template.layers[0], "_could_use_gpu_kernel", False)  # tf_keras would not call its cell
+    object.__setattr__(
+        template.layers[0], "_could_use_gpu_kernel", False
+    )  # tf_keras would not call its cell
     plain_calls = _calls(tf, template, calls)
     assert plain_calls
     assert _calls(tf, parallel, calls) == traces * plain_calls
@@ -112,8 +116,15 @@ def test_loops_of_towers_stay_functions(tf: Any, keras: Any, kind: str) -> None:
 def _loops_taken_apart(tf: Any, model: Any) -> list[bool]:
     """Of each loop in the graph of a step: whether TensorFlow is to take it apart."""
     graph = function_of_gradients(tf, model, None).get_concrete_function().graph.as_graph_def()
-    nodes = [*graph.node, *(node for function in graph.library.function for node in function.node_def)]
-    return [node.attr["_lower_using_switch_merge"].b for node in nodes if node.op in ("While", "StatelessWhile")]
+    nodes = [
+        *graph.node,
+        *(node for function in graph.library.function for node in function.node_def),
+    ]
+    return [
+        node.attr["_lower_using_switch_merge"].b
+        for node in nodes
+        if node.op in ("While", "StatelessWhile")
+    ]
 
 
 def test_layers_are_as_they_were_afterwards(tf: Any, keras: Any) -> None:
@@ -162,8 +173,12 @@ DRAWING = {
 def test_towers_draw_their_own_dropout(tf: Any, keras: Any, kind: str, rows: int | None) -> None:
     """Equal rows in two towers, under a global seed: equal numbers only where both drew the same."""
     shape = (5, 3, 2) if kind == "convolutional" else (5, 6)
-    parallel = multi_gpu_model(keras.Sequential([keras.Input(shape), DRAWING[kind](keras.layers)]), 2)
-    call = tf.function(lambda x: parallel(x, training=True), input_signature=[tf.TensorSpec((rows, *shape))])
+    parallel = multi_gpu_model(
+        keras.Sequential([keras.Input(shape), DRAWING[kind](keras.layers)]), 2
+    )
+    call = tf.function(
+        lambda x: parallel(x, training=True), input_signature=[tf.TensorSpec((rows, *shape))]
+    )
     first, second = np.split(call(tf.ones((40, *shape))).numpy().reshape(40, -1), 2)
     same = sum(np.allclose(a, b, atol=1e-6) for a, b in zip(first, second, strict=True))
     assert same < 4

@@ -20,13 +20,21 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("case", "weights", "architecture"), [*CASES, ("k122-merge", "weights.h5", "model.json")])
-def test_predicts_the_same(case: str, weights: str, architecture: str, keras: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("case", "weights", "architecture"), [*CASES, ("k122-merge", "weights.h5", "model.json")]
+)
+def test_predicts_the_same(
+    case: str, weights: str, architecture: str, keras: Any, tmp_path: Path
+) -> None:
     if keras.__name__ != "keras":
         pytest.skip("for Keras 3")
     folder = FOLDER / case
-    unnest.fix(folder / weights, tmp_path / "out.keras", architecture=folder / architecture, keras="3")
+    unnest.fix(
+        folder / weights, tmp_path / "out.keras", architecture=folder / architecture, keras="3"
+    )
     model = keras.models.load_model(tmp_path / "out.keras")
     with np.load(folder / "io.npz") as io:
         x = [io[name] for name in sorted(io.files) if name[0] == "x"]
-        np.testing.assert_allclose(model.predict(x if len(x) > 1 else x[0], verbose=0), io["y0"], atol=1e-5)
+        np.testing.assert_allclose(
+            model.predict(x if len(x) > 1 else x[0], verbose=0), io["y0"], atol=1e-5
+        )

@@ -30,7 +30,14 @@ TRIGGERS: dict[str, dict[str, Any]] = {
 }
 CONTAINERS = {
     "keras": {"m.keras": True, "m.h5": False, "m.weights.h5": True},
-    "tf_keras": {"m.keras": True, "m.h5": True, "m.weights.h5": True, "w.h5": False, "saved": False, "prefix": True},
+    "tf_keras": {
+        "m.keras": True,
+        "m.h5": True,
+        "m.weights.h5": True,
+        "w.h5": False,
+        "saved": False,
+        "prefix": True,
+    },
 }
 """Files by Keras, and whether stock Keras itself can resume from them: docs/checkpoints.md says which."""
 
@@ -59,11 +66,14 @@ def run(keras: Any, checkpoint: Any, todo: list[dict[str, Any]]) -> tuple[list[A
     x = np.concatenate([x for x, _ in batches])
     y = [np.concatenate(parts) for parts in zip(*(y for _, y in batches), strict=True)]
     callbacks = [
-        checkpoint(job["path"], save_weights_only=job["weights_only"], **TRIGGERS[job["trigger"]]) for job in todo
+        checkpoint(job["path"], save_weights_only=job["weights_only"], **TRIGGERS[job["trigger"]])
+        for job in todo
     ]
     parallel.fit(x, y, batch_size=8, epochs=1, verbose=0, shuffle=False, callbacks=callbacks)
     weights = template.get_weights()
-    assert getattr(template, "optimizer", None) is None, "the user's template was not compiled, and is not now"
+    assert getattr(template, "optimizer", None) is None, (
+        "the user's template was not compiled, and is not now"
+    )
     return weights, stranger.next_losses(parallel)
 
 
@@ -76,12 +86,22 @@ def resumed(keras: Any, job: dict[str, Any]) -> list[float]:
     return losses
 
 
-def assert_all_resume(keras: Any, checkpoint: Any, folder: Path, todo: list[dict[str, Any]]) -> None:
+def assert_all_resume(
+    keras: Any, checkpoint: Any, folder: Path, todo: list[dict[str, Any]]
+) -> None:
     weights, losses = run(keras, checkpoint, todo)
     (folder / "jobs.json").write_text(json.dumps(todo))
     out = folder / "out.npz"
-    command = [sys.executable, str(HERE / "stranger.py"), keras.__name__, str(folder / "jobs.json"), str(out)]
-    subprocess.run(command, check=True, timeout=500, env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"})
+    command = [
+        sys.executable,
+        str(HERE / "stranger.py"),
+        keras.__name__,
+        str(folder / "jobs.json"),
+        str(out),
+    ]
+    subprocess.run(
+        command, check=True, timeout=500, env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
+    )
     results = np.load(out)
     for k, job in enumerate(todo):
         for i, weight in enumerate(weights):
@@ -91,7 +111,9 @@ def assert_all_resume(keras: Any, checkpoint: Any, folder: Path, todo: list[dict
             assert resumed(keras, job) == losses, job
 
 
-def test_every_checkpoint_loads_elsewhere_and_resumes(tf: Any, keras: Any, checkpoint: Any, tmp_path: Path) -> None:
+def test_every_checkpoint_loads_elsewhere_and_resumes(
+    tf: Any, keras: Any, checkpoint: Any, tmp_path: Path
+) -> None:
     """All of them are loaded; to save time each container is resumed from after one trigger only."""
     todo = jobs(keras.__name__, tmp_path)
     for job, trigger in zip(todo, sorted(TRIGGERS) * len(todo), strict=False):

@@ -19,12 +19,16 @@ RATIOS = [1, 2, 1]
 
 
 def normalized(keras: Any, **options: Any) -> Any:
-    return keras.Sequential([keras.Input((4,)), keras.layers.BatchNormalization(**options), keras.layers.Dense(2)])
+    return keras.Sequential(
+        [keras.Input((4,)), keras.layers.BatchNormalization(**options), keras.layers.Dense(2)]
+    )
 
 
 def step(tf: Any, model: Any, batch: Any, *, known: bool) -> None:
     """One forward pass in training, of a batch whose size is known beforehand or is not."""
-    unknown = tf.function(lambda x: model(x, training=True), input_signature=[tf.TensorSpec((None, 4))])
+    unknown = tf.function(
+        lambda x: model(x, training=True), input_signature=[tf.TensorSpec((None, 4))]
+    )
     if known:
         model(tf.constant(batch), training=True)
     else:
@@ -34,7 +38,9 @@ def step(tf: Any, model: Any, batch: Any, *, known: bool) -> None:
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("rows", [1, 2, 5, 12])
 @pytest.mark.parametrize("momentum", [0.99, 0.5, 0.0])
-def test_one_update_by_the_mean_of_the_towers(tf: Any, keras: Any, momentum: float, rows: int, known: bool) -> None:
+def test_one_update_by_the_mean_of_the_towers(
+    tf: Any, keras: Any, momentum: float, rows: int, known: bool
+) -> None:
     """The mean weighted by rows is the whole batch's; towers without rows count for nothing."""
     template = normalized(keras, momentum=momentum)
     batch = np.random.default_rng(0).normal(1, 3, (rows, 4)).astype("f")
@@ -84,13 +90,18 @@ def test_as_mirrored_strategy(tf: Any, two_replicas: Any, keras: Any) -> None:
     for way, equal in (("mean", True), ("in_turn", False)):
         template.set_weights(start)
         trained(multi_gpu_model(template, 2, moving_statistics=way))
-        close = [np.allclose(a, b, rtol=1e-4, atol=1e-5) for a, b in zip(template.get_weights(), expected, strict=True)]
+        close = [
+            np.allclose(a, b, rtol=1e-4, atol=1e-5)
+            for a, b in zip(template.get_weights(), expected, strict=True)
+        ]
         # gamma and beta, moving mean and variance, kernel and bias: training is the same in either case.
         assert close == [True, True, equal, equal, True, True]
 
 
 def test_another_way_is_refused(keras: Any, zoo: Any) -> None:
-    with pytest.raises(ValueError, match=r"^moving_statistics='median': give one of 'in_turn', 'mean'$"):
+    with pytest.raises(
+        ValueError, match=r"^moving_statistics='median': give one of 'in_turn', 'mean'$"
+    ):
         multi_gpu_model(zoo["dense"](), 2, moving_statistics="median")
 
 
@@ -118,7 +129,9 @@ def test_towers_overlap_whatever_the_batch_size(tf: Any, keras: Any) -> None:
     x = keras.Input((4,))
     y = keras.layers.BatchNormalization()(Meets()(keras.layers.BatchNormalization()(x)))
     parallel = multi_gpu_model(keras.Model(x, keras.layers.Dense(2)(y)), 2)
-    call = tf.function(lambda x: parallel(x, training=True), input_signature=[tf.TensorSpec((None, 4))])
+    call = tf.function(
+        lambda x: parallel(x, training=True), input_signature=[tf.TensorSpec((None, 4))]
+    )
     call(tf.ones((8, 4)))
     assert together == [True, True]
 
@@ -132,7 +145,12 @@ def test_no_tower_waits_for_another(tf: Any, keras: Any, known: bool, moving: st
     meanwhile, so that a tower is late by one normalization in all.
     """
     layers = keras.layers
-    stack = [layers.Conv2D(2, 3), layers.BatchNormalization(), layers.Conv2D(2, 3), layers.BatchNormalization()]
+    stack = [
+        layers.Conv2D(2, 3),
+        layers.BatchNormalization(),
+        layers.Conv2D(2, 3),
+        layers.BatchNormalization(),
+    ]
     template = keras.Sequential([keras.Input((8, 8, 1)), *stack])
     parallel = multi_gpu_model(template, 3, moving_statistics=moving)
 
@@ -167,7 +185,10 @@ def _is_convolution_of(tower: int, op: Any) -> bool:
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
-        ("BatchNormalization", r"'it' normalizes each tower .* once a tower \(moving_statistics='mean': once a step\)"),
+        (
+            "BatchNormalization",
+            r"'it' normalizes each tower .* once a tower \(moving_statistics='mean': once a step\)",
+        ),
         ("synchronized", "synchronized=True of 'it' has no effect"),
         ("SpectralNormalization", "'it' iterates once a tower"),
         ("Softmax", "'it' works along the batch"),
@@ -177,7 +198,9 @@ def _is_convolution_of(tower: int, op: Any) -> bool:
         ("nested", "'it' works along the batch"),
     ],
 )
-def test_layers_that_differ_in_towers_are_told_once(tf: Any, keras: Any, kind: str, told: str) -> None:
+def test_layers_that_differ_in_towers_are_told_once(
+    tf: Any, keras: Any, kind: str, told: str
+) -> None:
     layers = keras.layers
     if kind == "SpectralNormalization" and keras.__name__ == "tf_keras":
         pytest.skip("tf_keras refuses its own SpectralNormalization's InputSpec")
@@ -224,7 +247,9 @@ def test_a_state_of_a_layer_of_ones_own_is_told_once(tf: Any, keras: Any, update
 
     class Counts(keras.layers.Layer):
         def build(self, _: Any) -> None:
-            self.steps = self.add_weight(name="steps", shape=(), initializer="zeros", trainable=False)
+            self.steps = self.add_weight(
+                name="steps", shape=(), initializer="zeros", trainable=False
+            )
 
         def call(self, x: Any) -> Any:
             if updates:
@@ -275,7 +300,9 @@ def test_a_loss_that_is_a_sum_over_the_batch_is_told_once(
         "half of the sum of means": lambda x: 0.5 * tf.reduce_sum(tf.reduce_mean(x, axis=1)),
         "sum over features, mean over rows": lambda x: tf.reduce_mean(tf.reduce_sum(x, axis=-1)),
         "mean over rows, sum over features": lambda x: tf.reduce_sum(tf.reduce_mean(x, axis=0)),
-        "sum over rows by their number": lambda x: tf.reduce_sum(x) / tf.cast(tf.shape(x)[0], x.dtype),
+        "sum over rows by their number": lambda x: (
+            tf.reduce_sum(x) / tf.cast(tf.shape(x)[0], x.dtype)
+        ),
     }
 
     class Adds(keras.layers.Layer):

@@ -26,7 +26,10 @@ def keras_2_way(tf: Any, keras: Any, template: Any, parts: int = 2) -> Any:
     layers, inputs, towers = keras.layers, list(template.inputs), []
     for i in range(parts):
         arguments = {"i": i, "parts": parts}
-        slices = [layers.Lambda(cut(tf), output_shape=tuple(x.shape)[1:], arguments=arguments)(x) for x in inputs]
+        slices = [
+            layers.Lambda(cut(tf), output_shape=tuple(x.shape)[1:], arguments=arguments)(x)
+            for x in inputs
+        ]
         towers.append(template(slices if len(slices) > 1 else slices[0]))
     joined = [layers.Concatenate(axis=0)(list(ys)) for ys in zip(*map(flat, towers), strict=True)]
     return keras.Model(inputs, joined if len(joined) > 1 else joined[0])
@@ -52,7 +55,11 @@ def test_wrappers_in_wrappers_and_in_larger_models(tf: Any, keras: Any, zoo: Any
     outer = keras.Sequential([keras.Input((6,)), once, keras.layers.Dense(2)])
     assert template_model(outer) is template
     both = keras.Sequential(
-        [keras.Input((6,)), once, multi_gpu_model(keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)]), 2)]
+        [
+            keras.Input((6,)),
+            once,
+            multi_gpu_model(keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)]), 2),
+        ]
     )
     with pytest.raises(ValueError, match="several parallel models"):
         template_model(both)
@@ -63,7 +70,8 @@ def test_look_alikes_are_their_own_templates(keras: Any, zoo: Any) -> None:
     a, b = keras.Input((6,)), keras.Input((6,))
     twins = keras.Model([a, b], layers.Concatenate(axis=0)([template(a), template(b)]))
     ensemble = keras.Model(
-        a, layers.Average()([template(a), keras.Sequential([keras.Input((6,)), layers.Dense(3)])(a)])
+        a,
+        layers.Average()([template(a), keras.Sequential([keras.Input((6,)), layers.Dense(3)])(a)]),
     )
     for model in (twins, ensemble):
         assert template_model(model) is model
@@ -91,7 +99,9 @@ def test_layers_without_a_configuration(tf: Any, keras: Any, zoo: Any) -> None:
 
     template = zoo["dense"]()
     x = keras.Input((6,))
-    parallel = keras.Model(x, keras.layers.Concatenate(axis=0)([template(Part(i, object())(x)) for i in range(2)]))
+    parallel = keras.Model(
+        x, keras.layers.Concatenate(axis=0)([template(Part(i, object())(x)) for i in range(2)])
+    )
     assert template_model(parallel) is parallel
 
 
@@ -118,7 +128,8 @@ def test_the_drawn_graph_is_the_stored_one(keras: Any, zoo: Any, name: str) -> N
     stored, drawn = _stored(api_of(parallel), parallel), _drawn(api_of(parallel), parallel)
     assert stored is not None
     seen = [
-        [(f.template, f.towers, f.merges, f.confidence) for f in wrappers.find(read(view))] for view in (stored, drawn)
+        [(f.template, f.towers, f.merges, f.confidence) for f in wrappers.find(read(view))]
+        for view in (stored, drawn)
     ]
     assert seen[0] == seen[1]
     assert len(seen[0]) == 1

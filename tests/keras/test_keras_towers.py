@@ -45,7 +45,10 @@ def assert_same(tf: Any, expected: Any, actual: Any, tolerance: float = 1e-5) ->
 
 
 def assert_predicts_alike(tf: Any, template: Any, parallel: Any, rows: Any, sizes: Any) -> None:
-    plain, towers = any_batch(tf, template, rows(template, 2)), any_batch(tf, parallel, rows(template, 2))
+    plain, towers = (
+        any_batch(tf, template, rows(template, 2)),
+        any_batch(tf, parallel, rows(template, 2)),
+    )
     for n in sizes:
         batch = tf.nest.map_structure(tf.constant, rows(template, n))
         expected, actual = plain(batch), towers(batch)
@@ -63,7 +66,9 @@ def test_predictions_are_the_templates(tf: Any, keras: Any, zoo: Any, rows: Any,
 
 
 @pytest.mark.parametrize("towers", [2, 5, 8])
-def test_predictions_for_every_number_of_towers_and_rows(tf: Any, keras: Any, zoo: Any, rows: Any, towers: int) -> None:
+def test_predictions_for_every_number_of_towers_and_rows(
+    tf: Any, keras: Any, zoo: Any, rows: Any, towers: int
+) -> None:
     template = zoo["several"]()
     assert_predicts_alike(tf, template, multi_gpu_model(template, gpus=towers), rows, range(1, 34))
 
@@ -72,10 +77,18 @@ def test_predictions_for_every_number_of_towers_and_rows(tf: Any, keras: Any, zo
 @pytest.mark.parametrize("ratios", [None, "rising", "steep"])
 @pytest.mark.parametrize("towers", range(2, 9))
 @pytest.mark.parametrize("name", ALL)
-def test_all_predictions(tf: Any, keras: Any, zoo: Any, rows: Any, name: str, towers: int, ratios: str | None) -> None:
+def test_all_predictions(
+    tf: Any, keras: Any, zoo: Any, rows: Any, name: str, towers: int, ratios: str | None
+) -> None:
     template = zoo[name]()
-    shares = {None: None, "rising": [i + 1 for i in range(towers)], "steep": [1000, *[1] * (towers - 1)]}[ratios]
-    assert_predicts_alike(tf, template, multi_gpu_model(template, towers, shares), rows, range(1, 34))
+    shares = {
+        None: None,
+        "rising": [i + 1 for i in range(towers)],
+        "steep": [1000, *[1] * (towers - 1)],
+    }[ratios]
+    assert_predicts_alike(
+        tf, template, multi_gpu_model(template, towers, shares), rows, range(1, 34)
+    )
 
 
 @pytest.mark.parametrize("name", ["dense", "several", "masked", "regular", SLOW_TO_START])
@@ -95,7 +108,9 @@ def test_twenty_steps_train_as_the_plain_model(
     for model in (template, multi_gpu_model(template, gpus=len(ratios), ratios=ratios)):
         template.set_weights(start)
         model.compile(keras.optimizers.SGD(0.05, momentum=0.9), loss="mse")
-        history = model.fit(x, y[0] if len(y) == 1 else y, batch_size=7, epochs=2, verbose=0, shuffle=False)
+        history = model.fit(
+            x, y[0] if len(y) == 1 else y, batch_size=7, epochs=2, verbose=0, shuffle=False
+        )
         weights.append(template.get_weights())
         losses.append(history.history["loss"])
     for a, b in zip(*weights, strict=True):
@@ -106,7 +121,9 @@ def test_twenty_steps_train_as_the_plain_model(
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 12])
-def test_batch_norm_has_statistics_per_tower(tf: Any, keras: Any, zoo: Any, rows: Any, n: int) -> None:
+def test_batch_norm_has_statistics_per_tower(
+    tf: Any, keras: Any, zoo: Any, rows: Any, n: int
+) -> None:
     """As if the slices were fed to the template one after the other; towers without rows leave no trace."""
     template = zoo["batch_norm"]()
     start, batch = template.get_weights(), rows(template, n)
@@ -116,7 +133,9 @@ def test_batch_norm_has_statistics_per_tower(tf: Any, keras: Any, zoo: Any, rows
     expected = template.get_weights()
     parallel = multi_gpu_model(template, gpus=3, ratios=[1, 2, 1])
     shape = (None, *batch.shape[1:])
-    unknown = tf.function(lambda x: parallel(x, training=True), input_signature=[tf.TensorSpec(shape, tf.float32)])
+    unknown = tf.function(
+        lambda x: parallel(x, training=True), input_signature=[tf.TensorSpec(shape, tf.float32)]
+    )
     for call in (lambda x: parallel(x, training=True), unknown):
         template.set_weights(start)
         call(tf.constant(batch))
@@ -124,7 +143,9 @@ def test_batch_norm_has_statistics_per_tower(tf: Any, keras: Any, zoo: Any, rows
             np.testing.assert_allclose(a, b, atol=1e-6)
 
 
-def test_towers_run_forward_and_backward_on_their_devices(tf: Any, keras: Any, zoo: Any, rows: Any) -> None:
+def test_towers_run_forward_and_backward_on_their_devices(
+    tf: Any, keras: Any, zoo: Any, rows: Any
+) -> None:
     """What TensorFlow reports to have run, and where: nothing of a tower outside its device."""
     from tensorflow.python.eager import context
 
@@ -150,7 +171,9 @@ def test_towers_run_forward_and_backward_on_their_devices(tf: Any, keras: Any, z
     for host_op in (r"ConcatV2|Concat$", r"AssignSub|ApplyGradientDescent|AssignVariable"):
         places = {place for op, where in ran.items() if re.search(host_op, op) for place in where}
         assert places == {"0"}, host_op
-    rows_taken = [n.name for g in graphs for n in g.node if n.op == "StridedSlice" and "tower_" in n.name]
+    rows_taken = [
+        n.name for g in graphs for n in g.node if n.op == "StridedSlice" and "tower_" in n.name
+    ]
     assert rows_taken
 
 

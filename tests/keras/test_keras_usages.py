@@ -20,7 +20,9 @@ from unnest.keras import keras_api, keras_internals, multi_gpu_model, template_m
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_custom_layer_without_a_name_in_its_config(keras: Any, checkpoint: Any, tmp_path: Path) -> None:
+def test_a_custom_layer_without_a_name_in_its_config(
+    keras: Any, checkpoint: Any, tmp_path: Path
+) -> None:
     """Keras 3 stores no name then, and a Sequential's graph is read by names."""
 
     class Scale(keras.layers.Layer):
@@ -39,7 +41,12 @@ def test_a_custom_layer_without_a_name_in_its_config(keras: Any, checkpoint: Any
     assert template_model(parallel) is template
     assert template_model(keras.Sequential([keras.Input((6,)), Scale(), parallel])) is template
     parallel.compile("sgd", keras.losses.MeanSquaredError())
-    parallel.fit(np.ones((4, 6)), np.ones((4, 3)), verbose=0, callbacks=[checkpoint(str(tmp_path / "m.keras"))])
+    parallel.fit(
+        np.ones((4, 6)),
+        np.ones((4, 3)),
+        verbose=0,
+        callbacks=[checkpoint(str(tmp_path / "m.keras"))],
+    )
     loaded = keras.models.load_model(tmp_path / "m.keras", custom_objects={"Scale": Scale})
     for a, b in zip(loaded.get_weights(), template.get_weights(), strict=True):
         np.testing.assert_array_equal(a, b)
@@ -80,7 +87,9 @@ def test_text_vectorization(tf: Any, keras: Any) -> None:
 
 
 @pytest.mark.parametrize("graph", [False, True])
-def test_a_persistent_tape_over_two_losses(tf: Any, keras: Any, zoo: Any, rows: Any, graph: bool) -> None:
+def test_a_persistent_tape_over_two_losses(
+    tf: Any, keras: Any, zoo: Any, rows: Any, graph: bool
+) -> None:
     template = zoo["dense"]()
     parallel = multi_gpu_model(template, 2)
     batch = tf.constant(rows(template, 5))
@@ -92,13 +101,17 @@ def test_a_persistent_tape_over_two_losses(tf: Any, keras: Any, zoo: Any, rows: 
         return [tape.gradient(loss, template.trainable_variables) for loss in losses]
 
     call = tf.function(gradients) if graph else gradients
-    for a, b in zip(tf.nest.flatten(gradients(template)), tf.nest.flatten(call(parallel)), strict=True):
+    for a, b in zip(
+        tf.nest.flatten(gradients(template)), tf.nest.flatten(call(parallel)), strict=True
+    ):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("graph", [False, True])
 @pytest.mark.parametrize("name", ["dense", "conv"])
-def test_second_derivatives(tf: Any, keras: Any, zoo: Any, rows: Any, name: str, graph: bool) -> None:
+def test_second_derivatives(
+    tf: Any, keras: Any, zoo: Any, rows: Any, name: str, graph: bool
+) -> None:
     """A penalty on the gradient, as in WGAN-GP."""
     template = zoo[name]()
     batch = tf.constant(rows(template, 5))
@@ -131,7 +144,9 @@ def test_threads_that_call_a_model_with_added_losses(tf: Any, keras: Any) -> Non
     def call() -> None:
         try:
             for _ in range(20):
-                np.testing.assert_allclose(parallel(tf.ones((8, 6)), training=True), expected, atol=1e-6)
+                np.testing.assert_allclose(
+                    parallel(tf.ones((8, 6)), training=True), expected, atol=1e-6
+                )
         except Exception as e:  # noqa: BLE001 - whatever it is, the test is to fail
             wrong.append(e)
 
@@ -198,16 +213,25 @@ def test_save_weights_of_the_parallel_model_says_once_how_to_save_the_templates(
             parallel.save_weights(str(tmp_path / "p.weights.h5"))
     told = [str(w.message) for w in seen if "template_model" in str(w.message)]
     assert len(told) == 1
-    assert "those of 'dense_net' are saved by unnest.keras.template_model(model).save_weights(...)" in told[0]
+    assert (
+        "those of 'dense_net' are saved by unnest.keras.template_model(model).save_weights(...)"
+        in told[0]
+    )
 
 
 def test_private_names_of_keras_are_there(keras: Any) -> None:
     assert keras_internals.missing_names(keras.__name__) == []
 
 
-def test_a_keras_without_them_is_refused_in_one_line(keras: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_keras_without_them_is_refused_in_one_line(
+    keras: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     api = keras_api.KerasApi(keras.__name__)
-    names = {**keras_internals.NAMES[api.name], f"{api.name}.Model": ("_of_another_time",), f"{api.name}.Gone": ()}
+    names = {
+        **keras_internals.NAMES[api.name],
+        f"{api.name}.Model": ("_of_another_time",),
+        f"{api.name}.Gone": (),
+    }
     monkeypatch.setitem(keras_internals.NAMES, api.name, names)
     missing = rf"it has no Model\._of_another_time, {api.name}\.Gone; \w+ .* are known to work$"
     with pytest.raises(ImportError, match=missing) as refusal:
@@ -215,7 +239,9 @@ def test_a_keras_without_them_is_refused_in_one_line(keras: Any, monkeypatch: py
     assert "\n" not in str(refusal.value)
 
 
-def test_a_keras_that_is_older_than_the_extra_asks_for_is_named(keras: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_keras_that_is_older_than_the_extra_asks_for_is_named(
+    keras: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     api = keras_api.KerasApi(keras.__name__)
     assert keras_api.outdated(api) is None
     major, minor = keras_internals.OLDEST[api.name]
@@ -230,6 +256,6 @@ def test_the_oldest_versions_are_those_that_the_extra_asks_for() -> None:
     extra = re.search(r"^tensorflow = (.*)$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert extra
     asked = dict(pin.split(">=") for pin in json.loads(extra[1]))
-    assert {name: ".".join(map(str, oldest)) for name, oldest in keras_internals.OLDEST.items()} == {
-        name: asked[name] for name in keras_internals.OLDEST
-    }
+    assert {
+        name: ".".join(map(str, oldest)) for name, oldest in keras_internals.OLDEST.items()
+    } == {name: asked[name] for name in keras_internals.OLDEST}

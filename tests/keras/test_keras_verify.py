@@ -32,7 +32,12 @@ def codes(result: unnest.Result) -> dict[str, str]:
             ["loads in tf_keras", "runs", "predictions"],
             None,
         ),
-        ("tf215/carried-cnn-adam/base.h5", "o.keras", ["loads in Keras 3", "runs"], "does not run in Keras 3"),
+        (
+            "tf215/carried-cnn-adam/base.h5",
+            "o.keras",
+            ["loads in Keras 3", "runs"],
+            "does not run in Keras 3",
+        ),
         (
             "keras_zip/keras3/keras_zip-opsplit-cnn/parallel.keras",
             "o.keras",
@@ -40,18 +45,27 @@ def codes(result: unnest.Result) -> dict[str, str]:
             None,
         ),
         # Slices that are stored code are not run.
-        ("k224/official-named-adam-embedded/parallel.h5", "o.h5", ["loads in tf_keras", "runs"], "holds code"),
+        (
+            "k224/official-named-adam-embedded/parallel.h5",
+            "o.h5",
+            ["loads in tf_keras", "runs"],
+            "holds code",
+        ),
         ("k224/official-lambdas/parallel.h5", "o.h5", [], "stored code, which is not run"),
         ("k224/official-custom-adam/parallel.h5", "o.h5", [], "Affine"),
         ("k122/kuza-mlp-x2-adam/parallel.h5", "o.h5", [], "tf_keras does not load it"),
         ("k224/official-cnn-weights/weights.h5", "o.h5", [], "weights alone"),
     ],
 )
-def test_genuine(name: str, output: str, checks: list[str], told: str | None, tmp_path: Path) -> None:
+def test_genuine(
+    name: str, output: str, checks: list[str], told: str | None, tmp_path: Path
+) -> None:
     """The result is what it would be without; the checks and a finding say what was done."""
     done = unnest.fix(FIXTURES / name, tmp_path / output, verify=True)
     assert done.error is None
-    assert [c for c in done.checks if c in ("runs", "predictions") or c.startswith("loads")] == checks
+    assert [
+        c for c in done.checks if c in ("runs", "predictions") or c.startswith("loads")
+    ] == checks
     assert ("verified" in codes(done)) == (told is None)
     assert told is None or told in codes(done)["not-verified"]
     plain = unnest.fix(FIXTURES / name, tmp_path / f"plain-{output}")
@@ -67,7 +81,9 @@ def test_other_predictions_fail(tmp_path: Path) -> None:
     done = unnest.fix(source, tmp_path / "o.h5")
     with h5py.File(tmp_path / "o.h5", "r+") as file:
         weights: list[Any] = []
-        file["model_weights"].visititems(lambda _, o: weights.append(o) if hasattr(o, "shape") else None)
+        file["model_weights"].visititems(
+            lambda _, o: weights.append(o) if hasattr(o, "shape") else None
+        )
         kernel = next(w for w in weights if len(w.shape) > 1)
         kernel[...] = kernel[...] + 1
     wrong = verify.verified(done, before)
@@ -83,7 +99,13 @@ def test_other_predictions_fail(tmp_path: Path) -> None:
 
 def test_its_memory_is_limited(tmp_path: Path) -> None:
     """A process that wants more ends, and that is an answer."""
-    job = {"keras": "keras", "output": str(tmp_path / "none.keras"), "input": None, "rows": 4, "memory": 64 << 20}
+    job = {
+        "keras": "keras",
+        "output": str(tmp_path / "none.keras"),
+        "input": None,
+        "rows": 4,
+        "memory": 64 << 20,
+    }
     outcome = verify._run_worker(job)
     assert outcome["loaded"] is False
     assert outcome["why"]
@@ -92,12 +114,19 @@ def test_its_memory_is_limited(tmp_path: Path) -> None:
 def test_time_is_limited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Whatever the model does."""
     monkeypatch.setattr(verify, "PATIENCE", 0.01)
-    done = unnest.fix(FIXTURES / "tf215/carried-cnn-adam/base.h5", tmp_path / "o.keras", keras="original", verify=True)
+    done = unnest.fix(
+        FIXTURES / "tf215/carried-cnn-adam/base.h5",
+        tmp_path / "o.keras",
+        keras="original",
+        verify=True,
+    )
     assert done.error is None
     assert "took longer" in codes(done)["not-verified"]
 
 
-def test_what_is_not_one_file_is_verified_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_is_not_one_file_is_verified_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """A checkpoint's prefix has no size."""
     jobs: list[dict[str, Any]] = []
 
@@ -108,7 +137,11 @@ def test_what_is_not_one_file_is_verified_too(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(verify, "_run_worker", tried)
     folder = FIXTURES / "checkpoint/tf215/checkpoint-carried-named-adam"
     done = unnest.fix(
-        folder / "parallel.ckpt", tmp_path / "o.keras", architecture=folder / "model.json", keras="3", verify=True
+        folder / "parallel.ckpt",
+        tmp_path / "o.keras",
+        architecture=folder / "model.json",
+        keras="3",
+        verify=True,
     )
     assert done.error is None
     assert [(job["output"], job["input"]) for job in jobs] == [(str(tmp_path / "o.keras"), None)]

@@ -13,8 +13,16 @@ from tests.corpus.unpacked import FIXTURES
 
 FOLDER = FIXTURES / "vocabularies"
 NAMES = [
-    *(f"{stack}-{kind}" for stack in ("tf23", "tf27", "tf210", "tf215") for kind in ("everything", "file")),
-    *(f"{stack}-{kind}" for stack in ("tf27", "tf210", "tf215") for kind in ("counts", "inverted", "bins", "bins.h5")),
+    *(
+        f"{stack}-{kind}"
+        for stack in ("tf23", "tf27", "tf210", "tf215")
+        for kind in ("everything", "file")
+    ),
+    *(
+        f"{stack}-{kind}"
+        for stack in ("tf27", "tf210", "tf215")
+        for kind in ("counts", "inverted", "bins", "bins.h5")
+    ),
     "tf215-archive.keras",
 ]
 

@@ -25,7 +25,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "secret").write_text(ELSEWHERE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")  # for the process that --verify starts
+    monkeypatch.setenv(
+        "PYTHONPATH", str(tmp_path), prepend=":"
+    )  # for the process that --verify starts
     return tmp_path
 
 
@@ -61,7 +63,9 @@ def test_load_model_loads_none_of_it(weakness: str, container: str, place: Path)
 
 
 @pytest.mark.parametrize("container", [name for name in STORES if name != "weights_h5"])
-@pytest.mark.parametrize("edit", [weaknesses.external_storage, weaknesses.declared_size], ids=lambda e: e.__name__)
+@pytest.mark.parametrize(
+    "edit", [weaknesses.external_storage, weaknesses.declared_size], ids=lambda e: e.__name__
+)
 def test_tensors_that_are_not_in_the_file(container: str, edit: object, place: Path) -> None:
     """Refused before Keras sees the file."""
     path = STORES[container](place, edit)  # type: ignore[arg-type] # one of the edits

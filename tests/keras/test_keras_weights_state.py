@@ -103,10 +103,14 @@ def test_another_optimizer(library: Any, save: Save, tmp_path: Path) -> None:
     """Of the same number and shapes, and of another name: named, not set. Weights are set all the same."""
     old = trained(library, library.optimizers.Adam(0.05))
     new = model(keras, keras.optimizers.Adamax(0.05))
-    with pytest.warns(UserWarning, match="the file's optimizer is Adam, your model is compiled with Adamax"):
+    with pytest.warns(
+        UserWarning, match="the file's optimizer is Adam, your model is compiled with Adamax"
+    ):
         load_weights(new, save(old, tmp_path))
     assert int(new.optimizer.iterations) == 0
-    assert all(np.array_equal(a, b) for a, b in zip(old.get_weights(), new.get_weights(), strict=True))
+    assert all(
+        np.array_equal(a, b) for a, b in zip(old.get_weights(), new.get_weights(), strict=True)
+    )
 
 
 def test_what_does_not_say_its_class(tmp_path: Path) -> None:

@@ -44,7 +44,9 @@ def train(folder: Path, dies: int = 0) -> list[int]:
         for i in (0, 1):
             with (folder / f"worker-{i}.log").open("w") as log:
                 job = [*command, str(i), str(dies if i == 1 else 0), *at]
-                workers.append(subprocess.Popen(job, env=environment, stdout=subprocess.DEVNULL, stderr=log))
+                workers.append(
+                    subprocess.Popen(job, env=environment, stdout=subprocess.DEVNULL, stderr=log)
+                )
         return [worker.wait(LIMIT) for worker in workers]
     finally:
         for worker in workers:
@@ -55,7 +57,9 @@ def train(folder: Path, dies: int = 0) -> list[int]:
 def models(folder: Path) -> set[str]:
     """What lies in `folder` beside logs and backups: models, and whatever a worker forgot."""
     return {
-        p.name for p in folder.iterdir() if p.suffix not in {".log", ".json", ".checkpoints"} and p.name != "backup"
+        p.name
+        for p in folder.iterdir()
+        if p.suffix not in {".log", ".json", ".checkpoints"} and p.name != "backup"
     }
 
 
@@ -82,6 +86,9 @@ def test_one_file_and_a_killed_worker(tf: Any, tmp_path: Path) -> None:
     assert chief != 0
     assert train(broken) == [0, 0], (broken / "worker-0.log").read_text()[-2000:]
     assert json.loads((broken / "losses-0.json").read_text()) == pytest.approx(losses[2:])
-    assert models(broken) == {*every[2:], *best}  # the second run knows which files the first one kept
+    assert models(broken) == {
+        *every[2:],
+        *best,
+    }  # the second run knows which files the first one kept
     for a, b in zip(weights(whole / every[3]), weights(broken / every[3]), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)

@@ -47,45 +47,137 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("cube", "x - f([1.0, 2.0, 3.0, 4.0], shape=(1, 4))", "K.constant tf.constant"),
     ("cube", "x - f([1.0, 2.0, 3.0, 4.0])[::-1] / 3", "np.array np.asarray"),
     ("cube", "f(x, tf.constant([[1.0], [2.0], [3.0], [4.0]]))", "tf.matmul"),
-    ("cube", "f(x, tf.constant([[1.0], [2.0], [3.0], [4.0]]), 1)", "tf.tensordot tf.linalg.tensordot"),
-    ("cube", "f(x)", "K.exp tf.exp tf.math.exp K.square tf.square tf.math.square K.abs tf.abs tf.math.abs abs K.sign"),
-    ("cube", "f(x)", "tf.sign tf.math.sign K.sin tf.sin tf.math.sin K.cos tf.cos tf.math.cos tf.tan tf.math.tan"),
-    ("cube", "f(x)", "tf.atan tf.math.atan K.tanh tf.tanh tf.nn.tanh tf.math.tanh keras.activations.tanh tf.floor"),
-    ("cube", "f(x)", "tf.math.floor tf.ceil tf.math.ceil K.round tf.round tf.math.round tf.negative tf.math.negative"),
-    ("cube", "f(x)", "K.sigmoid tf.sigmoid tf.nn.sigmoid tf.math.sigmoid keras.activations.sigmoid K.softplus"),
-    ("cube", "f(x)", "tf.nn.softplus tf.math.softplus keras.activations.softplus K.softsign tf.nn.softsign"),
-    ("cube", "f(x)", "tf.math.softsign keras.activations.softsign tf.nn.relu keras.activations.relu tf.nn.relu6"),
-    ("cube", "f(x)", "tf.nn.selu keras.activations.selu tf.nn.elu tf.nn.swish tf.nn.silu keras.activations.swish"),
-    ("cube", "f(x)", "K.hard_sigmoid keras.activations.hard_sigmoid K.relu K.sqrt tf.nn.leaky_relu K.elu tf.nn.gelu"),
-    ("cube", "f(x)", "keras.activations.elu K.softmax tf.nn.softmax keras.activations.softmax tf.nn.log_softmax"),
-    ("cube", "f(x)", "tf.math.log_softmax K.stop_gradient tf.stop_gradient tf.identity tf.expm1 tf.math.expm1"),
-    ("cube", "f(x)", "tf.reciprocal tf.math.reciprocal K.sum tf.reduce_sum K.l2_normalize K.flatten K.batch_flatten"),
-    ("cube", "f(x)", "K.zeros_like tf.zeros_like K.ones_like tf.ones_like K.cumsum tf.cumsum tf.math.cumsum K.cumprod"),
-    ("cube", "f(x)", "tf.cumprod tf.math.cumprod tf.norm tf.linalg.norm K.argmax tf.argmax tf.math.argmax K.argmin"),
+    (
+        "cube",
+        "f(x, tf.constant([[1.0], [2.0], [3.0], [4.0]]), 1)",
+        "tf.tensordot tf.linalg.tensordot",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "K.exp tf.exp tf.math.exp K.square tf.square tf.math.square K.abs tf.abs tf.math.abs abs K.sign",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "tf.sign tf.math.sign K.sin tf.sin tf.math.sin K.cos tf.cos tf.math.cos tf.tan tf.math.tan",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "tf.atan tf.math.atan K.tanh tf.tanh tf.nn.tanh tf.math.tanh keras.activations.tanh tf.floor",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "tf.math.floor tf.ceil tf.math.ceil K.round tf.round tf.math.round tf.negative tf.math.negative",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "K.sigmoid tf.sigmoid tf.nn.sigmoid tf.math.sigmoid keras.activations.sigmoid K.softplus",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "tf.nn.softplus tf.math.softplus keras.activations.softplus K.softsign tf.nn.softsign",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "tf.math.softsign keras.activations.softsign tf.nn.relu keras.activations.relu tf.nn.relu6",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "tf.nn.selu keras.activations.selu tf.nn.elu tf.nn.swish tf.nn.silu keras.activations.swish",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "K.hard_sigmoid keras.activations.hard_sigmoid K.relu K.sqrt tf.nn.leaky_relu K.elu tf.nn.gelu",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "keras.activations.elu K.softmax tf.nn.softmax keras.activations.softmax tf.nn.log_softmax",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "tf.math.log_softmax K.stop_gradient tf.stop_gradient tf.identity tf.expm1 tf.math.expm1",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "tf.reciprocal tf.math.reciprocal K.sum tf.reduce_sum K.l2_normalize K.flatten K.batch_flatten",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "K.zeros_like tf.zeros_like K.ones_like tf.ones_like K.cumsum tf.cumsum tf.math.cumsum K.cumprod",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "tf.cumprod tf.math.cumprod tf.norm tf.linalg.norm K.argmax tf.argmax tf.math.argmax K.argmin",
+    ),
     ("cube", "f(x)", "tf.argmin tf.math.argmin"),
     (
         "cube",
         "f(x + 20.5)",
         "K.log tf.log tf.math.log tf.log1p tf.math.log1p tf.sqrt tf.math.sqrt tf.rsqrt tf.math.rsqrt",
     ),
-    ("cube", "f(x, 1)", "K.sum tf.reduce_sum tf.math.reduce_sum K.mean tf.reduce_mean tf.math.reduce_mean K.max K.min"),
-    ("cube", "f(x, 1)", "tf.reduce_max tf.math.reduce_max tf.reduce_min tf.math.reduce_min K.prod tf.reduce_prod"),
-    ("cube", "f(x, 1)", "tf.math.reduce_prod K.std tf.math.reduce_std K.var tf.math.reduce_variance"),
+    (
+        "cube",
+        "f(x, 1)",
+        "K.sum tf.reduce_sum tf.math.reduce_sum K.mean tf.reduce_mean tf.math.reduce_mean K.max K.min",
+    ),
+    (
+        "cube",
+        "f(x, 1)",
+        "tf.reduce_max tf.math.reduce_max tf.reduce_min tf.math.reduce_min K.prod tf.reduce_prod",
+    ),
+    (
+        "cube",
+        "f(x, 1)",
+        "tf.math.reduce_prod K.std tf.math.reduce_std K.var tf.math.reduce_variance",
+    ),
     ("cube", "f(x, 1)", "tf.reduce_logsumexp tf.math.reduce_logsumexp"),
     (
         "cube",
         "f(x, axis=-1, keepdims=True)",
         "K.sum tf.reduce_mean K.max tf.reduce_min K.prod K.std K.var tf.reduce_logsumexp",
     ),
-    ("cube", "f(x, [1, -1])", "K.sum tf.reduce_mean K.max tf.reduce_min K.prod K.std K.var tf.reduce_logsumexp"),
-    ("cube", "f(x, axis=None)", "K.sum tf.reduce_mean K.max tf.reduce_min K.prod K.std K.var tf.reduce_logsumexp"),
-    ("cube", "f(x > 0, axis=1)", "K.all K.any tf.reduce_all tf.math.reduce_all tf.reduce_any tf.math.reduce_any"),
-    ("cube", "f(x, 1)", "K.l2_normalize tf.nn.l2_normalize tf.math.l2_normalize tf.linalg.l2_normalize"),
+    (
+        "cube",
+        "f(x, [1, -1])",
+        "K.sum tf.reduce_mean K.max tf.reduce_min K.prod K.std K.var tf.reduce_logsumexp",
+    ),
+    (
+        "cube",
+        "f(x, axis=None)",
+        "K.sum tf.reduce_mean K.max tf.reduce_min K.prod K.std K.var tf.reduce_logsumexp",
+    ),
+    (
+        "cube",
+        "f(x > 0, axis=1)",
+        "K.all K.any tf.reduce_all tf.math.reduce_all tf.reduce_any tf.math.reduce_any",
+    ),
+    (
+        "cube",
+        "f(x, 1)",
+        "K.l2_normalize tf.nn.l2_normalize tf.math.l2_normalize tf.linalg.l2_normalize",
+    ),
     ("cube", "f(x, axis=None)", "K.l2_normalize tf.nn.l2_normalize"),
     ("cube", "f(x * 1e-8, axis=-1)", "K.l2_normalize tf.nn.l2_normalize"),
     ("cube", "f(x, [1, 2])", "K.l2_normalize tf.nn.l2_normalize"),
     ("cube", "f(x * 1e-2, 1, 1e-3)", "tf.nn.l2_normalize"),
-    ("cube", "f(x, axis=1)", "K.cumsum tf.cumsum K.cumprod tf.math.cumprod K.argmax tf.argmin tf.nn.softmax K.softmax"),
+    (
+        "cube",
+        "f(x, axis=1)",
+        "K.cumsum tf.cumsum K.cumprod tf.math.cumprod K.argmax tf.argmin tf.nn.softmax K.softmax",
+    ),
     ("cube", "f(x, axis=1)", "tf.nn.log_softmax tf.norm"),
     ("cube", "f(x, axis=-1, keepdims=True)", "tf.norm tf.linalg.norm"),
     (
@@ -93,7 +185,11 @@ LINES: tuple[tuple[str, str, str], ...] = (
         "f(x, 0.5)",
         "K.maximum tf.maximum tf.math.maximum K.minimum tf.minimum tf.math.minimum tf.add tf.math.add",
     ),
-    ("cube", "f(x, 0.5)", "tf.subtract tf.math.subtract tf.multiply tf.math.multiply tf.divide tf.math.divide tf.div"),
+    (
+        "cube",
+        "f(x, 0.5)",
+        "tf.subtract tf.math.subtract tf.multiply tf.math.multiply tf.divide tf.math.divide tf.div",
+    ),
     (
         "cube",
         "f(x, 0.5)",
@@ -104,7 +200,11 @@ LINES: tuple[tuple[str, str, str], ...] = (
         "f(x, 0.5)",
         "tf.math.equal K.not_equal tf.not_equal tf.math.not_equal K.greater tf.greater tf.math.greater",
     ),
-    ("cube", "f(x, 0.5)", "K.greater_equal tf.greater_equal tf.math.greater_equal K.less tf.less tf.math.less"),
+    (
+        "cube",
+        "f(x, 0.5)",
+        "K.greater_equal tf.greater_equal tf.math.greater_equal K.less tf.less tf.math.less",
+    ),
     (
         "cube",
         "f(x, 0.5)",
@@ -112,7 +212,11 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ),
     ("cube", "f(x, [0.5, 1, 2, 3])", "tf.maximum tf.subtract tf.multiply"),
     ("cube", "f(x, 2)", "K.pow tf.pow tf.math.pow pow"),
-    ("cube", "f(x > 0, x < 0.5)", "tf.logical_and tf.math.logical_and tf.logical_or tf.math.logical_or"),
+    (
+        "cube",
+        "f(x > 0, x < 0.5)",
+        "tf.logical_and tf.math.logical_and tf.logical_or tf.math.logical_or",
+    ),
     ("cube", "f(x > 0)", "tf.logical_not tf.math.logical_not"),
     ("cube", "f(x, alpha=0.3)", "K.relu tf.nn.leaky_relu K.elu keras.activations.elu"),
     ("cube", "f(x, max_value=1.5)", "K.relu keras.activations.relu"),
@@ -122,8 +226,16 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("cube", "f(x)", "K.expand_dims"),
     ("cube", "f(x, (-1, 6, 2))", "K.reshape tf.reshape"),
     ("cube", "f(x, [0, 2, 1])", "K.permute_dimensions tf.transpose"),
-    ("cube", "f([x, x + 1])", "K.concatenate keras.layers.concatenate K.stack tf.stack tf.add_n tf.math.add_n sum"),
-    ("cube", "f([x, x + 1], axis=1)", "K.concatenate keras.layers.concatenate tf.concat K.stack tf.stack"),
+    (
+        "cube",
+        "f([x, x + 1])",
+        "K.concatenate keras.layers.concatenate K.stack tf.stack tf.add_n tf.math.add_n sum",
+    ),
+    (
+        "cube",
+        "f([x, x + 1], axis=1)",
+        "K.concatenate keras.layers.concatenate tf.concat K.stack tf.stack",
+    ),
     ("cube", "f([x])", "tf.add_n"),
     ("cube", "f(x, [1, 2, 3])", "K.tile tf.tile"),
     ("cube", "f(x, 3, axis=1)", "K.repeat_elements tf.repeat"),
@@ -137,11 +249,19 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("cube", "f(x)", "K.temporal_padding"),
     ("image", "f(x)", "K.spatial_2d_padding"),
     ("image", "f(x, ((1, 2), (0, 3)))", "K.spatial_2d_padding"),
-    ("image", "f(x, padding=((1, 2), (0, 3)), data_format='channels_first')", "K.spatial_2d_padding"),
+    (
+        "image",
+        "f(x, padding=((1, 2), (0, 3)), data_format='channels_first')",
+        "K.spatial_2d_padding",
+    ),
     ("video", "f(x)", "K.spatial_3d_padding"),
     ("video", "f(x, ((1, 2), (0, 3), (1, 0)), 'channels_last')", "K.spatial_3d_padding"),
     ("image", "f(x, (2, 3))", "K.pool2d"),
-    ("image", "f(x, (2, 2), strides=(2, 3), padding='same', data_format='channels_last', pool_mode='avg')", "K.pool2d"),
+    (
+        "image",
+        "f(x, (2, 2), strides=(2, 3), padding='same', data_format='channels_last', pool_mode='avg')",
+        "K.pool2d",
+    ),
     ("cube", "f(x, tf.ones((4, 2)))", "K.dot"),
     ("cube", "f(x, K.constant([[1, 2], [3, 4], [5, 6], [7, 8]]))", "K.dot"),
     ("matrices", "f(x[0], x[1])", "K.dot"),
@@ -168,7 +288,11 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("cube", "f(K.argmax(x), 4)", "K.one_hot tf.one_hot"),
     ("cube", "f(x, x, transpose_b=True)", "tf.matmul tf.linalg.matmul"),
     ("cube", "f(x, x, transpose_a=True)", "tf.matmul"),
-    ("cube", "x * f(2)", "math.sqrt np.sqrt math.log np.log math.exp np.exp float int np.float32 np.float64"),
+    (
+        "cube",
+        "x * f(2)",
+        "math.sqrt np.sqrt math.log np.log math.exp np.exp float int np.float32 np.float64",
+    ),
     ("cube", "x * f([1, 2, 3, 4])", "np.array np.asarray K.constant len"),
     ("cube", "x * f([1, 2, 3.5, 4])", "tf.constant"),
     ("cube", "x * f(2, tf.float32)", "tf.constant"),
@@ -220,7 +344,11 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("image", "f(x, 2, 3, data_format='channels_first')", "K.resize_images"),
     ("photo", "f(x)", "tf.image.rgb_to_grayscale"),
     ("image", "f(x)", "tf.image.flip_left_right tf.image.flip_up_down"),
-    ("image", "f(x, 2)", "tf.depth_to_space tf.nn.depth_to_space tf.space_to_depth tf.nn.space_to_depth"),
+    (
+        "image",
+        "f(x, 2)",
+        "tf.depth_to_space tf.nn.depth_to_space tf.space_to_depth tf.nn.space_to_depth",
+    ),
     ("image", "K.mean(x, axis=[1, 2])", ""),
     ("image", "x[..., ::-1] - [103.939, 116.779, 123.68, 1, 2, 3, 4, 5]", ""),
     ("pair", "x[0] - x[1]", ""),
@@ -239,11 +367,23 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("pair", "f(x[0] > 0, x[0], x[1])", "tf.where"),
     ("cube", "f(x > 0, x, tf.zeros_like(x))", "tf.where K.switch"),
     ("cube", "f(x, axis=1)[-1]", "tf.unstack"),
-    ("cube", "f(x)", "tf.sinh tf.math.sinh tf.cosh tf.math.cosh tf.asinh tf.math.asinh tf.erf tf.math.erf tf.nn.crelu"),
-    ("cube", "f(x)", "tf.log_sigmoid tf.math.log_sigmoid tf.sort tf.linalg.diag_part tf.matrix_diag_part"),
+    (
+        "cube",
+        "f(x)",
+        "tf.sinh tf.math.sinh tf.cosh tf.math.cosh tf.asinh tf.math.asinh tf.erf tf.math.erf tf.nn.crelu",
+    ),
+    (
+        "cube",
+        "f(x)",
+        "tf.log_sigmoid tf.math.log_sigmoid tf.sort tf.linalg.diag_part tf.matrix_diag_part",
+    ),
     ("cube", "f(tf.tanh(x))", "tf.asin tf.math.asin tf.acos tf.math.acos tf.atanh tf.math.atanh"),
     ("cube", "f(tf.abs(x) + 1.5)", "tf.acosh tf.math.acosh"),
-    ("cube", "tf.where(f(x / tf.nn.relu(x)), x, 0.5)", "tf.is_nan tf.math.is_nan tf.is_inf tf.math.is_inf"),
+    (
+        "cube",
+        "tf.where(f(x / tf.nn.relu(x)), x, 0.5)",
+        "tf.is_nan tf.math.is_nan tf.is_inf tf.math.is_inf",
+    ),
     ("cube", "tf.where(f(x / tf.nn.relu(x)), x, 0.5)", "tf.is_finite tf.math.is_finite"),
     ("pair", "f(x[0], x[1])", "tf.floordiv tf.math.floordiv tf.floor_div tf.atan2 tf.math.atan2"),
     ("pair", "f(x[0], tf.nn.relu(x[1]))", "tf.divide_no_nan tf.div_no_nan tf.math.divide_no_nan"),
@@ -255,7 +395,11 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("cube", "f(x, axis=1, direction='DESCENDING')", "tf.sort"),
     ("cube", "tf.cast(f(x, axis=1), 'float32')", "tf.argsort"),
     ("cube", "tf.cast(f(x, direction='DESCENDING'), 'float32')", "tf.argsort"),
-    ("cube", "f(x, 2)[0] + tf.cast(tf.math.top_k(x, 2)[1], 'float32')", "tf.math.top_k tf.nn.top_k"),
+    (
+        "cube",
+        "f(x, 2)[0] + tf.cast(tf.math.top_k(x, 2)[1], 'float32')",
+        "tf.math.top_k tf.nn.top_k",
+    ),
     ("cube", "f(x, 1, 1)", "tf.roll tf.linalg.band_part tf.matrix_band_part"),
     ("cube", "f(x, -1, 0)", "tf.linalg.band_part"),
     ("cube", "f(x, 0, -1)", "tf.linalg.band_part"),
@@ -264,16 +408,36 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("cube", "f(tf.argmax(x, -1), 4, on_value=2.0, off_value=0.5)", "tf.one_hot"),
     ("cube", "x / tf.sqrt(tf.cast(tf.shape(x)[-1], tf.float32))", ""),
     ("image", "f(x, (8, 9), method='nearest')", "tf.image.resize"),
-    ("image", "f(x, (7, 9))", "tf.image.resize_bilinear tf.compat.v1.image.resize_bilinear tf.image.resize_images"),
-    ("image", "f(x, (3, 4))", "tf.image.resize_nearest_neighbor tf.compat.v1.image.resize_nearest_neighbor"),
-    ("image", "f(x, (5, 11), align_corners=True)", "tf.image.resize_bilinear tf.compat.v1.image.resize_images"),
+    (
+        "image",
+        "f(x, (7, 9))",
+        "tf.image.resize_bilinear tf.compat.v1.image.resize_bilinear tf.image.resize_images",
+    ),
+    (
+        "image",
+        "f(x, (3, 4))",
+        "tf.image.resize_nearest_neighbor tf.compat.v1.image.resize_nearest_neighbor",
+    ),
+    (
+        "image",
+        "f(x, (5, 11), align_corners=True)",
+        "tf.image.resize_bilinear tf.compat.v1.image.resize_images",
+    ),
     ("image", "f(x, (9, 13), method=1)", "tf.compat.v1.image.resize"),
     ("image", "f(x, 1, 2, 3, 4)", "tf.image.crop_to_bounding_box"),
     ("image", "f(x, 1, 2, 7, 9)", "tf.image.pad_to_bounding_box"),
-    ("image", "f(x, 0.6)", "tf.image.central_crop tf.image.adjust_contrast tf.image.adjust_brightness"),
+    (
+        "image",
+        "f(x, 0.6)",
+        "tf.image.central_crop tf.image.adjust_contrast tf.image.adjust_brightness",
+    ),
     ("photo", "f(x)", "tf.image.per_image_standardization"),
     ("photo", "f(x[..., :1])", "tf.image.grayscale_to_rgb"),
-    ("image", "f(x, 2, [2, 1], 'SAME')", "tf.nn.max_pool2d tf.nn.max_pool tf.nn.avg_pool2d tf.nn.avg_pool"),
+    (
+        "image",
+        "f(x, 2, [2, 1], 'SAME')",
+        "tf.nn.max_pool2d tf.nn.max_pool tf.nn.avg_pool2d tf.nn.avg_pool",
+    ),
     ("image", "f(x, [1, 2, 3, 1], [1, 1, 2, 1], [1, 1, 1, 1], 'SAME')", "tf.image.extract_patches"),
     ("image", "f(x, 2, 1.0, 0.5, 0.75)", "tf.nn.local_response_normalization tf.nn.lrn"),
     ("cube", "f(2.0, x)", "tf.scalar_mul tf.math.scalar_mul"),
@@ -350,18 +514,27 @@ def _attribute(of: Any, path: str) -> Any:
     return of
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 14), reason="the byte code of Python 3.14 is not among those that are read")
+@pytest.mark.skipif(
+    sys.version_info >= (3, 14),
+    reason="the byte code of Python 3.14 is not among those that are read",
+)
 @pytest.mark.parametrize(("kind", "line"), CASES)
-def test_as_tensorflow_and_keras_2(kind: str, line: str, names: dict[str, Any], tf: Any, tmp_path: Path) -> None:
+def test_as_tensorflow_and_keras_2(
+    kind: str, line: str, names: dict[str, Any], tf: Any, tmp_path: Path
+) -> None:
     shapes = SHAPES[kind]
     arrays = [
-        np.random.default_rng(seed).normal(0, 2, (2, *shape)).astype("float32") for seed, shape in enumerate(shapes)
+        np.random.default_rng(seed).normal(0, 2, (2, *shape)).astype("float32")
+        for seed, shape in enumerate(shapes)
     ]
     function = eval(f"lambda x: {line}", names)  # noqa: S307 - lines of this file
     assert isinstance(function, FunctionType)
     code = base64.b64encode(marshal.dumps(function.__code__)).decode("ascii")
     called = LambdaCall(
-        len(shapes), shapes=[(None, *shape) for shape in shapes], keras_version=VERSION, data_format="channels_last"
+        len(shapes),
+        shapes=[(None, *shape) for shape in shapes],
+        keras_version=VERSION,
+        data_format="channels_last",
     )
     translation = translate({"function": [code, None, None]}, called)
     assert isinstance(translation, Translation), translation
@@ -375,7 +548,9 @@ def test_as_tensorflow_and_keras_2(kind: str, line: str, names: dict[str, Any], 
         np.testing.assert_allclose(ours, theirs.numpy(), rtol=2e-6, atol=2e-6)
 
 
-def _predicted(translation: Translation, arrays: list[np.ndarray], folder: Path) -> Iterator[np.ndarray]:
+def _predicted(
+    translation: Translation, arrays: list[np.ndarray], folder: Path
+) -> Iterator[np.ndarray]:
     """The outputs of the model that holds the operations, after it went through a file."""
     keras = import_module("keras")
     inputs = [keras.Input(array.shape[1:]) for array in arrays]
@@ -394,7 +569,11 @@ def check_shape(node: OpNode, args: list[Any], result: Any) -> None:
     def sized(given: Any, stored: Any) -> Any:
         if isinstance(given, list | tuple) and isinstance(stored, list | tuple):
             return [sized(each, one) for each, one in zip(given, stored, strict=True)]
-        return Sized(tuple(given.shape)) if isinstance(stored, Input | Part | OpNode) else plain_argument(stored)
+        return (
+            Sized(tuple(given.shape))
+            if isinstance(stored, Input | Part | OpNode)
+            else plain_argument(stored)
+        )
 
     is_operation = node.module.startswith("keras.src.ops")
     call = keras3_call(node.class_name, sized(args, list(node.args)), node.config)
@@ -411,7 +590,11 @@ def tensor_of(operand: Operand, inputs: list[Any], made: dict[int, Any]) -> Any:
         return tensor_of(operand.of, inputs, made)[operand.index]
     if isinstance(operand, OpNode):
         if id(operand) not in made:
-            config = {"module": operand.module, "class_name": operand.class_name, "config": dict(operand.config)}
+            config = {
+                "module": operand.module,
+                "class_name": operand.class_name,
+                "config": dict(operand.config),
+            }
             operation = keras.saving.deserialize_keras_object({**config, "registered_name": None})
             args = [tensor_of(arg, inputs, made) for arg in operand.args]
             kwargs = {name: tensor_of(arg, inputs, made) for name, arg in operand.kwargs.items()}
@@ -422,5 +605,9 @@ def tensor_of(operand: Operand, inputs: list[Any], made: dict[int, Any]) -> Any:
         return keras.saving.deserialize_keras_object(operand)
     if isinstance(operand, list | tuple):
         parts = [tensor_of(part, inputs, made) for part in operand]
-        return tuple(parts) if any(isinstance(part, slice | type(None) | type(...) | int) for part in parts) else parts
+        return (
+            tuple(parts)
+            if any(isinstance(part, slice | type(None) | type(...) | int) for part in parts)
+            else parts
+        )
     return operand

@@ -55,7 +55,10 @@ def lambdas(archive: Path) -> Iterator[Lambda]:
         model = next(name for name in cases.namelist() if name.startswith(f"{folder}model."))
         version, backend, config = _architecture(model, cases.read(model))
         arrays = np.load(io.BytesIO(cases.read(f"{folder}io.npz")))
-        inputs = [arrays[f"x{index}"] for index in range(sum(name.startswith("x") for name in arrays.files))]
+        inputs = [
+            arrays[f"x{index}"]
+            for index in range(sum(name.startswith("x") for name in arrays.files))
+        ]
         layers = {layer["config"]["name"]: layer for layer in config["layers"]}
         ordered = [layers[name] for name in _names(config["input_layers"])]
         dtypes = [layer["config"].get("dtype") or "float32" for layer in ordered]
@@ -63,7 +66,9 @@ def lambdas(archive: Path) -> Iterator[Lambda]:
         called = LambdaCall(len(inputs), shapes, dtypes, keras_version=version, backend=backend)
         for told in json.loads(cases.read(path))["lambdas"]:
             # Where chance had a part in it, nothing is recorded.
-            outputs = [arrays[f"y{index}"] for index in told["outputs"] if f"y{index}" in arrays.files]
+            outputs = [
+                arrays[f"y{index}"] for index in told["outputs"] if f"y{index}" in arrays.files
+            ]
             stored = layers[told["name"]]["config"]
             yield Lambda(told["name"], told["translatable"], stored, called, inputs, outputs)
 
@@ -79,7 +84,9 @@ def _architecture(name: str, data: bytes) -> tuple[str | None, str | None, dict[
             version = json.loads(file.read("metadata.json"))["keras_version"]
             return version, "tensorflow", json.loads(file.read("config.json"))["config"]
     with h5py.File(io.BytesIO(data)) as file:
-        version, backend, config = (_text(file.attrs.get(key)) for key in ("keras_version", "backend", "model_config"))
+        version, backend, config = (
+            _text(file.attrs.get(key)) for key in ("keras_version", "backend", "model_config")
+        )
         assert config is not None
         return version, backend, json.loads(config)["config"]
 
@@ -92,13 +99,22 @@ def predicted(translation: Translation, each: Lambda) -> list[np.ndarray]:
     """What Keras 3 computes."""
     keras = import_module("keras")
     dtypes = each.called.dtypes or ()
-    inputs = [keras.Input(x.shape[1:], dtype=dtype) for x, dtype in zip(each.inputs, dtypes, strict=True)]
+    inputs = [
+        keras.Input(x.shape[1:], dtype=dtype) for x, dtype in zip(each.inputs, dtypes, strict=True)
+    ]
     model = keras.Model(inputs, [tensor_of(output, inputs, {}) for output in translation.outputs])
-    results = model([keras.ops.cast(x, dtype) for x, dtype in zip(each.inputs, dtypes, strict=True)])
-    return [np.asarray(result) for result in (results if isinstance(results, list | tuple) else [results])]
+    results = model(
+        [keras.ops.cast(x, dtype) for x, dtype in zip(each.inputs, dtypes, strict=True)]
+    )
+    return [
+        np.asarray(result)
+        for result in (results if isinstance(results, list | tuple) else [results])
+    ]
 
 
-@pytest.mark.parametrize("archive", sorted(FOLDER.glob("*.zip.xz")), ids=lambda path: path.name.partition(".")[0])
+@pytest.mark.parametrize(
+    "archive", sorted(FOLDER.glob("*.zip.xz")), ids=lambda path: path.name.partition(".")[0]
+)
 def test_as_recorded(archive: Path) -> None:
     counts = {"yes": [0, 0], "maybe": [0, 0], "no": [0, 0]}
     for each in lambdas(archive):
@@ -109,7 +125,9 @@ def test_as_recorded(archive: Path) -> None:
             for ours, theirs in zip(predicted(result, each), each.outputs, strict=True):
                 assert ours.shape == theirs.shape, each.name
                 scale = max(1.0, float(np.abs(theirs).max(initial=0)))
-                np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5 * scale, err_msg=each.name)
+                np.testing.assert_allclose(
+                    ours, theirs, rtol=0, atol=1e-5 * scale, err_msg=each.name
+                )
     assert counts["no"][1] == 0
     share = SHARE_OF.get(archive.name.partition(".")[0], SHARE)
     assert counts["yes"][1] >= share * sum(counts["yes"])

@@ -35,11 +35,15 @@ def test_what_javascript_predicted(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".h5", ".keras"])
 @pytest.mark.parametrize("name", ["keras3-base", "keras3-parallel"])
 def test_of_keras_3_without_modules(name: str, suffix: str, tmp_path: Path) -> None:
-    source = FIXTURES / json.loads((FIXTURES / "tfjs" / name / "case.json").read_text(encoding="utf-8"))["source"]
+    source = (
+        FIXTURES
+        / json.loads((FIXTURES / "tfjs" / name / "case.json").read_text(encoding="utf-8"))["source"]
+    )
     of_source = tmp_path / "source.keras"
     assert unnest.fix(source, of_source).error is None
     found, wanted = (
-        keras.models.load_model(path, compile=False) for path in (written(name, tmp_path / f"m{suffix}"), of_source)
+        keras.models.load_model(path, compile=False)
+        for path in (written(name, tmp_path / f"m{suffix}"), of_source)
     )
     rows = np.random.default_rng(0).random((3, *wanted.inputs[0].shape[1:]), "f4")
     assert np.array_equal(np.asarray(found(rows)), np.asarray(wanted(rows)))

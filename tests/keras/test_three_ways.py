@@ -35,14 +35,25 @@ WHOLE = (
     ("tf215/carried-cnn-adam/base.h5", "o.keras", "original", "tf_keras"),
     ("tfkeras/opslice-multiio-x2-sgd-byname/parallel.h5", "o.h5", "original", "tf_keras"),
     ("keras_zip/tf213/keras_zip-carried-nested/parallel.keras", "o.keras", "3", "keras"),
-    ("keras_zip/tfkeras/keras_zip-carried-named-adam/parallel.keras", "o.keras", "original", "tf_keras"),
+    (
+        "keras_zip/tfkeras/keras_zip-carried-named-adam/parallel.keras",
+        "o.keras",
+        "original",
+        "tf_keras",
+    ),
     ("keras_zip/keras3/keras_zip-carried-nested/parallel.keras", "o.keras", "original", "keras"),
     ("keras3/carried-cnn-adam/parallel.h5", "o.keras", "original", "keras"),
 )
 #: Weights, whose architecture is another file: there is no load_model of them.
 WEIGHTS = (
     ("checkpoint/tf215/checkpoint-carried-named-adam", "parallel.ckpt", "o.keras", "3", "keras"),
-    ("weights_h5/tf213/weights_h5-carried-named-adam", "parallel.weights.h5", "o.keras", "3", "keras"),
+    (
+        "weights_h5/tf213/weights_h5-carried-named-adam",
+        "parallel.weights.h5",
+        "o.keras",
+        "3",
+        "keras",
+    ),
 )
 
 
@@ -65,7 +76,13 @@ def off(model: Any, folder: Path) -> float:
 
 @pytest.mark.parametrize(("name", "output", "keras", "api"), WHOLE)
 def test_a_whole_model(
-    name: str, output: str, keras: Any, api: str, tf: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    name: str,
+    output: str,
+    keras: Any,
+    api: str,
+    tf: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     """All three in the Keras that the report names."""
     import_module(api)
@@ -88,7 +105,9 @@ def test_weights_and_their_architecture(
     if folder.startswith("checkpoint"):
         pytest.importorskip("google_crc32c")
     path = FIXTURES / folder / name
-    result = unnest.fix(path, tmp_path / output, architecture=path.parent / "model.json", keras=keras, verify=True)
+    result = unnest.fix(
+        path, tmp_path / output, architecture=path.parent / "model.json", keras=keras, verify=True
+    )
     assert result.error is None
     assert f"loads in {'Keras 3' if api == 'keras' else api}" in result.checks
     assert off(by_line(result), path.parent) <= 1e-5

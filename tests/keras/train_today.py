@@ -31,7 +31,10 @@ def arrays(io: Any, letter: str) -> list[Any]:
 def predicted(model: Any, x: Any) -> list[Any]:
     """The outputs for a batch, in inference."""
     made = model(x, training=False)
-    return [keras.ops.convert_to_numpy(m).astype("f8") for m in (made if isinstance(made, list | tuple) else [made])]
+    return [
+        keras.ops.convert_to_numpy(m).astype("f8")
+        for m in (made if isinstance(made, list | tuple) else [made])
+    ]
 
 
 def apart(found: list[Any], wanted: list[Any]) -> float:

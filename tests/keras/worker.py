@@ -20,7 +20,12 @@ EPOCHS = 4
 def template(keras: Any) -> Any:
     """A model with moving statistics, which workers must agree on before any of them saves."""
     keras.utils.set_random_seed(5)
-    layers = [keras.Input((4,)), keras.layers.Dense(3), keras.layers.BatchNormalization(), keras.layers.Dense(1)]
+    layers = [
+        keras.Input((4,)),
+        keras.layers.Dense(3),
+        keras.layers.BatchNormalization(),
+        keras.layers.Dense(1),
+    ]
     return keras.Sequential(layers, name="template")
 
 
@@ -33,7 +38,9 @@ def main() -> None:
     import tensorflow as tf
     import tf_keras as keras
 
-    strategy = tf.distribute.MultiWorkerMirroredStrategy()  # before anything else touches TensorFlow
+    strategy = (
+        tf.distribute.MultiWorkerMirroredStrategy()
+    )  # before anything else touches TensorFlow
     from unnest.keras.legacy import ModelCheckpoint
 
     x = np.random.default_rng(1).normal(size=(32, 4)).astype("f")
@@ -53,7 +60,9 @@ def main() -> None:
     callbacks = [
         keras.callbacks.BackupAndRestore(os.path.join(folder, "backup")),
         ModelCheckpoint(os.path.join(folder, "m-{epoch}-{loss:.3f}.keras"), max_to_keep=2),
-        ModelCheckpoint(os.path.join(folder, "best-{loss:.3f}.keras"), save_best_only=True, monitor="loss"),
+        ModelCheckpoint(
+            os.path.join(folder, "best-{loss:.3f}.keras"), save_best_only=True, monitor="loss"
+        ),
         *([Dies()] if int(dies) else []),
     ]
     history = model.fit(data, epochs=EPOCHS, verbose=0, callbacks=callbacks)

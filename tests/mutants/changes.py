@@ -96,7 +96,9 @@ def neighbour(random: Random, at: Place) -> str | None:
     """A call reads what another call of the same layer reads, or a layer of the same class: a slice for a slice."""
     kinds = {e["name"]: e["class_name"] for e in at.layers}
     ref = random.choice(at.refs())
-    alike = [[*o[:3]] for o in at.refs() if o[:3] != ref[:3] and kinds.get(o[0]) == kinds.get(ref[0])]
+    alike = [
+        [*o[:3]] for o in at.refs() if o[:3] != ref[:3] and kinds.get(o[0]) == kinds.get(ref[0])
+    ]
     return _point(ref, random.choice(alike)) if alike else None
 
 
@@ -171,7 +173,12 @@ def activation(random: Random, at: Place) -> str | None:
 
 def activations(_: Random, at: Place) -> str | None:
     """What every tower gives goes through an activation of its own."""
-    refs = [ref for name in at.merges for node in at.entry(name)["inbound_nodes"] for ref in refs_of(node)]
+    refs = [
+        ref
+        for name in at.merges
+        for node in at.entry(name)["inbound_nodes"]
+        for ref in refs_of(node)
+    ]
     if not refs or not all(ref[0] == at.template for ref in refs):
         return None
     for ref in refs:
@@ -190,7 +197,9 @@ def reader(random: Random, at: Place) -> str | None:
     inserted = _layer("Activation", {"activation": "tanh"}, ref, at)
     at.model["config"]["layers"].append(inserted)
     end = [inserted["name"], 0, 0]
-    at.model["config"]["output_layers"] = [listed, end] if isinstance(listed[0], str) else [*listed, end]
+    at.model["config"]["output_layers"] = (
+        [listed, end] if isinstance(listed[0], str) else [*listed, end]
+    )
     return f"of {ref[:3]}"
 
 
@@ -203,7 +212,13 @@ def _layer(class_name: str, config: Entry, ref: list[Any], at: Place) -> Entry:
     else:
         node, keras = [[*ref[:3], {}]], {}
     told = {"name": name, "trainable": True, **config}
-    return {"class_name": class_name, "config": told, "name": name, "inbound_nodes": [node], **keras}
+    return {
+        "class_name": class_name,
+        "config": told,
+        "name": name,
+        "inbound_nodes": [node],
+        **keras,
+    }
 
 
 def tower_dropped(random: Random, at: Place) -> str | None:
@@ -214,7 +229,9 @@ def tower_dropped(random: Random, at: Place) -> str | None:
             refs = refs_of(node)
             if len(refs) < 2:
                 return None
-            dropped = random.randrange(len(refs)) if dropped is None else min(dropped, len(refs) - 1)
+            dropped = (
+                random.randrange(len(refs)) if dropped is None else min(dropped, len(refs) - 1)
+            )
             _drop(node, dropped)
     return None if dropped is None else f"tower {dropped}"
 
@@ -230,7 +247,12 @@ def _drop(node: Any, number: int) -> None:
 def slice_skipped(random: Random, at: Place) -> str | None:
     """A tower reads what its slice reads: the whole batch."""
     slices = {e["name"]: e for e in at.slices()}
-    refs = [ref for node in at.entry(at.template)["inbound_nodes"] for ref in refs_of(node) if ref[0] in slices]
+    refs = [
+        ref
+        for node in at.entry(at.template)["inbound_nodes"]
+        for ref in refs_of(node)
+        if ref[0] in slices
+    ]
     if not refs:
         return None
     ref = random.choice(refs)

@@ -78,22 +78,33 @@ def judge(folder: Path, pair: Path) -> str:
     answers = []
     try:
         for which in ("mutant", "extraction"):
-            model = tf_keras.models.model_from_json(json.dumps(runnable(told[which])), custom_objects={"Cut": Cut})
+            model = tf_keras.models.model_from_json(
+                json.dumps(runnable(told[which])), custom_objects={"Cut": Cut}
+            )
             for name, count in told[f"{which} weights"]:
                 values = [arrays[f"{which}/{name}/{k}"] for k in range(count)]
                 if count:
                     layer = model.get_layer(name)
-                    kept = [*layer.trainable_weights, *layer.non_trainable_weights]  # as the file has them
+                    kept = [
+                        *layer.trainable_weights,
+                        *layer.non_trainable_weights,
+                    ]  # as the file has them
                     for variable, value in zip(kept, values, strict=True):
                         variable.assign(value)
             if not given:
-                given = [random.random((told["rows"], *i.shape[1:])).astype("float32") for i in model.inputs]
+                given = [
+                    random.random((told["rows"], *i.shape[1:])).astype("float32")
+                    for i in model.inputs
+                ]
             made = model(given if len(given) > 1 else given[0], training=False)
-            answers.append([np.asarray(y) for y in (made if isinstance(made, list | tuple) else [made])])
+            answers.append(
+                [np.asarray(y) for y in (made if isinstance(made, list | tuple) else [made])]
+            )
     except Exception as e:  # noqa: BLE001 - what TensorFlow of today does not run is told, not judged
         return f"not run: {type(e).__name__}: {str(e).splitlines()[0][:80] if str(e) else ''}"
     same = len(answers[0]) == len(answers[1]) and all(
-        a.shape == b.shape and np.allclose(a, b, rtol=0, atol=1e-5 * float(np.abs(a).max(initial=1.0)))
+        a.shape == b.shape
+        and np.allclose(a, b, rtol=0, atol=1e-5 * float(np.abs(a).max(initial=1.0)))
         for a, b in zip(*answers, strict=True)
     )
     return "same" if same else "differs"

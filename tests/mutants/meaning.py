@@ -40,7 +40,9 @@ class Symbols:
 def outputs(model: Entry, symbols: Symbols, rows: int) -> list[Rows]:
     """What each output of a model is for a batch of so many rows. Raises Meaningless."""
     count = len(_inputs(model))
-    given: list[Rows] = [tuple(symbols.of("input", j, r) for r in range(rows)) for j in range(count)]
+    given: list[Rows] = [
+        tuple(symbols.of("input", j, r) for r in range(rows)) for j in range(count)
+    ]
     return _Graph(model, given, symbols).outputs()
 
 
@@ -48,7 +50,11 @@ def fixed_batch(model: Entry) -> int | None:
     """The batch that a model's inputs declare, if they do."""
     for entry in _layers(model):
         config = entry["config"]
-        shape = config.get("batch_shape", config.get("batch_input_shape")) if isinstance(config, Mapping) else None
+        shape = (
+            config.get("batch_shape", config.get("batch_input_shape"))
+            if isinstance(config, Mapping)
+            else None
+        )
         if shape:
             return None if shape[0] is None else int(shape[0])
     return None
@@ -57,7 +63,9 @@ def fixed_batch(model: Entry) -> int | None:
 def refs_of(node: Any) -> list[list[Any]]:
     """The references of a call, as lists `[layer, call, output, ..]` that may be changed in place."""
     if isinstance(node, Mapping):
-        return [t["config"]["keras_history"] for t in _tensors([node.get("args"), node.get("kwargs")])]
+        return [
+            t["config"]["keras_history"] for t in _tensors([node.get("args"), node.get("kwargs")])
+        ]
     return [ref for ref in node if isinstance(ref, list) and ref and ref[0] != "_CONSTANT_VALUE"]
 
 
@@ -85,7 +93,9 @@ def _layers(model: Entry) -> list[Entry]:
 def is_model(entry: Entry) -> bool:
     """Whether a layer is a model, whatever its class."""
     config = entry["config"]
-    return isinstance(config, list) or (isinstance(config, Mapping) and isinstance(config.get("layers"), list))
+    return isinstance(config, list) or (
+        isinstance(config, Mapping) and isinstance(config.get("layers"), list)
+    )
 
 
 def is_graph(model: Entry) -> bool:
@@ -106,7 +116,11 @@ class _Graph:
             raise Meaningless("a model with another number of inputs")
         self.given = dict(zip(_inputs(model), given, strict=True))
         self.known: dict[tuple[str, int], list[Rows] | None] = {}
-        self.by_name = {str(e.get("name") or e["config"]["name"]): e for e in _layers(model)} if is_graph(model) else {}
+        self.by_name = (
+            {str(e.get("name") or e["config"]["name"]): e for e in _layers(model)}
+            if is_graph(model)
+            else {}
+        )
         self.first = self._first_calls()
 
     def _first_calls(self) -> dict[str, int]:
@@ -177,7 +191,8 @@ class _Graph:
             config = {key: value for key, value in config.items() if key != "name"}
         said = json.dumps([kind, config, _said(node)], sort_keys=True, default=str)
         return [
-            tuple(self.symbols.of(said, output, row) for row in zip(*reads, strict=True)) for output in range(least)
+            tuple(self.symbols.of(said, output, row) for row in zip(*reads, strict=True))
+            for output in range(least)
         ]
 
 
@@ -214,7 +229,11 @@ def numbers_of(entry: Entry) -> tuple[Any, list[Any]] | None:
             return holder, ["share", "total", "start"]
     function = config.get("function")
     for holder in function[1:] if isinstance(function, list) else ():
-        if isinstance(holder, list) and len(holder) == 2 and all(isinstance(v, int) for v in holder):
+        if (
+            isinstance(holder, list)
+            and len(holder) == 2
+            and all(isinstance(v, int) for v in holder)
+        ):
             return holder, [0, 1]
     return None
 

@@ -48,7 +48,11 @@ from unnest.errors import UnnestError
 from unnest.formats.detect import open_container
 
 ROOT = Path(__file__).parents[2]
-FILES = ("fixtures/*/*/parallel.h5", "fixtures/keras_zip/*/*/parallel.keras", "tests/corpus/cases/h5/**/*.h5")
+FILES = (
+    "fixtures/*/*/parallel.h5",
+    "fixtures/keras_zip/*/*/parallel.keras",
+    "tests/corpus/cases/h5/**/*.h5",
+)
 #: Files whose stored code does not use the numbers that mutants change, so that these say nothing of what it computes.
 UNUSED_NUMBERS = ("956-around-slices-a-batch-in-the-closure-",)
 #: For each pair that is to run so many are drawn: one in four holds what tf_keras of today does not run.
@@ -136,8 +140,12 @@ def examined(subject: Subject, each: int) -> Iterator[Mutant]:
     for kind, now, stored in weights.mutants(subject.stored, outermost.template, name, each):
         made = _planned(stored)
         result = made.result if made is not None and made.refusal is None else None
-        end = weights.fate(kind, subject.stored, now, outermost.template, subject.made.result, result)
-        if end == "wrong" and weights.is_told_by_names(subject.stored, outermost.template, subject.made.result):
+        end = weights.fate(
+            kind, subject.stored, now, outermost.template, subject.made.result, result
+        )
+        if end == "wrong" and weights.is_told_by_names(
+            subject.stored, outermost.template, subject.made.result
+        ):
             end = "by names"
         yield Mutant(f"weights: {kind}", subject, "", end)
 
@@ -176,7 +184,9 @@ def fate(subject: Subject, model: Any) -> tuple[str, Any, Plan | None]:
     end = judged(model, made.result, ends_told=_ends_are_told(made))
     if end == "wrong" and any(f.code == "bound-late" for f in made.findings):
         end = "late"
-    if end == "wrong" and any(FOLLOWED in words for wrapper in made.wrappers for words in wrapper.evidence):
+    if end == "wrong" and any(
+        FOLLOWED in words for wrapper in made.wrappers for words in wrapper.evidence
+    ):
         end = "by code"
     return end, model, made
 
@@ -227,24 +237,36 @@ def _store(mutant: Mutant, stem: Path) -> None:
 
 def main() -> int:
     """Run, print a line a kind, and record."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--each", type=int, default=40, help="mutants of a kind, for each file")
     parser.add_argument("--files", type=int, default=0, help="so many of them only")
-    parser.add_argument("--execute", type=int, default=0, help="so many extracted mutants run in tf_keras")
+    parser.add_argument(
+        "--execute", type=int, default=0, help="so many extracted mutants run in tf_keras"
+    )
     parser.add_argument("--python", default=sys.executable, help="a Python that has tf_keras")
     parser.add_argument("--record", type=Path, help="a folder for mutants.json")
     given = parser.parse_args()
     paths = files()
-    subjects = [s for p in (Random(0).sample(paths, given.files) if given.files else paths) if (s := subject(p))]
+    subjects = [
+        s
+        for p in (Random(0).sample(paths, given.files) if given.files else paths)
+        if (s := subject(p))
+    ]
     all_of_them = [mutant for s in subjects for mutant in examined(s, given.each)]
     kinds: dict[str, Counter[str]] = {}
     for mutant in all_of_them:
         kinds.setdefault(mutant.kind, Counter())[mutant.end] += 1
         if mutant.end in ("wrong", "untold"):
-            print(f"{mutant.end}: {mutant.kind}: {mutant.subject.path.relative_to(TREE)}: {mutant.what}")
+            print(
+                f"{mutant.end}: {mutant.kind}: {mutant.subject.path.relative_to(TREE)}: {mutant.what}"
+            )
     for kind, ends in kinds.items():
         print(f"{kind}: {dict(ends.most_common())}")
-    right = [m for m in all_of_them if m.made is not None and m.end == "right" and _is_keras_2(m.subject)]
+    right = [
+        m for m in all_of_them if m.made is not None and m.end == "right" and _is_keras_2(m.subject)
+    ]
     extracted = [m for m in right if m.made and not _ends_are_told(m.made)]
     drawn = Random(0).sample(extracted, min(len(extracted), DRAWN * given.execute))
     outcomes = run_in_tf_keras(drawn, given.execute, given.python) if drawn else Counter[str]()

@@ -31,4 +31,6 @@ def test_one_of_two_halves_is_no_tower() -> None:
     case = CASES / "h5/952-around-slices-preprocessed-by-one-layer-k224"
     found = subject(case / "parallel.h5")
     assert found is not None
-    assert {mutant.end for mutant in examined(found, 40) if mutant.kind == "tower dropped"} == {"caught"}
+    assert {mutant.end for mutant in examined(found, 40) if mutant.kind == "tower dropped"} == {
+        "caught"
+    }

@@ -56,7 +56,11 @@ def shape(random: Random, tensors: Tensors) -> Tensors | None:
     wrong = tensors[at].shape
     if not wrong:
         return None
-    return (*tensors[:at], tensors[at]._replace(shape=(wrong[0] + 1, *wrong[1:])), *tensors[at + 1 :])
+    return (
+        *tensors[:at],
+        tensors[at]._replace(shape=(wrong[0] + 1, *wrong[1:])),
+        *tensors[at + 1 :],
+    )
 
 
 CHANGES: Mapping[str, Change] = {
@@ -67,7 +71,9 @@ CHANGES: Mapping[str, Change] = {
 HOPELESS = frozenset({"missing", "surplus", "shape"})
 
 
-def mutants(stored: Stored, template: str, name: str, each: int) -> Iterator[tuple[str, Tensors, Stored]]:
+def mutants(
+    stored: Stored, template: str, name: str, each: int
+) -> Iterator[tuple[str, Tensors, Stored]]:
     """(kind, the template's tensors as they now lie, the model) for a file of this name."""
     group = next((g for g in stored.groups if g.name == template), None)
     if group is None or not group.tensors:
@@ -78,11 +84,15 @@ def mutants(stored: Stored, template: str, name: str, each: int) -> Iterator[tup
             changed = change(Random(f"{name} {kind} {number}"), group.tensors)
             if changed is not None and changed not in tried:
                 tried.add(changed)
-                groups = tuple(g._replace(tensors=changed) if g is group else g for g in stored.groups)
+                groups = tuple(
+                    g._replace(tensors=changed) if g is group else g for g in stored.groups
+                )
                 yield kind, changed, stored._replace(groups=groups)
 
 
-def fate(kind: str, before: Stored, now: Tensors, template: str, genuine: Stored, result: Stored | None) -> str:
+def fate(
+    kind: str, before: Stored, now: Tensors, template: str, genuine: Stored, result: Stored | None
+) -> str:
     """What became of a mutant: `refused`, `right`, `wrong`, or `as broken`: Keras refuses what is written.
 
     `genuine` is what is taken out of the genuine file.
@@ -93,7 +103,9 @@ def fate(kind: str, before: Stored, now: Tensors, template: str, genuine: Stored
         return "as broken"
     was = next(g.tensors for g in before.groups if g.name == template)
     instead = {old.ref: new.ref for old, new in zip(was, now, strict=True)}
-    if _refs(result.groups) == [[instead.get(r, r) for r in refs] for refs in _refs(genuine.groups)]:
+    if _refs(result.groups) == [
+        [instead.get(r, r) for r in refs] for refs in _refs(genuine.groups)
+    ]:
         return "right"
     return "wrong" if _shapes(result.groups) == _shapes(genuine.groups) else "as broken"
 
@@ -106,7 +118,9 @@ def is_told_by_names(before: Stored, template: str, genuine: Stored) -> bool:
     """
     lie = [t.ref for g in before.groups if g.name == template for t in g.tensors]
     belong = [ref for refs in _refs(genuine.groups) for ref in refs if ref in lie]
-    return lie != belong and '"trainable": false' not in json.dumps(before.architecture, default=dict)
+    return lie != belong and '"trainable": false' not in json.dumps(
+        before.architecture, default=dict
+    )
 
 
 def _shapes(groups: tuple[Group, ...]) -> list[list[tuple[int, ...]]]:

@@ -54,13 +54,23 @@ def red(folder: Path, broken: Broken) -> str | None:
             "UNNEST_CASES": str(CACHE),
         }  # tests that run the command line shall run this tree's
         run = subprocess.run(
-            command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=PATIENCE
+            command,
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
         )
     except subprocess.TimeoutExpired:
         return f"{broken.tests.split()[0]} does not end"
     finally:
         path.write_text(code, "utf8")
-    failed = [line.partition(" ")[2] for line in run.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    failed = [
+        line.partition(" ")[2]
+        for line in run.stdout.splitlines()
+        if line.startswith(("FAILED ", "ERROR "))
+    ]
     return failed[0].partition(" - ")[0].partition("[")[0] if failed else None
 
 
@@ -76,7 +86,9 @@ def page() -> str:
     """docs/guards.md: each rule, where it stands, and the test that turned red without it."""
     seen = recorded("mutation")
     rows = [(b.rule, b.file, seen["noticed"][b.rule]) for b in RULES if b.rule in seen["noticed"]]
-    table = "\n".join(f"| {rule} | `{file}` | `{test.removeprefix('tests/')}` |" for rule, file, test in rows)
+    table = "\n".join(
+        f"| {rule} | `{file}` | `{test.removeprefix('tests/')}` |" for rule, file, test in rows
+    )
     return f"""---
 search:
   boost: 0.2
@@ -95,11 +107,19 @@ it again and writes this page; the last time for {len(rows)} of {len(RULES)} rul
 
 def main(arguments: list[str]) -> int:
     """Run, and print a line a rule."""
-    parser = argparse.ArgumentParser(description="Break every rule, one at a time, and see which tests turn red.")
-    parser.add_argument("words", nargs="*", metavar="WORD", help="only rules with one of these words in them")
-    parser.add_argument("--record", action="store_true", help="keep what is seen, and write docs/guards.md")
+    parser = argparse.ArgumentParser(
+        description="Break every rule, one at a time, and see which tests turn red."
+    )
+    parser.add_argument(
+        "words", nargs="*", metavar="WORD", help="only rules with one of these words in them"
+    )
+    parser.add_argument(
+        "--record", action="store_true", help="keep what is seen, and write docs/guards.md"
+    )
     options = parser.parse_args(arguments)
-    chosen = [b for b in RULES if not options.words or any(word in b.rule for word in options.words)]
+    chosen = [
+        b for b in RULES if not options.words or any(word in b.rule for word in options.words)
+    ]
     survived = 0
     with tempfile.TemporaryDirectory(prefix="unnest-mutation-") as name:
         folder = Path(name)

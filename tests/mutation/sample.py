@@ -63,7 +63,9 @@ def sample(package: str, minutes: float, seed: int, folder: Path) -> list[tuple[
 
 def main(arguments: list[str]) -> int:
     """Run, and print the survivors and a count."""
-    parser = argparse.ArgumentParser(description="Mutants of one package by cosmic-ray, within a budget of time.")
+    parser = argparse.ArgumentParser(
+        description="Mutants of one package by cosmic-ray, within a budget of time."
+    )
     parser.add_argument("package", help="below unnest/ and tests/unit/: core/assign")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=0)

@@ -22,7 +22,9 @@ def main(arguments: list[str]) -> int:
         for difference in each.differences:
             print(f"{each.operation.name}: {difference}")
         if names:
-            print(f"{each.operation.name}: {each.references}; NumPy {each.kernel}, shape {each.shape}, {each.nodes}")
+            print(
+                f"{each.operation.name}: {each.references}; NumPy {each.kernel}, shape {each.shape}, {each.nodes}"
+            )
     if "--write" in arguments:
         PAGE.write_text(page(done), encoding="utf-8")
     return int(any(each.differences for each in done))

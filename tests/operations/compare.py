@@ -129,7 +129,9 @@ def _short(value: Any) -> str:
     return f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) else str(value)[:40]
 
 
-def _compare_kernel(done: Compared, args: Sequence[Any], kwargs: Mapping[str, Any], real: list[Any]) -> None:
+def _compare_kernel(
+    done: Compared, args: Sequence[Any], kwargs: Mapping[str, Any], real: list[Any]
+) -> None:
     if done.operation.compute is None:
         return
     try:
@@ -142,7 +144,9 @@ def _compare_kernel(done: Compared, args: Sequence[Any], kwargs: Mapping[str, An
         done.differences.append(f"NumPy {_told(args, kwargs)}: {difference}")
 
 
-def _compare_shape(done: Compared, args: Sequence[Any], kwargs: Mapping[str, Any], real: list[Any]) -> None:
+def _compare_shape(
+    done: Compared, args: Sequence[Any], kwargs: Mapping[str, Any], real: list[Any]
+) -> None:
     """With all sizes, and with an unknown batch."""
 
     def sized(value: Any, batch: int | None) -> Any:
@@ -160,7 +164,9 @@ def _compare_shape(done: Compared, args: Sequence[Any], kwargs: Mapping[str, Any
         if told is None:
             return
         shape = real[0].shape
-        fits = len(told) == len(shape) and all(one in (None, other) for one, other in zip(told, shape, strict=True))
+        fits = len(told) == len(shape) and all(
+            one in (None, other) for one, other in zip(told, shape, strict=True)
+        )
         if len(real) > 1 or not fits or (batch == 0 and None in told and -1 not in _numbers(args)):
             done.differences.append(f"shape {_told(args, kwargs)}: {told} for {shape}")
             return
@@ -168,10 +174,14 @@ def _compare_shape(done: Compared, args: Sequence[Any], kwargs: Mapping[str, Any
 
 
 def _numbers(args: Sequence[Any]) -> list[Any]:
-    return [each for value in args if isinstance(value, list) for each in value if isinstance(each, int)]
+    return [
+        each for value in args if isinstance(value, list) for each in value if isinstance(each, int)
+    ]
 
 
-def _compare_nodes(done: Compared, path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+def _compare_nodes(
+    done: Compared, path: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> None:
     """The nodes that a function becomes, run by Keras 3, against the function itself."""
     function, prepared = named(path), (args, kwargs)
     if path.startswith(("K.", "keras.")):
@@ -183,10 +193,13 @@ def _compare_nodes(done: Compared, path: str, args: Sequence[Any], kwargs: Mappi
     dialect = Libraries("tensorflow", "2", release=(2, 15), data_format="channels_last")
     try:
         given = CallArguments(
-            tuple(_value(value, tensors) for value in args), {key: _value(v, tensors) for key, v in kwargs.items()}
+            tuple(_value(value, tensors) for value in args),
+            {key: _value(v, tensors) for key, v in kwargs.items()},
         )
         made = calls.call(LibraryName(path, path), given, dialect)
-        ours = [_run(value, tensors) for value in (made.items if isinstance(made, Items) else [made])]
+        ours = [
+            _run(value, tensors) for value in (made.items if isinstance(made, Items) else [made])
+        ]
     except Unknown:
         return
     if (difference := _differ(ours, real)) is None:
@@ -207,7 +220,9 @@ def _value(value: Any, tensors: list[np.ndarray[Any, Any]]) -> SymbolicValue:
     if isinstance(value, np.ndarray):
         tensors.append(value)
         shape = (None, *value.shape[1:])
-        return SymbolicTensor(Input(len(tensors) - 1), str(value.dtype), "x", shape=shape, rows=len(tensors) - 1)
+        return SymbolicTensor(
+            Input(len(tensors) - 1), str(value.dtype), "x", shape=shape, rows=len(tensors) - 1
+        )
     if isinstance(value, list):
         return items("list", [_value(each, tensors) for each in value])
     return constant(value)
@@ -217,12 +232,16 @@ def _run(value: SymbolicValue, tensors: Sequence[np.ndarray[Any, Any]]) -> Any:
     if isinstance(value, ConstantArray | Const):
         return np.asarray(value.value)
     if isinstance(value, ShapeTuple):
-        return np.asarray([tensors[0].shape[0] if size is None else size for size in value.dimensions])
+        return np.asarray(
+            [tensors[0].shape[0] if size is None else size for size in value.dimensions]
+        )
     assert isinstance(value, SymbolicTensor)
     return np.asarray(run_node(value.operand, tensors, {}))
 
 
-def run_node(operand: Operand, tensors: Sequence[np.ndarray[Any, Any]], made: dict[int, Any]) -> Any:
+def run_node(
+    operand: Operand, tensors: Sequence[np.ndarray[Any, Any]], made: dict[int, Any]
+) -> Any:
     """An operand as Keras 3 computes it from its JSON."""
     keras = import_module("keras")
     if isinstance(operand, Input):
@@ -231,10 +250,16 @@ def run_node(operand: Operand, tensors: Sequence[np.ndarray[Any, Any]], made: di
         return run_node(operand.of, tensors, made)[operand.index]
     if isinstance(operand, OpNode):
         if id(operand) not in made:
-            config = {"module": operand.module, "class_name": operand.class_name, "config": dict(operand.config)}
+            config = {
+                "module": operand.module,
+                "class_name": operand.class_name,
+                "config": dict(operand.config),
+            }
             real = keras.saving.deserialize_keras_object({**config, "registered_name": None})
             args = [run_node(arg, tensors, made) for arg in operand.args]
-            made[id(operand)] = real(*args, **{k: run_node(arg, tensors, made) for k, arg in operand.kwargs.items()})
+            made[id(operand)] = real(
+                *args, **{k: run_node(arg, tensors, made) for k, arg in operand.kwargs.items()}
+            )
         return made[id(operand)]
     if isinstance(operand, dict):
         return keras.saving.deserialize_keras_object(operand)

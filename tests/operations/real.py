@@ -34,7 +34,13 @@ ROOMS_OF_OTHERS = {
 def room(path: str) -> Any:
     """A module or namespace; `tf` is TensorFlow, `np` NumPy, `K` the backend of Keras 2."""
     root, *fields = path.split(".")
-    modules = {"tf": "tensorflow", "np": "numpy", "K": "tf_keras.backend", "keras": "keras", "math": "math"}
+    modules = {
+        "tf": "tensorflow",
+        "np": "numpy",
+        "K": "tf_keras.backend",
+        "keras": "keras",
+        "math": "math",
+    }
     found = import_module("tf_keras" if path.startswith("keras.activations") else modules[root])
     for field in fields:
         found = getattr(found, field)

@@ -137,7 +137,10 @@ OF_OPERATION: dict[str, tuple[str, ...]] = {
     "sliceupdate": ("x, [0, 0, 0], y[:2]",),
     "spacetodepth": ("image, 2",),
     "split": ("x, 2, axis=0", "x, [1, 2], axis=1", "x, 2, axis=-1"),
-    "stridedslice": ("x, [0, 1], [3, 3], [2, 1]", "x, [0, 1], [0, 2], begin_mask=1, end_mask=1, shrink_axis_mask=2"),
+    "stridedslice": (
+        "x, [0, 1], [3, 3], [2, 1]",
+        "x, [0, 1], [0, 2], begin_mask=1, end_mask=1, shrink_axis_mask=2",
+    ),
     "squareddifference": ("x, y", "x, v"),
     "squeeze": ("x[:, :1], [1]", "x[:1, :1]"),
     "swapaxes": ("x, 0, 2", "x, -1, 1"),
@@ -164,7 +167,10 @@ OF_FUNCTION: dict[str, tuple[str, ...]] = {
     "K.dot": ("x, r", "r, r"),
     "K.one_hot": ("n, 3",),
     "K.permute_dimensions": ("x, [0, 2, 1]",),
-    "K.pool2d": ("image, [2, 2], [2, 2], 'same', 'channels_last', 'avg'", "image, [2, 2], data_format='channels_last'"),
+    "K.pool2d": (
+        "image, [2, 2], [2, 2], 'same', 'channels_last', 'avg'",
+        "image, [2, 2], data_format='channels_last'",
+    ),
     "K.repeat": ("r, 3",),
     "K.repeat_elements": ("x, 2, 1",),
     "K.resize_images": ("image, 2, 3, 'channels_last'",),
@@ -242,5 +248,7 @@ def _given(text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 def unknown_names() -> list[str]:
     """Names in the table that no operation has."""
-    unknown = [name for name in OF_OPERATION if name not in OPERATIONS or OPERATIONS[name].name != name]
+    unknown = [
+        name for name in OF_OPERATION if name not in OPERATIONS or OPERATIONS[name].name != name
+    ]
     return unknown + [name for name in OF_FUNCTION if name not in FUNCTIONS]

@@ -19,28 +19,43 @@ FLAWS: tuple[Flaw, ...] = get_args(Flaw)
 
 def lookalike(case: Case, flaw: Flaw) -> Model:
     """The model; with `towers` of at least two."""
-    how = replace(case.wraps[0], slices="arguments") if case.wraps[0].slices.startswith("split") else case.wraps[0]
+    how = (
+        replace(case.wraps[0], slices="arguments")
+        if case.wraps[0].slices.startswith("split")
+        else case.wraps[0]
+    )
     kitchen = case.kitchen(TELLING)
     template = kitchen.build(case.recipe)
     inputs = list(template.inputs)
     if flaw == "channels":
-        inputs = [input_layer(f"wide{i}", (*s.shape[:-1], s.shape[-1] * how.towers)) for i, s in enumerate(inputs)]
+        inputs = [
+            input_layer(f"wide{i}", (*s.shape[:-1], s.shape[-1] * how.towers))
+            for i, s in enumerate(inputs)
+        ]
     parts = _parts(case, how, flaw, template, inputs)
     others = _others(case, kitchen, flaw, template, how.towers)
     called = [other.on(*part) for other, part in zip(others, parts, strict=True)]
     extra = (
-        [Layer("early", "Activation", {"activation": "tanh"})(called[0][0])] if flaw == "used before the merge" else []
+        [Layer("early", "Activation", {"activation": "tanh"})(called[0][0])]
+        if flaw == "used before the merge"
+        else []
     )
     merged = called[:-1] if flaw == "one tower left out" else called
     rest = list(called[-1]) if flaw == "one tower left out" else []
     outputs = [
-        _merge(how, flaw, f"{how.name}_merge{i}").call([c[i] for c in merged], called[0][i].shape)[0]
+        _merge(how, flaw, f"{how.name}_merge{i}").call([c[i] for c in merged], called[0][i].shape)[
+            0
+        ]
         for i in range(len(called[0]))
     ]
-    return Model(how.name, "", inputs=tuple(_inputs(inputs, parts)), outputs=(*outputs, *extra, *rest))
+    return Model(
+        how.name, "", inputs=tuple(_inputs(inputs, parts)), outputs=(*outputs, *extra, *rest)
+    )
 
 
-def _parts(case: Case, how: Wrap, flaw: Flaw, template: Model, inputs: Sequence[Sym]) -> list[list[Sym]]:
+def _parts(
+    case: Case, how: Wrap, flaw: Flaw, template: Model, inputs: Sequence[Sym]
+) -> list[list[Sym]]:
     """What each tower reads."""
     if flaw == "unsliced":
         return [list(inputs) for _ in range(how.towers)]
@@ -49,17 +64,30 @@ def _parts(case: Case, how: Wrap, flaw: Flaw, template: Model, inputs: Sequence[
         sources = list(inputs)
         if flaw == "other source" and part == how.towers - 1:
             sources[0] = input_layer("elsewhere", sources[0].shape)
-        layers = [slice_layer(how, case.writer, f"slice{i}_{part}", part, s) for i, s in enumerate(template.inputs)]
-        parts.append([x.call((s,), t.shape)[0] for x, s, t in zip(layers, sources, template.inputs, strict=True)])
+        layers = [
+            slice_layer(how, case.writer, f"slice{i}_{part}", part, s)
+            for i, s in enumerate(template.inputs)
+        ]
+        parts.append(
+            [
+                x.call((s,), t.shape)[0]
+                for x, s, t in zip(layers, sources, template.inputs, strict=True)
+            ]
+        )
     return parts
 
 
 def _others(case: Case, kitchen: Kitchen, flaw: Flaw, template: Model, towers: int) -> list[Model]:
     """The template of each tower: the same one, unless that is the flaw."""
     if flaw == "other template":
-        return [template] * (towers - 1) + [kitchen.build(replace(case.recipe, name="someone_else"))]
+        return [template] * (towers - 1) + [
+            kitchen.build(replace(case.recipe, name="someone_else"))
+        ]
     if flaw == "every tower its own":
-        return [template, *(kitchen.build(replace(case.recipe, name=f"clone_{i}")) for i in range(1, towers))]
+        return [
+            template,
+            *(kitchen.build(replace(case.recipe, name=f"clone_{i}")) for i in range(1, towers)),
+        ]
     return [template] * towers
 
 
@@ -68,7 +96,9 @@ def _merge(how: Wrap, flaw: Flaw, name: str) -> Layer:
     if flaw == "axis":
         layer.config["concat_axis" if how.merge == "Merge" else "axis"] = -1
     if flaw == "average":
-        layer.class_name, layer.config = ("Merge", {"mode": "ave"}) if how.merge == "Merge" else ("Average", {})
+        layer.class_name, layer.config = (
+            ("Merge", {"mode": "ave"}) if how.merge == "Merge" else ("Average", {})
+        )
     return layer
 
 

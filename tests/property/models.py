@@ -102,7 +102,11 @@ class Model(Layer):
 
     def untrained(self) -> list[Tensor]:
         still = [t for layer in self.layers for t in layer.untrained()]
-        return still if self.trainable else [t for layer in self.layers for t in layer.trained()] + still
+        return (
+            still
+            if self.trainable
+            else [t for layer in self.layers for t in layer.trained()] + still
+        )
 
     def output_names(self) -> list[str]:
         """What Keras calls the outputs: their layers' names, numbered where one repeats."""
@@ -193,13 +197,21 @@ class Writer:
             return self._input(layer)
         own = {"name": layer.name, "trainable": layer.trainable, **layer.config}
         if isinstance(layer, Wrapping):
-            own["layer"] = {"class_name": self._class_name(layer.inner), "config": self._config(layer.inner)}
+            own["layer"] = {
+                "class_name": self._class_name(layer.inner),
+                "config": self._config(layer.inner),
+            }
         return own
 
     def _input(self, layer: Layer) -> Entry:
         shape = "batch_shape" if self.dialect == "keras3" else "batch_input_shape"
         kind = "input_dtype" if self.dialect == "keras1" else "dtype"
-        return {shape: [None, *layer.config["shape"]], kind: "float32", "sparse": False, "name": layer.name}
+        return {
+            shape: [None, *layer.config["shape"]],
+            kind: "float32",
+            "sparse": False,
+            "name": layer.name,
+        }
 
     def _sequence(self, model: Model) -> Any:  # noqa: ANN401 - JSON is any
         """A Sequential; newer ones list their InputLayer."""
@@ -232,7 +244,9 @@ class Writer:
 
     def _entry(self, layer: Layer, model: Model, numbers: dict[Called, int]) -> Entry:
         kept = [call for call in range(len(layer.calls)) if (layer, call) in model.used]
-        nodes = [self._node(layer, layer.calls[call], numbers) for call in kept if layer.calls[call]]
+        nodes = [
+            self._node(layer, layer.calls[call], numbers) for call in kept if layer.calls[call]
+        ]
         return {
             "name": layer.name,
             "class_name": self._class_name(layer),

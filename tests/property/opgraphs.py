@@ -34,7 +34,11 @@ class Writer:
         name = f"n{len(self.ops)}"
         if shape is None and kind in (*KINDS, "Mul", "Elu"):
             shape = (-1, 3)
-        array = None if value is None else np.asarray(value, np.int32 if not isinstance(value, float) else np.float32)
+        array = (
+            None
+            if value is None
+            else np.asarray(value, np.int32 if not isinstance(value, float) else np.float32)
+        )
         self.ops[name] = Op(name, kind, inputs, (), attrs, array, () if shape is None else (shape,))
         return f"{name}:0"
 
@@ -91,14 +95,23 @@ def _edge(w: Writer, x: str, k: int, n: int) -> str:
 
 def _strided(w: Writer, x: str, k: int, n: int) -> str:
     stop = _batch(w, x) if k == n - 1 else _edge(w, x, k + 1, n)
-    return w.op("StridedSlice", x, w.op("Pack", _edge(w, x, k, n)), w.op("Pack", stop), w.op("Const", value=[1]))
+    return w.op(
+        "StridedSlice",
+        x,
+        w.op("Pack", _edge(w, x, k, n)),
+        w.op("Pack", stop),
+        w.op("Const", value=[1]),
+    )
 
 
 def _sliced(w: Writer, x: str, k: int, n: int) -> str:
     size = w.op("Sub", _batch(w, x), _edge(w, x, k, n)) if k == n - 1 else _edge(w, x, 1, n)
     begin = w.op("Pack", _edge(w, x, k, n), w.op("Const", value=0))
     return w.op(
-        "Slice", x, begin, w.op("ConcatV2", w.op("Pack", size), w.op("Const", value=[-1]), w.op("Const", value=0))
+        "Slice",
+        x,
+        begin,
+        w.op("ConcatV2", w.op("Pack", size), w.op("Const", value=[-1]), w.op("Const", value=0)),
     )
 
 
@@ -145,7 +158,9 @@ def joined(w: Writer, case: Case, ends: Sequence[str], axis: int) -> str:
             total = w.op("AddV2", total, _batch(w, end))
         numbers = _numbers(w, total)
         owners = w.op("FloorMod", numbers, w.op("Const", value=case.towers))
-        places = w.op("DynamicPartition", numbers, owners, num_partitions=case.towers).partition(":")[0]
+        places = w.op("DynamicPartition", numbers, owners, num_partitions=case.towers).partition(
+            ":"
+        )[0]
         return w.op("DynamicStitch", *(f"{places}:{k}" for k in range(len(ends))), *ends)
     return w.op("ConcatV2", *ends, w.op("Const", value=axis), shape=(-1, 3))
 
@@ -157,7 +172,9 @@ def cut(w: Writer, how: str, x: str, n: int, order: Sequence[int] | None = None)
         slices = [f"{parts}:{k}" for k in range(n)]
     elif how == "splitv":
         sizes = [4] * (n - 1) + [-1]
-        parts = w.op("SplitV", x, w.op("Const", value=sizes), w.op("Const", value=0), num_split=n).partition(":")[0]
+        parts = w.op(
+            "SplitV", x, w.op("Const", value=sizes), w.op("Const", value=0), num_split=n
+        ).partition(":")[0]
         slices = [f"{parts}:{k}" for k in range(n)]
     elif how == "dealt":
         parts = w.op("DynamicPartition", x, _owners(w, x, n), num_partitions=n).partition(":")[0]
@@ -252,5 +269,11 @@ def cases(draw: st.DrawFn, *, mean: bool | None = None) -> Case:
     # Everything is used: the last step adds up what was computed before.
     steps = [*first, *rest, ("AddV2", (last - 1, len(first) + inputs - 1)), ("BiasAdd", (last,))]
     how = draw(st.sampled_from(["split", "splitv", "dealt", *CUTS]))
-    means = st.none() if mean is False else st.sampled_from(list(MEANS)) if mean else st.sampled_from([None, *MEANS])
+    means = (
+        st.none()
+        if mean is False
+        else st.sampled_from(list(MEANS))
+        if mean
+        else st.sampled_from([None, *MEANS])
+    )
     return Case(tuple(steps), inputs, draw(st.integers(2, 5)), how, draw(means))

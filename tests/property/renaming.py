@@ -32,7 +32,13 @@ class Renaming:
     classes: bool = True
     worded: bool = False
     #: Classes that keep their name: merges say what they do by name, so a renamed one says nothing.
-    kept: frozenset[str] = GRAMMAR | {"Concatenate", "Merge", "Lambda", "TimeDistributed", "Bidirectional"}
+    kept: frozenset[str] = GRAMMAR | {
+        "Concatenate",
+        "Merge",
+        "Lambda",
+        "TimeDistributed",
+        "Bidirectional",
+    }
 
     def name(self, name: str) -> str:
         """A layer's new name; numbers and words of the old one are gone, `/` stays a path.
@@ -55,7 +61,9 @@ class Renaming:
         if not self.worded:
             return kind + digest[:10]
         one, other = (WORDS[int(digest[k : k + 4], 16) % len(WORDS)] for k in (0, 4))
-        mark = "".join(chr(ord("a") + int(letter, 16)) for letter in digest[8:14])  # no number, which may be a count
+        mark = "".join(
+            chr(ord("a") + int(letter, 16)) for letter in digest[8:14]
+        )  # no number, which may be a count
         if kind == "C":
             return f"{one.title().replace('_', '')}{other.title().replace('_', '')}{mark.title()}"
         return (f"{one}_{mark}", f"{one}{mark}", f"{mark}{one}_{other}")[int(digest[14], 16) % 3]
@@ -92,8 +100,12 @@ def _is_layer(value: Mapping[str, Any]) -> bool:
 
 def _renamed(value: Any, renaming: Renaming, names: set[str], key: str = "") -> Any:  # noqa: ANN401
     if isinstance(value, Mapping):
-        layer = isinstance(value.get("class_name"), str) and isinstance(value.get("config"), Mapping | list)
-        out = {k: _renamed(v, renaming, names, key if key in PLACES else k) for k, v in value.items()}
+        layer = isinstance(value.get("class_name"), str) and isinstance(
+            value.get("config"), Mapping | list
+        )
+        out = {
+            k: _renamed(v, renaming, names, key if key in PLACES else k) for k, v in value.items()
+        }
         if layer and (isinstance(value["config"], list) or _is_layer(value)):
             out["class_name"] = renaming.class_name(value["class_name"])
         return out
@@ -126,8 +138,14 @@ def told(stored: Stored, renaming: Renaming, known: Stored | None = None) -> Sto
     `known` is the model whose layers' names count, where some of them are gone from this one.
     """
     of_layers = set(layer_names((known or stored).architecture))
-    twins = {f"backward_{name.removeprefix('forward_')}" for name in of_layers if name.startswith("forward_")}
-    names = sorted(of_layers | twins, key=len, reverse=True)  # Keras 1.2.0 names one of a Bidirectional's two layers
+    twins = {
+        f"backward_{name.removeprefix('forward_')}"
+        for name in of_layers
+        if name.startswith("forward_")
+    }
+    names = sorted(
+        of_layers | twins, key=len, reverse=True
+    )  # Keras 1.2.0 names one of a Bidirectional's two layers
 
     def weight(name: str) -> str:
         if again := NUMBERED.fullmatch(name):  # a weight that stands in its group a second time
@@ -152,7 +170,9 @@ def _numbered(name: str, renaming: Renaming, names: set[str]) -> str | None:
 
 def _weights(stored: Stored, weight: Callable[[str], str], renaming: Renaming) -> Stored:
     def new(tensor: Tensor) -> Tensor:
-        return tensor._replace(name=weight(tensor.name), owner=tuple(map(renaming.name, tensor.owner)))
+        return tensor._replace(
+            name=weight(tensor.name), owner=tuple(map(renaming.name, tensor.owner))
+        )
 
     def of(group: Group) -> Group:
         return group._replace(tensors=tuple(map(new, group.tensors)))
@@ -160,7 +180,9 @@ def _weights(stored: Stored, weight: Callable[[str], str], renaming: Renaming) -
     return stored._replace(groups=tuple(of(g) for g in stored.groups))
 
 
-def _training(training: Mapping[str, Json] | None, renaming: Renaming, names: set[str]) -> Mapping[str, Json] | None:
+def _training(
+    training: Mapping[str, Json] | None, renaming: Renaming, names: set[str]
+) -> Mapping[str, Json] | None:
     """Losses and the like that are kept by output name."""
     if training is None:
         return None
@@ -174,7 +196,9 @@ def _training(training: Mapping[str, Json] | None, renaming: Renaming, names: se
             return [of(v) for v in value]
         # A metric is called after its output: main_out_mae.
         longest = sorted(names, key=len, reverse=True)
-        output = next((n for n in longest if key == "name" and f"{value}".startswith(f"{n}_")), None)
+        output = next(
+            (n for n in longest if key == "name" and f"{value}".startswith(f"{n}_")), None
+        )
         return value if output is None else renaming.name(output) + value[len(output) :]
 
     return {k: of(v, k) for k, v in training.items()}
@@ -184,9 +208,16 @@ def shuffled_slices(value: Any, seed: str, names: set[str]) -> Any:  # noqa: ANN
     """JSON with the code of the Lambdas called `names` made meaningless; what they are told stays."""
     if isinstance(value, Mapping):
         config = value.get("config")
-        if value.get("class_name") == "Lambda" and isinstance(config, Mapping) and config.get("name") in names:
+        if (
+            value.get("class_name") == "Lambda"
+            and isinstance(config, Mapping)
+            and config.get("name") in names
+        ):
             digest = hashlib.sha256(f"{seed}{config['name']}".encode()).hexdigest()
-            return {**value, "config": {**config, "function": _with_code(config.get("function"), digest)}}
+            return {
+                **value,
+                "config": {**config, "function": _with_code(config.get("function"), digest)},
+            }
         return {k: shuffled_slices(v, seed, names) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [shuffled_slices(v, seed, names) for v in value]
@@ -196,7 +227,10 @@ def shuffled_slices(value: Any, seed: str, names: set[str]) -> Any:  # noqa: ANN
 def _with_code(function: Any, code: str) -> Any:  # noqa: ANN401 - JSON is any
     if isinstance(function, Mapping):
         inner = function.get("config")
-        return {**function, "config": {**inner, "code": code} if isinstance(inner, Mapping) else inner}
+        return {
+            **function,
+            "config": {**inner, "code": code} if isinstance(inner, Mapping) else inner,
+        }
     return [code, *function[1:]] if isinstance(function, list | tuple) else function
 
 
@@ -204,7 +238,11 @@ def lambdas(value: Any) -> set[str]:  # noqa: ANN401 - JSON is any
     """The names of all Lambda layers."""
     if isinstance(value, Mapping):
         config = value.get("config")
-        own = {config["name"]} if value.get("class_name") == "Lambda" and isinstance(config, Mapping) else set()
+        own = (
+            {config["name"]}
+            if value.get("class_name") == "Lambda" and isinstance(config, Mapping)
+            else set()
+        )
         return own.union(*(lambdas(v) for v in value.values()))
     if isinstance(value, list | tuple):
         return set().union(*(lambdas(v) for v in value))

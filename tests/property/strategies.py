@@ -19,7 +19,11 @@ SETTINGS = settings(
     phases=[Phase.explicit, Phase.generate],
     deadline=None,
     derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.filter_too_much,
+    ],
 )
 
 #: A weight's name in the file: from its layer's, its own, and a number that no other weight has.
@@ -82,7 +86,9 @@ class Kitchen:
     def build(self, recipe: Recipe) -> Model:
         """The model."""
         inputs = [input_layer(self._input_name(recipe, i), s) for i, s in enumerate(recipe.inputs)]
-        outputs = self._sequence(recipe, inputs[0]) if recipe.sequential else self._graph(recipe, inputs)
+        outputs = (
+            self._sequence(recipe, inputs[0]) if recipe.sequential else self._graph(recipe, inputs)
+        )
         return Model(
             recipe.name, "", trainable=not recipe.frozen, inputs=tuple(inputs), outputs=tuple(outputs),
             sequential=recipe.sequential,
@@ -161,11 +167,14 @@ class Kitchen:
         nameless = self.writer.listed and not shared
         model = self.build(replace(step.inner, sequential=step.inner.sequential and not nameless))
         reads = [
-            self._fit(picks[i % len(picks)], s.shape, f"{step.inner.name}_fit{i}") for i, s in enumerate(model.inputs)
+            self._fit(picks[i % len(picks)], s.shape, f"{step.inner.name}_fit{i}")
+            for i, s in enumerate(model.inputs)
         ]
         outputs = list(model.on(*reads))
         if step.again and shared:
-            outputs += model.on(*reads[::-1]) if len({r.shape for r in reads}) == 1 else model.on(*reads)
+            outputs += (
+                model.on(*reads[::-1]) if len({r.shape for r in reads}) == 1 else model.on(*reads)
+            )
         return outputs
 
     def _fit(self, sym: Sym, shape: Shape, name: str) -> Sym:
@@ -190,7 +199,9 @@ class Kitchen:
 def _behind(syms: Sequence[Sym]) -> list[tuple[Sym, ...]]:
     """What the calls that made `syms` read, and what the reshapes before them did."""
     reads = [s.layer.calls[s.call] for s in syms]
-    return reads + [r.layer.calls[r.call] for read in reads for r in read if r.layer.class_name == "Reshape"]
+    return reads + [
+        r.layer.calls[r.call] for read in reads for r in read if r.layer.class_name == "Reshape"
+    ]
 
 
 @dataclass(frozen=True)
@@ -210,10 +221,20 @@ ONES: Entry = {"class_name": "Ones", "config": {}}
 
 def _dense(old: bool, step: Step, shape: Shape) -> Made:
     bias, units = step.flags[0], step.units
-    config: Entry = {"units": units, "activation": "linear", "use_bias": bias, "kernel_initializer": GLOROT}
+    config: Entry = {
+        "units": units,
+        "activation": "linear",
+        "use_bias": bias,
+        "kernel_initializer": GLOROT,
+    }
     config |= {"bias_initializer": ZEROS, "kernel_regularizer": None, "bias_constraint": None}
     if old:
-        config = {"output_dim": units, "init": "glorot_uniform", "activation": "linear", "bias": bias}
+        config = {
+            "output_dim": units,
+            "init": "glorot_uniform",
+            "activation": "linear",
+            "bias": bias,
+        }
     k, b = ("W", "b") if old else ("kernel", "bias")
     weights = ((k, (shape[-1], units), True), *(((b, (units,), True),) if bias else ()))
     return Made("Dense", config, (*shape[:-1], units), weights)
@@ -226,7 +247,14 @@ def _conv(old: bool, step: Step, shape: Shape) -> Made:
     config: Entry = {"filters": n, "kernel_size": [3, 3], "padding": "same", "use_bias": bias}
     config |= {"kernel_initializer": GLOROT, "bias_initializer": ZEROS}
     if old:
-        config = {"nb_filter": n, "nb_row": 3, "nb_col": 3, "init": "uniform", "border_mode": "same", "bias": bias}
+        config = {
+            "nb_filter": n,
+            "nb_row": 3,
+            "nb_col": 3,
+            "init": "uniform",
+            "border_mode": "same",
+            "bias": bias,
+        }
     k, b = ("W", "b") if old else ("kernel", "bias")
     weights = ((k, (3, 3, shape[-1], n), True), *(((b, (n,), True),) if bias else ()))
     return Made("Convolution2D" if old else "Conv2D", config, (*shape[:-1], n), weights)
@@ -237,7 +265,12 @@ def _norm(old: bool, step: Step, shape: Shape) -> Made:
     each = (shape[-1],)
     config: Entry = {"axis": -1, "momentum": 0.99, "epsilon": 0.001}
     if not old:
-        config |= {"center": center, "scale": scale, "beta_initializer": ZEROS, "gamma_initializer": ONES}
+        config |= {
+            "center": center,
+            "scale": scale,
+            "beta_initializer": ZEROS,
+            "gamma_initializer": ONES,
+        }
         config |= {"moving_mean_initializer": ZEROS, "moving_variance_initializer": ONES}
         config |= {"beta_regularizer": None, "gamma_regularizer": None}
     mean, var = ("running_mean", "running_std") if old else ("moving_mean", "moving_variance")
@@ -251,13 +284,25 @@ def _lstm(old: bool, step: Step, shape: Shape) -> Made:
     if len(shape) != 2:
         return _dense(old, step, shape)
     n = step.units
-    config: Entry = {"units": n, "use_bias": True, "kernel_initializer": GLOROT, "bias_initializer": ZEROS}
+    config: Entry = {
+        "units": n,
+        "use_bias": True,
+        "kernel_initializer": GLOROT,
+        "bias_initializer": ZEROS,
+    }
     config |= {"recurrent_initializer": GLOROT}
     if old:
-        config = {"output_dim": n, "init": "glorot_uniform", "inner_init": "orthogonal", "forget_bias_init": "one"}
+        config = {
+            "output_dim": n,
+            "init": "glorot_uniform",
+            "inner_init": "orthogonal",
+            "forget_bias_init": "one",
+        }
     names = ("W", "U", "b") if old else ("kernel", "recurrent_kernel", "bias")
     shapes = ((shape[-1], 4 * n), (n, 4 * n), (4 * n,))
-    return Made("LSTM", config, (n,), tuple((w, s, True) for w, s in zip(names, shapes, strict=True)))
+    return Made(
+        "LSTM", config, (n,), tuple((w, s, True) for w, s in zip(names, shapes, strict=True))
+    )
 
 
 def _activation(_: bool, __: Step, shape: Shape) -> Made:
@@ -273,7 +318,11 @@ def _custom(_: bool, step: Step, shape: Shape) -> Made:
 
 def _lambda(old: bool, _: Step, shape: Shape) -> Made:
     """A Lambda of the model's own, which is nobody's slice."""
-    config: Entry = {"function": ["YwEAAAAAAAAA", None, None], "function_type": "lambda", "arguments": {}}
+    config: Entry = {
+        "function": ["YwEAAAAAAAAA", None, None],
+        "function_type": "lambda",
+        "arguments": {},
+    }
     return Made("Lambda", config if not old else {**config, "output_shape": [*shape]}, shape)
 
 
@@ -291,9 +340,9 @@ KINDS: dict[str, Callable[[bool, Step, Shape], Made]] = {
 TELLTALE = ("dense", "conv", "norm", "lstm", "activation")
 
 SHAPES = st.sampled_from([(4,), (3,), (5, 4), (6, 6, 2)])
-WEIGHTS = st.lists(st.tuples(st.sampled_from([(3,), (4,), (3, 3), (1,), ()]), st.booleans()), max_size=3).map(
-    lambda ws: tuple(sorted(ws, key=lambda w: not w[1]))
-)
+WEIGHTS = st.lists(
+    st.tuples(st.sampled_from([(3,), (4,), (3, 3), (1,), ()]), st.booleans()), max_size=3
+).map(lambda ws: tuple(sorted(ws, key=lambda w: not w[1])))
 
 
 @st.composite
@@ -322,16 +371,36 @@ def recipes(  # noqa: PLR0913 - all but one are told apart by name
             )  # fmt: skip
             if sequential and (len(inner.inputs), inner.outputs) != (1, 1):
                 continue
-            steps.append(Step("nested", called, _picks(draw), again=draw(st.integers(0, 3)) == 0, inner=inner))
+            steps.append(
+                Step(
+                    "nested", called, _picks(draw), again=draw(st.integers(0, 3)) == 0, inner=inner
+                )
+            )
             continue
         kind = draw(st.sampled_from(kinds))
         custom = draw(WEIGHTS) if kind == "custom" else ()
         flags = (draw(st.booleans()), draw(st.booleans()))
         again = draw(st.integers(0, 4)) == 0
-        steps.append(Step(kind, called, _picks(draw), draw(st.integers(2, 4)), flags, frozen, again, None, custom))
-    if not steps or _only_normalizes(steps):  # parts of a batch are normalized on purpose: that is no wrapper
+        steps.append(
+            Step(
+                kind,
+                called,
+                _picks(draw),
+                draw(st.integers(2, 4)),
+                flags,
+                frozen,
+                again,
+                None,
+                custom,
+            )
+        )
+    if not steps or _only_normalizes(
+        steps
+    ):  # parts of a batch are normalized on purpose: that is no wrapper
         steps.append(Step("dense", f"{prefix}only"))
-    inputs = (draw(SHAPES),) if sequential else tuple(draw(st.lists(SHAPES, min_size=1, max_size=3)))
+    inputs = (
+        (draw(SHAPES),) if sequential else tuple(draw(st.lists(SHAPES, min_size=1, max_size=3)))
+    )
     outputs = 1 if sequential else draw(st.integers(1, 3))
     by_flag = flags_in_memory and draw(st.integers(0, 3)) == 0
     return Recipe(name, tuple(steps), inputs, outputs, sequential, by_flag)

@@ -28,7 +28,14 @@ def written(graph: OpGraph, tensor: str, replace: dict[str, str], known: dict[st
         reads = tuple(written(graph, t, replace, known) for t in op.inputs)
         value = None if op.value is None else (str(op.value.dtype), op.value.tobytes())
         order = list(graph.ops).index(name) if op.kind == "Placeholder" else 0
-        known[tensor] = (op.kind, output, order, value, tuple(sorted(op.attrs.items(), key=str)), reads)
+        known[tensor] = (
+            op.kind,
+            output,
+            order,
+            value,
+            tuple(sorted(op.attrs.items(), key=str)),
+            reads,
+        )
     return known[tensor]
 
 
@@ -44,7 +51,11 @@ def test_wrapped_unwraps_to_itself(case: Case) -> None:
     graph = wrapped(case)
     found = find([graph], {}).wrapper
     assert found is not None
-    assert (found.towers, len(found.sources), len(found.merges)) == (case.towers, case.inputs, 1 + bool(case.mean))
+    assert (found.towers, len(found.sources), len(found.merges)) == (
+        case.towers,
+        case.inputs,
+        1 + bool(case.mean),
+    )
     assert results(graph, found.replace) == results(plain(case), {})
     assert found.reach is None
 

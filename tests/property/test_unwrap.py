@@ -56,7 +56,9 @@ def right_or_refused(models: tuple[Stored, Stored]) -> None:
 def _frozen_whole(recipe: Recipe) -> Recipe:
     """Sub-models frozen by a flag of their own, some of them; under a head the template's own would be lost."""
     steps = tuple(
-        replace(s, inner=s.inner and replace(_frozen_whole(s.inner), frozen=len(s.inner.steps) % 2 == 1))
+        replace(
+            s, inner=s.inner and replace(_frozen_whole(s.inner), frozen=len(s.inner.steps) % 2 == 1)
+        )
         for s in recipe.steps
     )
     return replace(recipe, steps=steps, frozen=False)
@@ -68,7 +70,9 @@ def _same_names(recipe: Recipe) -> Recipe:
     steps = []
     for step in recipe.steps:
         counts[step.kind] = counts.get(step.kind, 0) + 1
-        inner = step.inner and replace(_same_names(step.inner), name=f"{step.kind}_{counts[step.kind]}")
+        inner = step.inner and replace(
+            _same_names(step.inner), name=f"{step.kind}_{counts[step.kind]}"
+        )
         steps.append(replace(step, name=f"{step.kind}_{counts[step.kind]}", inner=inner))
     return replace(recipe, steps=tuple(steps))
 
@@ -102,7 +106,13 @@ def test_a_result_is_clean(case: Case) -> None:
 def test_a_model_that_was_never_wrapped_is_clean(case: Case) -> None:
     """Whatever it is made of."""
     made = plan(both(case)[1])
-    assert (made.verdict, made.result, made.refusal, made.wrappers, made.dropped) == ("clean", None, None, (), ())
+    assert (made.verdict, made.result, made.refusal, made.wrappers, made.dropped) == (
+        "clean",
+        None,
+        None,
+        (),
+        (),
+    )
 
 
 @SETTINGS
@@ -135,7 +145,9 @@ def test_names_that_lead_nowhere_misplace_nothing(case: Case) -> None:
 @given(cases(recipes(kinds=TELLTALE, depth=1), namings=tuple(ARBITRARY)))
 def test_configs_tell_where_names_do_not(case: Case) -> None:
     """Initializers say how many weights a built-in layer has, so order and shapes leave one reading."""
-    case = replace(case, writer=case.writer if case.writer.dialect != "keras1" else Writer("keras2"))
+    case = replace(
+        case, writer=case.writer if case.writer.dialect != "keras1" else Writer("keras2")
+    )
     case = replace(case, wraps=tuple(replace(w, merge="Concatenate") for w in case.wraps))
     before, wanted = both(case, ARBITRARY)
     made = plan(before)

@@ -13,13 +13,26 @@ from typing import Any, Literal, TypeAlias
 
 from hypothesis import strategies as st
 
-from tests.property.models import Entry, Layer, Model, Shape, Sym, Weight, Wrapping, Writer, groups, input_layer
+from tests.property.models import (
+    Entry,
+    Layer,
+    Model,
+    Shape,
+    Sym,
+    Weight,
+    Wrapping,
+    Writer,
+    groups,
+    input_layer,
+)
 from tests.property.strategies import TELLING, WRITERS, Kitchen, Naming, Recipe
 from unnest.core.model import Stored, Tensor
 
 CODE = "YwMAAAAAAAAABwAAAAUAAABTAAAA\n"
 
-Slices: TypeAlias = Literal["arguments", "closure", "defaults", "ratio", "class", "split", "split-ratio"]
+Slices: TypeAlias = Literal[
+    "arguments", "closure", "defaults", "ratio", "class", "split", "split-ratio"
+]
 Where: TypeAlias = Literal["whole", "head", "gan", "inline", "sequential", "time", "outer", "twice"]
 
 
@@ -79,7 +92,9 @@ def slice_layer(how: Wrap, writer: Writer, name: str, part: int, whole: Sym) -> 
 def merge_layer(how: Wrap, name: str) -> Layer:
     """One merge, as the generation of Keras has it."""
     if how.merge == "Merge":
-        return Layer(name, "Merge", {"mode": "concat", "mode_type": "raw", "concat_axis": 0, "arguments": {}})
+        return Layer(
+            name, "Merge", {"mode": "concat", "mode_type": "raw", "concat_axis": 0, "arguments": {}}
+        )
     return Layer(name, "Concatenate", {"axis": 0})
 
 
@@ -87,7 +102,9 @@ def towers(template: Model, reads: Sequence[Sym], how: Wrap, writer: Writer) -> 
     """Slices, towers and merges on `reads`: the merged outputs."""
     parts: list[list[Sym]]
     if how.slices in ("split", "split-ratio"):
-        sizes: Entry = {"shares": list(how.ratios[: how.towers])} if how.slices == "split-ratio" else {}
+        sizes: Entry = (
+            {"shares": list(how.ratios[: how.towers])} if how.slices == "split-ratio" else {}
+        )
         config = {"parts": how.towers, **sizes}
         split = [
             Layer(f"{how.name}_split{i}", "SplitBatch", config).call((s,), *[s.shape] * how.towers)
@@ -98,7 +115,10 @@ def towers(template: Model, reads: Sequence[Sym], how: Wrap, writer: Writer) -> 
         order = [(p, i) for i in range(len(reads)) for p in range(how.towers)]
         if not how.by_input:
             order.sort()
-        made = {(p, i): slice_layer(how, writer, f"{how.name}_slice{i}_{p}", p, reads[i])(reads[i]) for p, i in order}
+        made = {
+            (p, i): slice_layer(how, writer, f"{how.name}_slice{i}_{p}", p, reads[i])(reads[i])
+            for p, i in order
+        }
         parts = [[made[p, i] for i in range(len(reads))] for p in range(how.towers)]
     called = [template.on(*part) for part in parts]
     names = template.output_names()
@@ -119,7 +139,9 @@ def parallel(template: Model, how: Wrap, writer: Writer) -> Model:
 def _dense(kitchen: Kitchen, name: str, sym: Sym, units: int) -> Sym:
     """A layer of the larger model; its weights are told by their names always."""
     shapes = (("kernel", (sym.shape[-1], units)), ("bias", (units,)))
-    own = tuple(Weight(Tensor(f"{name}/{w}:0", s, "<f4", f"/{name}/{w}"), learns=True) for w, s in shapes)
+    own = tuple(
+        Weight(Tensor(f"{name}/{w}:0", s, "<f4", f"/{name}/{w}"), learns=True) for w, s in shapes
+    )
     config: Entry = {"units": units, "activation": "linear", "use_bias": True}
     if kitchen.writer.dialect != "keras1":
         config |= {"kernel_initializer": {"class_name": "GlorotUniform", "config": {}}}
@@ -135,7 +157,8 @@ def _fed(kitchen: Kitchen, shapes: Sequence[Shape], name: str) -> tuple[list[Sym
     """New inputs, and a Dense layer on each that fits what comes."""
     inputs = [input_layer(f"{name}{i}", (*s[:-1], 7)) for i, s in enumerate(shapes)]
     return inputs, [
-        _dense(kitchen, f"{name}{i}_fit", x, s[-1]) for i, (x, s) in enumerate(zip(inputs, shapes, strict=True))
+        _dense(kitchen, f"{name}{i}_fit", x, s[-1])
+        for i, (x, s) in enumerate(zip(inputs, shapes, strict=True))
     ]
 
 
@@ -159,7 +182,12 @@ def placed(case: Case, kitchen: Kitchen, *, wrapped: bool) -> Model:
     if case.where == "time":
         frames = input_layer("frames", (3, *model.inputs[0].shape))
         every = Wrapping("every_frame", "TimeDistributed", inner=model)
-        return Model("film", "", inputs=(frames,), outputs=every.call((frames,), (3, *model.outputs[0].shape)))
+        return Model(
+            "film",
+            "",
+            inputs=(frames,),
+            outputs=every.call((frames,), (3, *model.outputs[0].shape)),
+        )
     if case.where == "outer":
         inputs = [input_layer(f"outer{i}", s.shape) for i, s in enumerate(model.inputs)]
         return Model("larger", "", inputs=tuple(inputs), outputs=model.on(*inputs))
@@ -172,7 +200,9 @@ def placed(case: Case, kitchen: Kitchen, *, wrapped: bool) -> Model:
     if case.where == "twice":
         more, refitted = _fed(kitchen, [s.shape for s in model.inputs], "again")
         inputs += more
-        after += [_dense(kitchen, f"after_again{i}", s, 2) for i, s in enumerate(model.on(*refitted))]
+        after += [
+            _dense(kitchen, f"after_again{i}", s, 2) for i, s in enumerate(model.on(*refitted))
+        ]
     return Model("larger", "", inputs=tuple(inputs), outputs=tuple(after))
 
 
@@ -212,7 +242,12 @@ def training_config(case: Case, model: Model) -> Entry | None:
     loss: Any = {n: ["mse", "mae"][i % 2] for i, n in enumerate(names)} if case.by_name else "mse"
     weights: Any = {n: float(i) for i, n in enumerate(names)} if case.by_name else None
     optimizer = {"class_name": kind, "config": {"lr": 0.01}}
-    return {"optimizer_config": optimizer, "loss": loss, "metrics": ["acc"], "loss_weights": weights}
+    return {
+        "optimizer_config": optimizer,
+        "loss": loss,
+        "metrics": ["acc"],
+        "loss_weights": weights,
+    }
 
 
 def saved(case: Case, model: Model) -> Stored:
@@ -231,7 +266,8 @@ def saved(case: Case, model: Model) -> Stored:
 def both(case: Case, namings: dict[str, Naming] = TELLING) -> tuple[Stored, Stored]:
     """What was saved, and what should have been."""
     return tuple(  # type: ignore[return-value]
-        saved(case, placed(case, case.kitchen(namings), wrapped=wrapped)) for wrapped in (True, False)
+        saved(case, placed(case, case.kitchen(namings), wrapped=wrapped))
+        for wrapped in (True, False)
     )
 
 
@@ -242,7 +278,9 @@ def wraps(level: int) -> st.SearchStrategy[Wrap]:
         Wrap,
         name=st.just(f"parallel{level}"),
         towers=st.integers(1, 8),
-        slices=st.sampled_from(["arguments", "closure", "defaults", "ratio", "class", "split", "split-ratio"]),
+        slices=st.sampled_from(
+            ["arguments", "closure", "defaults", "ratio", "class", "split", "split-ratio"]
+        ),
         ratios=st.tuples(*[st.integers(1, 5)] * 8),
         named_after_outputs=st.booleans(),
         by_input=st.booleans(),
@@ -253,7 +291,16 @@ def wraps(level: int) -> st.SearchStrategy[Wrap]:
 def cases(
     draw: st.DrawFn,
     recipes: st.SearchStrategy[Recipe],
-    where: Sequence[Where] = ("whole", "head", "gan", "inline", "sequential", "time", "outer", "twice"),
+    where: Sequence[Where] = (
+        "whole",
+        "head",
+        "gan",
+        "inline",
+        "sequential",
+        "time",
+        "outer",
+        "twice",
+    ),
     namings: Sequence[str] = tuple(TELLING),
     levels: int = 3,
 ) -> Case:
@@ -266,10 +313,17 @@ def cases(
         place = "gan"  # its name would be lost
     if place == "head" and writer.dialect == "keras3" and recipe.sequential:
         place = "gan"  # it stays nested, and says so: a Sequential of Keras 3 does not note its tensors' shapes
-    if place == "head" and writer.dialect == "keras1" and recipe.sequential and recipe.steps[0].kind == "nested":
+    if (
+        place == "head"
+        and writer.dialect == "keras1"
+        and recipe.sequential
+        and recipe.steps[0].kind == "nested"
+    ):
         place = "gan"  # Keras 1 takes a model that begins a Sequential apart: k122/kuza-seqnest-x2-sgd-head shows it
     merge = "Merge" if writer.dialect == "keras1" else "Concatenate"
-    made = tuple(replace(draw(wraps(level)), merge=merge) for level in range(draw(st.integers(1, levels))))
+    made = tuple(
+        replace(draw(wraps(level)), merge=merge) for level in range(draw(st.integers(1, levels)))
+    )
     return Case(
         recipe, writer, draw(st.sampled_from(namings)), made, place,
         draw(st.sampled_from(list(OPTIMIZERS))), draw(st.booleans()),

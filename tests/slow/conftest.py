@@ -15,7 +15,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None if "slow" in (config.getoption("-m") or "") else True
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
     """The table, and every case that could not be verified, with its reason."""
     runs = config.stash.get(TABLE, [])
     if runs:

@@ -12,7 +12,9 @@ def python_of(stack: str) -> Path:
     """The Python of a stack; skips the test where it is not there."""
     folder = os.environ.get("UNNEST_STACKS")
     if not folder:
-        pytest.skip("UNNEST_STACKS names no folder of original stacks (fixtures/scripts/make-stack)")
+        pytest.skip(
+            "UNNEST_STACKS names no folder of original stacks (fixtures/scripts/make-stack)"
+        )
     python = Path(folder) / stack / "bin" / "python"
     if not python.exists():
         pytest.skip(f"UNNEST_STACKS has no {stack}: fixtures/scripts/make-stack {stack} {folder}")

@@ -119,7 +119,9 @@ else:
 """
 
 
-@pytest.mark.parametrize("name", ["mobilenet", "mobilenet_v2", "resnet50", "xception", "densenet121"])
+@pytest.mark.parametrize(
+    "name", ["mobilenet", "mobilenet_v2", "resnet50", "xception", "densenet121"]
+)
 @pytest.mark.parametrize("stack", STACKS)
 def test_weights_into_todays_application(stack: str, name: str, tmp_path: Path) -> None:
     """Equal where today's application is the same model as the parallel file's, and refused by name where not."""

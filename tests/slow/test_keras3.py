@@ -33,7 +33,16 @@ def converted(paths: dict[str, Path], folder: Path) -> tuple[list[str], list[tup
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_all_files(backend: str, tmp_path: Path) -> None:
     """Full saves, parallel and base, of every stack and container."""
-    named = ("parallel.h5", "base.h5", "lookalike.h5", "clean.h5", "parallel.keras", "base.keras", "parallel", "base")
+    named = (
+        "parallel.h5",
+        "base.h5",
+        "lookalike.h5",
+        "clean.h5",
+        "parallel.keras",
+        "base.keras",
+        "parallel",
+        "base",
+    )
     found = [p for n in named for p in FIXTURES.rglob(n) if "scripts" not in p.parts]
     names, files = converted({str(p.relative_to(FIXTURES)): p for p in sorted(found)}, tmp_path)
     assert len(files) > 300

@@ -77,7 +77,9 @@ def _written(case: Path, name: str, output: Path) -> Iterator[tuple[str, dict[st
     }  # fmt: skip
 
 
-def answers(python: str, api: str, cases: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
+def answers(
+    python: str, api: str, cases: list[dict[str, Any]], folder: Path
+) -> list[dict[str, Any]]:
     """What `lines.py` says of each case."""
     told, out = folder / f"{api}.json", folder / f"{api}.jsonl"
     told.write_text(json.dumps({"scripts": str(SCRIPTS), "api": api, "own": False, "cases": cases}))

@@ -14,7 +14,15 @@ from tests.corpus.unpacked import FIXTURES
 from unnest.report.load_hint import UNPROMISED
 from unnest.report.result import Report
 
-NAMES = ("base.h5", "lookalike.h5", "clean.h5", "base.keras", "parallel.keras", "lookalike.keras", "base.json")
+NAMES = (
+    "base.h5",
+    "lookalike.h5",
+    "clean.h5",
+    "base.keras",
+    "parallel.keras",
+    "lookalike.keras",
+    "base.json",
+)
 PATIENCE = 3600
 
 LOADER = """
@@ -38,13 +46,21 @@ for path in paths:
 def files() -> list[Path]:
     """Every model of the fixtures that is a file, as genuine software wrote it."""
     return sorted(
-        p for name in NAMES for p in FIXTURES.rglob(name) if ("keras_zip" in p.parts) == (p.suffix == ".keras")
+        p
+        for name in NAMES
+        for p in FIXTURES.rglob(name)
+        if ("keras_zip" in p.parts) == (p.suffix == ".keras")
     )
 
 
 def loaded(python: str, keras: str, paths: list[Path], home: Path) -> list[str | None]:
     """Why each file does not load in this Keras; None where it does."""
-    env = {"PATH": os.defpath, "HOME": str(home), "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}
+    env = {
+        "PATH": os.defpath,
+        "HOME": str(home),
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "CUDA_VISIBLE_DEVICES": "",
+    }
     done = subprocess.run(
         [python, "-c", LOADER, keras], input=json.dumps([str(p) for p in paths]), env=env, cwd=home,
         capture_output=True, text=True, check=False, timeout=PATIENCE,

@@ -31,7 +31,9 @@ from unnest.report.result import Report
 pytestmark = pytest.mark.slow
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+axe = pytest.importorskip(
+    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+)
 
 Page: TypeAlias = Any
 Browser: TypeAlias = Any
@@ -44,7 +46,11 @@ MODEL = FIXTURES / "k224/official-cnn-adam/parallel.h5"
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium without a window."""
-    path = os.environ.get("UNNEST_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
+    path = (
+        os.environ.get("UNNEST_BROWSER")
+        or shutil.which("chromium")
+        or shutil.which("google-chrome")
+    )
     with playwright.sync_playwright() as started:
         try:
             chromium = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
@@ -69,7 +75,9 @@ def visit(browser: Browser, place: Path, reports: list[Report], **options: Any) 
     page.on("console", lambda message: troubles.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.on("dialog", lambda dialog: troubles.append(f"dialog: {dialog.message}"))
-    page.on("request", lambda asked: troubles.append(asked.url) if asked.url != place.as_uri() else None)
+    page.on(
+        "request", lambda asked: troubles.append(asked.url) if asked.url != place.as_uri() else None
+    )
     page.goto(place.as_uri())
     page.wait_for_selector("footer")
     return Visit(page, troubles)
@@ -86,11 +94,15 @@ def reports_of(kind: str) -> list[Report]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("kind", ["model", "rows"])
-def test_clean_and_accessible(kind: str, width: int, scheme: str, browser: Browser, tmp_path: Path) -> None:
+def test_clean_and_accessible(
+    kind: str, width: int, scheme: str, browser: Browser, tmp_path: Path
+) -> None:
     """Nothing on the console, no request, nothing cut off at the side, no violation that axe calls serious."""
     size = {"width": width, "height": 900}
     place = tmp_path / "page.html"
-    shown = visit(browser, place, reports_of(kind), viewport=size, color_scheme=scheme, bypass_csp=True)
+    shown = visit(
+        browser, place, reports_of(kind), viewport=size, color_scheme=scheme, bypass_csp=True
+    )
     page = shown.page
     if kind == "model":
         page.locator("[data-box]").nth(3).click()
@@ -101,10 +113,14 @@ def test_clean_and_accessible(kind: str, width: int, scheme: str, browser: Brows
     heads = page.evaluate("[...document.querySelectorAll('.data th')].map((e) => e.offsetWidth)")
     assert abs(sum(heads) - page.evaluate("document.querySelector('.data').offsetWidth")) <= 1
     found = axe.Axe().run(page).response["violations"]
-    assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
+    assert [
+        (v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")
+    ] == []
     assert shown.troubles == []
     # The same without axe, which runs beside the policy.
-    assert visit(browser, place, reports_of(kind), viewport=size, color_scheme=scheme).troubles == []
+    assert (
+        visit(browser, place, reports_of(kind), viewport=size, color_scheme=scheme).troubles == []
+    )
 
 
 def test_a_layer_on_a_click(browser: Browser, tmp_path: Path) -> None:
@@ -115,11 +131,20 @@ def test_a_layer_on_a_click(browser: Browser, tmp_path: Path) -> None:
     assert panel.locator("h3").inner_text() == "dense_1 Dense"
     told = panel.inner_text()
     assert all(
-        part in told for part in ("(None, 4)", "dense_1/kernel:0", "(36, 4) float32", "144 parameters, 576 B", "units")
+        part in told
+        for part in (
+            "(None, 4)",
+            "dense_1/kernel:0",
+            "(36, 4) float32",
+            "144 parameters, 576 B",
+            "units",
+        )
     )
     assert panel.locator(".histogram svg").count() == 2
     assert panel.locator(".histogram svg").first.get_attribute("aria-label").startswith("-")
-    page.get_by_label("before", exact=True).locator("[data-box]", has_text="sequential_1").first.dblclick()
+    page.get_by_label("before", exact=True).locator(
+        "[data-box]", has_text="sequential_1"
+    ).first.dblclick()
     assert page.locator(".crumbs").first.inner_text() == "before \u203a sequential_1 (9 layers)"
     page.get_by_label("Find a layer").fill("conv2d")
     assert page.locator("[role=status]").inner_text() == "4 found"  # two before, two after
@@ -169,7 +194,9 @@ def test_names_stay_names(evil: str, browser: Browser, tmp_path: Path) -> None:
         assert view.troubles == []
         assert view.page.locator("img, script:not([type]):not(:nth-of-type(n))").count() == 0
         assert (
-            view.page.evaluate("document.images.length + document.querySelectorAll('iframe, object, embed').length")
+            view.page.evaluate(
+                "document.images.length + document.querySelectorAll('iframe, object, embed').length"
+            )
             == 0
         )
     title = json.loads(json_report.line(one))["path"]
@@ -180,14 +207,17 @@ def test_names_stay_names(evil: str, browser: Browser, tmp_path: Path) -> None:
 def test_downloads_hold_what_is_shown(browser: Browser, tmp_path: Path) -> None:
     """CSV that no spreadsheet takes for formulas; JSON as --json prints it."""
     reports = [
-        replace(report, path=f"{'=' if n == 0 else ''}run/{n}.h5") for n, report in enumerate(reports_of("rows"))
+        replace(report, path=f"{'=' if n == 0 else ''}run/{n}.h5")
+        for n, report in enumerate(reports_of("rows"))
     ]
     page = visit(browser, tmp_path / "page.html", reports).page
     with page.expect_download() as saved:
         page.get_by_role("button", name="Download JSON").click()
     told = json.loads(Path(saved.value.path()).read_text(encoding="utf-8"))
     meant = json.loads(json_report.render(reports))
-    assert sorted(told.pop("files"), key=lambda e: e["path"]) == sorted(meant.pop("files"), key=lambda e: e["path"])
+    assert sorted(told.pop("files"), key=lambda e: e["path"]) == sorted(
+        meant.pop("files"), key=lambda e: e["path"]
+    )
     assert told == meant
     parallel = [report for report in reports if report.verdict == "parallel"]
     page.get_by_label("Filter by words").fill("parallel")
@@ -195,8 +225,12 @@ def test_downloads_hold_what_is_shown(browser: Browser, tmp_path: Path) -> None:
     with page.expect_download() as saved:
         page.get_by_role("button", name="Download CSV").click()
     rows = list(csv.DictReader(io.StringIO(Path(saved.value.path()).read_text(encoding="utf-8"))))
-    assert sorted(row["path"].removeprefix("'") for row in rows) == sorted(report.path for report in parallel)
-    assert not [value for row in rows for value in row.values() if value.startswith(("=", "+", "-", "@"))]
+    assert sorted(row["path"].removeprefix("'") for row in rows) == sorted(
+        report.path for report in parallel
+    )
+    assert not [
+        value for row in rows for value in row.values() if value.startswith(("=", "+", "-", "@"))
+    ]
     assert {row["template"] for row in rows} == {report.wrappers[0].template for report in parallel}
 
 
@@ -235,16 +269,22 @@ FRAMES = """async (step) => {
 def test_ten_thousand_rows_stay_fluid(browser: Browser, tmp_path: Path) -> None:
     """Ready at once, few elements, and no frame is late while it scrolls; sorted and filtered within a moment."""
     kinds = reports_of("rows")
-    reports = [replace(kinds[n % len(kinds)], path=f"runs/{n // 100:03}/{n:05}.h5") for n in range(10_000)]
+    reports = [
+        replace(kinds[n % len(kinds)], path=f"runs/{n // 100:03}/{n:05}.h5") for n in range(10_000)
+    ]
     page = visit(browser, tmp_path / "page.html", reports).page
     ready = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
     assert page.evaluate("document.querySelectorAll('*').length") < 3_000
-    scrolled = page.evaluate(f"({FRAMES})((i) => {{ document.querySelector('.scroll').scrollTop = i * 8000; }})")
+    scrolled = page.evaluate(
+        f"({FRAMES})((i) => {{ document.querySelector('.scroll').scrollTop = i * 8000; }})"
+    )
     page.get_by_label("Filter by words").fill("runs/042")
     assert page.locator("[role=status]").inner_text() == "100 of 10,000 shown"
     page.get_by_label("Filter by words").fill("")
     sort = "document.querySelectorAll('th button')[1].click()"
-    sorting = page.evaluate(f"() => {{ const t = performance.now(); {sort}; return performance.now() - t; }}")
+    sorting = page.evaluate(
+        f"() => {{ const t = performance.now(); {sort}; return performance.now() - t; }}"
+    )
     assert page.locator("td.path").first.inner_text() == "000/00000.h5"
     print(f"ready {ready:.0f} ms, frames {scrolled}, sorting {sorting:.0f} ms")  # noqa: T201 - measured
     assert ready < READY
@@ -254,7 +294,9 @@ def test_ten_thousand_rows_stay_fluid(browser: Browser, tmp_path: Path) -> None:
 
 def test_two_thousand_layers_stay_fluid(browser: Browser, tmp_path: Path) -> None:
     """Two towers of a template of 2,000 layers: moved near, from afar, and zoomed."""
-    page = visit(browser, tmp_path / "page.html", [inspected(deep(tmp_path / "deep.h5", 2_000))]).page
+    page = visit(
+        browser, tmp_path / "page.html", [inspected(deep(tmp_path / "deep.h5", 2_000))]
+    ).page
     ready = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
     graph = page.locator(".graph").nth(1)
     assert "2,001 layers" in graph.locator(".crumbs").inner_text()
@@ -276,7 +318,9 @@ def test_two_thousand_layers_stay_fluid(browser: Browser, tmp_path: Path) -> Non
     assert ready < READY
     assert max(near[1], far[1], zoomed[1]) < FRAME
     page.get_by_label("Find a layer").fill("d1500")
-    assert page.locator("[role=status]").inner_text() == "2 found"  # before, inside of the towers, and after
+    assert (
+        page.locator("[role=status]").inner_text() == "2 found"
+    )  # before, inside of the towers, and after
 
 
 def deep(path: Path, count: int) -> Path:
@@ -296,4 +340,6 @@ def deep(path: Path, count: int) -> Path:
             ]
         names.append(name)
     template = makeh5.model("tmpl", layers, [["x", 0, 0]], [[names[-1], 0, 0]])
-    return makeh5.write(path, makeh5.parallel(template), {"x": [], "lambda_1": [], "lambda_2": [], "tmpl": weights})
+    return makeh5.write(
+        path, makeh5.parallel(template), {"x": [], "lambda_1": [], "lambda_2": [], "tmpl": weights}
+    )

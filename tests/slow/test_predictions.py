@@ -35,7 +35,9 @@ STACKS: dict[str, dict[str, str]] = runpy.run_path(str(SCRIPTS / "cases.py"))["S
 
 def sources(stack: str) -> list[Path]:
     """The parallel models of a stack: full saves, and weights."""
-    return sorted(p for name in ("parallel.h5", "weights.h5") for p in FIXTURES.glob(f"{stack}/*/{name}"))
+    return sorted(
+        p for name in ("parallel.h5", "weights.h5") for p in FIXTURES.glob(f"{stack}/*/{name}")
+    )
 
 
 def config_of(path: Path) -> str:
@@ -50,7 +52,9 @@ def fixed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Case
     """Every parallel model fixed: stack -> its cases, and what the stack-side script is told of each."""
     folder, made = tmp_path_factory.mktemp("fixed"), {}
     for stack in STACKS:
-        made[stack] = [_fix(path, folder / f"{stack}-{path.parent.name}.h5") for path in sources(stack)]
+        made[stack] = [
+            _fix(path, folder / f"{stack}-{path.parent.name}.h5") for path in sources(stack)
+        ]
     return made
 
 
@@ -94,7 +98,14 @@ def answers(python: str, job: dict[str, Any], folder: Path) -> dict[str, dict[st
 
 
 def looked_at(  # noqa: PLR0913 - who looks at what, and where it is kept
-    stack: str, keras: str, python: str, api: str, made: list[tuple[Case, dict[str, Any]]], folder: Path, *, own: bool
+    stack: str,
+    keras: str,
+    python: str,
+    api: str,
+    made: list[tuple[Case, dict[str, Any]]],
+    folder: Path,
+    *,
+    own: bool,
 ) -> Run:
     """Every case of a stack, judged."""
     if not made:
@@ -102,7 +113,9 @@ def looked_at(  # noqa: PLR0913 - who looks at what, and where it is kept
     job = {"scripts": str(SCRIPTS), "api": api, "own": own, "cases": [told for _, told in made]}
     said = answers(python, job, folder)
     verdicts = tuple(
-        judge(case, said[case.id], own=own) if case.id in said else Verdict(case, wrong=("no answer",))
+        judge(case, said[case.id], own=own)
+        if case.id in said
+        else Verdict(case, wrong=("no answer",))
         for case, _ in made
     )
     return Run(stack, keras, verdicts)
@@ -116,23 +129,36 @@ def kept(request: pytest.FixtureRequest, run: Run) -> None:
 
 def test_every_stack_is_in_the_table() -> None:
     """A folder that no stack reads would be passed by in silence."""
-    told = {p.parent.parent.name for name in ("parallel.h5", "weights.h5") for p in FIXTURES.glob(f"*/*/{name}")}
+    told = {
+        p.parent.parent.name
+        for name in ("parallel.h5", "weights.h5")
+        for p in FIXTURES.glob(f"*/*/{name}")
+    }
     assert told == set(STACKS)
 
 
 @pytest.mark.parametrize("stack", list(STACKS))
 def test_in_the_original(
-    stack: str, fixed: dict[str, list[tuple[Case, dict[str, Any]]]], tmp_path: Path, request: pytest.FixtureRequest
+    stack: str,
+    fixed: dict[str, list[tuple[Case, dict[str, Any]]]],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
     """The Keras that wrote the files."""
     env, api = STACKS[stack]["env"], STACKS[stack]["api"]
     python = python_of(env)
-    kept(request, looked_at(stack, f"its own ({api})", str(python), api, fixed[stack], tmp_path, own=True))
+    kept(
+        request,
+        looked_at(stack, f"its own ({api})", str(python), api, fixed[stack], tmp_path, own=True),
+    )
 
 
 @pytest.mark.parametrize("stack", list(STACKS))
 def test_in_todays(
-    stack: str, fixed: dict[str, list[tuple[Case, dict[str, Any]]]], tmp_path: Path, request: pytest.FixtureRequest
+    stack: str,
+    fixed: dict[str, list[tuple[Case, dict[str, Any]]]],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
     """Today's tf_keras; Keras 3 for what Keras 3 wrote."""
     python = os.environ.get("UNNEST_TF")

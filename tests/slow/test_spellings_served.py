@@ -43,7 +43,9 @@ print("TOLD", json.dumps(told))
 
 
 @pytest.mark.skipif(PYTHON is None, reason="no TensorFlow: set UNNEST_TF")
-@pytest.mark.parametrize(("first", "spelling"), [(100 + 10 * n, name) for n, name in enumerate(WRAPPERS)])
+@pytest.mark.parametrize(
+    ("first", "spelling"), [(100 + 10 * n, name) for n, name in enumerate(WRAPPERS)]
+)
 def test_what_is_left_answers_as_its_base(first: int, spelling: str, tmp_path: Path) -> None:
     """Of SavedModels with their Keras metadata, and bare, of TF 1.15 and 2, template inline and as a function."""
     cut = {}
@@ -52,7 +54,12 @@ def test_what_is_left_answers_as_its_base(first: int, spelling: str, tmp_path: P
             continue
         output = tmp_path / f"out-{case.name}"
         unnest.fix(case.folder / "parallel", output)
-        cut[case.name] = (str(case.folder / "io.npz"), str(output), case.facts["serving"], case.facts["batches"])
+        cut[case.name] = (
+            str(case.folder / "io.npz"),
+            str(output),
+            case.facts["serving"],
+            case.facts["batches"],
+        )
     assert cut
     worst = told(SERVE, cut)
     assert isinstance(worst, dict)

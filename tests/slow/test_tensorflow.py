@@ -23,7 +23,9 @@ from unnest.formats.tensorflow import protos
 
 pytestmark = pytest.mark.slow
 
-PYTHON = os.environ.get("UNNEST_TF") or (sys.executable if importlib.util.find_spec("tensorflow") else None)
+PYTHON = os.environ.get("UNNEST_TF") or (
+    sys.executable if importlib.util.find_spec("tensorflow") else None
+)
 
 PREDICT = """
 import itertools, json, sys
@@ -118,9 +120,18 @@ print("TOLD", json.dumps(wrong))
 def told(program: str, argument: object, python: str | None = PYTHON) -> object:
     """What a program printed, run where TensorFlow is."""
     assert python is not None
-    env = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "TF_ENABLE_ONEDNN_OPTS": "0"}
+    env = {
+        **os.environ,
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "CUDA_VISIBLE_DEVICES": "",
+        "TF_ENABLE_ONEDNN_OPTS": "0",
+    }
     done = subprocess.run(
-        [python, "-c", program, json.dumps(argument)], capture_output=True, text=True, check=False, env=env
+        [python, "-c", program, json.dumps(argument)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=env,
     )
     line = next((x for x in done.stdout.splitlines() if x.startswith("TOLD ")), None)
     assert line is not None, done.stderr[-2000:]
@@ -171,7 +182,10 @@ def calls(told_of: dict[str, Any]) -> list[dict[str, Any]]:
     main = told_of.get("serving_parallel", told_of["serving"])
     both = [(main, [f"y{k}" for k in range(len(main["outputs"]))])]
     both += [(other, other["values"]) for other in told_of.get("other_serving", [])]
-    return [{**call, "x": [f"x{k}" for k in range(len(call["inputs"]))], "y": values} for call, values in both]
+    return [
+        {**call, "x": [f"x{k}" for k in range(len(call["inputs"]))], "y": values}
+        for call, values in both
+    ]
 
 
 @pytest.mark.skipif(PYTHON is None, reason="needs TensorFlow")

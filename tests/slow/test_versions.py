@@ -26,7 +26,17 @@ LOWEST = ("tensorflow==2.18.*", "keras==3.12.*", "tf_keras==2.18.*")
 TRAINING = [
     f"tests/keras/test_keras_{subject}.py"
     for subject in (
-        *("towers", "build", "checkpoint", "template", "resume", "statistics", "weaknesses", "messages", "keeping"),
+        *(
+            "towers",
+            "build",
+            "checkpoint",
+            "template",
+            "resume",
+            "statistics",
+            "weaknesses",
+            "messages",
+            "keeping",
+        ),
         *("usages", "recurrent"),
     )
 ]
@@ -39,12 +49,23 @@ def test_the_lowest_are_those_that_the_extra_asks_for() -> None:
     assert json.loads(extra[1]) == [pin.replace("==", ">=").removesuffix(".*") for pin in LOWEST]
 
 
-@pytest.mark.parametrize(("pins", "tests"), [(LOWEST, TRAINING), ((), ["tests/keras"])], ids=["lowest", "newest"])
+@pytest.mark.parametrize(
+    ("pins", "tests"), [(LOWEST, TRAINING), ((), ["tests/keras"])], ids=["lowest", "newest"]
+)
 def test_training_works_with(pins: tuple[str, ...], tests: list[str], tmp_path: Path) -> None:
     """No test fails; the failures, if any, are the message."""
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)
     python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    install = [str(python), "-m", "pip", "install", "--quiet", "-e", f"{ROOT}[tensorflow,test]", *pins]
+    install = [
+        str(python),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "-e",
+        f"{ROOT}[tensorflow,test]",
+        *pins,
+    ]
     subprocess.run(install, check=True)
     command = [str(python), "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", *tests]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)

@@ -35,7 +35,11 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
         "Unrecognized keyword arguments|missing . required positional argument",
         "Keras 2 does not read the configuration of Keras 1",
     ),
-    ("k122 today", "Layer count mismatch", "Keras 1 lists the layers of a Sequential's models one by one"),
+    (
+        "k122 today",
+        "Layer count mismatch",
+        "Keras 1 lists the layers of a Sequential's models one by one",
+    ),
 )
 
 
@@ -45,7 +49,10 @@ FLAT = (
         "layers into a model with|Layer count mismatch",
         "weights without an architecture are a flat model, and the template is nested",
     ),
-    (r"/kernel:0: \(.*\) for \(", "only names say where, and today's Keras counts layers in another way"),
+    (
+        r"/kernel:0: \(.*\) for \(",
+        "only names say where, and today's Keras counts layers in another way",
+    ),
 )
 
 
@@ -101,11 +108,15 @@ def judge(case: Case, line: dict[str, Any], *, own: bool) -> Verdict:
     if unknown:
         wrong.append(unknown)
     if fixed["way"] != base["way"] and not _flat_for_nested(case, fixed, base):
-        wrong.append(f"loads by {fixed['way']}, the base by {base['way']}: {fixed['tried']} / {base['tried']}")
+        wrong.append(
+            f"loads by {fixed['way']}, the base by {base['way']}: {fixed['tried']} / {base['tried']}"
+        )
     limit = HALF_TOLERANCE if case.half else TOLERANCE
     worst = max([*fixed.get("worst", {}).values(), line.get("apart", 0.0)])
     if worst > limit:
-        wrong.append(f"predicts something else: {fixed.get('worst')}, {line.get('apart')} from the base")
+        wrong.append(
+            f"predicts something else: {fixed.get('worst')}, {line.get('apart')} from the base"
+        )
     if fixed.get("compiled") != base.get("compiled"):
         wrong.append(f"compiled: {fixed.get('compiled')}, the base: {base.get('compiled')}")
     if line.get("states", "equal") != "equal":
@@ -113,15 +124,25 @@ def judge(case: Case, line: dict[str, Any], *, own: bool) -> Verdict:
     if "optimizer" in fixed:
         optimizer = fixed["optimizer"] if fixed["optimizer"] in ("equal", "fits") else "as base"
         if fixed["stored"] != "equal":
-            wrong.append(f"the stored optimizer state is not the parallel file's: {fixed['stored']}")
-        if fixed["optimizer"] != base.get("optimizer") or (own and optimizer == "as base" and not _drops_its_own(case)):
-            wrong.append(f"the optimizer's state is not the stored one: {fixed['optimizer']}, {base.get('optimizer')}")
-    return Verdict(case, fixed["way"], reason, tuple(wrong), optimizer, worst if fixed["way"] else None)
+            wrong.append(
+                f"the stored optimizer state is not the parallel file's: {fixed['stored']}"
+            )
+        if fixed["optimizer"] != base.get("optimizer") or (
+            own and optimizer == "as base" and not _drops_its_own(case)
+        ):
+            wrong.append(
+                f"the optimizer's state is not the stored one: {fixed['optimizer']}, {base.get('optimizer')}"
+            )
+    return Verdict(
+        case, fixed["way"], reason, tuple(wrong), optimizer, worst if fixed["way"] else None
+    )
 
 
 def _flat_for_nested(case: Case, fixed: dict[str, Any], base: dict[str, Any]) -> bool:
     """Weights without an architecture list a flat model; a nested template takes them by their names."""
-    return case.flat and fixed["way"] == "by hand" and "load_weights" in fixed["tried"] and bool(base)
+    return (
+        case.flat and fixed["way"] == "by hand" and "load_weights" in fixed["tried"] and bool(base)
+    )
 
 
 def _drops_its_own(case: Case) -> bool:
@@ -132,7 +153,9 @@ def _drops_its_own(case: Case) -> bool:
     return any(word in case.line for word in ("frozensub", "gan", "tied"))
 
 
-def _reason(case: Case, fixed: dict[str, Any], base: dict[str, Any], leg: str) -> tuple[str | None, str | None]:
+def _reason(
+    case: Case, fixed: dict[str, Any], base: dict[str, Any], leg: str
+) -> tuple[str | None, str | None]:
     """Why Keras's own ways failed (known), or what is not understood (unknown)."""
     reasons = []
     for way, error in fixed["tried"].items():
@@ -144,7 +167,9 @@ def _reason(case: Case, fixed: dict[str, Any], base: dict[str, Any], leg: str) -
         if _plain(base["tried"].get(way, "")) != _plain(error):
             return None, f"{way}: {error}; the base: {base['tried'].get(way)}"
         where = f"{case.id.split('/')[0]} {leg}"
-        known = [r for stacks, part, r in KNOWN if re.fullmatch(stacks, where) and re.search(part, error)]
+        known = [
+            r for stacks, part, r in KNOWN if re.fullmatch(stacks, where) and re.search(part, error)
+        ]
         if not known:
             return None, f"{way} fails, also for the base, for no known reason: {error}"
         reasons.append(known[0])
@@ -158,13 +183,26 @@ def _plain(error: str) -> str:
 
 def table(runs: list[Run]) -> str:
     """A row per stack and Keras; then the reasons; then what is wrong."""
-    head = ["stack", "Keras", "cases", "load_model", "load_weights", "by hand", "not verifiable", "wrong"]
+    head = [
+        "stack",
+        "Keras",
+        "cases",
+        "load_model",
+        "load_weights",
+        "by hand",
+        "not verifiable",
+        "wrong",
+    ]
     lines = [[*head, "optimizer", "worst"]]
     lines += [_row(run) for run in runs]
     text = ["| " + " | ".join(row) + " |" for row in lines]
     text.insert(1, "|" + "---|" * len(lines[0]))
     verdicts = [(run.keras, v) for run in runs for v in run.verdicts]
-    text += [f"{keras}: {v.case.id}: {v.way or 'not verifiable'}: {v.reason}" for keras, v in verdicts if v.reason]
+    text += [
+        f"{keras}: {v.case.id}: {v.way or 'not verifiable'}: {v.reason}"
+        for keras, v in verdicts
+        if v.reason
+    ]
     text += [f"WRONG in {keras}: {v.case.id}: {w}" for keras, v in verdicts for w in v.wrong]
     return "\n".join(text)
 
@@ -175,5 +213,9 @@ def _row(run: Run) -> list[str]:
     told = ", ".join(f"{count} {what}" for what, count in sorted(states.items())) or "none"
     worst = max((v.worst for v in run.verdicts if v.worst is not None), default=0.0)
     wrong = sum(bool(v.wrong) for v in run.verdicts)
-    counts = (len(run.verdicts), *(ways[w] for w in ("load_model", "load_weights", "by hand", None)), wrong)
+    counts = (
+        len(run.verdicts),
+        *(ways[w] for w in ("load_model", "load_weights", "by hand", None)),
+        wrong,
+    )
     return [run.stack, run.keras, *map(str, counts), told, f"{worst:.0e}"]

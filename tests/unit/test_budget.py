@@ -26,7 +26,11 @@ from unnest.budget import (
 
 def test_grows_with_the_file() -> None:
     """Both parts, and by 100 where the file is trusted."""
-    small, large, trusted = Budget.of("a", 0), Budget.of("a", 1 << 30), Budget.of("a", 0, trust=True)
+    small, large, trusted = (
+        Budget.of("a", 0),
+        Budget.of("a", 1 << 30),
+        Budget.of("a", 0, trust=True),
+    )
     assert (small.steps, small.memory) == (STEPS, MEMORY)
     assert large.steps == STEPS + (1 << 30) // 10
     assert large.memory == MEMORY + (4 << 30)

@@ -83,7 +83,9 @@ def test_a_view_draws_what_was_read_once(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
     monkeypatch.setattr(drawing, "_levels", counted)
     output = tmp_path / "fixed.h5"
-    result = fix_with(str(OLD), FixOptions(str(output), parts=PAGE._replace(drawing=False, values=False)))
+    result = fix_with(
+        str(OLD), FixOptions(str(output), parts=PAGE._replace(drawing=False, values=False))
+    )
     assert (result.action, len(drawn)) == ("fixed", 1)
     assert result.view is not None
     assert result.view.after is not None

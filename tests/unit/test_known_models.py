@@ -42,7 +42,9 @@ SOME_FILES = sorted(FIXTURES.rglob("*.h5"))[::9]
 def look(path: Path, known: KnownModels | None, *classes: str, trust: bool = False) -> Report:
     """As a batch does it."""
     choices = Choices(slice_layers=frozenset(classes))
-    return inspect_with(str(path), architecture=None, choices=choices, trust=trust, parts=FACTS, known=known)
+    return inspect_with(
+        str(path), architecture=None, choices=choices, trust=trust, parts=FACTS, known=known
+    )
 
 
 @pytest.fixture
@@ -60,11 +62,16 @@ def worked_out(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("ending", [*ENDINGS, ".hdf", ".KERAS"])
-def test_told_again_as_it_would_be_worked_out(ending: str, tmp_path: Path, worked_out: list[str]) -> None:
+def test_told_again_as_it_would_be_worked_out(
+    ending: str, tmp_path: Path, worked_out: list[str]
+) -> None:
     """Under a name with quotes and a name of the model in it, too, and of each ending for itself."""
     known, count = KnownModels(), 0
     for n, path in enumerate(SOME_FILES):
-        first, second = tmp_path / f"{n}{ending}", tmp_path / f"it's-{n} load_model('model.h5'){ending}"
+        first, second = (
+            tmp_path / f"{n}{ending}",
+            tmp_path / f"it's-{n} load_model('model.h5'){ending}",
+        )
         shutil.copy(path, first)
         shutil.copy(path, second)
         alone, before = unnest.inspect(second), unnest.inspect(path)
@@ -122,9 +129,14 @@ def cut_axis(value: object) -> Callable[[h5py.File], None]:
         pytest.param(lambda f: f.attrs.__setitem__("keras_version", b"3.1.0"), id="version"),
         pytest.param(lambda f: f.attrs.__setitem__("backend", b"theano"), id="backend"),
         pytest.param(lambda f: f.attrs.__delitem__("model_config"), id="weights alone"),
-        pytest.param(lambda f: f.attrs.__setitem__("training_config", b'{"loss": "mine"}'), id="training"),
+        pytest.param(
+            lambda f: f.attrs.__setitem__("training_config", b'{"loss": "mine"}'), id="training"
+        ),
         pytest.param(lambda f: f.create_dataset("more", data=[1.0]), id="something beside"),
-        pytest.param(lambda f: f.create_group("optimizer_weights").attrs.create("weight_names", []), id="optimizer"),
+        pytest.param(
+            lambda f: f.create_group("optimizer_weights").attrs.create("weight_names", []),
+            id="optimizer",
+        ),
     ],
 )
 def test_any_other_content_is_worked_out(
@@ -145,14 +157,22 @@ def test_other_shapes_and_types_are_worked_out(tmp_path: Path, worked_out: list[
     known = KnownModels()
     first = makeh5.parallel_file(tmp_path / "a.h5")
     look(first, known)
-    changes: list[Callable[[Any], Any]] = [lambda v: v[:1], lambda v: v.astype("f8"), lambda v: v.reshape(-1)]
+    changes: list[Callable[[Any], Any]] = [
+        lambda v: v[:1],
+        lambda v: v.astype("f8"),
+        lambda v: v.reshape(-1),
+    ]
     for n, change in enumerate(changes):
         path = tmp_path / f"{n}.h5"
         shutil.copy(first, path)
         with h5py.File(path, "r+") as file:
             names: list[str] = []
             file.visit(names.append)
-            name = next(name for name in names if isinstance(file[name], h5py.Dataset) and file[name].ndim > 1)
+            name = next(
+                name
+                for name in names
+                if isinstance(file[name], h5py.Dataset) and file[name].ndim > 1
+            )
             values = change(file[name][...])
             del file[name]
             file[name] = values
@@ -179,7 +199,9 @@ def test_who_changes_a_report_changes_no_other(tmp_path: Path) -> None:
         report.does_not_load_in["Keras 3"] = "changed"  # type: ignore[index] # by somebody who does not look
 
 
-def test_a_budget_that_would_not_last_is_refused_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_budget_that_would_not_last_is_refused_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a trusted file taught does not let one through that is not trusted."""
     known = KnownModels()
     path = makeh5.parallel_file(tmp_path / "a.h5")
@@ -204,7 +226,9 @@ def test_the_same_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert (budgets[0].steps, budgets[0].memory) == (budgets[1].steps, budgets[1].memory)
 
 
-def test_the_same_is_spent_of_what_other_models_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_is_spent_of_what_other_models_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two models with the same stored code: it is followed once, and each pays for it."""
     budgets: list[Budget] = []
 
@@ -236,7 +260,9 @@ def test_the_same_is_spent_of_what_other_models_asked(tmp_path: Path, monkeypatc
     assert (budgets[1].steps, budgets[1].memory) == (budgets[2].steps, budgets[2].memory)
 
 
-def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worked_out: list[str]) -> None:
+def test_memory_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worked_out: list[str]
+) -> None:
     """The oldest goes; one that is too large alone is not kept."""
     known = KnownModels()
     path = makeh5.parallel_file(tmp_path / "a.h5")
@@ -271,7 +297,11 @@ def test_is_spent_again_where_the_work_would_be_done(steps: int, memory: int) ->
             lasts = True
     with limited(Budget("m.h5", steps, memory)) as again:
         assert spent_again(Cost(5, 10, 40)) is lasts
-        assert not lasts or (again.steps, again.memory, again.least) == (worked.steps, worked.memory, worked.least)
+        assert not lasts or (again.steps, again.memory, again.least) == (
+            worked.steps,
+            worked.memory,
+            worked.least,
+        )
 
 
 def test_a_report_is_the_sum_of_what_is_compared(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import pytest
 import unnest
 
 CORE = Path(unnest.__file__).parent / "core"
-MODULES = sorted(path.relative_to(CORE) for path in CORE.rglob("*.py") if path.name != "__init__.py")
+MODULES = sorted(
+    path.relative_to(CORE) for path in CORE.rglob("*.py") if path.name != "__init__.py"
+)
 
 
 def unit_tests(module: Path) -> list[Path]:

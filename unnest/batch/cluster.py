@@ -37,7 +37,9 @@ class _Lot(Generic[T, R]):
         return [self.work(task, None) for task in tasks]
 
 
-def in_order(tasks: Iterable[T], work: Work[T, R], address: str, *, lot: int = 1) -> Generator[tuple[T, R], None, None]:
+def in_order(
+    tasks: Iterable[T], work: Work[T, R], address: str, *, lot: int = 1
+) -> Generator[tuple[T, R], None, None]:
     """Yield each task with its result, in the order of the tasks.
 
     Raises:
@@ -87,7 +89,9 @@ def _client(address: str) -> Any:  # noqa: ANN401 - Dask has no types
     try:
         from distributed import Client
     except ImportError as e:
-        raise UsageError("usage", f"--scheduler: needs Dask: pip install distributed ({e.name})") from e
+        raise UsageError(
+            "usage", f"--scheduler: needs Dask: pip install distributed ({e.name})"
+        ) from e
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         connect: Callable[..., Any] = Client

@@ -52,7 +52,11 @@ class Fixing(ModelWork[Result]):
     def anywhere(self) -> Fixing:
         """With the whole path of the output."""
         output = self.options.output
-        return self if output is None else replace(self, options=self.options._replace(output=whole(output)))
+        return (
+            self
+            if output is None
+            else replace(self, options=self.options._replace(output=whole(output)))
+        )
 
     def entry(self, task: Task, meter: PhaseMeter | None) -> Result:
         """Its result. What contradicts itself for one file of many is that file's refusal."""
@@ -75,13 +79,18 @@ class Fixing(ModelWork[Result]):
         """A file that was not fixed."""
         if problem.code == OUTPUT_TWICE:
             return self._refused(task, problem)
-        return Result(path=safe_url(task.path), verdict="unreadable", action="failed", error=problem)
+        return Result(
+            path=safe_url(task.path), verdict="unreadable", action="failed", error=problem
+        )
 
     def _refused(self, task: Task, problem: Problem) -> Result:
         """A file that is not even tried, with what is in it."""
         options = self.options
         found = inspect(
-            task.path, architecture=options.architecture, slice_layers=options.slice_layers, trust=options.trust
+            task.path,
+            architecture=options.architecture,
+            slice_layers=options.slice_layers,
+            trust=options.trust,
         )
         told = {each.name: getattr(found, each.name) for each in fields(found)}
         return Result(**{**told, "error": problem}, action="refused")
@@ -98,7 +107,11 @@ class Fixing(ModelWork[Result]):
             return (os.path.realpath(task.path),)
         if task.output is not None:
             return outputs.default_outputs(task.output, mark="")
-        return outputs.default_outputs(task.path) if self.options.output is None else (self.options.output,)
+        return (
+            outputs.default_outputs(task.path)
+            if self.options.output is None
+            else (self.options.output,)
+        )
 
 
 def _to_places(
@@ -135,7 +148,9 @@ def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
 def _check_folder(output: str) -> None:
     """Raise UsageError where -o, of several inputs, is no folder: one that is not there yet has no model's suffix."""
     if os.path.lexists(output) and not os.path.isdir(output):
-        raise UsageError("usage", f"{output}: for several inputs -o names a folder, and this is a file")
+        raise UsageError(
+            "usage", f"{output}: for several inputs -o names a folder, and this is a file"
+        )
     if outputs.container_of_suffix(output) is not None and not os.path.isdir(output):
         why = "for several inputs -o names a folder, and this is a file's name"
         raise UsageError("usage", f"{output}: {why}; for a folder of that name end it in a slash")
@@ -147,5 +162,8 @@ def _check_each_once(paths: Sequence[str]) -> None:
     for path in paths:
         place = path if is_remote(path) else os.path.realpath(path)
         if place in given:
-            raise UsageError("usage", f"{safe_url(path)}: is the same file as {safe_url(given[place])}; name it once")
+            raise UsageError(
+                "usage",
+                f"{safe_url(path)}: is the same file as {safe_url(given[place])}; name it once",
+            )
         given[place] = path

@@ -50,7 +50,9 @@ class Inspecting(ModelWork[Report]):
     def entry(self, task: Task, meter: PhaseMeter | None) -> Report:  # noqa: ARG002 - nothing is moved
         """Return the report on one file."""
         choices = Choices(slice_layers=self.slice_layers)
-        return inspect_anywhere(task.path, self.architecture, choices, trust=self.trust, parts=self.parts, known=KNOWN)
+        return inspect_anywhere(
+            task.path, self.architecture, choices, trust=self.trust, parts=self.parts, known=KNOWN
+        )
 
     def failed(self, task: Task, problem: Problem) -> Report:
         """Return the report on a file that could not be read."""

@@ -53,14 +53,20 @@ class OutputPlaces:
         decide.
         """
         if is_remote(task.path):
-            path, keeps_suffix = task.output or task.path, self.options.to is None and self.options.keras != "3"
+            path, keeps_suffix = (
+                task.output or task.path,
+                self.options.to is None and self.options.keras != "3",
+            )
             return path if keeps_suffix else outputs.split(path)[0]
         if task.may_be and not may_be_model(task.path):
             return None
         from unnest import architecture_beside
 
         options = self.options._replace(output=None, into=task.output)
-        return output_path(task.path, options if task.folder is None else architecture_beside.pair(task.path, options))
+        return output_path(
+            task.path,
+            options if task.folder is None else architecture_beside.pair(task.path, options),
+        )
 
     def _note_new_folders(self, folder: str) -> None:
         """Folders that are not there yet."""
@@ -81,5 +87,9 @@ class OutputPlaces:
 def place_in(folder: str, task: Task) -> str:
     """Under its own name, and below the folder as it was below the one that was walked."""
     path = safe_url(task.path)
-    name = os.path.relpath(path, safe_url(task.folder)) if task.folder else os.path.basename(path.rstrip("/\\"))
+    name = (
+        os.path.relpath(path, safe_url(task.folder))
+        if task.folder
+        else os.path.basename(path.rstrip("/\\"))
+    )
     return os.path.join(folder, name)

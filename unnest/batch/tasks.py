@@ -69,7 +69,9 @@ class Engine(NamedTuple):
         from unnest.batch.workers import in_order
 
         left = chain(waiting, tasks)
-        yield from in_order(left, work, self.jobs, lambda task: watch.meter(task.path), ahead=work.ahead)
+        yield from in_order(
+            left, work, self.jobs, lambda task: watch.meter(task.path), ahead=work.ahead
+        )
 
 
 HERE = Engine()
@@ -89,7 +91,9 @@ class ModelWork(Generic[R]):
         if task.error is not None:
             return self.failed(task, task.error)
         entry = self.entry(task, meter)
-        foreign = task.folder is not None and entry.error is not None and entry.error.code == FOREIGN
+        foreign = (
+            task.folder is not None and entry.error is not None and entry.error.code == FOREIGN
+        )
         return None if foreign else entry
 
     def lost(self, task: Task, why: str) -> R | None:
@@ -149,7 +153,9 @@ def _alone(
                 return
 
 
-def each(tasks: Iterator[Task], work: ModelWork[R], engine: Engine, watch: Watch) -> Generator[R, None, None]:
+def each(
+    tasks: Iterator[Task], work: ModelWork[R], engine: Engine, watch: Watch
+) -> Generator[R, None, None]:
     """The entries of all tasks; a folder in which there was none has one that says so."""
     nothing = True
     with closing(engine.run(tasks, work, watch)) as results:
@@ -188,7 +194,11 @@ def _over_cluster(
     given: deque[Task] = deque()
     for _, entry in in_order(sent(), work.anywhere(), scheduler, lot=work.lot):
         task = given.popleft()
-        own = outputs.default_outputs(task.output, mark="") if task.output else outputs.default_outputs(task.path)
+        own = (
+            outputs.default_outputs(task.output, mark="")
+            if task.output
+            else outputs.default_outputs(task.path)
+        )
         yield task, _as_given(entry, [*sorted(own, key=len, reverse=True), work.output, task.path])
 
 

@@ -56,9 +56,13 @@ def _walk(path: str, options: FixOptions) -> Iterator[Task]:
     for folder, folders, files in os.walk(path, onerror=denied.append):
         below = sorted(d for d in folders if not outputs.is_ours(d, options.backup))
         models = [d for d in below if is_model_folder(os.path.join(folder, d))]
-        folders[:] = [d for d in below if d not in models and os.path.realpath(os.path.join(folder, d)) != own]
+        folders[:] = [
+            d for d in below if d not in models and os.path.realpath(os.path.join(folder, d)) != own
+        ]
         prefixes = checkpoints_of(files)
-        for name in sorted([*models, *prefixes, *(f for f in files if not outputs.is_ours(f, options.backup))]):
+        for name in sorted(
+            [*models, *prefixes, *(f for f in files if not outputs.is_ours(f, options.backup))]
+        ):
             yield Task(os.path.join(folder, name), path, may_be=name not in prefixes)
     for error in denied:
         what = f"{error.filename}: cannot be opened ({error.strerror}); check its permissions"
@@ -76,7 +80,9 @@ def _walk_store(url: str, options: FixOptions) -> Iterator[Task]:
                 folders.clear()
                 yield Task(folder, url)
                 continue
-            for name in [n for n in folders if outputs.is_ours(n, options.backup) or f"{folder}/{n}" == own]:
+            for name in [
+                n for n in folders if outputs.is_ours(n, options.backup) or f"{folder}/{n}" == own
+            ]:
                 del folders[name]
             models = [name for name in files if name.lower().endswith(MODEL_SUFFIXES)]
             for name in sorted([*checkpoints_of(files), *models]):

@@ -116,7 +116,9 @@ class _Process(Generic[T]):
 class _Pool(Generic[T, R]):
     """The processes, made as they are needed."""
 
-    def __init__(self, work: Work[T, R], processes: int, meters: Callable[[T], PhaseMeter | None], ahead: int) -> None:
+    def __init__(
+        self, work: Work[T, R], processes: int, meters: Callable[[T], PhaseMeter | None], ahead: int
+    ) -> None:
         self.work, self.most, self.meters, self.ahead = work, _affordable(processes), meters, ahead
         self.processes: list[_Process[T]] = []
         self.context = _context()
@@ -155,7 +157,9 @@ class _Pool(Generic[T, R]):
         except OSError as e:
             if not self.processes:
                 why = e.strerror if has_working_folder() else NO_WORKING_FOLDER
-                raise UsageError("usage", f"--jobs: no process can be started ({why}); leave it out") from e
+                raise UsageError(
+                    "usage", f"--jobs: no process can be started ({why}); leave it out"
+                ) from e
             self.most = len(self.processes)
             return None
         self.processes.append(process)
@@ -219,7 +223,9 @@ def _affordable(processes: int) -> int:
         return processes
     most = (limit - FILES_TO_BEGIN) // FILES_A_PROCESS
     if most < 1:
-        what = f"no process can be started with {limit} open files at most (ulimit -n); leave it out"
+        what = (
+            f"no process can be started with {limit} open files at most (ulimit -n); leave it out"
+        )
         raise UsageError("usage", f"--jobs: {what}")
     return min(processes, most)
 

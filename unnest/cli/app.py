@@ -32,7 +32,10 @@ class _Commands(TypedValues, TyperGroup):
         """The command that the first argument names."""
         if args[0] not in self.commands and os.path.lexists(args[0]):
             path = shlex.quote(args[0])
-            raise UsageError("usage", f"{args[0]}: say what to do with it: unnest inspect {path} or unnest fix {path}")
+            raise UsageError(
+                "usage",
+                f"{args[0]}: say what to do with it: unnest inspect {path} or unnest fix {path}",
+            )
         return super().resolve_command(ctx, args)
 
 
@@ -59,7 +62,11 @@ def options(
         raise typer.Exit(TROUBLE)
 
 
-COMMANDS: dict[str, Callable[..., int]] = {"inspect": inspect.inspect, "fix": fix.fix, "balance": balance.balance}
+COMMANDS: dict[str, Callable[..., int]] = {
+    "inspect": inspect.inspect,
+    "fix": fix.fix,
+    "balance": balance.balance,
+}
 
 
 def program(words: Sequence[str] = ()) -> typer.Typer:
@@ -95,7 +102,9 @@ def wrong_usage(error: Exception) -> str:
         import difflib
 
         near = difflib.get_close_matches(option, possible, 1, 0.7)
-        return f"no such option {option}; " + (f"did you mean {near[0]}?" if near else f"see {command} --help")
+        return f"no such option {option}; " + (
+            f"did you mean {near[0]}?" if near else f"see {command} --help"
+        )
     parameter = getattr(error, "param", None)
     if parameter is not None and parameter.name == "jobs":
         return "--jobs needs a number, 1 or more"
@@ -108,7 +117,9 @@ def wrong_usage(error: Exception) -> str:
 def complain_of_memory() -> None:
     """Report that memory ran out, unless a file's error has just said so."""
     if not any("not enough memory" in message for message in LAST_COMPLAINT):
-        complain("the machine has not enough memory left; end other programs, or use a larger machine")
+        complain(
+            "the machine has not enough memory left; end other programs, or use a larger machine"
+        )
 
 
 def run() -> int:
@@ -140,7 +151,9 @@ def run() -> int:
         silence(sys.stdout)
         from unnest.files.os_calls import NO_WORKING_FOLDER, has_working_folder
 
-        complain(f"cannot write to stdout ({e.strerror})" if has_working_folder() else NO_WORKING_FOLDER)
+        complain(
+            f"cannot write to stdout ({e.strerror})" if has_working_folder() else NO_WORKING_FOLDER
+        )
         return TROUBLE
     except Exception as e:  # noqa: BLE001 - a traceback is a defect, and no help to whoever meets it
         from unnest.files import interrupts

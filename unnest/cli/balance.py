@@ -25,18 +25,28 @@ if TYPE_CHECKING:
 
 def balance(
     target: Annotated[
-        str, typer.Argument(metavar="MODULE:FN", help="A function without arguments that returns the built model.")
+        str,
+        typer.Argument(
+            metavar="MODULE:FN", help="A function without arguments that returns the built model."
+        ),
     ],
-    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Rows of the whole batch in training.")],
+    batch_size: Annotated[
+        int, typer.Option("--batch-size", min=1, help="Rows of the whole batch in training.")
+    ],
     gpus: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Devices, as in 0,1 or CPU:0,CPU:1; default: all GPUs.")
+        str | None,
+        typer.Option(metavar="LIST", help="Devices, as in 0,1 or CPU:0,CPU:1; default: all GPUs."),
     ] = None,
     sizes: Annotated[
         str | None,
-        typer.Option(metavar="LIST", help="Batch sizes to try on each device alone; default: down to an eighth."),
+        typer.Option(
+            metavar="LIST",
+            help="Batch sizes to try on each device alone; default: down to an eighth.",
+        ),
     ] = None,
     plot: Annotated[
-        str | None, typer.Option(metavar="FILE.svg|.png", help="Draw throughput against batch size.")
+        str | None,
+        typer.Option(metavar="FILE.svg|.png", help="Draw throughput against batch size."),
     ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,

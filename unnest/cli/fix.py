@@ -36,7 +36,9 @@ def fix(
     in_place: Annotated[
         bool, typer.Option("--in-place", help="Replace the input; the old file stays as a backup.")
     ] = False,
-    backup: Annotated[str, typer.Option(metavar="SUFFIX", help="What the backup's name ends in.")] = ".bak",
+    backup: Annotated[
+        str, typer.Option(metavar="SUFFIX", help="What the backup's name ends in.")
+    ] = ".bak",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing output.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", "-n", help="Say what would be done, and write nothing.")
@@ -77,13 +79,15 @@ def fix(
     keep_nested: Annotated[
         bool,
         typer.Option(
-            "--keep-nested", help="Where weights cannot be placed without doubt, keep the template as a nested model."
+            "--keep-nested",
+            help="Where weights cannot be placed without doubt, keep the template as a nested model.",
         ),
     ] = False,
     slice_layer: parameters.SliceLayers = None,
     trust: parameters.Trust = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Also load and run the result (needs the tensorflow extra).")
+        bool,
+        typer.Option("--verify", help="Also load and run the result (needs the tensorflow extra)."),
     ] = False,
     report: parameters.ReportPage = None,
     as_json: parameters.AsJson = False,
@@ -109,7 +113,9 @@ def fix(
     if to is not None and to not in parameters.TARGETS:
         raise UsageError("usage", f"--to {to}: choose one of {', '.join(parameters.TARGETS)}")
     if keras is not None and keras not in parameters.DIALECTS:
-        raise UsageError("usage", f"--keras {keras}: choose one of {', '.join(parameters.DIALECTS)}")
+        raise UsageError(
+            "usage", f"--keras {keras}: choose one of {', '.join(parameters.DIALECTS)}"
+        )
     options = FixOptions(
         output,
         in_place,
@@ -136,7 +142,9 @@ def fix(
     progress = ProgressBar(quiet=quiet, count=partial(count_files, paths, options))
     results = fix_all(paths, options, engine=parameters.engine(jobs, scheduler), watch=progress)
     kept: list[Result] | None = None if report is None else []
-    tally = show(results, ReportView(form, quiet, verbose, rows=several and not verbose), progress, kept)
+    tally = show(
+        results, ReportView(form, quiet, verbose, rows=several and not verbose), progress, kept
+    )
     if not write_report(report, kept, also_read, force=force) or tally.troubled:
         return TROUBLE
     return FOUND if tally.actions["would-fix"] or tally.actions["would-convert"] else DONE

@@ -31,10 +31,15 @@ def inspect(
     trust: parameters.Trust = False,
     diagram: Annotated[
         str | None,
-        typer.Option(metavar="FILE.svg|.html|.mmd", help="Draw the layer graph of one model, the wrapper marked."),
+        typer.Option(
+            metavar="FILE.svg|.html|.mmd",
+            help="Draw the layer graph of one model, the wrapper marked.",
+        ),
     ] = None,
     report: parameters.ReportPage = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is in the place of a diagram or page.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace what is in the place of a diagram or page.")
+    ] = False,
     quiet: parameters.Quiet = False,
     verbose: parameters.Verbose = False,
 ) -> int:
@@ -55,7 +60,9 @@ def inspect(
     if diagram is not None:
         parameters.check_suffix("--diagram", diagram, (".svg", ".html", ".mmd"))
         if not one:
-            raise UsageError("usage", "--diagram draws one model: give one model file, and no folder to walk")
+            raise UsageError(
+                "usage", "--diagram draws one model: give one model file, and no folder to walk"
+            )
     also_read = [architecture] if architecture is not None else []
     check_report(report, [*paths, *also_read], force=force)
     parts = PAGE if report is not None and one else ROW if report is not None else FACTS
@@ -73,9 +80,13 @@ def inspect(
         watch=progress,
     )
     kept: list[Report] | None = None if diagram is None and report is None else []
-    tally = show(reports, ReportView(form, quiet, verbose, rows=not one and not verbose), progress, kept)
+    tally = show(
+        reports, ReportView(form, quiet, verbose, rows=not one and not verbose), progress, kept
+    )
     if len(paths) == 1 and not one and form == "text" and not quiet and tally.verdicts["parallel"]:
-        tell(f"next: unnest fix {shlex.quote(paths[0])} -o FOLDER  (with --keras 3 for today's Keras)")
+        tell(
+            f"next: unnest fix {shlex.quote(paths[0])} -o FOLDER  (with --keras 3 for today's Keras)"
+        )
     written = True
     if diagram is not None and kept and not kept[0].error:
         from unnest.written_pages import write_diagram

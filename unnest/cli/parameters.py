@@ -26,7 +26,9 @@ Paths = Annotated[
         callback=lambda paths: [searched(local(path)) for path in paths],
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout instead of text.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="One JSON document on stdout instead of text.")
+]
 ArchitectureOption = Annotated[
     str | None,
     typer.Option(
@@ -43,14 +45,22 @@ SliceLayers = Annotated[
     ),
 ]
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Larger limits of work and memory, for files whose origin you know.")
+    bool,
+    typer.Option(
+        "--trust", help="Larger limits of work and memory, for files whose origin you know."
+    ),
 ]
 Jobs = Annotated[int, typer.Option(min=1, metavar="N", help="Processes that work side by side.")]
 Scheduler = Annotated[
     str | None,
-    typer.Option(metavar="ADDRESS", help="Work over the Dask cluster of this scheduler, as in tcp://127.0.0.1:8786."),
+    typer.Option(
+        metavar="ADDRESS",
+        help="Work over the Dask cluster of this scheduler, as in tcp://127.0.0.1:8786.",
+    ),
 ]
-AsLines = Annotated[bool, typer.Option("--json-lines", help="One JSON object per file on stdout, as they come.")]
+AsLines = Annotated[
+    bool, typer.Option("--json-lines", help="One JSON object per file on stdout, as they come.")
+]
 ReportPage = Annotated[
     str | None,
     typer.Option(
@@ -58,9 +68,14 @@ ReportPage = Annotated[
         help="Write a page: of one model its graph, layers and weights, of many a row each; replaces earlier ones.",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report; only errors, and the exit code.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No report; only errors, and the exit code.")
+]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="The picture, the evidence, all findings, and the near misses.")
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="The picture, the evidence, all findings, and the near misses."
+    ),
 ]
 
 
@@ -74,7 +89,9 @@ def engine(jobs: int, scheduler: str | None) -> Engine:
     from unnest.batch.tasks import Engine
 
     if scheduler is not None and jobs > 1:
-        raise UsageError("usage", "--jobs and --scheduler contradict each other: processes here, or a cluster's")
+        raise UsageError(
+            "usage", "--jobs and --scheduler contradict each other: processes here, or a cluster's"
+        )
     return Engine(jobs, scheduler)
 
 

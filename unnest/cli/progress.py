@@ -67,7 +67,9 @@ class ProgressBar:
         self._files += 1
         if self._counts and self._is_due():
             self._line = True
-            attempt(lambda: print(f"\r{self._of_files()}\x1b[K", end="", file=sys.stderr, flush=True))
+            attempt(
+                lambda: print(f"\r{self._of_files()}\x1b[K", end="", file=sys.stderr, flush=True)
+            )
 
     def _of_files(self) -> str:
         """Files of files, their rate, and the time left."""

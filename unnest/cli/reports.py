@@ -44,7 +44,9 @@ def form_of(*, as_json: bool, json_lines: bool) -> Form:
 
     """
     if as_json and json_lines:
-        raise UsageError("usage", "--json and --json-lines contradict each other: one document, or one a file")
+        raise UsageError(
+            "usage", "--json and --json-lines contradict each other: one document, or one a file"
+        )
     return "json" if as_json else "lines" if json_lines else "text"
 
 
@@ -55,7 +57,10 @@ def collect_garbage() -> None:
 
 
 def show(
-    entries: Generator[R, None, None], view: ReportView, progress: ProgressBar, kept: list[R] | None = None
+    entries: Generator[R, None, None],
+    view: ReportView,
+    progress: ProgressBar,
+    kept: list[R] | None = None,
 ) -> Tally:
     """Show entry by entry, and add each to `kept` where that is given; a JSON document has to wait for the last.
 
@@ -138,7 +143,9 @@ def check_report(place: str | None, read: Sequence[str], *, force: bool) -> None
     check_scan(place, [path for path in read if not is_remote(path)], force=force)
 
 
-def write_report(place: str | None, entries: Sequence[Report] | None, also_read: Sequence[str], *, force: bool) -> bool:
+def write_report(
+    place: str | None, entries: Sequence[Report] | None, also_read: Sequence[str], *, force: bool
+) -> bool:
     """Write the page that --report names, if one; False where that failed, which one line says."""
     if place is None or entries is None:
         return True
@@ -163,7 +170,14 @@ def tell_what_to_paste() -> None:
     """Print what an issue on an internal error needs beside its message."""
     from unnest.about import versions
 
-    tell("\n".join(["Please paste the line above and these into the issue:", *(f"    {line}" for line in versions())]))
+    tell(
+        "\n".join(
+            [
+                "Please paste the line above and these into the issue:",
+                *(f"    {line}" for line in versions()),
+            ]
+        )
+    )
 
 
 def _look(*, verbose: bool) -> Look:

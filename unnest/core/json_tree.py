@@ -29,7 +29,9 @@ def is_list(value: Json) -> TypeGuard[Sequence[Json]]:
     return isinstance(value, (list, Sequence)) and not isinstance(value, str)
 
 
-def walk(value: Json, *, into: Callable[[JsonObject], bool] = _everything) -> Iterator[tuple[Path, JsonObject]]:
+def walk(
+    value: Json, *, into: Callable[[JsonObject], bool] = _everything
+) -> Iterator[tuple[Path, JsonObject]]:
     """Every object of a value with its path, outer before inner, in the order of the text.
 
     An object that `into` is false of is given, and what is in it is not.
@@ -40,10 +42,16 @@ def walk(value: Json, *, into: Callable[[JsonObject], bool] = _everything) -> It
         if isinstance(part, OBJECT):
             yield path, part
             if into(part):
-                below = [((*path, key), each) for key, each in part.items() if type(each) not in LEAVES]
+                below = [
+                    ((*path, key), each) for key, each in part.items() if type(each) not in LEAVES
+                ]
                 pending += reversed(below)
         elif is_list(part):
-            items = [((*path, index), each) for index, each in enumerate(part) if type(each) not in LEAVES]
+            items = [
+                ((*path, index), each)
+                for index, each in enumerate(part)
+                if type(each) not in LEAVES
+            ]
             pending += reversed(items)
 
 
@@ -67,7 +75,9 @@ def objects(value: Json, *, keys: Callable[[str], bool] | None = None) -> Iterat
         part = pending.pop()
         if isinstance(part, dict) or (type(part) is not list and isinstance(part, Mapping)):
             yield part
-            inner = part.values() if keys is None else [each for key, each in part.items() if keys(key)]
+            inner = (
+                part.values() if keys is None else [each for key, each in part.items() if keys(key)]
+            )
             pending += [each for each in reversed(list(inner)) if type(each) not in LEAVES]
         elif is_list(part):
             pending += [each for each in reversed(part) if type(each) not in LEAVES]

@@ -53,7 +53,9 @@ NO_CHOICES = Choices()
 KEEP_NESTED = "--keep-nested keeps the template as a nested model, its weights in the order in which they were saved"
 
 
-def plan(stored: Stored, *, architecture: JsonObject | None = None, choices: Choices = NO_CHOICES) -> Plan:
+def plan(
+    stored: Stored, *, architecture: JsonObject | None = None, choices: Choices = NO_CHOICES
+) -> Plan:
     """Return the plan for a stored model.
 
     `architecture` is for weights alone: the parallel model's JSON or the single-device one's.
@@ -85,9 +87,13 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
     if stored.is_ours:
         return _clean(stored)._replace(optimizer=optimizer)
     layer_names = layer_name_by_group(model, stored.groups)
-    groups = {layer_names.get(g.name, g.name): Share(g.tensors, sorted_out=False) for g in stored.groups}
+    groups = {
+        layer_names.get(g.name, g.name): Share(g.tensors, sorted_out=False) for g in stored.groups
+    }
     start = ModelWeights(model, groups)
-    unwrapped = unwrap.unwrap_all(start, keep_nested=choices.keep_nested, slice_layers=choices.slice_layers)
+    unwrapped = unwrap.unwrap_all(
+        start, keep_nested=choices.keep_nested, slice_layers=choices.slice_layers
+    )
     if not unwrapped.wrappers:
         return _clean(stored)._replace(optimizer=optimizer, near_misses=unwrapped.near_misses)
     parallel = Plan(
@@ -100,7 +106,9 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
         near_misses=unwrapped.near_misses,
     )
     if unwrapped.refusal:
-        return parallel._replace(refusal=Refusal("weights-ambiguous", f"{unwrapped.refusal}; {KEEP_NESTED}"))
+        return parallel._replace(
+            refusal=Refusal("weights-ambiguous", f"{unwrapped.refusal}; {KEEP_NESTED}")
+        )
     return _with_output(parallel, start, unwrapped)
 
 
@@ -110,7 +118,9 @@ def _graph_model(architecture: JsonObject) -> JsonObject | None:
     Raises NotAGraph where a list of layers holds something else.
     """
     if is_broken_model(architecture):
-        raise NotAGraph(f"{model_name(architecture)!r} has an entry in its layers that is not a layer")
+        raise NotAGraph(
+            f"{model_name(architecture)!r} has an entry in its layers that is not a layer"
+        )
     return architecture if is_model(architecture) else None
 
 
@@ -123,12 +133,16 @@ def _with_output(parallel: Plan, start: ModelWeights, unwrapped: unwrap.Unwrappe
         parallel = parallel._replace(findings=(*parallel.findings, no_state))
     groups = _groups(left, layer_name_by_group(start.model, stored.groups)) if stored.groups else ()
     if stored.is_keras_3:
-        groups = tuple(as_listed(group, left.model) for group in without_operations(groups, left.model))
+        groups = tuple(
+            as_listed(group, left.model) for group in without_operations(groups, left.model)
+        )
     groups = tuple(without_needless(group) for group in groups)
     if wrong := _wrong_shapes(left):
         return parallel._replace(refusal=Refusal("weights-unplaced", wrong))
     result = stored._replace(
-        architecture=_architecture(stored, start.model, unwrapped) if stored.contents != "weights" else None,
+        architecture=_architecture(stored, start.model, unwrapped)
+        if stored.contents != "weights"
+        else None,
         training=compile_config.with_output_names(stored.training, unwrapped.outputs),
         groups=groups,
         optimizer=state,
@@ -151,7 +165,10 @@ def _architecture(stored: Stored, before: JsonObject, unwrapped: unwrap.Unwrappe
     settings = before.get("compile_config")
     if not isinstance(settings, Mapping) or not settings:
         return after
-    return {**after, "compile_config": compile_config.with_output_names(settings, unwrapped.outputs)}
+    return {
+        **after,
+        "compile_config": compile_config.with_output_names(settings, unwrapped.outputs),
+    }
 
 
 def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tensor, ...] | None:
@@ -176,7 +193,9 @@ def _wrong_shapes(left: ModelWeights) -> str | None:
         layers = read(model).layers
         for name, share in shares.items():
             layer = layers.get(name)
-            if layer is not None and (why := contradiction(layer, [t.shape for t in share.tensors])):
+            if layer is not None and (
+                why := contradiction(layer, [t.shape for t in share.tensors])
+            ):
                 return f"{name}: {why}; the file is damaged, or its weights are another model's"
             if layer is not None and is_model(layer.stored) and share.tensors:
                 with suppress(Ambiguous):
@@ -191,7 +210,9 @@ def _groups(left: ModelWeights, layer_names: Mapping[str, str]) -> tuple[Group, 
         return tuple(Group(name, shares[name].tensors if name in shares else ()) for name in names)
     stored_names = {name: group for group, name in layer_names.items()}
     names_with_share = list(shares)[len(shares) - len(names) :]
-    return tuple(Group(stored_names.get(name, name), shares[name].tensors) for name in names_with_share)
+    return tuple(
+        Group(stored_names.get(name, name), shares[name].tensors) for name in names_with_share
+    )
 
 
 def _dropped(before: Stored, after: Stored) -> tuple[Tensor, ...]:
@@ -214,7 +235,9 @@ def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choice
         weights_plan = weights_plan._replace(findings=(*weights_plan.findings, otherwise))
     if weights_plan.verdict == "clean":
         weights_plan = weights_plan._replace(output=Rewritten(stored))
-    return weights_plan._replace(complete=_completed(listed_weights, architecture, weights_plan, choices))
+    return weights_plan._replace(
+        complete=_completed(listed_weights, architecture, weights_plan, choices)
+    )
 
 
 def _plan_listed(stored: Stored, architecture: JsonObject, choices: Choices) -> Plan:
@@ -227,7 +250,9 @@ def _plan_listed(stored: Stored, architecture: JsonObject, choices: Choices) -> 
         return _plan_model(stored._replace(architecture=architecture), choices)
     is_of_one_layer = sum(1 for group in stored.groups if group.tensors) == 1
     if not is_of_one_layer and weight_names.find(stored.groups) is None:
-        return _mismatch(stored, "the layers of the architecture given are not those of the weights")
+        return _mismatch(
+            stored, "the layers of the architecture given are not those of the weights"
+        )
     try:
         groups, by_order = shared_out(stored.groups, architecture)
         check_architecture(groups, architecture)
@@ -238,7 +263,9 @@ def _plan_listed(stored: Stored, architecture: JsonObject, choices: Choices) -> 
     wrapper = _wrapper_around(stored, model_name(architecture))
     result = template_plan.result or of_template._replace(architecture=None)
     wrappers = (wrapper, *(w._replace(depth=w.depth + 1) for w in template_plan.wrappers))
-    template = template_plan.template or template_of(architecture, Share(tuple(t for g in groups for t in g.tensors)))
+    template = template_plan.template or template_of(
+        architecture, Share(tuple(t for g in groups for t in g.tensors))
+    )
     placed_by_order_alone = (Code.BY_ORDER(layers=listed(by_order)),) if by_order else ()
     return template_plan._replace(
         verdict="parallel",
@@ -258,17 +285,25 @@ def _of_weights(stored: Stored, architecture: JsonObject, choices: Choices) -> J
     if not is_model(architecture) or _groups_are_layers(stored.groups, architecture):
         return architecture
     template = template_in(architecture, choices, stored.keras_version)
-    return template if template is not None and _groups_are_layers(stored.groups, template) else architecture
+    return (
+        template
+        if template is not None and _groups_are_layers(stored.groups, template)
+        else architecture
+    )
 
 
-def template_in(architecture: JsonObject, choices: Choices, keras_version: str | None = None) -> JsonObject | None:
+def template_in(
+    architecture: JsonObject, choices: Choices, keras_version: str | None = None
+) -> JsonObject | None:
     """Return the architecture that `fix` makes of a parallel model's; None if it makes none.
 
     Raises:
         NotAGraph: the layers of the model cannot be connected.
 
     """
-    result = _plan_model(Stored("architecture", architecture, keras_version=keras_version), choices).result
+    result = _plan_model(
+        Stored("architecture", architecture, keras_version=keras_version), choices
+    ).result
     if result is None or result.architecture is None:
         return None
     versions = {k: architecture[k] for k in ("keras_version", "backend") if k in architecture}
@@ -300,7 +335,9 @@ def _layer_groups(groups: Sequence[Group], architecture: JsonObject) -> list[Gro
     return [group._replace(name=names.get(group.name, group.name)) for group in groups]
 
 
-def _completed(stored: Stored, architecture: JsonObject, weights_plan: Plan, choices: Choices) -> Stored | None:
+def _completed(
+    stored: Stored, architecture: JsonObject, weights_plan: Plan, choices: Choices
+) -> Stored | None:
     """The clean model that weights make with the architecture that was given for them.
 
     None where the plan for the weights refuses them, or where the architecture holds wrappers that the weights' own
@@ -320,15 +357,21 @@ def _completed(stored: Stored, architecture: JsonObject, weights_plan: Plan, cho
     return complete_plan.output.model
 
 
-def _with_architecture(weights: Stored, architecture: JsonObject, versions_of: Stored | None = None) -> Stored:
+def _with_architecture(
+    weights: Stored, architecture: JsonObject, versions_of: Stored | None = None
+) -> Stored:
     """Return weights as a model of this architecture; versions are those of its file, else those in the JSON."""
-    given = {k: v for k in ("keras_version", "backend") if isinstance(v := architecture.get(k), str)}
+    given = {
+        k: v for k in ("keras_version", "backend") if isinstance(v := architecture.get(k), str)
+    }
     if "module" in architecture and not given:
         given = {"keras_version": "3.x"}  # Keras 3's JSON has no version
     file = versions_of or weights
     return weights._replace(
         contents="model",
-        architecture={k: v for k, v in architecture.items() if k not in ("keras_version", "backend")},
+        architecture={
+            k: v for k, v in architecture.items() if k not in ("keras_version", "backend")
+        },
         keras_version=file.keras_version or given.get("keras_version"),
         backend=file.backend or given.get("backend"),
     )
@@ -345,7 +388,9 @@ def without_layers(stored: Stored, architecture: JsonObject) -> Plan:
 
 def _mismatch(stored: Stored, why: str) -> Plan:
     hint = "pass the JSON of the model that was saved (the same layers frozen), or of the single-device model in it"
-    return Plan(verdict="clean", stored=stored, refusal=Refusal("architecture-mismatch", f"{why}; {hint}"))
+    return Plan(
+        verdict="clean", stored=stored, refusal=Refusal("architecture-mismatch", f"{why}; {hint}")
+    )
 
 
 def _wrapper_around(stored: Stored, template: str) -> Wrapper:
@@ -359,25 +404,42 @@ def _wrapper_around(stored: Stored, template: str) -> Wrapper:
 
 
 def _wrapper_by_names(by_names: weight_names.WrapperByNames) -> Wrapper:
-    return Wrapper(None, by_names.template, by_names.towers, "whole", by_names.merge, 0, "likely", by_names.evidence)
+    return Wrapper(
+        None,
+        by_names.template,
+        by_names.towers,
+        "whole",
+        by_names.merge,
+        0,
+        "likely",
+        by_names.evidence,
+    )
 
 
 def _plan_weights_alone(stored: Stored) -> Plan:
     by_names = weight_names.find(stored.groups)
     if by_names is None:
         may_be_parallel = weight_names.is_doubtful(stored.groups)
-        return _clean(stored)._replace(findings=(Code.NEEDS_ARCHITECTURE(),) if may_be_parallel else ())
+        return _clean(stored)._replace(
+            findings=(Code.NEEDS_ARCHITECTURE(),) if may_be_parallel else ()
+        )
     parallel = Plan(
         verdict="parallel",
         stored=stored,
         wrappers=(_wrapper_by_names(by_names),),
-        template=Template(None, by_names.inputs, len(by_names.merge), None, sum(t.size for t in by_names.tensors)),
-        findings=(Code.NAMES_ALONE(merge=", ".join(by_names.merge)),) if by_names.has_own_merge_names else (),
+        template=Template(
+            None, by_names.inputs, len(by_names.merge), None, sum(t.size for t in by_names.tensors)
+        ),
+        findings=(Code.NAMES_ALONE(merge=", ".join(by_names.merge)),)
+        if by_names.has_own_merge_names
+        else (),
     )
     try:
         groups = weight_names.groups_of(by_names, is_standalone=stored.is_standalone)
     except Ambiguous as doubt:
-        return parallel._replace(refusal=Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json"))
+        return parallel._replace(
+            refusal=Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json")
+        )
     unstored = ", ".join(weight_names.unstored_names(groups))
     named = (Code.NAMED_BY_COUNT(layers=unstored),) if unstored else ()
     findings = (*parallel.findings, Code.WEIGHTLESS_LEFT_OUT(), *named)

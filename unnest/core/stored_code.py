@@ -23,12 +23,16 @@ UTILITIES = r"(keras|tf_keras)\.(src\.)?(utils|saving|config)(\.|$)"
 #: The caller's own program: nothing of the file's gets in by it.
 CALLER = "__main__"
 #: Python's own types that Keras writes as values, by their name.
-VALUES = frozenset({"NoneType", "bool", "bytes", "complex", "dict", "float", "int", "list", "set", "str", "tuple"})
+VALUES = frozenset(
+    {"NoneType", "bool", "bytes", "complex", "dict", "float", "int", "list", "set", "str", "tuple"}
+)
 
 
 def loaded_code(stored: Stored) -> tuple[str, ...]:
     """Return what loading would run, import or read, in the file's order, each once, in a few words."""
-    entries = (e for value in (stored.architecture, stored.training) for e in json_tree.all_objects(value))
+    entries = (
+        e for value in (stored.architecture, stored.training) for e in json_tree.all_objects(value)
+    )
     return tuple(dict.fromkeys(words for entry in entries for words in _words(entry)))
 
 
@@ -53,9 +57,13 @@ def names_in_code(architecture: Json) -> Iterator[tuple[str, tuple[str, ...] | N
         config = entry.get("config")
         if not _has_code(entry) or not isinstance(config, Mapping):
             continue
-        codes = [parts_of(config.get(key))[0] for key in layer_record(str(entry["class_name"])).functions]
+        codes = [
+            parts_of(config.get(key))[0] for key in layer_record(str(entry["class_name"])).functions
+        ]
         functions = [read(code)[:1] for code in codes if code is not None]
-        names = tuple(dict.fromkeys(name for found in functions for code in found for name in _names(code)))
+        names = tuple(
+            dict.fromkeys(name for found in functions for code in found for name in _names(code))
+        )
         yield _name(entry), names if all(functions) else None
 
 
@@ -89,7 +97,9 @@ def _is_foreign(module: str, thing: str, entry: JsonObject) -> bool:
     if module == "builtins":
         # Keras 3 writes all functions so, its own by name: only those of Python's own are more than a name.
         return thing not in VALUES and hasattr(builtins, thing)
-    return not re.match(KERAS, module) or (entry.get("class_name") == "function" and bool(re.match(UTILITIES, module)))
+    return not re.match(KERAS, module) or (
+        entry.get("class_name") == "function" and bool(re.match(UTILITIES, module))
+    )
 
 
 def _has_code(entry: JsonObject) -> bool:

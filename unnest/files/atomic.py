@@ -36,7 +36,9 @@ COPY = "backup"
 SMALL = 1 << 20
 
 
-def publish(target: str, fill: Fill, check: Fill, *, force: bool = False, modes: Modes | None = None) -> WriteOutcome:
+def publish(
+    target: str, fill: Fill, check: Fill, *, force: bool = False, modes: Modes | None = None
+) -> WriteOutcome:
     """Write the file `target` with `fill`, read it back with `check`, give it its name.
 
     What is there already stays, unless `force`: the same bytes are the outcome "same", anything else is Refused. Raises
@@ -93,7 +95,10 @@ def publish_parts(
                 fill = partial(_with_modes, work, modes, partial(copy, path))
                 _fill_and_check(work.part(name), fill, partial(same_bytes, path))
             places = [os.path.join(work.folder, name) for name in names]
-            if all(os.path.isfile(p) and same(work.part(n), p) for n, p in zip(names, places, strict=True)):
+            if all(
+                os.path.isfile(p) and same(work.part(n), p)
+                for n, p in zip(names, places, strict=True)
+            ):
                 return "same"
         for place in places if force else ():
             overwrite_checks.check_kind(place, folder=False)
@@ -124,7 +129,9 @@ class Fingerprint(NamedTuple):
         """Return True if this very file is at `path`, unchanged."""
         try:
             status_now = os.stat(path)
-            if not os.path.samestat(status_now, self.status) or _change(status_now) != _change(self.status):
+            if not os.path.samestat(status_now, self.status) or _change(status_now) != _change(
+                self.status
+            ):
                 return False
             if self.content is None:
                 return True
@@ -134,7 +141,9 @@ class Fingerprint(NamedTuple):
             return False
 
 
-def replace(target: str, backup: str, fill: Fill, check: Fill, read: Fingerprint | None = None) -> None:
+def replace(
+    target: str, backup: str, fill: Fill, check: Fill, read: Fingerprint | None = None
+) -> None:
     """Replace `target` in one step; the old file stays as `backup`.
 
     The backup is a second name of the old file, made first. A backup that already is the old file is what a killed run
@@ -180,19 +189,30 @@ def may_back_up(backup: str, target: str) -> bool:
 
 def backup_exists(backup: str) -> Refused:
     """The refusal where the backup's name is taken."""
-    return Refused("backup-exists", f"{backup}: a backup exists and is never replaced; move it, or use --backup SUFFIX")
+    return Refused(
+        "backup-exists",
+        f"{backup}: a backup exists and is never replaced; move it, or use --backup SUFFIX",
+    )
 
 
 def changed(target: str) -> Refused:
     """The refusal where the input is not what was read any more."""
     if not os.path.lexists(target):
-        return Refused("changed", f"{target}: was removed while unnest read it; nothing was written")
-    return Refused("changed", f"{target}: changed while unnest read it; run again when no other program writes it")
+        return Refused(
+            "changed", f"{target}: was removed while unnest read it; nothing was written"
+        )
+    return Refused(
+        "changed",
+        f"{target}: changed while unnest read it; run again when no other program writes it",
+    )
 
 
 def exists(target: str) -> Refused:
     """The refusal where the output's name is taken."""
-    return Refused("output-exists", f"{target}: exists already; use --force to replace it, or -o to write elsewhere")
+    return Refused(
+        "output-exists",
+        f"{target}: exists already; use --force to replace it, or -o to write elsewhere",
+    )
 
 
 def write_failed(target: str, error: OSError | RuntimeError) -> Failed:
@@ -202,13 +222,23 @@ def write_failed(target: str, error: OSError | RuntimeError) -> Failed:
     number = getattr(error, "errno", None) or (int(in_message[1]) if in_message else 0)
     folder = os.path.dirname(target) or "."
     if number in (errno.ENOSPC, errno.EDQUOT):
-        return Failed("no-space", f"{target}: no space left on the device; free some, or write elsewhere with -o")
+        return Failed(
+            "no-space",
+            f"{target}: no space left on the device; free some, or write elsewhere with -o",
+        )
     if number in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return Failed("not-writable", f"{target}: cannot be written ({os.strerror(number)}); write elsewhere with -o")
+        return Failed(
+            "not-writable",
+            f"{target}: cannot be written ({os.strerror(number)}); write elsewhere with -o",
+        )
     if number in (errno.ENOENT, errno.ENOTDIR) and not os.path.isdir(folder):
         return Failed("no-folder", f"{target}: its folder does not exist; make it first")
     reason = os.strerror(number) if number else " ".join(str(error).split())[:200]
-    advice = "check the disk, or write elsewhere with -o" if number == errno.EIO else "write elsewhere with -o"
+    advice = (
+        "check the disk, or write elsewhere with -o"
+        if number == errno.EIO
+        else "write elsewhere with -o"
+    )
     return Failed("write", f"{target}: cannot be written ({reason}); {advice}")
 
 
@@ -220,7 +250,9 @@ def same_bytes(source: str, copied: str) -> None:
 
     """
     if not same(source, copied):
-        raise Failed("read-back", f"{copied}: the copy reads back differently; the disk may be failing")
+        raise Failed(
+            "read-back", f"{copied}: the copy reads back differently; the disk may be failing"
+        )
 
 
 def bytes_writer(data: bytes) -> tuple[Fill, Fill]:
@@ -233,7 +265,9 @@ def bytes_writer(data: bytes) -> tuple[Fill, Fill]:
     def check(path: str) -> None:
         with open(path, "rb") as file:
             if file.read() != data:
-                raise Failed("read-back", f"{path}: reads back differently; the disk may be failing")
+                raise Failed(
+                    "read-back", f"{path}: reads back differently; the disk may be failing"
+                )
 
     return fill, check
 
@@ -256,7 +290,9 @@ def copy_tree(source: str, target: str) -> None:
 def same_tree(left: str, right: str) -> bool:
     """Return True if two folders hold the same files with the same bytes."""
     names = [_names(folder) for folder in (left, right)]
-    return names[0] == names[1] and all(same(os.path.join(left, n), os.path.join(right, n)) for n in names[0])
+    return names[0] == names[1] and all(
+        same(os.path.join(left, n), os.path.join(right, n)) for n in names[0]
+    )
 
 
 @contextlib.contextmanager
@@ -304,7 +340,9 @@ def _set_modes(work: Workspace, modes: Modes | None) -> None:
     for folder, folders, files in os.walk(new_root):
         for name in (*folders, *files):
             path = os.path.join(folder, name)
-            path_in_target = os.path.relpath(path, new_root).partition(os.sep)[2].replace(os.sep, "/")
+            path_in_target = (
+                os.path.relpath(path, new_root).partition(os.sep)[2].replace(os.sep, "/")
+            )
             bits = modes(path_in_target) & work.permitted
             with contextlib.suppress(OSError):  # not every file system has them
                 os.chmod(path, bits | 0o700 if name in folders else bits)
@@ -339,7 +377,9 @@ def _take_place(new_path: str, target: str, read: Fingerprint) -> None:
     was_read = False
     try:
         taken_status = os.stat(new_path, follow_symlinks=False)
-        was_read = os.path.samestat(taken_status, read.status) and _change(taken_status) == _change(read.status)
+        was_read = os.path.samestat(taken_status, read.status) and _change(taken_status) == _change(
+            read.status
+        )
     finally:
         if not was_read:
             os_calls.exchange(new_path, target)
@@ -364,7 +404,11 @@ def _check_may_rename(folder: str, status: os.stat_result) -> None:
     if not hasattr(os, "geteuid"):
         return
     folder_status = os.stat(folder)
-    if folder_status.st_mode & stat.S_ISVTX and os.geteuid() not in (0, folder_status.st_uid, status.st_uid):
+    if folder_status.st_mode & stat.S_ISVTX and os.geteuid() not in (
+        0,
+        folder_status.st_uid,
+        status.st_uid,
+    ):
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), folder)
 
 

@@ -36,7 +36,9 @@ class Syncing:
         self._done.acquire()
 
     def __enter__(self) -> Self:
-        with contextlib.suppress(RuntimeError, MemoryError):  # no room for one more thread: the end does it
+        with contextlib.suppress(
+            RuntimeError, MemoryError
+        ):  # no room for one more thread: the end does it
             _thread.start_new_thread(self._run, ())
         return self
 
@@ -45,7 +47,12 @@ class Syncing:
         self._is_filled = True
         self._written.release()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         if not self._is_filled:
             self._written.release()
         self._run()

@@ -33,7 +33,9 @@ class Readable(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Move the position, in bytes, and return it."""
-        self.position = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self.position, io.SEEK_END: self.size}[whence]
+        self.position = (
+            offset + {io.SEEK_SET: 0, io.SEEK_CUR: self.position, io.SEEK_END: self.size}[whence]
+        )
         return self.position
 
     def tell(self) -> int:
@@ -78,4 +80,6 @@ def full(error: OSError) -> Failed:
     """Translate an error of writing a spool file into `Failed`."""
     where = _FOLDER.get() or os.environ.get("TMPDIR") or "the folder for temporary files"
     reason = os.strerror(error.errno) if error.errno else str(error)
-    return Failed("no-space", f"{where}: no room for a temporary file ({reason}); free some, or set TMPDIR")
+    return Failed(
+        "no-space", f"{where}: no room for a temporary file ({reason}); free some, or set TMPDIR"
+    )

@@ -41,17 +41,28 @@ def of_handler(error: BaseException) -> BaseException | None:
 
     A caller's timeout ends our work this way. The handler's code object is in the traceback of such an exception.
     """
-    handlers = {code for number in signal.valid_signals() if (code := _code_of(signal.getsignal(number))) is not None}
+    handlers = {
+        code
+        for number in signal.valid_signals()
+        if (code := _code_of(signal.getsignal(number))) is not None
+    }
     causes = [error]
-    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and cause not in causes:
+    while (
+        cause := causes[-1].__cause__ or causes[-1].__context__
+    ) is not None and cause not in causes:
         causes.append(cause)
-    return next((cause for cause in causes if not handlers.isdisjoint(_codes(cause.__traceback__))), None)
+    return next(
+        (cause for cause in causes if not handlers.isdisjoint(_codes(cause.__traceback__))), None
+    )
 
 
 def _code_of(handler: object) -> CodeType | None:
     """The code of a function, of a method, or of an object that can be called."""
     of_object = vars(type(handler)).get("__call__")
-    codes = (getattr(each, "__code__", None) for each in (handler, getattr(handler, "__func__", None), of_object))
+    codes = (
+        getattr(each, "__code__", None)
+        for each in (handler, getattr(handler, "__func__", None), of_object)
+    )
     return next((code for code in codes if isinstance(code, CodeType)), None)
 
 
@@ -81,7 +92,10 @@ class Held:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._restore()
         self._answer()

@@ -21,7 +21,9 @@ NOREPLACE, EXCHANGE = 1, 2
 AT_FDCWD = -100
 
 #: How a system says that it cannot do this at all, or not on this file system.
-CANNOT = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EXDEV, errno.EBADF})
+CANNOT = frozenset(
+    {errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EXDEV, errno.EBADF}
+)
 
 #: The message for a relative path if `has_working_folder` is False.
 NO_WORKING_FOLDER = "the working folder is gone; change into one that there is"
@@ -46,7 +48,9 @@ def rename_new(source: str, target: str) -> None:
     if _renamed(source, target, NOREPLACE):
         return
     if not os.path.isdir(source) and link(source, target):
-        with contextlib.suppress(OSError):  # a second name, which goes with the folder that it is in
+        with contextlib.suppress(
+            OSError
+        ):  # a second name, which goes with the folder that it is in
             os.unlink(source)
         return
     # Windows refuses by itself to rename onto a file; elsewhere the look before is all there is.
@@ -179,7 +183,13 @@ def _renameat2() -> Renameat2 | None:
     function = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if function is None:
         return None
-    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    function.argtypes = (
+        ctypes.c_int,
+        ctypes.c_char_p,
+        ctypes.c_int,
+        ctypes.c_char_p,
+        ctypes.c_uint,
+    )
     call: Renameat2 = function
     return call
 
@@ -191,7 +201,9 @@ def _copy_range(reading: IO[bytes], writing: IO[bytes]) -> int:
         size = os.fstat(reading.fileno()).st_size
         # Whatever it fails with, reading and writing report the cause better.
         with contextlib.suppress(OSError):
-            while size > copied and (moved := os.copy_file_range(reading.fileno(), writing.fileno(), RANGE)):
+            while size > copied and (
+                moved := os.copy_file_range(reading.fileno(), writing.fileno(), RANGE)
+            ):
                 copied += moved
     return copied
 

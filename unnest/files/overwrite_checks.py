@@ -73,9 +73,13 @@ def check_inputs(target: str, inputs: Inputs) -> None:
     identity = _identity(target)
     if identity is not None:
         if identity in inputs.named:
-            raise _refused(target, f"is {inputs.named[identity]}, which is an input, or a link to it")
+            raise _refused(
+                target, f"is {inputs.named[identity]}, which is an input, or a link to it"
+            )
         if identity in inputs.parts:
-            raise _refused(target, f"is {inputs.parts[identity]}, which is part of an input, or a link to it")
+            raise _refused(
+                target, f"is {inputs.parts[identity]}, which is part of an input, or a link to it"
+            )
         if identity in inputs.folders_above:
             raise _refused(target, f"contains {inputs.folders_above[identity]}, which is an input")
     for folder in _folders_above(target) if inputs.models else ():
@@ -94,7 +98,8 @@ def check_system(target: str) -> None:
         if system_folder is not None and not _is_in(folder, MEMORY):
             verb = "is" if path == target else "is a link to what is"
             raise _refused(
-                target, f"{verb} in {system_folder}, where names stand for devices and open files: no regular file"
+                target,
+                f"{verb} in {system_folder}, where names stand for devices and open files: no regular file",
             )
         path = os.path.join(folder, name)
         if not os.path.islink(path):

@@ -67,7 +67,9 @@ def are_shared(one: Range, two: Range) -> bool:
     try:
         if os.fstat(numbers[0]).st_dev != os.fstat(numbers[1]).st_dev:
             return False
-        runs, others = (_runs(n, r.offset, r.offset + r.size) for n, r in zip(numbers, (one, two), strict=True))
+        runs, others = (
+            _runs(n, r.offset, r.offset + r.size) for n, r in zip(numbers, (one, two), strict=True)
+        )
     except OSError:
         return False
     return runs == others and sum(size for _, size in runs) == one.size
@@ -118,7 +120,9 @@ def _extents(descriptor: int, start: int, end: int) -> Iterator[tuple[int, int]]
         count = MAP.unpack_from(answer)[3]
         if not count:
             return
-        for logical, place, size, _, _, flags, *_ in EXTENT.iter_unpack(answer[MAP.size :][: count * EXTENT.size]):
+        for logical, place, size, _, _, flags, *_ in EXTENT.iter_unpack(
+            answer[MAP.size :][: count * EXTENT.size]
+        ):
             stop = min(logical + size, end)
             if flags & ~LAST != SHARED or not logical <= start < stop:
                 return

@@ -73,14 +73,25 @@ class Workspace:
 
     def __enter__(self) -> Self:
         for path in _workspace_names(self.target):
-            if os.path.lexists(path) and not _swept(path, self.folder) and self._alone and _is_busy(path):
-                raise Refused("busy", f"{self.target}: another run of unnest is writing it; wait for that to end")
+            if (
+                os.path.lexists(path)
+                and not _swept(path, self.folder)
+                and self._alone
+                and _is_busy(path)
+            ):
+                raise Refused(
+                    "busy",
+                    f"{self.target}: another run of unnest is writing it; wait for that to end",
+                )
         if not any(self._make(path) for path in _workspace_names(self.target)):
             self._make(temporary(self.target, os.urandom(6).hex()))
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._reserve = None
         try:
@@ -339,19 +350,30 @@ def _completed(path: str, folder: str) -> bool:
     try:
         with open(os.path.join(path, JOURNAL), "rb") as file:
             journal: dict[str, Any] = json.loads(file.read())
-    except (FileNotFoundError, ValueError):  # no part has left its place before the journal was whole
+    except (
+        FileNotFoundError,
+        ValueError,
+    ):  # no part has left its place before the journal was whole
         return True
     new, old = ({_checked_name(n): tuple(i) for n, i in journal[key]} for key in (NEW, OLD))
     place = {name: os.path.join(folder, name) for name in (*new, *old)}
     aside = {name: os.path.join(path, OLD, name) for name in old}
-    arriving = {name: os.path.join(path, NEW, name) for name in new if os.path.lexists(os.path.join(path, NEW, name))}
+    arriving = {
+        name: os.path.join(path, NEW, name)
+        for name in new
+        if os.path.lexists(os.path.join(path, NEW, name))
+    }
     if not arriving:
         return True
-    leaving = [n for n in reversed(old) if os.path.lexists(place[n]) and _identity(place[n]) == old[n]]
+    leaving = [
+        n for n in reversed(old) if os.path.lexists(place[n]) and _identity(place[n]) == old[n]
+    ]
     for name, path_of_place in place.items():
         is_taken = os.path.lexists(path_of_place)
         arrived = is_taken and name not in arriving and _identity(path_of_place) == new.get(name)
-        if (is_taken and not arrived and name not in leaving) or (name in new and name not in arriving and not arrived):
+        if (is_taken and not arrived and name not in leaving) or (
+            name in new and name not in arriving and not arrived
+        ):
             return False
     for name in leaving:
         os_calls.rename_new(place[name], aside[name])
@@ -370,7 +392,9 @@ def _checked_name(name: str) -> str:
 def _identity(path: str) -> Identity:
     status = os.lstat(path)
     return (
-        (status.st_ino, 0, 0) if stat.S_ISDIR(status.st_mode) else (status.st_ino, status.st_size, status.st_mtime_ns)
+        (status.st_ino, 0, 0)
+        if stat.S_ISDIR(status.st_mode)
+        else (status.st_ino, status.st_size, status.st_mtime_ns)
     )
 
 

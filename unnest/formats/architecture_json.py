@@ -56,7 +56,9 @@ def is_yaml(text: str) -> bool:
 
 
 def _from_yaml(text: str, path: str) -> Json:
-    from unnest.formats.yaml_text import parse as parse_yaml  # another library, for a file in a hundred
+    from unnest.formats.yaml_text import (
+        parse as parse_yaml,
+    )  # another library, for a file in a hundred
 
     return parse_yaml(text, path)
 
@@ -82,7 +84,10 @@ def _stored(value: Json, path: str) -> Stored:
     if foreign is not None:
         raise foreign.error(path)
     if not is_architecture(value):
-        raise Unreadable("not-keras", f"{path}: is JSON or YAML, but not of a model; pass what model.to_json() wrote")
+        raise Unreadable(
+            "not-keras",
+            f"{path}: is JSON or YAML, but not of a model; pass what model.to_json() wrote",
+        )
     architecture = value
     return Stored(
         "architecture",
@@ -118,7 +123,9 @@ class JsonContainer(Container):
             raise write_failed(path, e) from e
         progress(len(data))
 
-    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
+    def verify(
+        self, output: Output, source: Source, path: str, progress: OnBytes
+    ) -> tuple[str, ...]:
         """Compare the parsed JSON with the output's architecture."""
         written = self.open(path).stored
         same_model(written._replace(architecture=output.model.architecture), written, path)

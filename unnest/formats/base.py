@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from unnest.core.transfer.weights_state import StateAlone
     from unnest.formats.hdf5.guarded_file import GuardedFile
 
-ContainerName: TypeAlias = Literal["h5", "keras", "weights_h5", "saved_model", "checkpoint", "json", "tfjs"]
+ContainerName: TypeAlias = Literal[
+    "h5", "keras", "weights_h5", "saved_model", "checkpoint", "json", "tfjs"
+]
 Target: TypeAlias = Literal["h5", "keras", "weights", "saved_model", "json"]
 
 #: Suffixes of Keras's model files: one in a folder is reported even if its content is not a model.
@@ -135,7 +137,9 @@ class Source(ABC):
         """Weights without an architecture, in the layers of a model that the caller's code built. Raises Refused."""
         from unnest.core.transfer.place import place_lists
 
-        return place_lists(self.stored.groups, target, self.stored.keras_version, self.stored.backend)
+        return place_lists(
+            self.stored.groups, target, self.stored.keras_version, self.stored.backend
+        )
 
     def state_alone(self, stored: Stored) -> StateAlone | None:
         """Return the optimizer's state of weights without compile settings; `stored` is the model that they make.
@@ -152,7 +156,8 @@ class Source(ABC):
 
         """
         raise Refused(
-            "cannot-write", f"{self.path}: a SavedModel can only be cut out of a SavedModel; use another --to"
+            "cannot-write",
+            f"{self.path}: a SavedModel can only be cut out of a SavedModel; use another --to",
         )
 
     def parts(self) -> tuple[str, ...]:
@@ -173,7 +178,10 @@ class Source(ABC):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -205,7 +213,9 @@ class Container(ABC):
         """
 
     @abstractmethod
-    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
+    def verify(
+        self, output: Output, source: Source, path: str, progress: OnBytes
+    ) -> tuple[str, ...]:
         """Read `path` back and name what was compared. Raises Failed where anything differs."""
 
 
@@ -215,13 +225,20 @@ def same_model(model: Stored, written: Stored, path: str) -> None:
         meant, read = getattr(model, what), getattr(written, what)
         # As text where they are not equal: NaN, which JSON may hold, does not equal itself.
         if meant != read and dump(meant) != dump(read):
-            raise Failed("read-back", f"{path}: the {what} reads back differently; the disk may be failing")
-    if [_outline(g.tensors) for g in model.groups] != [_outline(g.tensors) for g in written.groups] or [
-        g.name for g in model.groups
-    ] != [g.name for g in written.groups]:
-        raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
+            raise Failed(
+                "read-back", f"{path}: the {what} reads back differently; the disk may be failing"
+            )
+    if [_outline(g.tensors) for g in model.groups] != [
+        _outline(g.tensors) for g in written.groups
+    ] or [g.name for g in model.groups] != [g.name for g in written.groups]:
+        raise Failed(
+            "read-back", f"{path}: the layers read back differently; the disk may be failing"
+        )
     if _outline(model.optimizer) != _outline(written.optimizer):
-        raise Failed("read-back", f"{path}: the optimizer state reads back differently; the disk may be failing")
+        raise Failed(
+            "read-back",
+            f"{path}: the optimizer state reads back differently; the disk may be failing",
+        )
 
 
 def _outline(tensors: tuple[Tensor, ...] | None) -> list[tuple[str, tuple[int, ...], str]] | None:

@@ -25,7 +25,9 @@ def naming_file(source: Source) -> Iterator[None]:
     try:
         yield
     except Refused as e:
-        message = e.message if e.message.startswith(f"{source.path}: ") else f"{source.path}: {e.message}"
+        message = (
+            e.message if e.message.startswith(f"{source.path}: ") else f"{source.path}: {e.message}"
+        )
         raise Refused(e.code, message) from e
 
 
@@ -69,7 +71,10 @@ def check_dtypes(source: Source, model: Stored) -> None:
     """Raises Refused for types that NumPy lacks: Keras notes those nowhere but in the weights of `.keras`."""
     for tensor in model.tensors:
         if tensor.dtype[:1] not in "<>|=":
-            raise Refused("dtype", f"{source.path}: {tensor.name!r} is {tensor.dtype}, which no .h5 of Keras can hold")
+            raise Refused(
+                "dtype",
+                f"{source.path}: {tensor.name!r} is {tensor.dtype}, which no .h5 of Keras can hold",
+            )
 
 
 def check_frozen_parts(source: Source, model: Stored) -> None:
@@ -77,7 +82,10 @@ def check_frozen_parts(source: Source, model: Stored) -> None:
     name = None if model.contents == "architecture" else partly_frozen(model.architecture)
     if name is not None:
         what = f"{name!r} holds layers of which some are frozen, whose weights each container has in its own order"
-        raise Refused("cannot-convert", f"{source.path}: {what}; without --to and --keras fix keeps the container")
+        raise Refused(
+            "cannot-convert",
+            f"{source.path}: {what}; without --to and --keras fix keeps the container",
+        )
 
 
 def check_listed_once(source: Source, model: Stored) -> None:
@@ -102,10 +110,19 @@ def check_weights(source: Source, model: Stored, *, is_moved: bool) -> None:
         Refused: a weight is missing.
 
     """
-    if model.architecture is None or not is_model(model.architecture) or model.contents == "architecture":
+    if (
+        model.architecture is None
+        or not is_model(model.architecture)
+        or model.contents == "architecture"
+    ):
         return
-    layers, layer_names = read(model.architecture).layers, layer_name_by_group(model.architecture, model.groups)
-    tensors_by_layer = {layer_names.get(group.name, group.name): group.tensors for group in model.groups}
+    layers, layer_names = (
+        read(model.architecture).layers,
+        layer_name_by_group(model.architecture, model.groups),
+    )
+    tensors_by_layer = {
+        layer_names.get(group.name, group.name): group.tensors for group in model.groups
+    }
     for name, layer in layers.items():
         tensors = tensors_by_layer.get(name, ())
         if not tensors and _must_have_weights(layer.stored):
@@ -113,7 +130,9 @@ def check_weights(source: Source, model: Stored, *, is_moved: bool) -> None:
         _check_complete(source, layer, tensors, may_have_none=True, is_moved=is_moved)
 
 
-def _check_stored_elsewhere(source: Source, layer: Layer, architecture: JsonObject, *, is_moved: bool) -> None:
+def _check_stored_elsewhere(
+    source: Source, layer: Layer, architecture: JsonObject, *, is_moved: bool
+) -> None:
     """Raises Refused for a layer without weights, unless Keras finds them with another that applies the same layer."""
     shared = (wrapped(layer.stored) or {}).get(SHARED)
     if shared is not None and not is_moved and times_applied(architecture)[shared] > 1:
@@ -121,7 +140,9 @@ def _check_stored_elsewhere(source: Source, layer: Layer, architecture: JsonObje
     why = "which are not in the file or not found; please report it if they are"
     if shared is not None:
         why = "which stand with another that applies the same layer; Keras does not find these there: save an .h5"
-    raise Refused("weights-missing", f"{source.path}: {layer.name!r} would come without its weights, {why}")
+    raise Refused(
+        "weights-missing", f"{source.path}: {layer.name!r} would come without its weights, {why}"
+    )
 
 
 def _check_complete(
@@ -131,12 +152,23 @@ def _check_complete(
     if is_model(layer.stored):
         may_have_none = not (is_moved and tensors and all(t.owner for t in tensors))
         for name, inner in read(layer.stored).layers.items():
-            inner_tensors = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)]
-            _check_complete(source, inner, inner_tensors, may_have_none=may_have_none, is_moved=is_moved)
+            inner_tensors = [
+                t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)
+            ]
+            _check_complete(
+                source, inner, inner_tensors, may_have_none=may_have_none, is_moved=is_moved
+            )
         return
-    promised, weights = promised_total(layer.stored), [t for t in tensors if "seed_generator" not in t.ref.split("/")]
+    promised, weights = (
+        promised_total(layer.stored),
+        [t for t in tensors if "seed_generator" not in t.ref.split("/")],
+    )
     if promised is not None and len(weights) < promised and (weights or not may_have_none):
-        have = f"{len(weights)} of {promised} weights" if weights else f"none of its {promised} weights"
+        have = (
+            f"{len(weights)} of {promised} weights"
+            if weights
+            else f"none of its {promised} weights"
+        )
         advice = (
             "a weight is missing from the file: look for another copy"
             if weights

@@ -46,7 +46,9 @@ def left_of_checkpoint(source: Source, model: Stored, after: Stored) -> tuple[Fi
     left_over = len(source.tensors) - len(stored_refs(model.tensors))
     if left_over <= 0:
         return ()
-    where = "a file of weights" if model.contents == "weights" else "a model without compile settings"
+    where = (
+        "a file of weights" if model.contents == "weights" else "a model without compile settings"
+    )
     return (Code.OPTIMIZER_DROPPED(why=f"{where} has no place for its {left_over} tensors"),)
 
 

@@ -28,7 +28,13 @@ from unnest.formats.conversion_checks import (
     no_architecture,
     no_weights,
 )
-from unnest.formats.conversion_losses import left_of_checkpoint, left_of_layers, left_out, never_held, not_restored
+from unnest.formats.conversion_losses import (
+    left_of_checkpoint,
+    left_of_layers,
+    left_out,
+    never_held,
+    not_restored,
+)
 
 
 class TargetFormat(NamedTuple):
@@ -84,7 +90,9 @@ def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat
         target = target._replace(findings=(*target.findings, *not_restored(target.model)))
     if target.container != source.container:
         check_frozen_parts(source, target.model)
-        target = target._replace(findings=(*target.findings, *left_of_layers(source, target.container, target.model)))
+        target = target._replace(
+            findings=(*target.findings, *left_of_layers(source, target.container, target.model))
+        )
     if target.model.contents != "architecture" and not isinstance(target.output, GraphCut):
         for model in (target.model, planned_model(plan), plan.complete):
             if model is not None:
@@ -121,7 +129,10 @@ def _conversion(source: Source, to: Target) -> ContainerConversion:
     if row is not None:
         return row
     if source.container == "checkpoint":
-        raise Refused("cannot-write", f"{source.path}: holds weights alone; --to weights, h5 or keras can hold that")
+        raise Refused(
+            "cannot-write",
+            f"{source.path}: holds weights alone; --to weights, h5 or keras can hold that",
+        )
     raise Refused(
         "cannot-convert",
         f"{source.path}: cannot go --to {to}: a SavedModel can only come from a SavedModel; "
@@ -211,14 +222,20 @@ def _check_layers(source: Source, plan: Plan, model: Stored) -> None:
     """Raise Refused for a model without a graph of layers."""
     del plan
     if model.architecture is None or not is_model(model.architecture):
-        raise Refused("no-architecture", f"{source.path}: a .keras needs the graph of layers, which is not stored")
+        raise Refused(
+            "no-architecture",
+            f"{source.path}: a .keras needs the graph of layers, which is not stored",
+        )
 
 
 def _check_layers_not_in_code(source: Source, plan: Plan, model: Stored) -> None:
     """Raise Refused for a model whose class keeps its layers in code."""
     del plan
     if model.architecture is None or not is_model(model.architecture):
-        raise Refused("no-architecture", f"{source.path}: keeps its layers in code; only --to keras can hold that")
+        raise Refused(
+            "no-architecture",
+            f"{source.path}: keeps its layers in code; only --to keras can hold that",
+        )
 
 
 def _check_has_architecture(source: Source, plan: Plan, model: Stored) -> None:
@@ -285,7 +302,9 @@ def _as_weights_of_checkpoint(source: Source, plan: Plan, model: Stored) -> Targ
     from unnest.formats.keras3.path_layout import lay_out
 
     version = plan.complete.keras_version or "3.x"
-    weights = plan.complete._replace(contents="weights", training=None, optimizer=None, keras_version=version)
+    weights = plan.complete._replace(
+        contents="weights", training=None, optimizer=None, keras_version=version
+    )
     with naming_file(source):
         lay_out(weights)  # whatever has no place is refused before anything is written
     return TargetFormat("weights_h5", Rewritten(weights), ".weights.h5")
@@ -316,7 +335,9 @@ def _as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
 def _as_json(source: Source, plan: Plan, model: Stored) -> TargetFormat:
     del source, plan
     architecture = model.architecture or {}
-    if "module" not in architecture:  # Keras 1 and 2 write their versions into the JSON, Keras 3 does not
+    if (
+        "module" not in architecture
+    ):  # Keras 1 and 2 write their versions into the JSON, Keras 3 does not
         versions = {"keras_version": model.keras_version, "backend": model.backend}
         architecture = {**architecture, **{k: v for k, v in versions.items() if v is not None}}
     as_json = model._replace(
@@ -332,7 +353,9 @@ def _with_layers_apart(model: Stored) -> tuple[Stored, tuple[Finding, ...]]:
     shared_names = noted_as_shared(model)
     if not shared_names or model.architecture is None:
         return model, ()
-    return model._replace(architecture=apart(model.architecture)), (Code.LAYERS_APART(layers=listed(shared_names)),)
+    return model._replace(architecture=apart(model.architecture)), (
+        Code.LAYERS_APART(layers=listed(shared_names)),
+    )
 
 
 # ---- the table ----
@@ -375,24 +398,36 @@ def _dtypes(source: Source, plan: Plan, model: Stored) -> None:
 _LAYERS = (_check_layers, _check_storable)
 _IN_CODE = (_check_layers_not_in_code, _dtypes)
 _OWNED = (_dtypes, _check_owners_stored)
-_PARTS, _PARTS_AND_STATE, _OF_CHECKPOINT = (left_out,), (left_out, never_held), (left_of_checkpoint,)
+_PARTS, _PARTS_AND_STATE, _OF_CHECKPOINT = (
+    (left_out,),
+    (left_out, never_held),
+    (left_of_checkpoint,),
+)
 
 ROWS = (
     ContainerConversion("h5", "weights", _planned, (), _as_own_weights_h5, _PARTS),
     ContainerConversion("h5", "keras", _whole_model, _LAYERS, _as_keras, _PARTS),
     ContainerConversion("saved_model", "h5", _whole_model, (check_readable,), _as_h5, ()),
-    ContainerConversion("saved_model", "weights", _planned, (check_readable,), _as_weights_h5, _PARTS),
+    ContainerConversion(
+        "saved_model", "weights", _planned, (check_readable,), _as_weights_h5, _PARTS
+    ),
     ContainerConversion("saved_model", "keras", _readable_whole_model, _LAYERS, _as_keras, _PARTS),
     ContainerConversion("keras", "weights", _planned, (), _as_path_keyed_weights, _PARTS),
     ContainerConversion("keras", "h5", _planned, _IN_CODE, _as_path_keyed_h5, _PARTS_AND_STATE),
-    ContainerConversion("weights_h5", "h5", _complete, _IN_CODE, _as_path_keyed_h5, _PARTS_AND_STATE),
+    ContainerConversion(
+        "weights_h5", "h5", _complete, _IN_CODE, _as_path_keyed_h5, _PARTS_AND_STATE
+    ),
     ContainerConversion("weights_h5", "keras", _whole_model, _LAYERS, _as_keras, _PARTS),
     ContainerConversion("tfjs", "h5", _whole_model, (check_readable,), _as_h5, ()),
     ContainerConversion("tfjs", "weights", _planned, (check_readable,), _as_weights_h5, _PARTS),
     ContainerConversion("tfjs", "keras", _readable_whole_model, _LAYERS, _as_keras, _PARTS),
     ContainerConversion("checkpoint", "h5", _complete, (_dtypes,), _as_h5, _OF_CHECKPOINT),
-    ContainerConversion("checkpoint", "weights", _planned, _OWNED, _as_weights_of_checkpoint, _OF_CHECKPOINT),
-    ContainerConversion("checkpoint", "keras", _complete_weights_model, _LAYERS, _as_keras, _OF_CHECKPOINT),
+    ContainerConversion(
+        "checkpoint", "weights", _planned, _OWNED, _as_weights_of_checkpoint, _OF_CHECKPOINT
+    ),
+    ContainerConversion(
+        "checkpoint", "keras", _complete_weights_model, _LAYERS, _as_keras, _OF_CHECKPOINT
+    ),
     *(
         ContainerConversion(name, "json", _planned, (_check_has_architecture,), _as_json, _PARTS)
         for name in ("h5", "keras", "weights_h5", "saved_model", "tfjs")

@@ -68,7 +68,11 @@ def container_of(path: str) -> ContainerName | None:
 
     """
     name = _by_first_bytes(path)
-    return "weights_h5" if name == "h5" and (map_of(path) is not None or _is_path_keyed(path)) else name
+    return (
+        "weights_h5"
+        if name == "h5" and (map_of(path) is not None or _is_path_keyed(path))
+        else name
+    )
 
 
 def _by_first_bytes(path: str) -> ContainerName | None:
@@ -104,7 +108,9 @@ def _of_file(path: str) -> ContainerName | None:
         return "checkpoint"
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if (text[:1] in (b"{", b'"') and not NO_TEXT.search(start)) or YAML_START.match(text):
-        return "weights_h5" if map_of(path) is not None else "tfjs" if is_model_json(path) else "json"
+        return (
+            "weights_h5" if map_of(path) is not None else "tfjs" if is_model_json(path) else "json"
+        )
     return None
 
 
@@ -116,7 +122,8 @@ def _check_no_zip(path: str) -> None:
 
     if zipfile.is_zipfile(path):
         raise Unreadable(
-            "damaged", f"{path}: is an HDF5 file and a zip file at once (crafted or damaged); do not trust this file"
+            "damaged",
+            f"{path}: is an HDF5 file and a zip file at once (crafted or damaged); do not trust this file",
         )
 
 
@@ -143,15 +150,22 @@ def stored_size(path: str) -> int:
     path = checkpoint_prefix(path)
     if os.path.isfile(path):
         map_path = map_of(path)
-        return os.path.getsize(path) if map_path is None else sum(map(os.path.getsize, files_of(map_path)))
+        return (
+            os.path.getsize(path)
+            if map_path is None
+            else sum(map(os.path.getsize, files_of(map_path)))
+        )
     files: Iterable[str]
     if os.path.isdir(path):
         files = itertools.islice(
-            (os.path.join(parent, n) for parent, _, names in os.walk(path) for n in names), MOST_FILES
+            (os.path.join(parent, n) for parent, _, names in os.walk(path) for n in names),
+            MOST_FILES,
         )
     else:
         folder, name = os.path.split(path)
-        files = (os.path.join(folder, n) for n in _names_in(folder or ".") if n.startswith(name + "."))
+        files = (
+            os.path.join(folder, n) for n in _names_in(folder or ".") if n.startswith(name + ".")
+        )
     return sum(os.lstat(f).st_size for f in files if os.path.lexists(f))
 
 
@@ -165,7 +179,11 @@ def _names_in(folder: str) -> list[str]:
 def checkpoints_of(names: Collection[str]) -> list[str]:
     """The checkpoint prefixes among a folder's files: an index, and at least a data file that goes with it."""
     stems = {n.rpartition(".data-")[0] for n in names if ".data-" in n}
-    return [n for n in (name.removesuffix(".index") for name in names if name.endswith(".index")) if n in stems]
+    return [
+        n
+        for n in (name.removesuffix(".index") for name in names if name.endswith(".index"))
+        if n in stems
+    ]
 
 
 def _is_path_keyed(path: str) -> bool:
@@ -176,7 +194,9 @@ def _is_path_keyed(path: str) -> bool:
     except (OSError, RuntimeError, ValueError):
         return False  # the container says what is wrong with it
     try:
-        return is_path_keyed(lambda name: h5a.exists(file, name.encode()), lambda name: name.encode() in file)
+        return is_path_keyed(
+            lambda name: h5a.exists(file, name.encode()), lambda name: name.encode() in file
+        )
     except (OSError, RuntimeError, ValueError, KeyError):
         return False
     finally:
@@ -227,7 +247,10 @@ def open_container(path: str) -> Container:
     if name is None:
         raise _unknown(path)
     if name not in READERS:
-        raise Unreadable("not-supported-yet", f"{path}: is a {name} container, which this version cannot read yet")
+        raise Unreadable(
+            "not-supported-yet",
+            f"{path}: is a {name} container, which this version cannot read yet",
+        )
     return container(name)
 
 
@@ -259,16 +282,29 @@ def container(name: ContainerName) -> Container:
 def _unknown(path: str) -> Unreadable:
     """Return the error for a path that is not a model, by the first reason that holds."""
     if os.path.isdir(path):
-        return Unreadable("no-model", f"{path}: no model in this folder; pass a model file or a folder that holds some")
+        return Unreadable(
+            "no-model",
+            f"{path}: no model in this folder; pass a model file or a folder that holds some",
+        )
     if os.path.getsize(path) == 0:
         return Unreadable("empty", f"{path}: is empty (0 bytes); copy or download it again")
-    reasons = (_in_the_place_of_a_model, _part_of_model, _of_other_format, _misnamed, _without_index)
+    reasons = (
+        _in_the_place_of_a_model,
+        _part_of_model,
+        _of_other_format,
+        _misnamed,
+        _without_index,
+    )
     found = next(filter(None, (reason(path) for reason in reasons)), None)
-    return found or Unreadable("not-keras", f"{path}: is no model file ({_first_bytes(path)}); {READ}")
+    return found or Unreadable(
+        "not-keras", f"{path}: is no model file ({_first_bytes(path)}); {READ}"
+    )
 
 
 #: What there is to read, for whoever passed something else.
-READ = "unnest reads .h5, .keras and .weights.h5 files, SavedModel folders, checkpoints and model.json"
+READ = (
+    "unnest reads .h5, .keras and .weights.h5 files, SavedModel folders, checkpoints and model.json"
+)
 
 
 def _first_bytes(path: str) -> str:
@@ -283,10 +319,14 @@ def _in_the_place_of_a_model(path: str) -> Unreadable | None:
         start = file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
     if LFS_POINTER.match(start):
         advice = "run `git lfs pull`, or download the file itself"
-        return Unreadable("lfs-pointer", f"{path}: is a Git LFS pointer, a note in the model's place; {advice}")
+        return Unreadable(
+            "lfs-pointer", f"{path}: is a Git LFS pointer, a note in the model's place; {advice}"
+        )
     if WEB_PAGE.match(start):
         advice = "download the file itself (on GitHub: Download raw file)"
-        return Unreadable("web-page", f"{path}: is a web page that was saved under a model's name; {advice}")
+        return Unreadable(
+            "web-page", f"{path}: is a web page that was saved under a model's name; {advice}"
+        )
     return None
 
 
@@ -294,10 +334,15 @@ def _part_of_model(path: str) -> Unreadable | None:
     """A file of a model that consists of several."""
     whole = model_json_around(path)
     if whole is not None:
-        return Unreadable("part-of-model", f"{path}: is one of the files of a TensorFlow.js model; pass {whole}")
+        return Unreadable(
+            "part-of-model", f"{path}: is one of the files of a TensorFlow.js model; pass {whole}"
+        )
     folder = saved_model_around(path)
     if folder is not None:
-        return Unreadable("part-of-model", f"{path}: is one of the files of a SavedModel; pass its folder, {folder}")
+        return Unreadable(
+            "part-of-model",
+            f"{path}: is one of the files of a SavedModel; pass its folder, {folder}",
+        )
     return None
 
 
@@ -322,7 +367,10 @@ def _without_index(path: str) -> Unreadable | None:
     part = CHECKPOINT_PART.search(path)
     if part is None or os.path.exists(index := path[: part.start()] + ".index"):
         return None
-    return Unreadable("missing-file", f"{path}: is called a checkpoint's file, and {index} is missing; copy it, too")
+    return Unreadable(
+        "missing-file",
+        f"{path}: is called a checkpoint's file, and {index} is missing; copy it, too",
+    )
 
 
 def cannot_open(path: str, error: OSError) -> Unreadable:
@@ -330,8 +378,12 @@ def cannot_open(path: str, error: OSError) -> Unreadable:
     if isinstance(error, FileNotFoundError):
         return Unreadable("not-found", f"{path}: no such file or folder; check the path")
     if error.errno == errno.ELOOP:
-        return Unreadable("cannot-open", f"{path}: is a link that leads back to itself; pass the file itself")
-    return Unreadable("cannot-open", f"{path}: cannot be opened ({error.strerror}); check its permissions")
+        return Unreadable(
+            "cannot-open", f"{path}: is a link that leads back to itself; pass the file itself"
+        )
+    return Unreadable(
+        "cannot-open", f"{path}: cannot be opened ({error.strerror}); check its permissions"
+    )
 
 
 def may_be_model(path: str) -> bool:

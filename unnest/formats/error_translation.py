@@ -19,7 +19,19 @@ from unnest.files.interrupts import of_handler
 #: What the system says when it, and not the file, is in trouble.
 MACHINE = frozenset(
     getattr(errno, name)
-    for name in ("ENOMEM", "ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "EIO", "EROFS", "EACCES", "EPERM", "ESTALE", "EFBIG")
+    for name in (
+        "ENOMEM",
+        "ENOSPC",
+        "EDQUOT",
+        "EMFILE",
+        "ENFILE",
+        "EIO",
+        "EROFS",
+        "EACCES",
+        "EPERM",
+        "ESTALE",
+        "EFBIG",
+    )
     if hasattr(errno, name)
 )
 
@@ -57,7 +69,9 @@ def out_of_memory(error: BaseException) -> bool:
     missing lock is reported by a RuntimeError, a library that cannot be loaded by an ImportError.
     """
     causes = [error]
-    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and cause not in causes:
+    while (
+        cause := causes[-1].__cause__ or causes[-1].__context__
+    ) is not None and cause not in causes:
         causes.append(cause)  # two of h5py's may be the cause of one another
     return any(
         isinstance(cause, MemoryError | SystemError)
@@ -87,14 +101,18 @@ def reading(path: str) -> Iterator[None]:
         if isinstance(e, UnnestError):
             raise
         if isinstance(e, RecursionError):
-            raise Unreadable("too-deep", f"{path}: nests too deep to be a model; do not trust this file") from e
+            raise Unreadable(
+                "too-deep", f"{path}: nests too deep to be a model; do not trust this file"
+            ) from e
         if isinstance(e, NotAGraph):
             raise not_a_graph(path, e) from e
         if isinstance(e, OSError) and e.errno in MACHINE:
             raise Failed("read", f"{path}: cannot be read ({os.strerror(e.errno or 0)})") from e
         if isinstance(e, ImportError):
             why = f"a library cannot be loaded: {oneline(e)}"
-            raise Failed("read", f"{path}: cannot be read ({why}); run again, or install unnest again") from e
+            raise Failed(
+                "read", f"{path}: cannot be read ({why}); run again, or install unnest again"
+            ) from e
         raise _damaged(path, e) from e
 
 
@@ -130,7 +148,9 @@ def writing(path: str) -> Iterator[None]:
         if isinstance(e, UnnestError):
             raise
         if isinstance(e, RecursionError):
-            raise Unreadable("too-deep", f"{path}: what is to be written nests too deep to be a model") from e
+            raise Unreadable(
+                "too-deep", f"{path}: what is to be written nests too deep to be a model"
+            ) from e
         if isinstance(e, OSError):
             why = oneline(e) if e.errno is None else os.strerror(e.errno)
             raise Failed("write", f"{path}: cannot be written ({why})") from e
@@ -138,4 +158,12 @@ def writing(path: str) -> Iterator[None]:
         raise Failed("write", f"{path}: cannot be written ({what}); please report it") from e
 
 
-__all__ = ["blames_system", "no_memory", "not_a_graph", "oneline", "out_of_memory", "reading", "writing"]
+__all__ = [
+    "blames_system",
+    "no_memory",
+    "not_a_graph",
+    "oneline",
+    "out_of_memory",
+    "reading",
+    "writing",
+]

@@ -18,11 +18,15 @@ def read_bytes(path: str, most: int, what: str) -> bytes:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             # A pipe or a device would keep us waiting, or never end.
-            raise Unreadable("not-a-file", f"{path}: is no regular file; pass the file that holds the JSON")
+            raise Unreadable(
+                "not-a-file", f"{path}: is no regular file; pass the file that holds the JSON"
+            )
         with open(path, "rb") as file:
             data = file.read(most + 1)
     except OSError as e:
-        raise Unreadable("cannot-open", f"{path}: cannot be opened ({os.strerror(e.errno or 0)})") from e
+        raise Unreadable(
+            "cannot-open", f"{path}: cannot be opened ({os.strerror(e.errno or 0)})"
+        ) from e
     if len(data) > most:
         raise Unreadable("too-large", f"{path}: more than {most >> 20} MiB of JSON is no {what}")
     return data
@@ -35,13 +39,18 @@ def parse(text: str, place: str) -> Json:
     try:
         value: Json = json.loads(text)
     except RecursionError:
-        raise Unreadable("json-too-deep", f"{place} nests too deep to be a model; do not trust this file") from None
+        raise Unreadable(
+            "json-too-deep", f"{place} nests too deep to be a model; do not trust this file"
+        ) from None
     except json.JSONDecodeError as e:
         why = "it starts with a byte order mark" if text.startswith("\ufeff") else str(e)
-        raise Unreadable("bad-json", f"{place} is not JSON ({why}); the file is damaged; copy it again") from None
+        raise Unreadable(
+            "bad-json", f"{place} is not JSON ({why}); the file is damaged; copy it again"
+        ) from None
     except ValueError:  # Python's own limit
         raise Unreadable(
-            "bad-json", f"{place} is not JSON (a number is too long); the file is damaged; copy it again"
+            "bad-json",
+            f"{place} is not JSON (a number is too long); the file is damaged; copy it again",
         ) from None
     return value
 
@@ -50,7 +59,9 @@ def parse_object(text: str, place: str) -> JsonObject:
     """A JSON object; training and model configs are nothing else."""
     value = parse(text, place)
     if not isinstance(value, Mapping):
-        raise Unreadable("bad-json", f"{place} is JSON, but not an object; the file is damaged; copy it again")
+        raise Unreadable(
+            "bad-json", f"{place} is JSON, but not an object; the file is damaged; copy it again"
+        )
     return value
 
 

@@ -86,7 +86,9 @@ def _fields(sample: Sample) -> Iterator[tuple[int, int]]:
         if tag >> 3 == 0:
             raise ValueError
         value, end = _varint(piece, used) if tag & 7 in (0, 2) else (0, used)
-        position += end + {0: 0, 1: 8, 2: value, 5: 4}[tag & 7] if tag & 7 in (0, 1, 2, 5) else _stop()
+        position += (
+            end + {0: 0, 1: 8, 2: value, 5: 4}[tag & 7] if tag & 7 in (0, 1, 2, 5) else _stop()
+        )
         if position > sample.size:
             raise ValueError
         yield tag >> 3, tag & 7
@@ -105,7 +107,9 @@ def _varint(data: bytes, start: int) -> tuple[int, int]:
     raise ValueError
 
 
-def _message(types: Mapping[int, int], needed: Collection[int], first: int) -> Callable[[Sample], bool]:
+def _message(
+    types: Mapping[int, int], needed: Collection[int], first: int
+) -> Callable[[Sample], bool]:
     """Return a test for a protocol buffer with only fields of `types` (number -> wire type), `first` first.
 
     All `needed` fields must occur. Of a file with more than MOST_FIELDS fields, the first ones decide.
@@ -141,7 +145,11 @@ def _is_core_ml(sample: Sample) -> bool:
         numbers = [number for number, _ in _fields(sample)]
     except ValueError:
         return False
-    return numbers[:2] == [1, 2] and max(numbers) >= CORE_ML_KINDS and set(numbers) <= {1, 2, 10, max(numbers)}
+    return (
+        numbers[:2] == [1, 2]
+        and max(numbers) >= CORE_ML_KINDS
+        and set(numbers) <= {1, 2, 10, max(numbers)}
+    )
 
 
 CORE_ML_KINDS = 200
@@ -159,7 +167,9 @@ SAVED_MODEL = {1: NUMBER, 2: LENGTH}
 
 #: A pickle of protocol 2 to 5; those before are text, of which the first instruction and a stored name are asked for.
 PICKLE = re.compile(rb"\x80[\x02-\x05]|[(\]}c].{0,4000}?\n(?:[pc]|.{0,4000}?\np?\d)", re.DOTALL)
-OF_KERAS = re.compile(rb"(?:tf_keras|\bkeras|[\n\x00-\x1f(]keras|tensorflow\.python\.keras)\.[a-z_]+")
+OF_KERAS = re.compile(
+    rb"(?:tf_keras|\bkeras|[\n\x00-\x1f(]keras|tensorflow\.python\.keras)\.[a-z_]+"
+)
 #: What `torch.save` wrote before PyTorch 1.6. (Source: MAGIC_NUMBER of torch/serialization.py.)
 OLD_PYTORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 JOBLIB = b"joblib.numpy_pickle"
@@ -208,7 +218,9 @@ NO_UNPICKLING = "unnest unpickles nothing, since that runs code"
 
 #: The first that holds counts.
 SIGNATURES: tuple[FileSignature, ...] = (
-    FileSignature("packed by gzip", "unpack it first (gunzip)", _begins(b"\x1f\x8b"), "compression"),
+    FileSignature(
+        "packed by gzip", "unpack it first (gunzip)", _begins(b"\x1f\x8b"), "compression"
+    ),
     FileSignature("packed by bzip2", UNPACK, _begins(b"BZh"), "compression"),
     FileSignature("packed by xz", UNPACK, _begins(b"\xfd7zXZ\0"), "compression"),
     FileSignature("packed by zstd", UNPACK, _begins(b"\x28\xb5\x2f\xfd"), "compression"),
@@ -218,7 +230,9 @@ SIGNATURES: tuple[FileSignature, ...] = (
     FileSignature("a GGUF file of llama.cpp", OTHER_FRAMEWORK, _begins(b"GGUF")),
     FileSignature("a TensorFlow Lite model", CONVERTED, _begins(b"TFL3", at=4)),
     FileSignature("a PyTorch checkpoint", OTHER_FRAMEWORK, _begins(OLD_PYTORCH)),
-    FileSignature("a NumPy array", f"it does not say what it is of; {KERAS_FILE}", _begins(b"\x93NUMPY")),
+    FileSignature(
+        "a NumPy array", f"it does not say what it is of; {KERAS_FILE}", _begins(b"\x93NUMPY")
+    ),
     FileSignature(
         "a pickled Keras model",
         f"{NO_UNPICKLING}: load it in the program that wrote it, and call model.save('model.keras')",
@@ -226,12 +240,16 @@ SIGNATURES: tuple[FileSignature, ...] = (
     ),
     FileSignature("a joblib file", f"{NO_UNPICKLING}; {KERAS_FILE}", _is_joblib),
     FileSignature("a Python pickle", f"{NO_UNPICKLING}; {KERAS_FILE}", _is_pickle),
-    FileSignature("a safetensors file", f"it holds weights without layers: {KERAS_FILE}", _is_safetensors),
+    FileSignature(
+        "a safetensors file", f"it holds weights without layers: {KERAS_FILE}", _is_safetensors
+    ),
     FileSignature("an ONNX model", CONVERTED, _message(ONNX, (1, 7), 1)),
     FileSignature("a Core ML model", CONVERTED, _is_core_ml),
     FileSignature("a TensorFlow graph (a frozen .pb)", CONVERTED, _is_graph),
     FileSignature(
-        "the graph of a SavedModel", "pass its whole folder, variables included", _message(SAVED_MODEL, (1, 2), 1)
+        "the graph of a SavedModel",
+        "pass its whole folder, variables included",
+        _message(SAVED_MODEL, (1, 2), 1),
     ),
 )
 
@@ -256,7 +274,9 @@ def foreign(path: str) -> Foreign | None:
 
 def foreign_in(folder: str) -> str:
     """A clause that names what a folder without a model of Keras holds; empty where nothing of it is known."""
-    paths = (os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in sorted(names))
+    paths = (
+        os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in sorted(names)
+    )
     found: dict[str, list[str]] = {}
     for path in islice(paths, MOST_FILES):
         with suppress(OSError):
@@ -264,7 +284,8 @@ def foreign_in(folder: str) -> str:
             if other is not None:
                 found.setdefault(other.name, []).append(os.path.relpath(path, folder))
     named = [
-        f"{files[0]} is {what}" + (f", and {len(files) - 1} more" if files[1:] else "") for what, files in found.items()
+        f"{files[0]} is {what}" + (f", and {len(files) - 1} more" if files[1:] else "")
+        for what, files in found.items()
     ]
     return "; ".join(named[:3])
 
@@ -281,7 +302,9 @@ MEMBERS: tuple[tuple[Callable[[str], bool], Callable[[Sequence[object]], bool], 
     (
         lambda name: name.endswith(".npy"),
         all,
-        Foreign(OTHER, "an .npz, arrays of NumPy", f"they do not say what they are of; {KERAS_FILE}"),
+        Foreign(
+            OTHER, "an .npz, arrays of NumPy", f"they do not say what they are of; {KERAS_FILE}"
+        ),
     ),
 )
 
@@ -305,7 +328,10 @@ def foreign_json(value: Json) -> Foreign | None:
     if not isinstance(value, Mapping):
         return None
     config, known = value.get("config"), partial(Foreign, OTHER_JSON)
-    if isinstance(config, Mapping) and {"word_counts", "word_index", "document_count"} <= config.keys():
+    if (
+        isinstance(config, Mapping)
+        and {"word_counts", "word_index", "document_count"} <= config.keys()
+    ):
         what = "the JSON of a Tokenizer, which prepares texts, and not of a model"
         return known(what, "keras.preprocessing.text.tokenizer_from_json reads it")
     if "model_type" in value and ("architectures" in value or "transformers_version" in value):

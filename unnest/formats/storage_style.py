@@ -29,11 +29,15 @@ class JsonStyle(NamedTuple):
             indent = indented[1] if "\t" in indented[1] else len(indented[1])
         colon = ": " if re.search(r'":\s', innermost) else ":"
         comma = "," if indented or not re.search(r'[\]}"\d],\s', innermost) else ", "
-        return JsonStyle(indent, (comma, colon), text.isascii(), encodings, text[len(text.rstrip()) :])
+        return JsonStyle(
+            indent, (comma, colon), text.isascii(), encodings, text[len(text.rstrip()) :]
+        )
 
     def dump(self, value: Json) -> bytes:
         """The text as it goes into the file."""
-        text = dump(value, indent=self.indent, separators=self.separators, ensure_ascii=self.ensure_ascii)
+        text = dump(
+            value, indent=self.indent, separators=self.separators, ensure_ascii=self.ensure_ascii
+        )
         for _ in range(self.encodings - 1):
             text = dump(text, ensure_ascii=self.ensure_ascii)
         return (text + self.end).encode("utf-8", "surrogatepass")

@@ -42,7 +42,9 @@ def array(source: Source, tensor: Tensor) -> Array:
 def _scale(operands: Sequence[Array], factors: Arguments) -> Array:
     # In double precision, rounded once: the nearest that the dtype has.
     doubles = operands[0].astype(np.float64)
-    return doubles * (np.repeat(factors, doubles.shape[-1] // len(factors)) if doubles.ndim else factors[0])
+    return doubles * (
+        np.repeat(factors, doubles.shape[-1] // len(factors)) if doubles.ndim else factors[0]
+    )
 
 
 def _power(operands: Sequence[Array], arguments: Arguments) -> Array:

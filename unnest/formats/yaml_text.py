@@ -39,7 +39,9 @@ TAG = "tag:yaml.org,2002:"
 PLAIN = ("null", "bool", "int", "float", "str", "seq", "map", "binary")
 #: The tags of whatever Python would call to get the value, or would make: what follows names the function or class.
 APPLY, NEW = f"{TAG}python/object/apply:", f"{TAG}python/object/new:"
-WRAPPERS = re.compile(r"(builtins|__builtin__)\.(dict|list|tuple)|tensorflow\.[\w.]+\.data_structures\.\w*Wrapper")
+WRAPPERS = re.compile(
+    r"(builtins|__builtin__)\.(dict|list|tuple)|tensorflow\.[\w.]+\.data_structures\.\w*Wrapper"
+)
 LIST_WRAPPER = re.compile(r"tensorflow\.[\w.]+\.data_structures\._ListWrapper")
 SCALAR, DTYPE = re.compile(r"numpy\.(_?core\.)multiarray\.scalar"), "numpy.dtype"
 #: NumPy's letters for numbers -> those of struct.
@@ -53,7 +55,9 @@ def _loader() -> type[Any]:
     """PyYAML's parser, in C where it is built with it, with constructors of plain values alone."""
     parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     constructor = yaml.constructor.SafeConstructor
-    constructors: dict[str | None, Any] = {TAG + tag: constructor.yaml_constructors[TAG + tag] for tag in PLAIN}
+    constructors: dict[str | None, Any] = {
+        TAG + tag: constructor.yaml_constructors[TAG + tag] for tag in PLAIN
+    }
     for tag in ("int", "float"):
         constructors[TAG + tag] = functools.partial(_number, constructors[TAG + tag])
     constructors[TAG + "python/tuple"] = constructor.construct_yaml_seq
@@ -61,7 +65,11 @@ def _loader() -> type[Any]:
     constructors[TAG + "python/str"] = constructor.construct_yaml_str
     constructors[None] = constructor.construct_undefined
     by_prefix = {APPLY: _value_of_call, NEW: _value_of_new}
-    return type("PlainLoader", (parser,), {"yaml_constructors": constructors, "yaml_multi_constructors": by_prefix})
+    return type(
+        "PlainLoader",
+        (parser,),
+        {"yaml_constructors": constructors, "yaml_multi_constructors": by_prefix},
+    )
 
 
 def _number(construct: Callable[[Any, Any], int | float], loader: Any, node: Any) -> int | float:  # noqa: ANN401 - PyYAML has no types here
@@ -104,7 +112,11 @@ def _value_of_new(loader: Any, kind: str, node: Any) -> list[Any]:  # noqa: ANN4
     parts = loader.construct_mapping(node, deep=True)
     items = parts.get("listitems", [])
     state = parts.get("state")
-    if not parts.keys() <= {"listitems", "state"} or not isinstance(items, list) or not isinstance(state, dict):
+    if (
+        not parts.keys() <= {"listitems", "state"}
+        or not isinstance(items, list)
+        or not isinstance(state, dict)
+    ):
         raise _would_be_called(kind, node)
     if state.get("_storage", items) != items:
         raise _would_be_called(kind, node)
@@ -119,7 +131,11 @@ def _wrapped(wrapper: str, arguments: Any) -> Any:  # noqa: ANN401 - any YAML va
     """The list or dict that is the one argument of its wrapper; else None."""
     if not isinstance(arguments, list) or len(arguments) != 1:
         return None
-    return arguments[0] if isinstance(arguments[0], dict if "dict" in wrapper.lower() else list) else None
+    return (
+        arguments[0]
+        if isinstance(arguments[0], dict if "dict" in wrapper.lower() else list)
+        else None
+    )
 
 
 def _number_type(arguments: Any) -> _NumberType | None:  # noqa: ANN401 - any YAML value
@@ -127,9 +143,17 @@ def _number_type(arguments: Any) -> _NumberType | None:  # noqa: ANN401 - any YA
     if not isinstance(arguments, dict):
         return None
     letters, state = arguments.get("args"), arguments.get("state", [None, "<"])
-    if not isinstance(letters, list) or not isinstance(state, list) or not letters or len(state) < STATE_WITH_ORDER:
+    if (
+        not isinstance(letters, list)
+        or not isinstance(state, list)
+        or not letters
+        or len(state) < STATE_WITH_ORDER
+    ):
         return None
-    letter, order = NUMBERS.get(str(letters[0])), {"<": "<", ">": ">", "|": "<", "=": "<"}.get(str(state[1]))
+    letter, order = (
+        NUMBERS.get(str(letters[0])),
+        {"<": "<", ">": ">", "|": "<", "=": "<"}.get(str(state[1])),
+    )
     return None if letter is None or order is None else _NumberType(order + letter)
 
 
@@ -148,7 +172,10 @@ def _unpacked(arguments: Any) -> float | None:  # noqa: ANN401 - any YAML value
 
 
 def _too_large(place: str) -> Unreadable:
-    return Unreadable("yaml-too-large", f"{place} nests or repeats far more than a model does; do not trust this file")
+    return Unreadable(
+        "yaml-too-large",
+        f"{place} nests or repeats far more than a model does; do not trust this file",
+    )
 
 
 def parse(text: str, place: str) -> Json:
@@ -160,19 +187,25 @@ def parse(text: str, place: str) -> Json:
         # Keys as JSON has them (Keras numbers constants), and nothing that it has not.
         unfolded: Json = json.loads(json.dumps(value))
     except RecursionError:
-        raise Unreadable("json-too-deep", f"{place} nests too deep to be a model; do not trust this file") from None
+        raise Unreadable(
+            "json-too-deep", f"{place} nests too deep to be a model; do not trust this file"
+        ) from None
     except yaml.constructor.ConstructorError as e:
         raise Unreadable(
-            "yaml-object", f"{place} holds YAML that builds Python objects ({e.problem}); do not trust this file"
+            "yaml-object",
+            f"{place} holds YAML that builds Python objects ({e.problem}); do not trust this file",
         ) from None
     except yaml.YAMLError as e:
         reason = " ".join(str(getattr(e, "problem", None) or e).split())
         if reason == DEPTH_OF_LIBYAML:
             raise _too_large(place) from None
-        raise Unreadable("bad-yaml", f"{place} is not YAML ({reason}); the file is damaged; copy it again") from None
+        raise Unreadable(
+            "bad-yaml", f"{place} is not YAML ({reason}); the file is damaged; copy it again"
+        ) from None
     except (ValueError, KeyError, TypeError):  # `!!int x`, `!!bool x`, bytes where a model has none
         raise Unreadable(
-            "bad-yaml", f"{place} is YAML, but holds values that no model has; save the architecture again"
+            "bad-yaml",
+            f"{place} is YAML, but holds values that no model has; save the architecture again",
         ) from None
     return unfolded
 
@@ -194,7 +227,9 @@ def _check_size(text: str, loader: type[Any], place: str) -> None:
         elif isinstance(event, yaml.events.AliasEvent):
             size = sizes.get(anchor or "", 1)
             if any(anchor == name for name, _ in open_nodes):
-                raise Unreadable("yaml-too-large", f"{place}: *{anchor} holds itself; do not trust this file")
+                raise Unreadable(
+                    "yaml-too-large", f"{place}: *{anchor} holds itself; do not trust this file"
+                )
         elif isinstance(event, yaml.events.ScalarEvent):
             size = 1 + len(event.value) // CHARACTERS
             written += size

@@ -64,7 +64,10 @@ def sweep(pattern: str) -> None:
     if "{" in folder:
         return
     file_names = re.compile(
-        "".join(re.escape(text) + (".+?" if field else "") for text, field, *_ in Formatter().parse(name))
+        "".join(
+            re.escape(text) + (".+?" if field else "")
+            for text, field, *_ in Formatter().parse(name)
+        )
     )
     if not storage.is_remote(pattern):
         workspace.sweep_folder(folder or ".", file_names)
@@ -77,8 +80,14 @@ def sweep(pattern: str) -> None:
 
 def _upload(local: Path, name: str, store: storage.Store, folder: str) -> None:
     """Copy what was written under a name into a remote folder, what decides whether it is complete last."""
-    files = [path for part in _parts(local, name) for path in [local / part, *sorted((local / part).rglob("*"))]]
-    files = sorted((path for path in files if path.is_file()), key=lambda path: path.name == "saved_model.pb")
+    files = [
+        path
+        for part in _parts(local, name)
+        for path in [local / part, *sorted((local / part).rglob("*"))]
+    ]
+    files = sorted(
+        (path for path in files if path.is_file()), key=lambda path: path.name == "saved_model.pb"
+    )
     for path in files:
         store.upload(str(path), folder + path.relative_to(local).as_posix())
 

@@ -86,7 +86,10 @@ def first_shares(
     low, high = 0.0, max(seconds_at(curve, batch) for curve in curves)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        if sum(_rows_in(curve, middle, limit) for curve, limit in zip(curves, limits, strict=True)) < batch:
+        if (
+            sum(_rows_in(curve, middle, limit) for curve, limit in zip(curves, limits, strict=True))
+            < batch
+        ):
             low = middle
         else:
             high = middle
@@ -106,7 +109,9 @@ def _rows_in(curve: Sequence[Measurement], seconds: float, most: float) -> float
     return high
 
 
-def refine(first: tuple[int, ...], batch: int, measure: Callable[[tuple[int, ...]], Trial | None]) -> Iterator[Trial]:
+def refine(
+    first: tuple[int, ...], batch: int, measure: Callable[[tuple[int, ...]], Trial | None]
+) -> Iterator[Trial]:
     """Trials of a split that moves from `first` until all towers end together: LAST to REFINEMENTS of them.
 
     `measure(rows)` tries one; None is for one that cannot be run, which ends the search.
@@ -126,7 +131,10 @@ def refine(first: tuple[int, ...], batch: int, measure: Callable[[tuple[int, ...
 
 def next_shares(trials: Sequence[Trial]) -> tuple[float, ...]:
     """Shares at the speeds that the towers showed at work together: rows per second, each tower's mean."""
-    by_tower = zip(*([r / t for r, t in zip(x.rows, x.tower_seconds, strict=True)] for x in trials), strict=True)
+    by_tower = zip(
+        *([r / t for r, t in zip(x.rows, x.tower_seconds, strict=True)] for x in trials),
+        strict=True,
+    )
     speeds = [sum(tower) / len(trials) for tower in by_tower]
     return tuple(sum(trials[-1].rows) * speed / sum(speeds) for speed in speeds)
 
@@ -158,6 +166,9 @@ def presentable(rows: Sequence[int], tolerance: float = 0.005) -> tuple[int, ...
     total = sum(rows)
     for scale in range(len(rows), total + 1):
         parts = [max(1, round(r * scale / total)) for r in rows]
-        if all(abs(Fraction(p, sum(parts)) * total - r) <= tolerance * r for p, r in zip(parts, rows, strict=True)):
+        if all(
+            abs(Fraction(p, sum(parts)) * total - r) <= tolerance * r
+            for p, r in zip(parts, rows, strict=True)
+        ):
             return tuple(p // gcd(*parts) for p in parts)
     return tuple(r // gcd(*rows) for r in rows)

@@ -118,7 +118,9 @@ class Balance:
         split = self.split
         if split is None:
             return self.equal
-        return min(self.trials, key=lambda t: max(abs(a - b) for a, b in zip(t.rows, split, strict=True)))
+        return min(
+            self.trials, key=lambda t: max(abs(a - b) for a, b in zip(t.rows, split, strict=True))
+        )
 
     @property
     def ratios(self) -> tuple[int, ...] | None:
@@ -143,12 +145,19 @@ class Balance:
         if not self.too_large or self.equal or self.trials or not all(curves):
             return None
         shares = first_shares(curves, self.batch_size)
-        return int(min(curve[-1][0] / share for curve, share in zip(curves, shares, strict=True)) * self.batch_size)
+        return int(
+            min(curve[-1][0] / share for curve, share in zip(curves, shares, strict=True))
+            * self.batch_size
+        )
 
     def curves(self) -> list[list[Measurement]]:
         """Return for each device alone (rows, seconds a step), ascending, of the sizes that fitted into its memory."""
         return [
-            [(float(s.rows), s.seconds) for s in self.alone if s.device == device and s.seconds is not None]
+            [
+                (float(s.rows), s.seconds)
+                for s in self.alone
+                if s.device == device and s.seconds is not None
+            ]
             for device in self.devices
         ]
 
@@ -179,7 +188,9 @@ class Balance:
             return None
         kinds = {name.partition(":")[0] for name in self.devices}
         numbered = kinds == {device_names.kind_of_numbers()}
-        gpus: list[Any] = [int(d.partition(":")[2]) for d in self.devices] if numbered else list(self.devices)
+        gpus: list[Any] = (
+            [int(d.partition(":")[2]) for d in self.devices] if numbered else list(self.devices)
+        )
         ratios = f", ratios={list(self.ratios)}" if self.ratios else ""
         return f"multi_gpu_model(model, gpus={gpus}{ratios})"
 
@@ -218,14 +229,20 @@ def balance(
     model = build()
     api = api_of(model)
     if is_parallel(model):
-        warnings.warn("the model is parallel already: its template is measured", UserWarning, stacklevel=2)
+        warnings.warn(
+            "the model is parallel already: its template is measured", UserWarning, stacklevel=2
+        )
         model = template_of(model)
     check_template(api, model)
     devices = device_names.targets(gpus)
     if len(set(devices)) < len(devices):
-        raise ValueError(f"gpus={gpus!r} names a device twice: there is nothing to balance between its towers")
+        raise ValueError(
+            f"gpus={gpus!r} names a device twice: there is nothing to balance between its towers"
+        )
     if batch_size < len(devices):
-        raise ValueError(f"batch_size={batch_size}: {len(devices)} devices need at least a row each")
+        raise ValueError(
+            f"batch_size={batch_size}: {len(devices)} devices need at least a row each"
+        )
     if sizes and min(sizes) < 1:
         raise ValueError(f"sizes={list(sizes)}: a batch has at least a row")
     result = Balance(devices, batch_size)
@@ -244,11 +261,15 @@ def _sizes(batch_size: int) -> Iterator[int]:
         yield max(1, batch_size // parts)
 
 
-def _alone(result: Balance, api: KerasApi, model: Model, sizes: Sequence[int], progress: Progress) -> None:
+def _alone(
+    result: Balance, api: KerasApi, model: Model, sizes: Sequence[int], progress: Progress
+) -> None:
     """Every device at every size, devices in turn."""
     out_of_memory: set[str] = set()
     for rows in sizes:
-        measured = _in_turns({d: _step(api, model, [d], [rows]) for d in result.devices if d not in out_of_memory})
+        measured = _in_turns(
+            {d: _step(api, model, [d], [rows]) for d in result.devices if d not in out_of_memory}
+        )
         for device in result.devices:
             turns = measured.get(device)
             if turns is None:
@@ -283,7 +304,11 @@ def _together(result: Balance, api: KerasApi, model: Model, progress: Progress) 
             split = {"equal": equal, "split": rows}.get(name)
             if split is not None and split not in result.too_large:
                 result.too_large.append(split)
-        alone = [single.rows / turn.seconds for turn in measured["single"]] if "single" in measured else None
+        alone = (
+            [single.rows / turn.seconds for turn in measured["single"]]
+            if "single" in measured
+            else None
+        )
         if result.equal is None and "equal" in measured:
             result.equal = _trial(equal, measured["equal"], measured["equal"], alone)
         if "split" not in measured:
@@ -305,15 +330,22 @@ class _Turn:
 
 
 def _trial(
-    rows: tuple[int, ...], turns: Sequence[_Turn], equal: Sequence[_Turn], single: Sequence[float] | None
+    rows: tuple[int, ...],
+    turns: Sequence[_Turn],
+    equal: Sequence[_Turn],
+    single: Sequence[float] | None,
 ) -> Trial:
     """A split's medians, its gain over `equal` and over `single`'s throughputs, round by round of the same rounds."""
     low, middle, high = quantiles([turn.seconds for turn in turns], n=4)
     towers = np.median([turn.towers for turn in turns], axis=0)
-    gain, *_ = quantiles([base.seconds / turn.seconds - 1 for base, turn in zip(equal, turns, strict=True)], n=4)
+    gain, *_ = quantiles(
+        [base.seconds / turn.seconds - 1 for base, turn in zip(equal, turns, strict=True)], n=4
+    )
     over = None
     if single is not None:
-        over = median(sum(rows) / turn.seconds / alone - 1 for turn, alone in zip(turns, single, strict=True))
+        over = median(
+            sum(rows) / turn.seconds / alone - 1 for turn, alone in zip(turns, single, strict=True)
+        )
     return Trial(rows, tuple(float(t) for t in towers), middle, low, high, gain, over)
 
 
@@ -326,7 +358,9 @@ def _in_turns(steps: Mapping[str, _Step]) -> dict[str, list[_Turn]]:
 
     Each step is first run twice: to trace it, and to warm up.
     """
-    turns: dict[str, list[_Turn]] = {name: [] for name, step in steps.items() if _fits(step) and _fits(step)}
+    turns: dict[str, list[_Turn]] = {
+        name: [] for name, step in steps.items() if _fits(step) and _fits(step)
+    }
     for _ in range(ROUNDS):
         for name in list(turns):
             if not _fits(partial(_add_turn, turns[name], steps[name])):
@@ -344,7 +378,9 @@ def _fits(run: Callable[[], object]) -> bool:
         run()
     except (tf.errors.ResourceExhaustedError, MemoryError):
         return False
-    except tf.errors.OpError as error:  # a library that TensorFlow calls (cuDNN, cuBLAS) has other words for it
+    except (
+        tf.errors.OpError
+    ) as error:  # a library that TensorFlow calls (cuDNN, cuBLAS) has other words for it
         if any(words in str(error).lower() for words in OUT_OF_MEMORY):
             return False
         raise
@@ -392,7 +428,9 @@ def _step(api: KerasApi, model: Model, devices: Sequence[str], rows: Sequence[in
         return tf.stack(spans)
 
     def step() -> Tensor:
-        if not batch:  # made when it is first needed: the computer's memory may not be enough for it
+        if (
+            not batch
+        ):  # made when it is first needed: the computer's memory may not be enough for it
             batch.extend(_batch(model, sum(rows)))
         try:
             return towers(*batch)
@@ -428,7 +466,12 @@ def _tower(api: KerasApi, model: Model, part: list[Tensor], device: str) -> Tens
         loss = tf.add_n(execution.on_device(forward, part, device))
     gradients = [g for g in tape.gradient(loss, model.trainable_variables) if g is not None]
     with tf.device(device):
-        touched = tf.add_n([loss, *(tf.cast(tf.reduce_sum(tf.convert_to_tensor(g)), tf.float32) for g in gradients)])
+        touched = tf.add_n(
+            [
+                loss,
+                *(tf.cast(tf.reduce_sum(tf.convert_to_tensor(g)), tf.float32) for g in gradients),
+            ]
+        )
     with tf.device(HOST):
         arrived = tf.identity(touched)
         end = _clock([arrived])

@@ -30,7 +30,9 @@ def whole_ratios(ratios: Iterable[float], towers: int) -> tuple[int, ...]:
             f"ratios={ratios!r}: give one number for each of {towers} devices; cpu_merge and cpu_relocation go by name"
         ) from None
     if len(ratios) != towers:
-        raise ValueError(f"ratios={ratios} holds {len(ratios)} numbers, one for each of {towers} devices is needed")
+        raise ValueError(
+            f"ratios={ratios} holds {len(ratios)} numbers, one for each of {towers} devices is needed"
+        )
     try:
         fractions = [Fraction(str(r)) for r in ratios]
     except ValueError:

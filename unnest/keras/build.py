@@ -52,7 +52,9 @@ def multi_gpu_model(
 
     """
     if moving_statistics not in WAYS:
-        raise ValueError(f"moving_statistics={moving_statistics!r}: give one of {', '.join(map(repr, WAYS))}")
+        raise ValueError(
+            f"moving_statistics={moving_statistics!r}: give one of {', '.join(map(repr, WAYS))}"
+        )
     if cpu_relocation:
         warnings.warn(
             "cpu_relocation does nothing: weights are shared, never cloned; "
@@ -86,16 +88,24 @@ def _build(
 ) -> Model:
     api = api_of(model)
     if is_parallel(model):
-        warnings.warn("the model is parallel already: its template is made parallel anew", UserWarning, stacklevel=3)
+        warnings.warn(
+            "the model is parallel already: its template is made parallel anew",
+            UserWarning,
+            stacklevel=3,
+        )
         model = template_of(model)
     _open_batch(api, model)
     check_template(api, model)
     targets = device_names.targets(gpus, least)
-    whole_ratios = batch_split.whole_ratios([1] * len(targets) if ratios is None else ratios, len(targets))
+    whole_ratios = batch_split.whole_ratios(
+        [1] * len(targets) if ratios is None else ratios, len(targets)
+    )
     merge = HOST if cpu_merge else f"/{targets[0]}"
     differing = differences.of(api, model, way) if len(targets) > 1 else []
     if differing:
-        warnings.warn(f"{model.name!r} in towers: {'; '.join(differing)}", UserWarning, stacklevel=3)
+        warnings.warn(
+            f"{model.name!r} in towers: {'; '.join(differing)}", UserWarning, stacklevel=3
+        )
     return _assemble(api, model, targets, whole_ratios, merge, way)
 
 
@@ -106,7 +116,9 @@ def check_template(api: KerasApi, model: Model) -> None:
     label = f"{type(model).__name__} {model.name!r}"
     if not getattr(model, "inputs", None):
         if isinstance(model, api.keras.Sequential):
-            raise ValueError(f"{label} is not built: give it an Input, or call it once, before making it parallel")
+            raise ValueError(
+                f"{label} is not built: give it an Input, or call it once, before making it parallel"
+            )
         raise ValueError(
             f"{label} is sub-classed: towers need a Sequential or Functional model; "
             "tf.distribute.MirroredStrategy trains sub-classed models on several devices"
@@ -118,7 +130,9 @@ def check_template(api: KerasApi, model: Model) -> None:
             "tf.distribute.MirroredStrategy trains it on several devices"
         )
     stateful = [
-        layer.name for layer in model._flatten_layers() if getattr(layer, "stateful", False) and is_rnn(api, layer)
+        layer.name
+        for layer in model._flatten_layers()
+        if getattr(layer, "stateful", False) and is_rnn(api, layer)
     ]
     if stateful:
         raise ValueError(
@@ -134,7 +148,9 @@ def _check_rows(label: str, model: Model) -> None:
     for x in model.inputs:
         shape = tf.TensorShape(x.shape)
         if shape.rank == 0:
-            raise ValueError(f"{label}: input {tensor_layer(x).name!r} is a scalar, it cannot be cut for towers")
+            raise ValueError(
+                f"{label}: input {tensor_layer(x).name!r} is a scalar, it cannot be cut for towers"
+            )
         batch = batch or shape[0]
     for i, y in enumerate(model.outputs):
         shape = tf.TensorShape(y.shape)
@@ -151,7 +167,11 @@ def _open_batch(api: KerasApi, model: Model) -> None:
 
     It makes itself new inputs then, which must not come while the towers are put together.
     """
-    if api.name == "tf_keras" and isinstance(model, api.keras.Sequential) and getattr(model, "inputs", None):
+    if (
+        api.name == "tf_keras"
+        and isinstance(model, api.keras.Sequential)
+        and getattr(model, "inputs", None)
+    ):
         (x,) = model.inputs
         if x.shape.rank and x.shape[0] is not None:
             model(api.keras.Input(x.shape[1:], dtype=x.dtype))
@@ -171,7 +191,13 @@ def _assemble(
     outputs = _distinct_names(output_names(model))
     merge_names = [_free_name(name, taken_names) for name in outputs]
     towers = [
-        tf.nest.flatten(model(api.pack_inputs(model, _slices(classes, model, i, targets, ratios, way, taken_names))))
+        tf.nest.flatten(
+            model(
+                api.pack_inputs(
+                    model, _slices(classes, model, i, targets, ratios, way, taken_names)
+                )
+            )
+        )
         for i in range(len(targets))
     ]
     merged = [
@@ -179,7 +205,9 @@ def _assemble(
         for name, joined in zip(merge_names, zip(*towers, strict=True), strict=True)
     ]
     inputs = api.pack_inputs(model, list(model.inputs))
-    parallel = classes.ParallelModel(inputs, api.pack_outputs(model, merged), name=_model_name(model))
+    parallel = classes.ParallelModel(
+        inputs, api.pack_outputs(model, merged), name=_model_name(model)
+    )
     parallel.output_names = outputs
     return parallel
 

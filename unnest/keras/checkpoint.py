@@ -68,9 +68,15 @@ def model_checkpoint(api: KerasApi) -> Any:
             _refuse_none(max_to_keep=max_to_keep, best_to_keep=best_to_keep)
             self._keep = max_to_keep, best_to_keep
             keeps_record = self.save_best_only or self._keep != (None, None)
-            self._saver = Saver(api, template, checkpoint_history.Record(str(self.filepath)) if keeps_record else None)
+            self._saver = Saver(
+                api,
+                template,
+                checkpoint_history.Record(str(self.filepath)) if keeps_record else None,
+            )
             takes_up_best = self.save_best_only and _threshold(api, args, kwargs) is None
-            self._earlier_runs = EarlierRuns(self._saver, str(self.filepath), self.monitor, takes_up_best=takes_up_best)
+            self._earlier_runs = EarlierRuns(
+                self._saver, str(self.filepath), self.monitor, takes_up_best=takes_up_best
+            )
 
         def set_model(self, model: Model) -> None:
             _refuse_stranger(api, model)
@@ -150,7 +156,9 @@ def _refuse_model_by_position(arguments: tuple[Any, ...]) -> None:
 def _refuse_none(**numbers: Any) -> None:
     """One line for keeping no file at all, and for what is no number of files."""
     for name, number in numbers.items():
-        if number is not None and (isinstance(number, bool) or not isinstance(number, (int, np.integer))):
+        if number is not None and (
+            isinstance(number, bool) or not isinstance(number, (int, np.integer))
+        ):
             raise ValueError(f"{name}={number!r}: give a whole number of checkpoints")
         if number is not None and number < 1:
             raise ValueError(f"{name}={number}: at least one checkpoint must stay")

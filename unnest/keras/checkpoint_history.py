@@ -73,7 +73,9 @@ class Record:
         """The known values of what is monitored now; what was monitored otherwise cannot be compared with them."""
         return [e.value for e in self.entries if e.value is not None and e.monitor == self.monitor]
 
-    def surplus(self, last: int | None, best: int | None, *, lower_is_better: bool) -> list[HistoryEntry]:
+    def surplus(
+        self, last: int | None, best: int | None, *, lower_is_better: bool
+    ) -> list[HistoryEntry]:
         """See `surplus`: the values that count are those of what is monitored now."""
         known = [e if e.monitor == self.monitor else replace(e, value=None) for e in self.entries]
         gone = surplus(known, last, best, lower_is_better=lower_is_better)
@@ -91,11 +93,18 @@ class Record:
     def _parts(self, prefix: str) -> list[str]:
         """The files of the TF checkpoint with this prefix, the index first."""
         folder, name = prefix[: prefix.rfind("/") + 1], prefix[prefix.rfind("/") + 1 :]
-        names = [n for n in self._store.names(folder) if n == f"{name}.index" or n.startswith(f"{name}.data-")]
+        names = [
+            n
+            for n in self._store.names(folder)
+            if n == f"{name}.index" or n.startswith(f"{name}.data-")
+        ]
         return [folder + n for n in sorted(names, reverse=True)]
 
     def _holds(self, entry: HistoryEntry) -> bool:
-        return storage.fingerprint(self._store, self._folder + entry.name) == (entry.size, entry.checksum)
+        return storage.fingerprint(self._store, self._folder + entry.name) == (
+            entry.size,
+            entry.checksum,
+        )
 
     def _write(self, entries: list[HistoryEntry]) -> None:
         with tempfile.TemporaryDirectory(prefix="unnest-") as folder:
@@ -115,7 +124,9 @@ def surplus(
     if last is None and best is None:
         return []
     newest = entries[-last:] if last else [e for e in entries if e.value is None]
-    with_value = [(e.value if lower_is_better else -e.value, e) for e in entries if e.value is not None]
+    with_value = [
+        (e.value if lower_is_better else -e.value, e) for e in entries if e.value is not None
+    ]
     ranked = [e for _, e in sorted(with_value, key=lambda pair: pair[0])]
     staying = [*newest, *ranked[: best or 0]]
     return [e for e in entries if e not in staying]

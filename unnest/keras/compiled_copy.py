@@ -34,7 +34,9 @@ def _settings_of_keras(copy: Model, running: Model) -> None:
     """`jit_compile` of a parallel model is always off; the template's is for Keras to choose again."""
     settings = running.__dict__.get("_compile_config")
     if settings is not None and is_parallel(running):
-        copy.__dict__["_compile_config"] = type(settings)(**{**settings.config, "jit_compile": "auto"})
+        copy.__dict__["_compile_config"] = type(settings)(
+            **{**settings.config, "jit_compile": "auto"}
+        )
 
 
 def _dependencies_of_tf_keras(copy: Model, running: Model) -> None:
@@ -42,12 +44,18 @@ def _dependencies_of_tf_keras(copy: Model, running: Model) -> None:
     names_attribute = "_self_unconditional_dependency_names"
     list_attribute = "_self_unconditional_checkpoint_dependencies"
     names: dict[str, Any] = dict(getattr(copy, names_attribute, {}))
-    references: list[Any] = [ref for ref in getattr(copy, list_attribute, []) if ref.name != "optimizer"]
-    optimizer_references = [ref for ref in getattr(running, list_attribute, []) if ref.name == "optimizer"]
+    references: list[Any] = [
+        ref for ref in getattr(copy, list_attribute, []) if ref.name != "optimizer"
+    ]
+    optimizer_references = [
+        ref for ref in getattr(running, list_attribute, []) if ref.name == "optimizer"
+    ]
     references += optimizer_references
     names.update({ref.name: ref.ref for ref in optimizer_references})
     copy.__dict__[names_attribute], copy.__dict__[list_attribute] = names, references
-    copy.__dict__["_checkpoint"] = import_module("tensorflow").train.Checkpoint(root=weakref.ref(copy))
+    copy.__dict__["_checkpoint"] = import_module("tensorflow").train.Checkpoint(
+        root=weakref.ref(copy)
+    )
 
 
 def shares_optimizer(template: Model, running: Model) -> bool:

@@ -17,7 +17,10 @@ _NAME = re.compile(r"/?(?:.*/)?(?:device:)?(?P<kind>[a-z_]+):(?P<index>\d+)", re
 def available() -> list[str]:
     """The logical devices of this process, GPUs first, as `GPU:0`. Asking initialises TensorFlow."""
     names = [canonical(d.name) for d in tf.config.list_logical_devices()]
-    return sorted(names, key=lambda name: (not name.startswith("GPU"), name.split(":")[0], int(name.split(":")[1])))
+    return sorted(
+        names,
+        key=lambda name: (not name.startswith("GPU"), name.split(":")[0], int(name.split(":")[1])),
+    )
 
 
 def canonical(name: str) -> str:
@@ -42,7 +45,9 @@ def targets(gpus: int | Sequence[int | str] | None, least: int = 2) -> tuple[str
     requested = tuple(_requested(gpus, existing))
     if len(requested) < least:
         alone = (
-            f"; on one, train the model itself: with tf.device('/{requested[0]}'): model.fit(...)" if requested else ""
+            f"; on one, train the model itself: with tf.device('/{requested[0]}'): model.fit(...)"
+            if requested
+            else ""
         )
         gives = "" if gpus is None else f", gpus={gpus!r} gives {len(requested)}"
         raise ValueError(

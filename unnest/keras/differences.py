@@ -52,7 +52,12 @@ def _is_sum_over_rows(loss: Tensor, rows: int | None) -> bool:
         walked.add(operation)
         if operation.type in ("Sum", "Mean"):
             x, axes = operation.inputs[0], tf.get_static_value(operation.inputs[1])
-            if axes is not None and x.shape.rank and x.shape[0] == rows and 0 in np.ravel(axes) % x.shape.rank:
+            if (
+                axes is not None
+                and x.shape.rank
+                and x.shape[0] == rows
+                and 0 in np.ravel(axes) % x.shape.rank
+            ):
                 reductions.append(operation.type)
             pending.append(x.op)
         elif operation.type in ELEMENTWISE:
@@ -67,7 +72,9 @@ def warn_of_states(api: KerasApi, template: Model, graph: Any, operations: Seque
     """Warn, once a template, of custom layers, the state of which these operations of a tower write."""
     if template in _warned_of_states:
         return
-    targets = {op.inputs[0].name for op in operations if op.type.startswith("Assign") and len(op.inputs)}
+    targets = {
+        op.inputs[0].name for op in operations if op.type.startswith("Assign") and len(op.inputs)
+    }
     written = {id(handle) for handle, placeholder in graph.captures if placeholder.name in targets}
     names = [
         layer.name
@@ -97,12 +104,18 @@ def _handle(variable: Any) -> Tensor:
 
 def of(api: KerasApi, template: Model, way: str) -> list[str]:
     """One clause for each such kind of layer; `way` is how towers move moving statistics."""
-    clauses = (_normalization(api, template, way), _synchronized(api, template), _spectral(api, template))
+    clauses = (
+        _normalization(api, template, way),
+        _synchronized(api, template),
+        _spectral(api, template),
+    )
     return [clause for clause in (*clauses, _across_rows(template)) if clause]
 
 
 def _normalization(api: KerasApi, template: Model, way: str) -> str:
-    names = [layer.name for layer in _layers(api, template, "BatchNormalization") if layer.trainable]
+    names = [
+        layer.name for layer in _layers(api, template, "BatchNormalization") if layer.trainable
+    ]
     if not names or way == moving_statistics.MEAN:
         return ""
     return (
@@ -123,17 +136,24 @@ def _spectral(api: KerasApi, template: Model) -> str:
 
 
 def _across_rows(template: Model) -> str:
-    operations = (op for model in _models(template) for op in getattr(model, "operations", model.layers))
+    operations = (
+        op for model in _models(template) for op in getattr(model, "operations", model.layers)
+    )
     batches = {_rows(x) for x in template.inputs}
     names = [op.name for op in operations if 0 in _axes(op) or _loses_rows(op, batches)]
-    return f"{_listed(names)} works along the batch and is given a tower's rows alone" if names else ""
+    return (
+        f"{_listed(names)} works along the batch and is given a tower's rows alone" if names else ""
+    )
 
 
 def _axes(operation: object) -> list[object]:
     """The axes that a layer or operation says it works along, by attribute or as an argument of its call."""
     calls = (_arguments(operation, node) for node in getattr(operation, "_inbound_nodes", ()))
     is_function = type(operation).__name__ == "TFOpLambda"
-    stated = [getattr(operation, "axis", None), *(arguments.get("axis") for arguments in calls if is_function)]
+    stated = [
+        getattr(operation, "axis", None),
+        *(arguments.get("axis") for arguments in calls if is_function),
+    ]
     axes = (list(axis) if isinstance(axis, (list, tuple)) else [axis] for axis in stated)
     return [axis for each in axes for axis in each if type(axis) is int]
 
@@ -172,7 +192,9 @@ def _is_float(tensor: Tensor) -> bool:
 def _layers(api: KerasApi, template: Model, name: str) -> list[Model]:
     """The layers of Keras's class of that name, at whatever level, wrapped ones included."""
     cls = getattr(api.keras.layers, name, None)
-    return [layer for layer in template._flatten_layers() if cls is not None and isinstance(layer, cls)]
+    return [
+        layer for layer in template._flatten_layers() if cls is not None and isinstance(layer, cls)
+    ]
 
 
 def _models(model: Model) -> Iterator[Model]:

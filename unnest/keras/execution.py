@@ -97,12 +97,17 @@ class Towers:
                 edges = batch_split.bounds(rows, self.ratios)
                 sizes = [b - a for a, b in pairwise(edges)]
             with self._statistics(sizes, rows) as moving, self._loops():
-                results = [self._tower_that_may_idle(i, moving, edges, inputs, masks) for i in range(len(self.devices))]
+                results = [
+                    self._tower_that_may_idle(i, moving, edges, inputs, masks)
+                    for i in range(len(self.devices))
+                ]
             return self._unpack(self._merge(results, sizes, rows))
 
     def _static_rows(self, inputs: list[Tensor | None]) -> int | None:
         """The number of rows, where it is known. Raises ValueError where inputs have other numbers than others."""
-        rows = {row for x in inputs if x is not None for row in [_static_rows([x])] if row is not None}
+        rows = {
+            row for x in inputs if x is not None for row in [_static_rows([x])] if row is not None
+        }
         if len(rows) > 1:
             raise ValueError(
                 f"{self.template.name!r} in towers: inputs of {' and '.join(map(str, sorted(rows)))} rows; all must "
@@ -111,12 +116,18 @@ class Towers:
         return next(iter(rows), None)
 
     def _statistics(self, sizes: Sequence[Tensor], rows: Tensor) -> moving_statistics.Momenta:
-        layers = [] if self.training is False or _replicated() else moving_statistics.layers(self.api, self.template)
+        layers = (
+            []
+            if self.training is False or _replicated()
+            else moving_statistics.layers(self.api, self.template)
+        )
         return moving_statistics.Momenta(layers, self.statistics, sizes, rows)
 
     def _loops(self) -> AbstractContextManager[None]:
         layers = (
-            [] if _replicated() or self.api.exporting() else recurrent.layers_without_effects(self.api, self.template)
+            []
+            if _replicated() or self.api.exporting()
+            else recurrent.layers_without_effects(self.api, self.template)
         )
         return recurrent.traced_once(layers)
 
@@ -212,17 +223,27 @@ class Towers:
                 operations = graph.get_operations()[operations_before:]
                 differences.warn_of_states(self.api, self.template, graph, operations)
             differences.warn_of_summed_losses(self.template, losses, _static_rows(tensors))
-        self.flat_result = FlatResult(len(outputs), tuple(m is not None for m in masks), tuple(owners))
+        self.flat_result = FlatResult(
+            len(outputs), tuple(m is not None for m in masks), tuple(owners)
+        )
         return [*outputs, *(m for m in masks if m is not None), *losses]
 
-    def _merge(self, results: list[list[Tensor]], sizes: Sequence[Tensor], rows: Tensor) -> list[Tensor]:
+    def _merge(
+        self, results: list[list[Tensor]], sizes: Sequence[Tensor], rows: Tensor
+    ) -> list[Tensor]:
         batched = self.flat_result.batched
         with tf.device(self.merge), tf.name_scope("concatenate"):
-            merged = [_concatenate(parts) for parts in zip(*(r[:batched] for r in results), strict=True)]
+            merged = [
+                _concatenate(parts) for parts in zip(*(r[:batched] for r in results), strict=True)
+            ]
             for parts in zip(*(r[batched:] for r in results), strict=True):
-                weights = [tf.cast(size, part.dtype) for size, part in zip(sizes, parts, strict=True)]
+                weights = [
+                    tf.cast(size, part.dtype) for size, part in zip(sizes, parts, strict=True)
+                ]
                 weighted = [w * part for w, part in zip(weights, parts, strict=True)]
-                merged.append(tf.math.divide_no_nan(tf.add_n(weighted), tf.cast(rows, weighted[0].dtype)))
+                merged.append(
+                    tf.math.divide_no_nan(tf.add_n(weighted), tf.cast(rows, weighted[0].dtype))
+                )
         return merged
 
     def _unpack(self, merged: list[Tensor]) -> list[Tensor]:
@@ -232,7 +253,9 @@ class Towers:
             if has_mask:
                 y._keras_mask = next(masks)
         lists = list(self.api.added_losses(self.template))
-        for owner, loss in zip(self.flat_result.owners, merged[self.flat_result.batched :], strict=True):
+        for owner, loss in zip(
+            self.flat_result.owners, merged[self.flat_result.batched :], strict=True
+        ):
             lists[owner].append(loss)
         return outputs
 
@@ -305,13 +328,19 @@ def on_device(
 
         def gradient(*upstream: Tensor, variables: Sequence[Tensor] | None = None) -> object:
             smooth_upstream = [
-                g for g, y in zip(upstream, results, strict=True) if y.dtype.is_floating or y.dtype.is_complex
+                g
+                for g, y in zip(upstream, results, strict=True)
+                if y.dtype.is_floating or y.dtype.is_complex
             ]
             with tf.device(device), _loops():
                 sources = [*args, *(variables or ())]
                 found_gradients = gradients(smooth, sources, smooth_upstream)
             of_inputs = list(found_gradients[: len(args)])
-            return (of_inputs, list(found_gradients[len(args) :])) if variables is not None else of_inputs
+            return (
+                (of_inputs, list(found_gradients[len(args) :]))
+                if variables is not None
+                else of_inputs
+            )
 
         return results, gradient
 
@@ -341,7 +370,9 @@ def _gradients(args: Sequence[Tensor]) -> Iterator[Callable[..., list[Tensor | N
     if not tf.executing_eagerly():
         graph = tf.compat.v1.get_default_graph()
 
-        def gradients_in_graph(ys: list[Tensor], xs: list[Tensor], upstream: list[Tensor]) -> list[Tensor | None]:
+        def gradients_in_graph(
+            ys: list[Tensor], xs: list[Tensor], upstream: list[Tensor]
+        ) -> list[Tensor | None]:
             if not ys:
                 return [None] * len(xs)
             if tf.compat.v1.get_default_graph() is graph:

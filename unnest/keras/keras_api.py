@@ -73,7 +73,11 @@ class KerasApi:
             structure = getattr(inner, f"_nested_{side}", None)
         if structure is None:
             structure = getattr(model, side)
-        return structure[0] if isinstance(structure, (list, tuple)) and len(structure) == 1 else structure
+        return (
+            structure[0]
+            if isinstance(structure, (list, tuple)) and len(structure) == 1
+            else structure
+        )
 
     # -- losses that layers add while they run -----------------------------------
 
@@ -85,7 +89,10 @@ class KerasApi:
 
     def exporting(self) -> bool:
         """Return True while tracing for a SavedModel: of `export`, of `tf.saved_model.save`, or of tf_keras."""
-        if _EXPORTING.get() or import_module("tensorflow.python.saved_model.save_context").in_save_context():
+        if (
+            _EXPORTING.get()
+            or import_module("tensorflow.python.saved_model.save_context").in_save_context()
+        ):
             return True
         if self.name == "keras":
             return False
@@ -99,14 +106,18 @@ class KerasApi:
 
         Frozen weights are not among them, nor are the seeds of random layers.
         """
-        return list({id(v): v for layer in model._flatten_layers() for v in self.state_of(layer)}.values())
+        return list(
+            {id(v): v for layer in model._flatten_layers() for v in self.state_of(layer)}.values()
+        )
 
     def state_of(self, layer: Model) -> list[Any]:
         """Return the untrained variables of one layer, without those of layers in it."""
         attribute = "_non_trainable_variables" if self.name == "keras" else "_non_trainable_weights"
         # tf_keras lists the tables of lookup layers, too, which no call writes.
         variables = getattr(layer, attribute, ())
-        return [v for v in variables if self.name == "keras" or isinstance(v, _tensorflow().Variable)]
+        return [
+            v for v in variables if self.name == "keras" or isinstance(v, _tensorflow().Variable)
+        ]
 
 
 @contextmanager
@@ -130,7 +141,9 @@ def api_of(model: object) -> KerasApi:
     for api in (KERAS, TF_KERAS):
         if api.owns(model):
             return api
-    raise TypeError(f"a Keras model is needed, of Keras 3 or tf_keras; this is a {type(model).__qualname__}")
+    raise TypeError(
+        f"a Keras model is needed, of Keras 3 or tf_keras; this is a {type(model).__qualname__}"
+    )
 
 
 def _tensorflow() -> Any:
@@ -206,7 +219,10 @@ def as_number(variable: Any) -> Any:
 
 def is_parallel(model: object) -> bool:
     """Return whether `model` is a ParallelModel of either Keras."""
-    return type(model).__name__ == "ParallelModel" and type(model).__module__ == "unnest.keras.parallel_model"
+    return (
+        type(model).__name__ == "ParallelModel"
+        and type(model).__module__ == "unnest.keras.parallel_model"
+    )
 
 
 def is_model(thing: object) -> bool:
@@ -223,5 +239,7 @@ STEPS = (
 
 def overridden(api: KerasApi, model: Model) -> str | None:
     """The first of STEPS that a class outside Keras defines for `model`; None where all are Keras's own."""
-    not_keras = [c for c in type(model).__mro__ if not c.__module__.startswith((f"{api.name}.", "builtins"))]
+    not_keras = [
+        c for c in type(model).__mro__ if not c.__module__.startswith((f"{api.name}.", "builtins"))
+    ]
     return next((name for name in STEPS if any(name in vars(c) for c in not_keras)), None)

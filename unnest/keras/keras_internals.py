@@ -23,12 +23,32 @@ NOT_IN_ALL = ("_compiled_trainable_state",)
 
 COMPILED = {
     "keras": (
-        *("optimizer", "loss", "compiled", "steps_per_execution", "train_function", "test_function"),
-        *("predict_function", "_compile_loss", "_compile_metrics", "_loss_tracker", "_compile_config"),
+        *(
+            "optimizer",
+            "loss",
+            "compiled",
+            "steps_per_execution",
+            "train_function",
+            "test_function",
+        ),
+        *(
+            "predict_function",
+            "_compile_loss",
+            "_compile_metrics",
+            "_loss_tracker",
+            "_compile_config",
+        ),
         *("_jit_compile", "_run_eagerly", *NOT_IN_ALL),
     ),
     "tf_keras": (
-        *("optimizer", "loss", "compiled_loss", "compiled_metrics", "_is_compiled", "_compile_config"),
+        *(
+            "optimizer",
+            "loss",
+            "compiled_loss",
+            "compiled_metrics",
+            "_is_compiled",
+            "_compile_config",
+        ),
         *("_run_eagerly", "_steps_per_execution", "_jit_compile"),
     ),
 }
@@ -37,25 +57,53 @@ COMPILED = {
 NAMES: dict[str, dict[str, tuple[str, ...]]] = {
     "keras": {
         "keras.src.layers.layer.Layer": (
-            *("_flatten_layers", "_losses", "_clear_losses", "_non_trainable_variables", "_inbound_nodes"),
+            *(
+                "_flatten_layers",
+                "_losses",
+                "_clear_losses",
+                "_non_trainable_variables",
+                "_inbound_nodes",
+            ),
         ),
-        "keras.src.models.functional.Functional": ("_standardize_inputs", "_inputs_struct", "_outputs_struct"),
+        "keras.src.models.functional.Functional": (
+            "_standardize_inputs",
+            "_inputs_struct",
+            "_outputs_struct",
+        ),
         "keras.src.models.sequential.Sequential": ("_functional",),
         "keras.src.models.model.Model": (*COMPILED["keras"], "_unpickle_model"),
         "keras.src.callbacks.callback.Callback": ("_model",),
-        "keras.src.callbacks.model_checkpoint.ModelCheckpoint": ("_save_model", "monitor_op", "best"),
+        "keras.src.callbacks.model_checkpoint.ModelCheckpoint": (
+            "_save_model",
+            "monitor_op",
+            "best",
+        ),
     },
     "tf_keras": {
         "tf_keras.src.engine.base_layer.Layer": (
-            *("_flatten_layers", "_eager_losses", "_clear_losses", "_non_trainable_weights", "_inbound_nodes"),
+            *(
+                "_flatten_layers",
+                "_eager_losses",
+                "_clear_losses",
+                "_non_trainable_weights",
+                "_inbound_nodes",
+            ),
         ),
         "tf_keras.src.engine.functional.Functional": (
-            *("_flatten_to_reference_inputs", "_conform_to_reference_input", "_nested_inputs", "_nested_outputs"),
+            *(
+                "_flatten_to_reference_inputs",
+                "_conform_to_reference_input",
+                "_nested_inputs",
+                "_nested_outputs",
+            ),
         ),
         "tf_keras.src.engine.training.Model": COMPILED["tf_keras"],
         "tf_keras.src.callbacks.ModelCheckpoint": ("_save_model", "monitor_op", "best"),
         "tensorflow.python.trackable.base.Trackable": (
-            *("_self_unconditional_checkpoint_dependencies", "_self_unconditional_dependency_names"),
+            *(
+                "_self_unconditional_checkpoint_dependencies",
+                "_self_unconditional_dependency_names",
+            ),
         ),
     },
 }
@@ -74,7 +122,9 @@ def missing_names(keras: str) -> list[str]:
             continue
         mentioned = set(_mentioned(cls))
         needed = (each for each in names if each not in NOT_IN_ALL)
-        missing += [f"{name}.{each}" for each in needed if not hasattr(cls, each) and each not in mentioned]
+        missing += [
+            f"{name}.{each}" for each in needed if not hasattr(cls, each) and each not in mentioned
+        ]
     return missing
 
 
@@ -82,8 +132,12 @@ def _mentioned(cls: type) -> Iterator[str]:
     """The names that the methods of a class, inherited ones included, use."""
     for each in cls.__mro__:
         for value in vars(each).values():
-            function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
-            code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+            function = (
+                value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+            )
+            code = (
+                getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+            )
             if isinstance(code, CodeType):
                 yield from _names(code)
 

@@ -59,7 +59,9 @@ def load_model(
         )
     if _is_todays(report, api) and not storage.is_remote(path):
         _warn(report.findings)
-        return _load_by_keras(path, report, api, custom_objects, compile=compile, safe_mode=safe_mode)
+        return _load_by_keras(
+            path, report, api, custom_objects, compile=compile, safe_mode=safe_mode
+        )
     with tempfile.TemporaryDirectory(prefix="unnest-") as folder:
         output = os.path.join(folder, "model" + _suffix(report, api))
         dialect: dict[str, Any] = {"keras": "3"} if api is KERAS and _is_older(report) else {}
@@ -69,7 +71,9 @@ def load_model(
         if why is not None:
             raise ValueError(f"{path}: not in {SOFTWARE[api.name]}: {why}")
         _warn(result.findings)
-        return _load_by_keras(output, result, api, custom_objects, compile=compile, safe_mode=safe_mode)
+        return _load_by_keras(
+            output, result, api, custom_objects, compile=compile, safe_mode=safe_mode
+        )
 
 
 def _check_named_code(report: unnest.Report, version: str) -> None:
@@ -96,7 +100,11 @@ def _warn(findings: Iterable[Finding]) -> None:
 
 def _is_older(report: unnest.Report) -> bool:
     """Return True for a file of Keras 1 or 2; Keras 3 loads its own."""
-    return "Keras 3" in report.does_not_load_in or report.container in IN_PARTS or report.contents == "weights"
+    return (
+        "Keras 3" in report.does_not_load_in
+        or report.container in IN_PARTS
+        or report.contents == "weights"
+    )
 
 
 IN_PARTS = ("saved_model", "checkpoint")
@@ -131,13 +139,19 @@ def _load_by_keras(
 ) -> Model:
     """Load a file with Keras's own loader."""
     if report.needs.stored_code and safe_mode:
-        raise ValueError(f"{report.path}: holds stored code (Lambda layers); pass safe_mode=False if you trust it")
+        raise ValueError(
+            f"{report.path}: holds stored code (Lambda layers); pass safe_mode=False if you trust it"
+        )
     if report.needs.files and safe_mode:
         files = ", ".join(map(repr, report.needs.files))
-        raise ValueError(f"{report.path}: reads vocabularies from {files}; pass safe_mode=False if you trust it")
+        raise ValueError(
+            f"{report.path}: reads vocabularies from {files}; pass safe_mode=False if you trust it"
+        )
     custom = None if custom_objects is None else dict(custom_objects)
     if report.contents != "architecture":
-        return api.keras.models.load_model(path, custom_objects=custom, compile=compile, safe_mode=safe_mode)
+        return api.keras.models.load_model(
+            path, custom_objects=custom, compile=compile, safe_mode=safe_mode
+        )
     with open(path, encoding="utf-8") as file:
         return api.keras.models.model_from_json(file.read(), custom_objects=custom)
 

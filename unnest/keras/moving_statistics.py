@@ -48,7 +48,9 @@ class Momenta:
     `sizes` are the towers' numbers of rows and `rows` is their sum: int, or int64 scalars.
     """
 
-    def __init__(self, layers: Sequence[Model], way: str, sizes: Sequence[Tensor], rows: Tensor) -> None:
+    def __init__(
+        self, layers: Sequence[Model], way: str, sizes: Sequence[Tensor], rows: Tensor
+    ) -> None:
         self._layers, self._way, self._sizes, self._rows = layers, way, sizes, rows
         self._own_momenta: list[float] = []
 
@@ -57,7 +59,10 @@ class Momenta:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         for layer, momentum in zip(self._layers, self._own_momenta, strict=True):
             _set(layer, momentum)
@@ -79,7 +84,10 @@ class Momenta:
             return 1 - (1 - momentum) * part / (self._rows - (1 - momentum) * later)
         with tf.device("/CPU:0"):
             rows, part, later = (tf.cast(n, tf.float64) for n in (self._rows, part, later))
-            return _number(layer, 1 - tf.math.divide_no_nan((1 - momentum) * part, rows - (1 - momentum) * later))
+            return _number(
+                layer,
+                1 - tf.math.divide_no_nan((1 - momentum) * part, rows - (1 - momentum) * later),
+            )
 
 
 def _set(layer: Model, momentum: Tensor) -> None:

@@ -53,7 +53,9 @@ def layer_classes(api: KerasApi) -> LayerClasses:
     """
     require(api)
     register = api.keras.saving.register_keras_serializable(package=PACKAGE)
-    classes = LayerClasses(*(register(make(api)) for make in (_tower_slice, _tower_concatenate, _parallel_model)))
+    classes = LayerClasses(
+        *(register(make(api)) for make in (_tower_slice, _tower_concatenate, _parallel_model))
+    )
     # An .h5 file has the outermost model's class by its bare name, in both Kerases.
     api.keras.utils.get_custom_objects()["ParallelModel"] = classes.ParallelModel
     return classes
@@ -102,7 +104,12 @@ def _tower_slice(api: KerasApi) -> Any:
             **kwargs: Any,
         ) -> None:
             super().__init__(autocast=False, trainable=kwargs.pop("trainable", False), **kwargs)
-            self.i, self.parts, self.device, self.moving_statistics = int(i), int(parts), device, moving_statistics
+            self.i, self.parts, self.device, self.moving_statistics = (
+                int(i),
+                int(parts),
+                device,
+                moving_statistics,
+            )
             self.ratios = batch_split.whole_ratios(ratios or [1] * parts, parts)
             self.supports_masking, self.supports_jit, self.built = True, False, True
 
@@ -125,7 +132,12 @@ def _tower_slice(api: KerasApi) -> Any:
             return (rows, *rest)
 
         def get_config(self) -> dict[str, Any]:
-            place = {"i": self.i, "parts": self.parts, "ratios": list(self.ratios), "device": self.device}
+            place = {
+                "i": self.i,
+                "parts": self.parts,
+                "ratios": list(self.ratios),
+                "device": self.device,
+            }
             return {**super().get_config(), **place, "moving_statistics": self.moving_statistics}
 
     return TowerSlice
@@ -171,7 +183,9 @@ def _parallel_model(api: KerasApi) -> Any:
             masks = of_inputs if mask is None else tf.nest.flatten(mask)
             merges = [layer for layer in self.layers if type(layer).__name__ == "TowerConcatenate"]
             devices, merge = self._here(saved_devices), merges[0].device
-            towers = Towers(api, template_of(self), devices, ratios, merge, training, statistics_of(self))
+            towers = Towers(
+                api, template_of(self), devices, ratios, merge, training, statistics_of(self)
+            )
             return api.pack_outputs(self, towers.run(flat_inputs, masks))
 
         def _flat_inputs(self, inputs: Any) -> list[Tensor]:
@@ -179,7 +193,9 @@ def _parallel_model(api: KerasApi) -> Any:
             if api.name == "keras":
                 return list(self._standardize_inputs(inputs))
             pairs = zip(self._flatten_to_reference_inputs(inputs), self.inputs, strict=True)
-            return [self._conform_to_reference_input(x, ref_input=reference) for x, reference in pairs]
+            return [
+                self._conform_to_reference_input(x, ref_input=reference) for x, reference in pairs
+            ]
 
         def save_weights(self, filepath: Any, *args: Any, **kwargs: Any) -> Any:
             """Save as Keras does; warn once that the template's weights are saved otherwise."""

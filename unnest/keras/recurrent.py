@@ -33,7 +33,8 @@ def layers_without_effects(api: KerasApi, template: Model) -> list[Model]:
     return [
         layer
         for layer in template._flatten_layers()
-        if type(layer) in classes and not (layer.dropout or layer.recurrent_dropout or layer.stateful)
+        if type(layer) in classes
+        and not (layer.dropout or layer.recurrent_dropout or layer.stateful)
     ]
 
 
@@ -44,7 +45,9 @@ def traced_once(layers: list[Model]) -> Iterator[None]:
         yield
         return
     for layer in layers:
-        object.__setattr__(layer, "call", tf.function(layer.call, autograph=False))  # past both Kerases' records
+        object.__setattr__(
+            layer, "call", tf.function(layer.call, autograph=False)
+        )  # past both Kerases' records
     try:
         yield
     finally:

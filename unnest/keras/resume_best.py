@@ -21,7 +21,12 @@ class EarlierRuns:
     """
 
     def __init__(self, saver: Saver, filepath: str, monitor: str, *, takes_up_best: bool) -> None:
-        self._saver, self._filepath, self._monitor, self._takes_up_best = saver, filepath, monitor, takes_up_best
+        self._saver, self._filepath, self._monitor, self._takes_up_best = (
+            saver,
+            filepath,
+            monitor,
+            takes_up_best,
+        )
         self._values_in_names: list[float] | None = None
         self._is_first_epoch = self._starts_anew = False
 

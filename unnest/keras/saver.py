@@ -46,7 +46,9 @@ def _warn_of_short_names(running: Model) -> None:
     settings = getattr(running, "_compile_config", None) if api.name == "keras" else None
     losses = api.keras.tree.flatten(settings.config.get("loss")) if settings is not None else []
     for loss in losses:
-        spelling = getattr(api.keras.losses.get(loss), "__name__", loss) if isinstance(loss, str) else loss
+        spelling = (
+            getattr(api.keras.losses.get(loss), "__name__", loss) if isinstance(loss, str) else loss
+        )
         if spelling != loss:
             warnings.warn(
                 f"Keras {api.keras.__version__} does not load an .h5 file of a model compiled with loss={loss!r}: "
@@ -61,7 +63,9 @@ class Saver:
 
     def __init__(self, api: KerasApi, template: Model | None, record: Record | None) -> None:
         if template is not None and not (is_model(template) and api_of(template) == api):
-            raise TypeError(f"template must be a model of {api.name}, this is a {type(template).__qualname__}")
+            raise TypeError(
+                f"template must be a model of {api.name}, this is a {type(template).__qualname__}"
+            )
         self.api, self.template, self._record = api, template, record
         self._remote: dict[str, str] = {}
         self._chosen: tuple[weakref.ref[Any], frozenset[int], Model] | None = None
@@ -70,7 +74,10 @@ class Saver:
         """The stand-in for `running` while Keras's own code saves; `value` is the monitored one."""
         template = self.choose(running)
         return SavingView(
-            self, running, template if template is running else self._with_training_state(template, running), value
+            self,
+            running,
+            template if template is running else self._with_training_state(template, running),
+            value,
         )
 
     def keras_path(self, path: str) -> str:
@@ -128,7 +135,9 @@ class Saver:
     def _choose(self, running: Model) -> Model:
         if self.template is None:
             return self._base_of(running, "the model in training")
-        return self._as_asked(running, self._base_of(self.template, f"template {self.template.name!r}"))
+        return self._as_asked(
+            running, self._base_of(self.template, f"template {self.template.name!r}")
+        )
 
     def _base_of(self, model: Model, label: str) -> Model:
         """`model` without towers: itself, its template, or all of it with templates in place of parallel models."""
@@ -159,7 +168,9 @@ class Saver:
             return template
         trained_template = template_model(running)
         if trained_template is running:
-            raise ValueError(f"template {template.name!r} shares no weights with the model in training")
+            raise ValueError(
+                f"template {template.name!r} shares no weights with the model in training"
+            )
         warnings.warn(
             f"the model in training does not train {template.name!r} but a clone of it: "
             f"the clone's weights are saved; {template.name!r} itself is untrained",

@@ -179,7 +179,9 @@ def is_remote(path: str) -> bool:
 def is_keras_own(path: str) -> bool:
     """Return True if Keras itself can handle the path: local, or of a scheme that TensorFlow serves."""
     tf = _tensorflow()
-    return not is_remote(path) or (tf is not None and path.partition("://")[0] in tf.io.gfile.get_registered_schemes())
+    return not is_remote(path) or (
+        tf is not None and path.partition("://")[0] in tf.io.gfile.get_registered_schemes()
+    )
 
 
 def of(path: str) -> Store:
@@ -202,7 +204,14 @@ def fingerprint(store: Store, path: str) -> tuple[int, int] | None:
 
     A step of training changes nearly every byte of the weights, so blocks distinguish one checkpoint from the next.
     """
-    data = next((name for name in (path, *_weights(path)) if store.exists(name) and not _is_folder(store, name)), None)
+    data = next(
+        (
+            name
+            for name in (path, *_weights(path))
+            if store.exists(name) and not _is_folder(store, name)
+        ),
+        None,
+    )
     if data is None:
         return None
     size, checksum = store.size(data), 0

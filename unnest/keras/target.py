@@ -24,7 +24,9 @@ def target_model(model: Model) -> TargetModel:
     """
     api = api_of(model)
     if not model.built:
-        raise ValueError(f"model {model.name!r} is not built: give it an Input, or call model.build(input_shape)")
+        raise ValueError(
+            f"model {model.name!r} is not built: give it an Input, or call model.build(input_shape)"
+        )
     try:
         architecture = json.loads(model.to_json())
     except Exception as e:
@@ -40,7 +42,9 @@ def target_model(model: Model) -> TargetModel:
     held = {id(v) for layer in layers.values() for v in layer.weights}
     if outside := [v for v in model.weights if id(v) not in held]:
         name = outside[0].path if api is KERAS else outside[0].name
-        raise ValueError(f"model {model.name!r} has weights outside its layers ({name}), which no file places")
+        raise ValueError(
+            f"model {model.name!r} has weights outside its layers ({name}), which no file places"
+        )
     shapes = {path: shape for path, layer in layers.items() if (shape := _shapes(layer))}
     version = KERAS_3 if api is KERAS else str(api.keras.__version__)
     return TargetModel(architecture, shapes, _optimizer(model, layers, api), version)
@@ -60,16 +64,22 @@ def _shapes(layer: Any) -> tuple[WeightShape, ...]:
     return tuple(tuple(int(n) for n in v.shape) for v in layer.weights)
 
 
-def _optimizer(model: Model, layers: Mapping[LeafPath, Any], api: KerasApi) -> TargetOptimizer | None:
+def _optimizer(
+    model: Model, layers: Mapping[LeafPath, Any], api: KerasApi
+) -> TargetOptimizer | None:
     """Return the optimizer of a compiled model; a legacy one of tf_keras without variables, which no file holds."""
     optimizer: Any = getattr(model, "optimizer", None)
-    if optimizer is None or not (getattr(model, "compiled", False) or getattr(model, "_is_compiled", False)):
+    if optimizer is None or not (
+        getattr(model, "compiled", False) or getattr(model, "_is_compiled", False)
+    ):
         return None
     if not hasattr(optimizer, "build"):
         return TargetOptimizer(f"the legacy {type(optimizer).__name__}", ())
     if api is not KERAS or not optimizer.built:
         optimizer.build(model.trainable_variables)
-    place = {id(v): (path, k) for path, layer in layers.items() for k, v in enumerate(layer.weights)}
+    place = {
+        id(v): (path, k) for path, layer in layers.items() for k, v in enumerate(layer.weights)
+    }
     return TargetOptimizer(
         type(optimizer).__name__,
         tuple(tuple(int(n) for n in v.shape) for v in optimizer.variables),

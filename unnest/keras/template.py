@@ -66,7 +66,9 @@ def base_model(model: Model) -> Model | None:
     bases = {id(layer): base_model(layer) for layer in model.layers if keras_api.is_model(layer)}
     if None in bases.values():
         return None
-    clone = api.keras.models.clone_model(model, clone_function=lambda layer: bases.get(id(layer), layer))
+    clone = api.keras.models.clone_model(
+        model, clone_function=lambda layer: bases.get(id(layer), layer)
+    )
     return clone if type(clone) is type(model) and not templates_in(clone) else None
 
 
@@ -100,7 +102,9 @@ def _only_model_in(api: KerasApi, model: Model) -> Model | None:
         return None
     if type(model).call is api.keras.Model.call:
         return held[0]
-    inputs = [api.keras.Input(x.shape[1:], batch_size=x.shape[0], dtype=x.dtype) for x in held[0].inputs]
+    inputs = [
+        api.keras.Input(x.shape[1:], batch_size=x.shape[0], dtype=x.dtype) for x in held[0].inputs
+    ]
     try:
         traced = api.keras.Model(inputs, model.call(inputs if len(inputs) > 1 else inputs[0]))
     except Exception:  # noqa: BLE001 - call is anyone's code, and not made for this
@@ -133,7 +137,9 @@ def nested(model: Model) -> list[Model]:
 
 def graph_of(api: KerasApi, model: Model) -> Graph | None:
     """The layer graph as the core reads it; None where the model has none (sub-classed models)."""
-    if not getattr(model, "inputs", None) or not any(keras_api.is_model(layer) for layer in model.layers):
+    if not getattr(model, "inputs", None) or not any(
+        keras_api.is_model(layer) for layer in model.layers
+    ):
         return None
     architectures = (_read(architecture_of(api, model)) for architecture_of in (_stored, _drawn))
     return next((graph for graph in architectures if graph is not None), None)
@@ -164,7 +170,10 @@ def _stored(api: KerasApi, model: Model) -> JsonObject | None:
 def _drawn(api: KerasApi, model: Model) -> JsonObject:
     """The same from the live nodes, in the form of Keras 2, with what configuration the layers do have."""
     if isinstance(model, api.keras.Sequential):
-        return {"class_name": "Sequential", "config": {"name": model.name, "layers": _entries(api, model, {})}}
+        return {
+            "class_name": "Sequential",
+            "config": {"name": model.name, "layers": _entries(api, model, {})},
+        }
     ranks = _ranks(api, model)
     config = {
         "name": model.name,
@@ -178,12 +187,18 @@ def _drawn(api: KerasApi, model: Model) -> JsonObject:
 def _entries(api: KerasApi, model: Model, ranks: dict[tuple[int, int], int]) -> list[JsonObject]:
     entries: list[JsonObject] = []
     for layer in _operations(model):
-        entry: dict[str, Any] = {"class_name": type(layer).__name__, "name": layer.name, "config": _config(api, layer)}
+        entry: dict[str, Any] = {
+            "class_name": type(layer).__name__,
+            "name": layer.name,
+            "config": _config(api, layer),
+        }
         if keras_api.is_model(layer) and getattr(layer, "inputs", None):
             entry["config"] = _drawn(api, layer)["config"]
         nodes = [n for i, n in enumerate(layer._inbound_nodes) if (id(layer), i) in ranks]
         if ranks:
-            entry["inbound_nodes"] = [calls for calls in (_reads(node, ranks) for node in nodes) if calls]
+            entry["inbound_nodes"] = [
+                calls for calls in (_reads(node, ranks) for node in nodes) if calls
+            ]
         entries.append(entry)
     return entries
 
@@ -195,7 +210,9 @@ def _config(api: KerasApi, layer: Model) -> dict[str, Any]:
     except Exception:  # noqa: BLE001 - get_config is anyone's code
         config = {"name": layer.name}
     if isinstance(layer, api.keras.layers.InputLayer):
-        config["batch_shape"] = list(layer.output.shape if api.name == "keras" else layer.output_shape[0])
+        config["batch_shape"] = list(
+            layer.output.shape if api.name == "keras" else layer.output_shape[0]
+        )
     return config
 
 

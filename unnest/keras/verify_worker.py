@@ -45,7 +45,9 @@ def inputs(model: Any, rows: int, length: int) -> list[Any]:
         shape = tuple(d or (rows if k == 0 else length) for k, d in enumerate(tuple(tensor.shape)))
         dtype = getattr(tensor.dtype, "name", tensor.dtype)
         is_integer = "int" in dtype or dtype in ("bool", "string")
-        arrays.append((rng.integers(0, 2, shape) if is_integer else rng.normal(size=shape)).astype(dtype))
+        arrays.append(
+            (rng.integers(0, 2, shape) if is_integer else rng.normal(size=shape)).astype(dtype)
+        )
     return arrays
 
 
@@ -74,7 +76,10 @@ def difference(predictions: list[Any], expected: list[Any]) -> float:
     if [a.shape for a in predictions] != [b.shape for b in expected]:
         return float("inf")
     finite = [np.isfinite(b) for b in expected]
-    if any(not np.array_equal(np.isfinite(a), mask) for a, mask in zip(predictions, finite, strict=True)):
+    if any(
+        not np.array_equal(np.isfinite(a), mask)
+        for a, mask in zip(predictions, finite, strict=True)
+    ):
         return float("inf")
     pairs = [(a[mask], b[mask]) for a, b, mask in zip(predictions, expected, finite, strict=True)]
     largest = max([1e-6, *(float(np.max(np.abs(b), initial=0)) for _, b in pairs)])
@@ -99,7 +104,9 @@ def outcome(job: dict[str, Any]) -> dict[str, Any]:
     result |= {"ran": why is None, "why": why}
     if result["ran"] and job["input"] is not None:
         try:
-            result["difference"] = difference(predictions, outputs(load(keras, job["input"]), arrays))
+            result["difference"] = difference(
+                predictions, outputs(load(keras, job["input"]), arrays)
+            )
         except Exception as e:  # noqa: BLE001 - the input need not run
             result["why"] = one_line(e)
     return result

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 NO_STATE = "Skipping variable loading for optimizer"
 
 
-def load_weights(model: Model, path: str | os.PathLike[str], *, architecture: Architecture = None) -> None:
+def load_weights(
+    model: Model, path: str | os.PathLike[str], *, architecture: Architecture = None
+) -> None:
     """Set every weight of `model`, a built model of Keras 3 or tf_keras, from a file of Keras 1, 2 or 3.
 
     `path` is anything that `unnest fix` reads: `.h5`, `.weights.h5`, `.keras`, a checkpoint's prefix, a SavedModel, a

@@ -21,7 +21,13 @@ MARKS = (
 )
 
 #: The packages through which fsspec reads some kinds of stores.
-DRIVERS = {"s3": "s3fs", "gs": "gcsfs", "hf": "huggingface_hub", "http": "aiohttp", "https": "aiohttp"}
+DRIVERS = {
+    "s3": "s3fs",
+    "gs": "gcsfs",
+    "hf": "huggingface_hub",
+    "http": "aiohttp",
+    "https": "aiohttp",
+}
 
 #: How a local disk says that a copy does not fit.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -35,7 +41,9 @@ class RemoteStore:
 
         self.safe_url, self._url = safe_url(url), url.rstrip("/")
         if "::" in url:
-            raise UsageError("usage", f"{self.safe_url}: chained URLs are not taken; name the object itself")
+            raise UsageError(
+                "usage", f"{self.safe_url}: chained URLs are not taken; name the object itself"
+            )
         try:
             from fsspec.core import url_to_fs
 
@@ -95,9 +103,16 @@ class RemoteStore:
         if info["type"] != "directory":
             return {"": self._size_noted("", info)}
         infos = self.system.find(self.path, detail=True)
-        names = {name[len(self.path) + 1 :]: info for name, info in infos.items() if name.startswith(self.path + "/")}
+        names = {
+            name[len(self.path) + 1 :]: info
+            for name, info in infos.items()
+            if name.startswith(self.path + "/")
+        }
         if not holds_model(names):
-            raise Unreadable("no-model", f"{self.safe_url}: is no model's folder; name the files in it one by one")
+            raise Unreadable(
+                "no-model",
+                f"{self.safe_url}: is no model's folder; name the files in it one by one",
+            )
         return {name: self._size_noted(name, info) for name, info in names.items()}
 
     def walk(self) -> Iterator[tuple[str, dict[str, str], Collection[str]]]:
@@ -107,11 +122,16 @@ class RemoteStore:
         """
         with self.errors():
             if self.system.isfile(self.path):
-                raise Unreadable("no-model", f"{self.safe_url}: is no folder; leave out the slash at its end")
+                raise Unreadable(
+                    "no-model", f"{self.safe_url}: is no folder; leave out the slash at its end"
+                )
             pending = [self.path]
             while pending:
                 path = pending.pop()
-                types = {info["name"].rstrip("/"): info["type"] for info in self.system.ls(path, detail=True)}
+                types = {
+                    info["name"].rstrip("/"): info["type"]
+                    for info in self.system.ls(path, detail=True)
+                }
                 types.pop(path, None)  # some stores keep an empty object for a folder, and list it
                 paths = {each.rpartition("/")[2]: each for each in types}
                 folders = {name: each for name, each in paths.items() if types[each] == "directory"}
@@ -125,7 +145,11 @@ class RemoteStore:
     def _parts(self) -> dict[str, int]:
         """The files of the checkpoint of that prefix."""
         folder = self.path.rpartition("/")[0]
-        infos = self.system.find(folder, maxdepth=1, detail=True) if self.system.exists(self.path + ".index") else {}
+        infos = (
+            self.system.find(folder, maxdepth=1, detail=True)
+            if self.system.exists(self.path + ".index")
+            else {}
+        )
         return {
             name[len(self.path) :]: self._size_noted(name[len(self.path) :], info)
             for name, info in infos.items()
@@ -138,7 +162,10 @@ class RemoteStore:
             self._marks["changed"] = True
         size = info["size"]
         if not isinstance(size, int):
-            raise Unreadable("cannot-read", f"{self.safe_url}: the server does not send its size; download it first")
+            raise Unreadable(
+                "cannot-read",
+                f"{self.safe_url}: the server does not send its size; download it first",
+            )
         return size
 
     def changed(self) -> bool:
@@ -164,10 +191,17 @@ class RemoteStore:
     def send(self, local: str) -> None:
         """A file, or a folder's files, the deciding one last; what was sent goes again where not all could be."""
         if not os.path.exists(local):
-            raise Refused("cannot-write", f"{self.safe_url}: a checkpoint is several files; write them to this machine")
+            raise Refused(
+                "cannot-write",
+                f"{self.safe_url}: a checkpoint is several files; write them to this machine",
+            )
         names = [""]
         if os.path.isdir(local):
-            names = [os.path.relpath(os.path.join(root, n), local) for root, _, files in os.walk(local) for n in files]
+            names = [
+                os.path.relpath(os.path.join(root, n), local)
+                for root, _, files in os.walk(local)
+                for n in files
+            ]
             names.sort(key=lambda name: (name in SAVED_MODEL_MARKS, name))
         sent: list[str] = []
         try:
@@ -182,13 +216,17 @@ class RemoteStore:
             if isinstance(e, (UnnestError, KeyboardInterrupt)):
                 raise
             what = f"{self.safe_url}: cannot be written there ({type(e).__name__})"
-            raise Failed("write", f"{what}; check your credentials, or write elsewhere with -o") from e
+            raise Failed(
+                "write", f"{what}; check your credentials, or write elsewhere with -o"
+            ) from e
 
     def _send(self, local: str, path: str) -> None:
         self.system.put_file(local, path)
         self.system.invalidate_cache()
         if self.system.info(path)["size"] != os.path.getsize(local):
-            raise Failed("read-back", f"{self.safe_url}: the store has another size than was sent; try again")
+            raise Failed(
+                "read-back", f"{self.safe_url}: the store has another size than was sent; try again"
+            )
 
 
 def below(path: str, name: str) -> str:

@@ -62,13 +62,17 @@ def copied(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator[str
             raise atomic.changed(store.safe_url)
         is_map = map_of(local_root) is not None
         if is_map or (os.path.isfile(local_root) and is_model_json(local_root)):
-            kind = "the map of sharded weights" if is_map else "a TensorFlow.js model of several files"
+            kind = (
+                "the map of sharded weights" if is_map else "a TensorFlow.js model of several files"
+            )
             what = f"{store.safe_url}: {kind}, which can only be read from this machine"
             raise Unreadable("not-supported-yet", f"{what}; download it with all its files")
         yield local_root
 
 
-def _copy_without_tensors(store: RemoteStore, name: str, size: int, local_path: str, *, trust: bool) -> None:
+def _copy_without_tensors(
+    store: RemoteStore, name: str, size: int, local_path: str, *, trust: bool
+) -> None:
     """A sparse copy of one object."""
     with open(local_path, "x+b", buffering=0) as file:
         if SHARD.search(name):
@@ -92,7 +96,9 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
     import tempfile
 
     if options.in_place:
-        raise Refused("cannot-write", f"{safe_url(url)}: --in-place is for files of this machine; use -o")
+        raise Refused(
+            "cannot-write", f"{safe_url(url)}: --in-place is for files of this machine; use -o"
+        )
     source = copied(url, with_tensors=True) if is_remote(url) else contextlib.nullcontext(url)
     with source as path, tempfile.TemporaryDirectory(prefix="unnest-") as folder:
         output, into = options.output, options.into
@@ -108,7 +114,8 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
         if is_repository(output):
             named = f"{output}/{os.path.basename(path)}"
             raise Refused(
-                "in-the-way", f"{output}: is a repository, and the output is a file; name the file, as {named}"
+                "in-the-way",
+                f"{output}: is a repository, and the output is a file; name the file, as {named}",
             )
         store = RemoteStore(output)
         _check_inputs(store, [*filter(is_remote, [url]), *options.input_urls], force=options.force)
@@ -118,7 +125,11 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
                 os.rename(present_output, local_output)
         existed = os.path.lexists(local_output)
         result = run(path, options if into is not None else options._replace(output=local_output))
-        is_new = result.error is None and result.output is not None and not (existed and result.action == "unchanged")
+        is_new = (
+            result.error is None
+            and result.output is not None
+            and not (existed and result.action == "unchanged")
+        )
         if is_new and not options.dry_run:
             store.send(local_output)
         return renamed(renamed(result, local_output, store.safe_url), path, safe_url(url))
@@ -128,7 +139,11 @@ def _check_inputs(store: RemoteStore, urls: Sequence[str], *, force: bool) -> No
     """Raises Refused where sending there would write to an input. In a folder of inputs nothing may be replaced."""
     for url in urls:
         if (force or not url.endswith("/")) and store.touches(RemoteStore(url)):
-            what = "a folder of inputs; write elsewhere, or without --force" if url.endswith("/") else "an input"
+            what = (
+                "a folder of inputs; write elsewhere, or without --force"
+                if url.endswith("/")
+                else "an input"
+            )
             raise Refused(
                 "in-the-way",
                 f"{store.safe_url}: is, or lies in or around, {safe_url(url)}, which is {what}",

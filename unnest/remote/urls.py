@@ -14,7 +14,8 @@ T = TypeVar("T")
 URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 #: A whole repository of the Hugging Face Hub, which is a folder: `hf://user/repo`, of models or of something else.
 REPOSITORY = re.compile(
-    r"hf://(?:(?:datasets|spaces|models)/)?(?!datasets/|spaces/|models/)[^/?]+/[^/?]+", re.IGNORECASE
+    r"hf://(?:(?:datasets|spaces|models)/)?(?!datasets/|spaces/|models/)[^/?]+/[^/?]+",
+    re.IGNORECASE,
 )
 #: Names for this machine's own files; fsspec takes what follows for a path, and one that starts here for one from here.
 OWN = re.compile(r"(?:file|local)://", re.IGNORECASE)
@@ -44,7 +45,9 @@ def path_text(path: str | bytes | os.PathLike[str]) -> str:
     """
     text = os.fsdecode(path)
     if "\0" in text:
-        raise UsageError("usage", f"{text.partition(chr(0))[0]}: a null byte follows, which no path can hold")
+        raise UsageError(
+            "usage", f"{text.partition(chr(0))[0]}: a null byte follows, which no path can hold"
+        )
     return local(text)
 
 
@@ -57,7 +60,10 @@ def safe_url(url: str) -> str:
     """Return the URL without its secrets: user and password, and the query (signatures). A path stays as it is."""
     if not is_remote(url):
         return url
-    from urllib.parse import urlsplit, urlunsplit  # only for URLs: it takes part of every start otherwise
+    from urllib.parse import (
+        urlsplit,
+        urlunsplit,
+    )  # only for URLs: it takes part of every start otherwise
 
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
@@ -87,5 +93,7 @@ def renamed(value: T, old: str, new: str) -> T:
     elif isinstance(value, dict):
         changed = {k: renamed(v, old, new) for k, v in value.items()}
     elif is_dataclass(value) and not isinstance(value, type):
-        changed = replace(value, **{f.name: renamed(getattr(value, f.name), old, new) for f in fields(value)})
+        changed = replace(
+            value, **{f.name: renamed(getattr(value, f.name), old, new) for f in fields(value)}
+        )
     return changed  # type: ignore[no-any-return]

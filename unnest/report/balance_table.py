@@ -32,7 +32,11 @@ def _alone(result: Measured) -> Iterator[str]:
     by_size: dict[int, dict[str, Measured]] = {}
     for speed in result["alone"]:
         by_size.setdefault(speed["rows"], {})[speed["device"]] = speed
-    yield f"{'rows':>8}" + "".join(f"{device:>20}" for device in devices) + "   samples a second, alone"
+    yield (
+        f"{'rows':>8}"
+        + "".join(f"{device:>20}" for device in devices)
+        + "   samples a second, alone"
+    )
     for rows, speeds in by_size.items():
         yield f"{rows:>8}" + "".join(f"{_speed(speeds.get(device)):>20}" for device in devices)
 
@@ -57,7 +61,10 @@ def _relative_spread(measured: Measured) -> float:
 
 
 def _together(result: Measured) -> Iterator[str]:
-    for label, trial in [("equal", result["equal"]), *(("moved", trial) for trial in result["trials"])]:
+    for label, trial in [
+        ("equal", result["equal"]),
+        *(("moved", trial) for trial in result["trials"]),
+    ]:
         if trial is None:
             continue
         rows = sum(trial["rows"])
@@ -80,7 +87,9 @@ def _conclusion(result: Measured) -> Iterator[str]:
         yield "Nothing was measured together, so nothing is proposed."
         return
     if not result["pays"]:
-        best = max((s for s in result["alone"] if s["seconds"]), key=lambda s: s["rows"] / s["seconds"])
+        best = max(
+            (s for s in result["alone"] if s["seconds"]), key=lambda s: s["rows"] / s["seconds"]
+        )
         yield f"Towers do not pay here: {best['device']} alone is faster, at {best['rows']} rows a batch."
         return
     if result["ratios"] is None and result["trials"]:
@@ -90,7 +99,9 @@ def _conclusion(result: Measured) -> Iterator[str]:
 
 def _unreliable(result: Measured) -> Iterator[str]:
     """Yield a warning if the splits that the proposal compares vary too much."""
-    spread = max((_relative_spread(trial) for trial in (result["equal"], result["best"]) if trial), default=0)
+    spread = max(
+        (_relative_spread(trial) for trial in (result["equal"], result["best"]) if trial), default=0
+    )
     if spread > LARGE_SPREAD:
         yield f"The figures vary by +-{spread:.0%}: the machine was busy. Close other programs and measure again."
 
@@ -110,12 +121,22 @@ def plot(result: Measured, kind: str) -> bytes | None:
         points = [s for s in result["alone"] if s["device"] == device and s["seconds"]]
         rows = [s["rows"] for s in points]
         low, high = ([s["rows"] / s[key] for s in points] for key in ("high", "low"))
-        (line,) = axes.plot(rows, [s["rows"] / s["seconds"] for s in points], marker="o", label=device)
+        (line,) = axes.plot(
+            rows, [s["rows"] / s["seconds"] for s in points], marker="o", label=device
+        )
         axes.fill_between(rows, low, high, color=line.get_color(), alpha=0.2)
     for label, trial in _ends(result["equal"], result["best"]):
         height = sum(trial["rows"]) / trial["seconds"]
         axes.axhline(height, linestyle="--", linewidth=1, color="grey")
-        axes.text(0.98, height, label, transform=axes.get_yaxis_transform(), fontsize=8, ha="right", va="bottom")
+        axes.text(
+            0.98,
+            height,
+            label,
+            transform=axes.get_yaxis_transform(),
+            fontsize=8,
+            ha="right",
+            va="bottom",
+        )
     axes.set(xlabel="rows a batch", ylabel="samples a second", ylim=(0, None))
     axes.legend(frameon=False)
     drawn = BytesIO()

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 def plain(text: str) -> str:
     """Control, format and direction characters as escapes, so that nothing but letters gets through."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
+    return (
+        text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
+    )
 
 
 def _escaped(character: str) -> str:

@@ -14,9 +14,14 @@ def count(number: int, noun: str) -> str:
 
 def inside_text(inside: Inside) -> str:
     """Return the numbers of layers and parameters, and the shapes of inputs and outputs."""
-    facts = [count(inside.layers, "layer"), *([count(inside.parameters, "parameter")] if inside.parameters else ())]
+    facts = [
+        count(inside.layers, "layer"),
+        *([count(inside.parameters, "parameter")] if inside.parameters else ()),
+    ]
     ends = [("input", inside.inputs), ("output", inside.outputs)]
-    return "; ".join([", ".join(facts), *(f"{end} {', '.join(names)}" for end, names in ends if names)])
+    return "; ".join(
+        [", ".join(facts), *(f"{end} {', '.join(names)}" for end, names in ends if names)]
+    )
 
 
 def safety(report: Report) -> Iterator[str]:
@@ -27,10 +32,22 @@ def safety(report: Report) -> Iterator[str]:
     for layer, names in report.inside.code:
         layers_by_names.setdefault(names, []).append(repr(layer))
     for names, layers in layers_by_names.items():
-        uses = "cannot be read" if names is None else f"uses the names {', '.join(names)}" if names else "uses no names"
+        uses = (
+            "cannot be read"
+            if names is None
+            else f"uses the names {', '.join(names)}"
+            if names
+            else "uses no names"
+        )
         yield f"the code of {', '.join(layers)} {uses}"
     needs = report.needs
-    is_free = not (layers_by_names or needs.stored_code or needs.classes or needs.functions or needs.files)
+    is_free = not (
+        layers_by_names or needs.stored_code or needs.classes or needs.functions or needs.files
+    )
     is_model_of_keras = report.contents == "model" and report.container != "saved_model"
-    if is_free and is_model_of_keras and all(finding.code != "stored-code" for finding in report.findings):
+    if (
+        is_free
+        and is_model_of_keras
+        and all(finding.code != "stored-code" for finding in report.findings)
+    ):
         yield "no stored code, and no custom code is needed to load it"

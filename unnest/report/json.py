@@ -46,7 +46,9 @@ def summary(entries: Sequence[Report]) -> dict[str, Any]:
 
 def entry(report: Report) -> dict[str, Any]:
     """One entry of `files[]` as data."""
-    values: dict[str, Any] = {f.name: _plain(getattr(report, f.name)) for f in fields(report) if f.name not in LEFT_OUT}
+    values: dict[str, Any] = {
+        f.name: _plain(getattr(report, f.name)) for f in fields(report) if f.name not in LEFT_OUT
+    }
     if values["template"] is not None:
         values["template"]["class"] = values["template"].pop("class_name")
     return values

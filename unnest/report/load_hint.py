@@ -51,7 +51,12 @@ def is_refused_by_its_own(model: Stored, container: str) -> bool:
 
     (Source: files of Keras 1.2.2 with a frozen model in them. Keras 2 warns, and goes on with a fresh optimizer.)
     """
-    return container == "h5" and model.release[:1] == (1,) and model.contents == "model" and is_state_of_fewer(model)
+    return (
+        container == "h5"
+        and model.release[:1] == (1,)
+        and model.contents == "model"
+        and is_state_of_fewer(model)
+    )
 
 
 def _other_places(model: Stored, container: str) -> str | None:
@@ -79,9 +84,15 @@ def _lost_in_h5(model: Stored) -> str | None:
     if unbuilt := loading.unbuilt_sequential(model):
         return f"weights of {unbuilt}, a Sequential without an input shape, which no Keras builds before it loads them"
     if sharing := stored_once(model):
-        return f"weights in {sharing} that layers in it share, and that no Keras finds again in an .h5"
+        return (
+            f"weights in {sharing} that layers in it share, and that no Keras finds again in an .h5"
+        )
     name = misplaced_within(model, "h5")
-    return None if name is None else f"a frozen model in {name}, whose weights Keras gives to other layers"
+    return (
+        None
+        if name is None
+        else f"a frozen model in {name}, whose weights Keras gives to other layers"
+    )
 
 
 def _is_not_loaded(model: Stored, container: str) -> bool:
@@ -99,9 +110,13 @@ def other_name(model: Stored, path: str, container: str) -> str | None:
         return ".h5 without .weights"
     if container == "h5" and (by_layers or model.is_keras_3):
         return None if path.endswith((".h5", ".hdf5")) else ".h5"
-    if container == "keras" and os.path.isdir(path):  # as Keras 3 writes it with zipped=False, under any name
+    if container == "keras" and os.path.isdir(
+        path
+    ):  # as Keras 3 writes it with zipped=False, under any name
         return None
-    endings = {"keras": (".keras",), "weights_h5": (".weights.h5", ".weights.json")}.get(container, ("",))
+    endings = {"keras": (".keras",), "weights_h5": (".weights.h5", ".weights.json")}.get(
+        container, ("",)
+    )
     return None if path.endswith(endings) else endings[0]
 
 
@@ -111,10 +126,14 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
     ending = other_name(model, path, container)
     if ending is not None:
         takers = tuple(
-            f"{software}, under a name that ends in {ending}" if _goes_by_names(software, container) else software
+            f"{software}, under a name that ends in {ending}"
+            if _goes_by_names(software, container)
+            else software
             for software in takers
         )
-    if container == "saved_model" or model.contents == "weights":  # a graph needs no code; weights need all of it
+    if (
+        container == "saved_model" or model.contents == "weights"
+    ):  # a graph needs no code; weights need all of it
         return takers
     wanted = needs(model)
     yours = ", ".join([*wanted.classes, *wanted.functions, *_own_globals(wanted)])
@@ -143,12 +162,21 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
         return ()
     if model.is_keras_3:
         return (
-            ("Keras 3, whose .h5 loader does not restore the optimizer",) if _untrained(model, path) else ("Keras 3",)
+            ("Keras 3, whose .h5 loader does not restore the optimizer",)
+            if _untrained(model, path)
+            else ("Keras 3",)
         )
     versions = loading.pythons(model)
     python = f", on Python {' or '.join(versions)}" if versions else ""
     today = () if why_not_tf_keras(model, container) else (f"tf_keras (Keras 2){python}",)
-    return (*today, *([f"Keras {model.keras_version}, which wrote it"] if _in_writers(model, path, container) else []))
+    return (
+        *today,
+        *(
+            [f"Keras {model.keras_version}, which wrote it"]
+            if _in_writers(model, path, container)
+            else []
+        ),
+    )
 
 
 def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
@@ -160,9 +188,15 @@ def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
         return {}
     if container == "saved_model":
         return {"Keras 3": "it is a SavedModel, which opens as a TFSMLayer only"}
-    told = {"tf_keras": why_not_tf_keras(model, container), "Keras 3": why_not_keras_3(model, container)}
+    told = {
+        "tf_keras": why_not_tf_keras(model, container),
+        "Keras 3": why_not_keras_3(model, container),
+    }
     if container == "tfjs":
-        told = dict.fromkeys(told, "it is a TensorFlow.js model; unnest fix --to h5 or --keras 3 writes one for Keras")
+        told = dict.fromkeys(
+            told,
+            "it is a TensorFlow.js model; unnest fix --to h5 or --keras 3 writes one for Keras",
+        )
     if not model.is_keras_3 and told["Keras 3"] is None:
         told["Keras 3"] = UNPROMISED
     return {software: why for software, why in told.items() if why is not None}
@@ -170,7 +204,11 @@ def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
 
 def _in_writers(model: Stored, path: str, container: str) -> bool:
     """Return True if the software that wrote the source loads this file, which may be of another container."""
-    if not model.keras_version or _is_not_loaded(model, container) or is_misread(model.architecture, model.release):
+    if (
+        not model.keras_version
+        or _is_not_loaded(model, container)
+        or is_misread(model.architecture, model.release)
+    ):
         return False
     return (
         not path.endswith(".keras")
@@ -231,20 +269,27 @@ def load_line(model: Stored, path: str, container: str = "", taker: str = TEMPLA
         notes.append(f"define or import {', '.join(map(_identifier, own))} first")
     if model.contents == "architecture":
         opened = f"open({path!r}).read()"
+        arguments = ", ".join([opened, *given])
         return (
-            f"{module}; model = {_called(module)}.models.model_from_json({', '.join([opened, *given])}){_note(notes)}"
+            f"{module}; model = {_called(module)}.models.model_from_json({arguments}){_note(notes)}"
         )
     guarded = model.is_keras_3 or container == "keras" or path.endswith(".keras")
     if guarded and wanted.stored_code:
         given.append("safe_mode=False")
-        notes.append(f"runs the code stored in {', '.join(lambdas(model.architecture))}: only if you trust it")
+        notes.append(
+            f"runs the code stored in {', '.join(lambdas(model.architecture))}: only if you trust it"
+        )
     own_names = _own_names(model.training)
     is_untrained = _untrained(model, path)
     if is_untrained or own_names:
         given.append("compile=False")
-    can_be_given = all(name.rpartition(">")[2].isidentifier() and name.strip("_") != "lambda" for name in own_names)
+    can_be_given = all(
+        name.rpartition(">")[2].isidentifier() and name.strip("_") != "lambda" for name in own_names
+    )
     if own_names and can_be_given and not is_untrained:
-        notes.append(f"to train on, give {', '.join(own_names)} in custom_objects instead of compile=False")
+        notes.append(
+            f"to train on, give {', '.join(own_names)} in custom_objects instead of compile=False"
+        )
     return f"{module}; model = {_called(module)}.models.load_model({', '.join([repr(path), *given])}){_note(notes)}"
 
 
@@ -256,7 +301,11 @@ def _module(model: Stored, container: str) -> tuple[str, list[str]]:
     code = needs(model).stored_code
     if why is None:
         return "import tf_keras", [f"on {_python(model)}"] if code else []
-    where = f"in Keras {model.keras_version}, which wrote it" if model.keras_version else "in the Keras that wrote it"
+    where = (
+        f"in Keras {model.keras_version}, which wrote it"
+        if model.keras_version
+        else "in the Keras that wrote it"
+    )
     if code:
         where += ", on its Python"
     standalone = STANDALONE.fullmatch(model.keras_version or "") or model.release >= (2, 6)
@@ -266,7 +315,11 @@ def _module(model: Stored, container: str) -> tuple[str, list[str]]:
 def _python(model: Stored) -> str:
     """The Python that runs the stored code, by its versions if the code shows them."""
     versions = loading.pythons(model)
-    return f"Python {' or '.join(versions)}, of the Lambda layers" if versions else "the Python of the Lambda layers"
+    return (
+        f"Python {' or '.join(versions)}, of the Lambda layers"
+        if versions
+        else "the Python of the Lambda layers"
+    )
 
 
 def _called(module: str) -> str:
@@ -291,7 +344,9 @@ def _custom_objects_keyword(wanted: Needs, keras: str) -> list[str]:
     values = {name: _identifier(name) for name in names}
     for name in wanted.globals:
         if name not in values:
-            values[name] = f"{keras}.backend" if name in OF_BACKEND else keras if name in OF_KERAS else "tf"
+            values[name] = (
+                f"{keras}.backend" if name in OF_BACKEND else keras if name in OF_KERAS else "tf"
+            )
     pairs = (f"{name!r}: {value}" for name, value in values.items())
     return [f"custom_objects={{{', '.join(pairs)}}}"] if values else []
 
@@ -313,7 +368,9 @@ def _untrained(model: Stored, path: str) -> bool:
 def _own_names(training: JsonObject | None) -> list[str]:
     """Custom losses, metrics and optimizers: a loader needs them in `custom_objects`."""
     names = custom_optimizers(training)
-    pending: list[Json] = [(training or {}).get(key) for key in ("loss", "metrics", "weighted_metrics")]
+    pending: list[Json] = [
+        (training or {}).get(key) for key in ("loss", "metrics", "weighted_metrics")
+    ]
     while pending:
         part = pending.pop()
         if isinstance(part, dict) and part.get("class_name") == "function":
@@ -333,7 +390,11 @@ def fix_command(report: Report) -> str | None:
     """The command that takes the wrapper out, or None, or `fix` would refuse the file."""
     if report.fix_would is None or "refuse" in report.fix_would:
         return None
-    given = [] if report.contents != "weights" else ["--architecture", report.architecture_beside or "MODEL.json"]
+    given = (
+        []
+        if report.contents != "weights"
+        else ["--architecture", report.architecture_beside or "MODEL.json"]
+    )
     return shlex.join(["unnest", "fix", report.path, *given])
 
 
@@ -361,7 +422,12 @@ def keras_3_command(report: Report) -> str | None:
     asked = report.as_keras_3 or AsKeras3()
     is_keras_3 = (report.writer.keras_version or "").startswith("3.")
     is_opened = asked.opens and not asked.altered
-    if "Keras 3" not in report.does_not_load_in or is_keras_3 or is_opened or asked.refusal is not None:
+    if (
+        "Keras 3" not in report.does_not_load_in
+        or is_keras_3
+        or is_opened
+        or asked.refusal is not None
+    ):
         return None
     given = [*asked.options]
     if report.contents == "weights" and "--architecture" not in given:
@@ -373,5 +439,13 @@ def whole_model_command(report: Report) -> str | None:
     """The command that makes a model of weights alone with the architecture beside them; None without one."""
     if report.architecture_beside is None:
         return None
-    command = ["unnest", "fix", report.path, "--architecture", report.architecture_beside, "--keras", "3"]
+    command = [
+        "unnest",
+        "fix",
+        report.path,
+        "--architecture",
+        report.architecture_beside,
+        "--keras",
+        "3",
+    ]
     return shlex.join(command)

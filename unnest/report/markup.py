@@ -42,7 +42,12 @@ def page(title: str, body: str, style: str, *scripts: str, head: str = "") -> st
 
 
 def notebook_fragment(
-    path: str, title: str, message: str = "", *, picture: str = "", code: Mapping[str, str | None] | None = None
+    path: str,
+    title: str,
+    message: str = "",
+    *,
+    picture: str = "",
+    code: Mapping[str, str | None] | None = None,
 ) -> str:
     """Return a report as a notebook shows it, without a page around it; lines of `code` have a label each.
 
@@ -51,7 +56,9 @@ def notebook_fragment(
     parts = [f"<p><b>{text(path)}</b>: {text(title)}</p>"]
     if message:
         parts.append(f"<p>{text(message)}</p>")
-    lines = [f"<p>{label}: <code>{text(line)}</code></p>" for label, line in (code or {}).items() if line]
+    lines = [
+        f"<p>{label}: <code>{text(line)}</code></p>" for label, line in (code or {}).items() if line
+    ]
     return "".join([*parts, picture, *lines])
 
 

@@ -97,7 +97,10 @@ def side(figure: Figure | None, stored: Stored, architecture: JsonObject | None)
             layers.setdefault(path, facts)
         graph = read(architecture)
         tensors = LayerTensors(graph)
-        inputs, outputs = tuple(_inputs(graph, tensors)), tuple(_end(ref, tensors) for ref in graph.outputs)
+        inputs, outputs = (
+            tuple(_inputs(graph, tensors)),
+            tuple(_end(ref, tensors) for ref in graph.outputs),
+        )
     every = [tensor for group in stored.groups for tensor in group.tensors]
     state = stored.optimizer or ()
     totals = Totals(
@@ -127,7 +130,9 @@ def _layers(
     tensors = LayerTensors(graph)
     for layer in graph.layers.values():
         own, path = tuple(weights.get(layer.name, ())), (*above, layer.name)
-        output = tensors.shape(Ref(layer.name, 0, 0)) if layer.calls or is_input(layer.stored) else None
+        output = (
+            tensors.shape(Ref(layer.name, 0, 0)) if layer.calls or is_input(layer.stored) else None
+        )
         yield path, LayerFacts(layer.class_name, tuple(_settings(layer)), output, own)
         if is_model(layer.stored) and len(path) <= DEEPEST:
             yield from _layers(layer.stored, _split(own, layer.stored), path)
@@ -136,14 +141,22 @@ def _layers(
 def _split(weights: Sequence[Tensor], model: JsonObject) -> Mapping[str, Sequence[Tensor]]:
     """Return a nested model's weights by layer; none where the file does not tell which layer each belongs to."""
     try:
-        return {name: share.tensors for name, share in split(weights, read(model)).items()} if weights else {}
+        return (
+            {name: share.tensors for name, share in split(weights, read(model)).items()}
+            if weights
+            else {}
+        )
     except Ambiguous:
         return {}
 
 
 def _settings(layer: Layer) -> Iterator[tuple[str, str]]:
     """Yield the config's keys with their values as short JSON."""
-    nested = set() if is_model(layer.stored) else {str(path[1]) for path, _ in children(layer.stored) if path[1:]}
+    nested = (
+        set()
+        if is_model(layer.stored)
+        else {str(path[1]) for path, _ in children(layer.stored) if path[1:]}
+    )
     for key, value in list(layer.settings.items())[:SETTINGS_LISTED]:
         if key not in SHOWN_ELSEWHERE | nested:
             yield str(key)[:SETTING_LETTERS], _short_json(value)
@@ -151,7 +164,11 @@ def _settings(layer: Layer) -> Iterator[tuple[str, str]]:
 
 def _short_json(value: Json) -> str:
     text = json.dumps(value, default=str)
-    return text if len(text) <= SETTING_LETTERS else f"{text[:SETTING_LETTERS]}... ({len(text):,} letters)"
+    return (
+        text
+        if len(text) <= SETTING_LETTERS
+        else f"{text[:SETTING_LETTERS]}... ({len(text):,} letters)"
+    )
 
 
 def _inputs(graph: Graph, tensors: LayerTensors) -> Iterator[str]:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from unnest.report.diagram.drawing import Drawing
     from unnest.report.model_view import ModelView
 
-Action: TypeAlias = Literal["fixed", "converted", "unchanged", "would-fix", "would-convert", "refused", "failed"]
+Action: TypeAlias = Literal[
+    "fixed", "converted", "unchanged", "would-fix", "would-convert", "refused", "failed"
+]
 
 
 class Problem(NamedTuple):
@@ -186,8 +188,14 @@ class Report:
         picture = ""
         with suppress(ValueError, OSError):  # the file is gone, or has no graph
             picture = self.diagram()
-        step = self.load if self.verdict == "clean" or output is not None else f"unnest.fix({self.path!r})"
-        return notebook_fragment(self.path, title, picture=picture, code={"output": output, "next": step})
+        step = (
+            self.load
+            if self.verdict == "clean" or output is not None
+            else f"unnest.fix({self.path!r})"
+        )
+        return notebook_fragment(
+            self.path, title, picture=picture, code={"output": output, "next": step}
+        )
 
 
 def _wrapper_in_words(wrappers: tuple[Wrapper, ...]) -> str:
@@ -257,7 +265,9 @@ class Tally:
         what = f"{container} ({code})" if container and code else container or code
         self.kinds[entry.verdict, what, entry.writer.keras_version or ""] += 1
         self.errors.update([code] if code else ())
-        self.warnings.update({finding.code for finding in entry.findings if finding.severity != "info"})
+        self.warnings.update(
+            {finding.code for finding in entry.findings if finding.severity != "info"}
+        )
         if isinstance(entry, Result):
             self.actions[entry.action] += 1
             self.copied += is_copy(entry)

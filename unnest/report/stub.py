@@ -59,7 +59,9 @@ def _identifier(name: str) -> str:
 def _function(name: str, entries: Sequence[JsonObject], findings: Sequence[Finding]) -> _Needed:
     """A function, with the arguments that its Lambda layers pass, and what could be read of its code."""
     users = [e for e in entries if e.get("class_name") == "Lambda" and _calls(e, name)]
-    arguments = next((a for e in users if isinstance(a := _config(e).get("arguments"), OBJECT) and a), {})
+    arguments = next(
+        (a for e in users if isinstance(a := _config(e).get("arguments"), OBJECT) and a), {}
+    )
     called = _identifier(name)
     told = [f for f in findings if f.code == "lambda-kept" and f"{name!r}: {name}" in f.hint]
     comments = [f"# {plain(f.message)}" for f in told]
@@ -81,10 +83,21 @@ def _class(name: str, entries: Sequence[JsonObject], model: Stored) -> _Needed:
     users = [e for e in entries if name in (e.get("registered_name"), e.get("class_name"))]
     called = _identifier(name)
     package, _, bare = name.rpartition(">")
-    lines = [f"@keras.saving.register_keras_serializable(package={package!r}, name={bare!r})"] if package else []
+    lines = (
+        [f"@keras.saving.register_keras_serializable(package={package!r}, name={bare!r})"]
+        if package
+        else []
+    )
     if not users:
         return _Needed(
-            name, called, [*lines, f"class {called}:", f"    # {plain(name)!r} stands in the config.", "    pass"]
+            name,
+            called,
+            [
+                *lines,
+                f"class {called}:",
+                f"    # {plain(name)!r} stands in the config.",
+                "    pass",
+            ],
         )
     config = _config(users[0])
     own = [k for k in config if _is_argument(k) and k not in OF_EVERY_LAYER]
@@ -95,8 +108,16 @@ def _class(name: str, entries: Sequence[JsonObject], model: Stored) -> _Needed:
         "        super().__init__(**kwargs)",
     ]
     lines += [f"        self.{k} = {k}" for k in own]
-    lines += ["", *(f"    # {line}" for line in _weights(users, model)), "    def call(self, inputs):"]
-    lines += [f"        {TO_DO.format(what=f'write what {called} computes')}", "", "    def get_config(self):"]
+    lines += [
+        "",
+        *(f"    # {line}" for line in _weights(users, model)),
+        "    def call(self, inputs):",
+    ]
+    lines += [
+        f"        {TO_DO.format(what=f'write what {called} computes')}",
+        "",
+        "    def get_config(self):",
+    ]
     pairs = "".join(f", {k!r}: self.{k}" for k in own)
     return _Needed(name, called, [*lines, f"        return {{**super().get_config(){pairs}}}"])
 
@@ -116,7 +137,12 @@ def _config(entry: JsonObject) -> JsonObject:
 
 
 def _is_argument(key: str) -> bool:
-    return key.isidentifier() and key.isascii() and not keyword.iskeyword(key) and key not in ("self", "x", "kwargs")
+    return (
+        key.isidentifier()
+        and key.isascii()
+        and not keyword.iskeyword(key)
+        and key not in ("self", "x", "kwargs")
+    )
 
 
 def _literal(value: Json) -> str:

@@ -13,7 +13,9 @@ from unnest.report.text import STATES, VERDICT
 
 def summary(tally: Tally) -> str:
     """Many files in one line."""
-    told = [f"{tally.verdicts[v]} {v}" for v in ("unreadable", "parallel", "clean") if tally.verdicts[v]]
+    told = [
+        f"{tally.verdicts[v]} {v}" for v in ("unreadable", "parallel", "clean") if tally.verdicts[v]
+    ]
     actions = tally.actions + Counter({"copied": tally.copied})
     actions["unchanged"] -= tally.copied
     done = [f"{actions[action]} {action}" for action in STATES if actions[action]]

@@ -9,7 +9,12 @@ from unnest.core.keras_facts.loading import OF_KERAS_3
 from unnest.core.model import Template, Wrapper
 from unnest.report.escape import plain
 from unnest.report.inside import count, inside_text, safety
-from unnest.report.load_hint import fix_command, keras_3_answer, keras_3_command, whole_model_command
+from unnest.report.load_hint import (
+    fix_command,
+    keras_3_answer,
+    keras_3_command,
+    whole_model_command,
+)
 from unnest.report.result import Report, Result, is_copy
 
 #: Names per line of a list; the JSON report has them all.
@@ -39,7 +44,10 @@ def render(report: Report, look: Look = PLAIN) -> str:
     if report.error is None:
         tree = _tree(report, paint, look) if look.verbose else ()
         body = _evidence(report) if look.verbose else _body(report)
-        lines += [*(f"  {line}" for line in tree), *(_wrapped(f"  {plain(line)}", look) for line in body)]
+        lines += [
+            *(f"  {line}" for line in tree),
+            *(_wrapped(f"  {plain(line)}", look) for line in body),
+        ]
     return "\n".join(lines)
 
 
@@ -91,7 +99,9 @@ def _tree(report: Report, paint: Mapping[str, str], look: Look) -> Iterator[str]
 
     for line in tree.lines(report.drawing, look.width - 2):
         painted = "".join(
-            f"{paint[role]}{plain(words)}{paint['end']}" if role is not None and role in paint else plain(words)
+            f"{paint[role]}{plain(words)}{paint['end']}"
+            if role is not None and role in paint
+            else plain(words)
             for words, role in line
         )
         yield painted.translate(tree.ASCII) if look.ascii_only else painted
@@ -105,7 +115,9 @@ def _headline(report: Report, paint: Mapping[str, str]) -> str:
 def _written_by(report: Report) -> str:
     if report.contents is None:
         return ""
-    what = {"model": "model", "weights": "weights only", "architecture": "architecture"}[report.contents]
+    what = {"model": "model", "weights": "weights only", "architecture": "architecture"}[
+        report.contents
+    ]
     version = f", Keras {report.writer.keras_version}" if report.writer.keras_version else ""
     return f" ({what} in {report.container}{version})"
 
@@ -149,7 +161,10 @@ def _loads_in(report: Report) -> Iterator[str]:
     """Return the software that takes the file; if no Keras takes a model of Keras 2, the reason."""
     if report.loads_in:
         yield f"loads in: {'; '.join(report.loads_in)}"
-    elif report.contents == "model" and report.does_not_load_in.get("tf_keras", OF_KERAS_3) != OF_KERAS_3:
+    elif (
+        report.contents == "model"
+        and report.does_not_load_in.get("tf_keras", OF_KERAS_3) != OF_KERAS_3
+    ):
         yield f"loads in no Keras as it is: {report.does_not_load_in['tf_keras']}"
 
 
@@ -161,12 +176,18 @@ def _findings(report: Report) -> Iterator[str]:
 
 def wrapper_summary(report: Report) -> str:
     """The wrappers of a parallel model in one sentence, by the model of the user that they call."""
-    of_graph = [w for w in report.wrappers if report.template is not None and report.template.class_name is None]
+    of_graph = [
+        w
+        for w in report.wrappers
+        if report.template is not None and report.template.class_name is None
+    ]
     if report.container == "saved_model" and of_graph:
         number, template = towers(report.wrappers), report.wrappers[-1].template
         return f"multi-GPU wrapper: the serving graph computes {template} in {number}"
     template = report.wrappers[-1].template
-    scope = {"whole": "", "head": ", under a head", "embedded": ", inside a larger model"}[report.wrappers[0].scope]
+    scope = {"whole": "", "head": ", under a head", "embedded": ", inside a larger model"}[
+        report.wrappers[0].scope
+    ]
     if len(report.wrappers) == 1 and report.wrappers[0].towers is not None:
         return f'multi-GPU wrapper: your model "{template}", called on {count(report.wrappers[0].towers, "GPU")}{scope}'
     return f'multi-GPU wrapper: your model "{template}", in {towers(report.wrappers)}{scope}'
@@ -200,7 +221,11 @@ def _fitting(report: Report) -> Iterator[str]:
 def _next(report: Report, fix_would: str) -> str:
     """The command that takes the wrapper out, and what it does; or why it will not."""
     command = fix_command(report)
-    return fix_would if command is None else f"next: {command}  ({fix_would.removeprefix('unnest fix ')})"
+    return (
+        fix_would
+        if command is None
+        else f"next: {command}  ({fix_would.removeprefix('unnest fix ')})"
+    )
 
 
 def _not_in_keras_3(report: Report) -> Iterator[str]:
@@ -212,7 +237,9 @@ def _not_in_keras_3(report: Report) -> Iterator[str]:
 
 def _wrapper(wrapper: Wrapper) -> Iterator[str]:
     name = wrapper.name or "the saved model"
-    where = {"whole": "", "head": ", under a head", "embedded": ", inside a larger model"}[wrapper.scope]
+    where = {"whole": "", "head": ", under a head", "embedded": ", inside a larger model"}[
+        wrapper.scope
+    ]
     yield f"{'  ' * wrapper.depth}{name} wraps {wrapper.template} in {towers([wrapper])}{where} ({wrapper.confidence})"
     for reason in wrapper.evidence:
         yield f"{'  ' * wrapper.depth}  because {reason}"
@@ -238,7 +265,11 @@ def _result(result: Result, look: Look, paint: Mapping[str, str]) -> Iterator[st
     if result.output is None:
         yield f"{done}: {plain(result.path)}: {_clean_text(result)}; nothing written"
     else:
-        same = "  (already there, with the same bytes)" if state == "unchanged" and result.output != result.path else ""
+        same = (
+            "  (already there, with the same bytes)"
+            if state == "unchanged" and result.output != result.path
+            else ""
+        )
         yield f"{done}: {plain(result.output)}{same}"
     lines = [*_what_was_done(result)]
     lines += _loads_in(result)
@@ -262,9 +293,10 @@ def _done(result: Result) -> str:
 def _clean_text(result: Result) -> str:
     if result.contents == "weights" and any(f.code == NEEDS_ARCHITECTURE for f in result.findings):
         return "weights that do not tell whether the model is parallel"
-    return {"weights": "weights of a single-device model", "architecture": "a single-device architecture"}.get(
-        result.contents or "", "already single-device"
-    )
+    return {
+        "weights": "weights of a single-device model",
+        "architecture": "a single-device architecture",
+    }.get(result.contents or "", "already single-device")
 
 
 #: The finding on weights alone that fit a parallel and a single-device model.
@@ -278,8 +310,14 @@ def _what_was_done(result: Result) -> Iterator[str]:
     facts = []
     if result.wrappers:
         names = ", ".join(dict.fromkeys(f'"{w.template}"' for w in result.wrappers[-1:]))
-        likely = "" if all(w.confidence == "proven" for w in result.wrappers) else ", likely: check the result"
-        facts.append(f"removed: the multi-GPU wrapper of {names} ({towers(result.wrappers)}{likely})")
+        likely = (
+            ""
+            if all(w.confidence == "proven" for w in result.wrappers)
+            else ", likely: check the result"
+        )
+        facts.append(
+            f"removed: the multi-GPU wrapper of {names} ({towers(result.wrappers)}{likely})"
+        )
     elif result.output != result.path:
         facts.append(f"from {result.path}")
     if result.kept is not None:
@@ -346,7 +384,9 @@ def _details(result: Result) -> Iterator[str]:
     if result.dropped:
         yield f"removed: {', '.join(result.dropped)}"
     elif result.wrappers:
-        yield "removed: the wrapper's layers" + (" (no weights)" if result.kept is None or result.kept.tensors else "")
+        yield "removed: the wrapper's layers" + (
+            " (no weights)" if result.kept is None or result.kept.tensors else ""
+        )
     yield from _conversions(result, verbose=True)
     if result.checks:
         yield f"read back and compared: {', '.join(result.checks)}"
@@ -365,7 +405,11 @@ def _contents_text(result: Result) -> str:
     if kept.layers:
         facts = [count(kept.layers, "layer"), count(kept.parameters, "parameter")]
     elif result.container in ("saved_model", "checkpoint"):
-        facts = ["the graph and its variables"] if result.container == "saved_model" else ["its variables"]
+        facts = (
+            ["the graph and its variables"]
+            if result.container == "saved_model"
+            else ["its variables"]
+        )
     if kept.optimizer:
         facts.append("optimizer state")
     return ", ".join(facts) or "the architecture alone"
@@ -399,7 +443,9 @@ NARROW, NARROW_PATH = 100, 20
 def row(report: Report, look: Look) -> str:
     """One model of many, in one line; on a terminal, in as many as it takes."""
     paint = _PAINT if look.color else {}
-    state, width = (_done(report), ACTION) if isinstance(report, Result) else (report.verdict, VERDICT)
+    state, width = (
+        (_done(report), ACTION) if isinstance(report, Result) else (report.verdict, VERDICT)
+    )
     start, end = paint.get(state, ""), paint.get("end", "")
     column = NARROW_PATH if look.wraps and look.width < NARROW else PATH
     path, told = plain(report.path).replace(" ", HARD_SPACE), plain("; ".join(facts(report)))

@@ -28,7 +28,9 @@ def tied() -> keras.Model:
     encoder = keras.Model(image, shared(layers.Dense(4, name="first")(image)), name="encoder")
     decoder = keras.Model(code, layers.Dense(4, name="last")(shared(code)), name="decoder")
     seen = keras.Input((4,), name="seen")
-    return keras.Model(seen, layers.Dense(3, name="head")(shared(decoder(encoder(seen)))), name="template")
+    return keras.Model(
+        seen, layers.Dense(3, name="head")(shared(decoder(encoder(seen)))), name="template"
+    )
 
 
 def twice() -> keras.Model:
@@ -36,9 +38,13 @@ def twice() -> keras.Model:
     image, other = keras.Input((4,)), keras.Input((4,))
     code = layers.Dense(4, name="second")(layers.Dense(4, name="shared")(image))
     encoder = keras.Model(image, code, name="encoder")
-    classifier = keras.Model(other, layers.Dense(2, name="classes")(encoder(other)), name="classifier")
+    classifier = keras.Model(
+        other, layers.Dense(2, name="classes")(encoder(other)), name="classifier"
+    )
     seen = keras.Input((4,), name="seen")
-    return keras.Model(seen, [classifier(seen), layers.Dense(5, name="beside")(encoder(seen))], name="template")
+    return keras.Model(
+        seen, [classifier(seen), layers.Dense(5, name="beside")(encoder(seen))], name="template"
+    )
 
 
 def note(model: keras.Model, path: pathlib.Path) -> None:
@@ -51,7 +57,9 @@ def note(model: keras.Model, path: pathlib.Path) -> None:
 keras.utils.set_random_seed(7)
 template = tied()
 whole = keras.Input((4,), name="whole")
-parallel = keras.Model(whole, layers.Concatenate(axis=0)([template(half) for half in split(whole, 2)]))
+parallel = keras.Model(
+    whole, layers.Concatenate(axis=0)([template(half) for half in split(whole, 2)])
+)
 parallel.compile("adam", "mse")
 parallel.fit(rows, template.predict(rows, verbose=0), batch_size=6, verbose=0)
 parallel.save(target / f"tied_parallel_{name}.keras")

@@ -32,7 +32,9 @@ def errors(places: OutputPlaces, *paths: str) -> list[str | None]:
     return [task.error and task.error.code for task in tasks]
 
 
-def test_beside_their_inputs_no_two_go_to_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beside_their_inputs_no_two_go_to_one_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """--force would let one take the other's place."""
     monkeypatch.chdir(tmp_path)
     Path("y").mkdir()
@@ -46,7 +48,9 @@ def test_beside_their_inputs_no_two_go_to_one_place(tmp_path: Path, monkeypatch:
     assert "a.unnested.keras" in second.error.message
 
 
-def test_each_keeps_its_own_suffix_where_its_container_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_keeps_its_own_suffix_where_its_container_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Names of one stem are told apart by what is written."""
     monkeypatch.chdir(tmp_path)
     for path in ("a.h5", "a.hdf5"):
@@ -64,4 +68,7 @@ def test_each_keeps_its_own_suffix_where_its_container_stays(tmp_path: Path, mon
 def test_in_a_store_the_names_decide() -> None:
     """Nothing is loaded twice."""
     assert errors(OutputPlaces(FixOptions("out")), "s3://b/a.h5", "s3://b/a.keras") == [None, None]
-    assert errors(OutputPlaces(FixOptions("out", keras="3")), "s3://b/a.h5", "s3://b/a.hdf5") == [None, OUTPUT_TWICE]
+    assert errors(OutputPlaces(FixOptions("out", keras="3")), "s3://b/a.h5", "s3://b/a.hdf5") == [
+        None,
+        OUTPUT_TWICE,
+    ]

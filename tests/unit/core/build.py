@@ -10,8 +10,15 @@ from unnest.core.model import JsonObject, Tensor
 
 def layer(name: str, *reads: Sequence[Any], kind: str = "Dense", **config: Any) -> dict[str, Any]:
     """A layer's entry; each of `reads` is one call: names, or (name, node, tensor), of what it reads."""
-    calls = [[[*((ref, 0, 0) if isinstance(ref, str) else ref), {}] for ref in call] for call in reads]
-    return {"class_name": kind, "name": name, "config": {"name": name, **config}, "inbound_nodes": calls}
+    calls = [
+        [[*((ref, 0, 0) if isinstance(ref, str) else ref), {}] for ref in call] for call in reads
+    ]
+    return {
+        "class_name": kind,
+        "name": name,
+        "config": {"name": name, **config},
+        "inbound_nodes": calls,
+    }
 
 
 def source(name: str = "x", shape: Sequence[int | None] = (None, 4)) -> dict[str, Any]:
@@ -26,13 +33,18 @@ def functional(
     name: str = "net",
 ) -> dict[str, Any]:
     """A functional model."""
-    ends = {"input_layers": [list(ref) for ref in inputs], "output_layers": [list(ref) for ref in outputs]}
+    ends = {
+        "input_layers": [list(ref) for ref in inputs],
+        "output_layers": [list(ref) for ref in outputs],
+    }
     return {"class_name": "Functional", "config": {"name": name, "layers": list(layers), **ends}}
 
 
 def sequential(*layers: dict[str, Any], name: str = "seq") -> dict[str, Any]:
     """A Sequential of entries; their calls are left out, as its writer does."""
-    entries = [{k: v for k, v in entry.items() if k not in ("inbound_nodes", "name")} for entry in layers]
+    entries = [
+        {k: v for k, v in entry.items() if k not in ("inbound_nodes", "name")} for entry in layers
+    ]
     return {"class_name": "Sequential", "config": {"name": name, "layers": entries}}
 
 
@@ -62,13 +74,18 @@ def tensors(*names: str, shape: Sequence[int] = (3,)) -> tuple[Tensor, ...]:
     """Stored tensors, each its own place; kernels have an axis more than `shape`, of 3."""
     shapes = [(shape[-1], *shape) if name.endswith("kernel:0") else tuple(shape) for name in names]
     return tuple(
-        Tensor(name, size, "<f4", f"/{i}/{name}") for i, (name, size) in enumerate(zip(names, shapes, strict=True))
+        Tensor(name, size, "<f4", f"/{i}/{name}")
+        for i, (name, size) in enumerate(zip(names, shapes, strict=True))
     )
 
 
 def names(entries: Sequence[JsonObject]) -> list[str]:
     """The names of layer entries, in order."""
     return [
-        str(entry.get("name", entry["config"]["name"] if isinstance(entry["config"], dict) else None))
+        str(
+            entry.get(
+                "name", entry["config"]["name"] if isinstance(entry["config"], dict) else None
+            )
+        )
         for entry in entries
     ]

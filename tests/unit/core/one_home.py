@@ -11,10 +11,14 @@ import unnest
 CORE = Path(unnest.__file__).parent / "core"
 
 
-def names_listed(home: str, names_in: Callable[[ast.AST], Iterator[str]]) -> Mapping[str, list[str]]:
+def names_listed(
+    home: str, names_in: Callable[[ast.AST], Iterator[str]]
+) -> Mapping[str, list[str]]:
     """Return the names that each module of the core lists, but for those of the package `home`."""
     return {
-        path.relative_to(CORE).as_posix(): sorted({*names_in(ast.parse(path.read_text(encoding="utf-8")))})
+        path.relative_to(CORE).as_posix(): sorted(
+            {*names_in(ast.parse(path.read_text(encoding="utf-8")))}
+        )
         for path in CORE.rglob("*.py")
         if path.parent != CORE / home
     }
@@ -22,7 +26,9 @@ def names_listed(home: str, names_in: Callable[[ast.AST], Iterator[str]]) -> Map
 
 def check_home(listed: Mapping[str, list[str]], exceptions: Container[str]) -> None:
     """Compare the modules that list names with those that may."""
-    assert {module: names for module, names in listed.items() if names and module not in exceptions} == {}
+    assert {
+        module: names for module, names in listed.items() if names and module not in exceptions
+    } == {}
 
 
 def texts_of(node: ast.AST) -> list[str]:

@@ -9,7 +9,11 @@ import pytest
 from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject
 
-TREE: Json = {"name": "a", "of": [{"name": "b", "of": {"name": "c"}}, 1, "text"], "last": {"name": "d"}}
+TREE: Json = {
+    "name": "a",
+    "of": [{"name": "b", "of": {"name": "c"}}, 1, "text"],
+    "last": {"name": "d"},
+}
 #: Far deeper than Python recurses.
 DEPTH = 50_000
 
@@ -37,8 +41,13 @@ def test_inner_before_outer() -> None:
 
 
 def test_what_is_not_entered() -> None:
-    assert [name(part) for _, part in json_tree.walk(TREE, into=lambda part: name(part) != "b")] == ["a", "b", "d"]
-    assert [name(part) for part in json_tree.objects(TREE, keys=lambda key: key != "of")] == ["a", "d"]
+    assert [
+        name(part) for _, part in json_tree.walk(TREE, into=lambda part: name(part) != "b")
+    ] == ["a", "b", "d"]
+    assert [name(part) for part in json_tree.objects(TREE, keys=lambda key: key != "of")] == [
+        "a",
+        "d",
+    ]
 
 
 def test_every_object_is_changed_inner_ones_first() -> None:
@@ -53,9 +62,15 @@ def test_every_object_is_changed_inner_ones_first() -> None:
 
 def test_a_value_is_worked_out_from_its_leaves() -> None:
     def written(part: Any, parts: list[str]) -> str:
-        return f"<{' '.join(map('='.join, zip(part, parts, strict=True)))}>" if isinstance(part, dict) else str(parts)
+        return (
+            f"<{' '.join(map('='.join, zip(part, parts, strict=True)))}>"
+            if isinstance(part, dict)
+            else str(parts)
+        )
 
-    assert json_tree.fold([{"a": 1, "b": [2, 3]}, "c"], str, written) == str(["<a=1 b=['2', '3']>", "c"])
+    assert json_tree.fold([{"a": 1, "b": [2, 3]}, "c"], str, written) == str(
+        ["<a=1 b=['2', '3']>", "c"]
+    )
     assert json_tree.fold([{"a": 1}, {"b": 1}], str, written, into=lambda part: "b" in part) == str(
         ["{'a': 1}", "<b=1>"]
     )
@@ -65,7 +80,9 @@ def test_a_value_is_worked_out_from_its_leaves() -> None:
 
 def test_what_does_not_change_is_the_same_object() -> None:
     assert json_tree.transform(TREE, lambda _, part: part) is TREE
-    changed = json_tree.transform(TREE, lambda _, part: {**part, "name": "D"} if name(part) == "d" else part)
+    changed = json_tree.transform(
+        TREE, lambda _, part: {**part, "name": "D"} if name(part) == "d" else part
+    )
     assert isinstance(changed, dict)
     assert isinstance(TREE, dict)
     assert changed["of"] is TREE["of"]
@@ -77,7 +94,9 @@ def test_an_object_may_become_something_else() -> None:
 
 
 def test_what_is_not_to_be_entered_stays() -> None:
-    changed = json_tree.transform(TREE, lambda _, part: part | {"x": 1}, into=lambda part: name(part) != "b")
+    changed = json_tree.transform(
+        TREE, lambda _, part: part | {"x": 1}, into=lambda part: name(part) != "b"
+    )
     assert isinstance(changed, dict)
     assert changed["of"] == [{"name": "b", "of": {"name": "c"}}, 1, "text"]
     assert (changed["x"], changed["last"]) == (1, {"name": "d", "x": 1})
@@ -89,7 +108,11 @@ def test_one_part_is_replaced(path: json_tree.Path) -> None:
     for key in path:
         changed = changed[key]  # type: ignore[index]
     assert changed == "new"
-    assert TREE == {"name": "a", "of": [{"name": "b", "of": {"name": "c"}}, 1, "text"], "last": {"name": "d"}}
+    assert TREE == {
+        "name": "a",
+        "of": [{"name": "b", "of": {"name": "c"}}, 1, "text"],
+        "last": {"name": "d"},
+    }
 
 
 def test_no_depth_is_too_deep() -> None:
@@ -97,14 +120,23 @@ def test_no_depth_is_too_deep() -> None:
     value = deep()
     assert sum(1 for _ in json_tree.objects(value)) == DEPTH + 1
     assert sum(1 for _ in json_tree.objects_inner_first(value)) == DEPTH + 1
-    changed = json_tree.transform(value, lambda _, part: {"was": part["in"]} if "in" in part else part)
+    changed = json_tree.transform(
+        value, lambda _, part: {"was": part["in"]} if "in" in part else part
+    )
     assert sum("was" in part for part in json_tree.objects(changed)) == DEPTH
-    while isinstance(value, dict) and "in" in value:  # taken apart by hand: Python frees nested objects by recursion
+    while (
+        isinstance(value, dict) and "in" in value
+    ):  # taken apart by hand: Python frees nested objects by recursion
         (value,) = value["in"]
     assert value == {"name": "bottom"}
 
 
 def test_every_leaf_has_its_path() -> None:
     value: Json = {"a": [1, {"b": None}], "c": "text", "d": [], "e": True}
-    assert list(json_tree.leaves(value)) == [(("a", 0), 1), (("a", 1, "b"), None), (("c",), "text"), (("e",), True)]
+    assert list(json_tree.leaves(value)) == [
+        (("a", 0), 1),
+        (("a", 1, "b"), None),
+        (("c",), "text"),
+        (("e",), True),
+    ]
     assert list(json_tree.leaves(2.5, ("f",))) == [(("f",), 2.5)]

@@ -14,7 +14,11 @@ def test_a_tensors_size(shape: tuple[int, ...], size: int) -> None:
 
 
 def test_parameters_are_those_of_layers_not_of_the_optimizer() -> None:
-    stored = Stored("model", groups=(Group("a", tensors("k", "b")), Group("c", ())), optimizer=tensors("m", shape=(9,)))
+    stored = Stored(
+        "model",
+        groups=(Group("a", tensors("k", "b")), Group("c", ())),
+        optimizer=tensors("m", shape=(9,)),
+    )
     assert stored.parameters == 6
 
 
@@ -24,7 +28,12 @@ def test_parameters_are_those_of_layers_not_of_the_optimizer() -> None:
         (Stored("model", keras_version="3.1.0"), True),
         (Stored("model", keras_version="2.15.0"), False),
         (Stored("model", {"class_name": "Functional", "module": "keras"}), True),
-        (Stored("model", {"class_name": "Functional", "module": "keras"}, keras_version="2.13.1"), False),
+        (
+            Stored(
+                "model", {"class_name": "Functional", "module": "keras"}, keras_version="2.13.1"
+            ),
+            False,
+        ),
         (Stored("weights"), False),
     ],
 )
@@ -54,7 +63,14 @@ def test_a_release_of_thousands_of_digits_is_no_error() -> None:
 
 @pytest.mark.parametrize(
     ("version", "answer"),
-    [("2.2.4", True), ("1.2.2", True), ("2.2.4-tf", False), ("2.4.0", False), ("3.5.0", False), (None, False)],
+    [
+        ("2.2.4", True),
+        ("1.2.2", True),
+        ("2.2.4-tf", False),
+        ("2.4.0", False),
+        ("3.5.0", False),
+        (None, False),
+    ],
 )
 def test_who_is_a_keras_of_its_own(version: str | None, answer: bool) -> None:
     assert Stored("weights", keras_version=version).is_standalone is answer

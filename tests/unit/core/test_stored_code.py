@@ -17,7 +17,11 @@ CODE = {"class_name": "__lambda__", "config": {"code": "4wEA", "defaults": None,
 
 def model(*layers: dict[str, Any]) -> dict[str, Any]:
     """A Sequential of these layers."""
-    return {"module": "keras", "class_name": "Sequential", "config": {"name": "s", "layers": list(layers)}}
+    return {
+        "module": "keras",
+        "class_name": "Sequential",
+        "config": {"name": "s", "layers": list(layers)},
+    }
 
 
 #: Marshalled code as a text, the beginning of it.
@@ -78,8 +82,14 @@ def test_named(layer: dict[str, Any], words: str) -> None:
             "config": {"function": "get_slice", "function_type": "function", "module": "__main__"},
         },
         {"class_name": "Activation", "config": {"activation": function("builtins", "relu")}},
-        {"class_name": "Activation", "config": {"activation": function("keras.activations", "relu")}},
-        {"class_name": "A", "config": {"kind": {"module": "builtins", "class_name": "float", "config": 1}}},
+        {
+            "class_name": "Activation",
+            "config": {"activation": function("keras.activations", "relu")},
+        },
+        {
+            "class_name": "A",
+            "config": {"kind": {"module": "builtins", "class_name": "float", "config": 1}},
+        },
         {"class_name": "StringLookup", "config": {"vocabulary": ["a", "b"]}},
         {"class_name": "kerasish", "config": {"module": "os"}},
         {"class_name": "Merge", "config": {"mode": "concat", "output_shape": [3, 4, 5]}},
@@ -93,13 +103,17 @@ def test_not_named(layer: dict[str, Any]) -> None:
 
 def test_a_name_that_begins_as_keras_does() -> None:
     """A module of somebody's own."""
-    assert of({"module": "keras_evil", "class_name": "A", "config": {}}) == ("'A' of the module 'keras_evil'",)
+    assert of({"module": "keras_evil", "class_name": "A", "config": {}}) == (
+        "'A' of the module 'keras_evil'",
+    )
 
 
 def test_compile_settings_and_once() -> None:
     """Losses are functions, too; what is named twice is told once."""
     loss = function("mine", "loss")
-    assert of({"module": "mine", "class_name": "A", "config": {}}, {"loss": loss, "metrics": [loss]}) == (
+    assert of(
+        {"module": "mine", "class_name": "A", "config": {}}, {"loss": loss, "metrics": [loss]}
+    ) == (
         "'A' of the module 'mine'",
         "'loss' of the module 'mine'",
     )

@@ -120,7 +120,9 @@ def test_what_could_not_be_written_is_not_synced(tmp_path: Path, synced: list[st
     assert synced == []
 
 
-def test_nobody_goes_on_where_there_is_nothing_to_write_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_goes_on_where_there_is_nothing_to_write_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An interrupt may come before anybody can say that it is over; then the workspace is removed."""
     ended = threading.Event()
     start = _thread.start_new_thread
@@ -142,7 +144,9 @@ def test_nobody_goes_on_where_there_is_nothing_to_write_in(tmp_path: Path, monke
     assert ended.wait(PATIENCE)
 
 
-def test_all_of_a_folder(tmp_path: Path, synced: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_of_a_folder(
+    tmp_path: Path, synced: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its files, and the folders in it with their names."""
     folders: list[str] = []
     monkeypatch.setattr(os_calls, "sync_folder", folders.append)

@@ -85,7 +85,9 @@ def met() -> BaseException:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGALRM")
-@pytest.mark.parametrize("handler", [late, Timer().late, Timer()], ids=["function", "method", "object"])
+@pytest.mark.parametrize(
+    "handler", [late, Timer().late, Timer()], ids=["function", "method", "object"]
+)
 def test_what_a_handler_raised(
     handler: Callable[..., object], handled: Callable[[Callable[..., object]], None]
 ) -> None:
@@ -98,12 +100,18 @@ def test_what_a_handler_raised(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGALRM")
-def test_a_callers_timeout_reaches_the_caller(handled: Callable[[Callable[..., object]], None], tmp_path: Path) -> None:
+def test_a_callers_timeout_reaches_the_caller(
+    handled: Callable[[Callable[..., object]], None], tmp_path: Path
+) -> None:
     """In the middle of writing; nothing is left of the output."""
     makeh5.parallel_file(tmp_path / "m.h5")
     handled(late)
     with pytest.raises(Late):
-        unnest.fix(tmp_path / "m.h5", tmp_path / "out.h5", meter=lambda *_: signal.raise_signal(signal.SIGALRM))
+        unnest.fix(
+            tmp_path / "m.h5",
+            tmp_path / "out.h5",
+            meter=lambda *_: signal.raise_signal(signal.SIGALRM),
+        )
     assert [path.name for path in tmp_path.iterdir()] == ["m.h5"]
 
 
@@ -142,7 +150,9 @@ __main__.main()
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no signal to one process")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 @pytest.mark.parametrize(
-    ("program", "state"), [(WHILE_LOADING, ""), (LATE, "m.unnested.h5 is complete, ")], ids=["early", "late"]
+    ("program", "state"),
+    [(WHILE_LOADING, ""), (LATE, "m.unnested.h5 is complete, ")],
+    ids=["early", "late"],
 )
 def test_early_and_late(name: str, program: str, state: str, tmp_path: Path) -> None:
     """One line, which says what is there, and the exit code."""
@@ -175,7 +185,10 @@ sys.argv = ["unnest", "fix", "m.h5", "n.h5"]
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no signal to one process")
 @pytest.mark.parametrize(
     "start",
-    ["from unnest.__main__ import main; main()", 'runpy.run_module("unnest", run_name="__main__", alter_sys=True)'],
+    [
+        "from unnest.__main__ import main; main()",
+        'runpy.run_module("unnest", run_name="__main__", alter_sys=True)',
+    ],
     ids=["unnest", "python -m unnest"],
 )
 def test_a_swallowed_interrupt_ends_the_run_all_the_same(start: str, tmp_path: Path) -> None:

@@ -64,6 +64,8 @@ def test_an_input_is_never_replaced(target: str, why: str, place: Path) -> None:
     assert "it is never replaced" in refused.value.message
 
 
-@pytest.mark.parametrize("target", ["free.h5", "copy.h5", "new.h5", "models/m2", "models/m.h5", "ckpt", "ckpt2.index"])
+@pytest.mark.parametrize(
+    "target", ["free.h5", "copy.h5", "new.h5", "models/m2", "models/m.h5", "ckpt", "ckpt2.index"]
+)
 def test_all_else_may_be(target: str, place: Path) -> None:
     check_inputs(str(place / target), inputs(place))

@@ -13,9 +13,21 @@ from typing import IO
 import pytest
 
 from unnest.files import reflinks
-from unnest.files.reflinks import BLOCK, EXTENT, FICLONERANGE, MAP, Range, are_clones, are_shared, clone, whole_blocks
+from unnest.files.reflinks import (
+    BLOCK,
+    EXTENT,
+    FICLONERANGE,
+    MAP,
+    Range,
+    are_clones,
+    are_shared,
+    clone,
+    whole_blocks,
+)
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone has these calls")
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="Linux alone has these calls"
+)
 
 #: Other flags of extents (source: linux/fiemap.h): no place, not on the disk, packed, in the inode, unwritten.
 DOUBTFUL = {"unknown": 0x2, "delayed": 0x4, "encoded": 0x8, "inline": 0x200, "unwritten": 0x800}
@@ -96,14 +108,20 @@ WHOLE: Extents = [(0, 70, 4, SHARED | LAST)]
     ],
 )  # fmt: skip
 def test_the_same_place_on_the_disk(
-    one: Extents, two: Extents, expected: bool, files: tuple[IO[bytes], IO[bytes]], monkeypatch: pytest.MonkeyPatch
+    one: Extents,
+    two: Extents,
+    expected: bool,
+    files: tuple[IO[bytes], IO[bytes]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """All of both ranges, at the same places, and said to be shared."""
     answering({files[0].fileno(): one, files[1].fileno(): two}, monkeypatch)
     assert are_shared(Range(files[0], 0, 4 * BLOCK), Range(files[1], 0, 4 * BLOCK)) is expected
 
 
-def test_ranges_at_other_offsets(files: tuple[IO[bytes], IO[bytes]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranges_at_other_offsets(
+    files: tuple[IO[bytes], IO[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What counts is where the blocks of the ranges are."""
     answering({files[0].fileno(): WHOLE, files[1].fileno(): [(0, 72, 2, SHARED)]}, monkeypatch)
     assert are_shared(Range(files[0], 2 * BLOCK, 2 * BLOCK), Range(files[1], 0, 2 * BLOCK))
@@ -111,7 +129,9 @@ def test_ranges_at_other_offsets(files: tuple[IO[bytes], IO[bytes]], monkeypatch
     assert not are_shared(Range(files[0], 2 * BLOCK, BLOCK), Range(files[1], 0, 2 * BLOCK))
 
 
-def test_files_of_two_disks(files: tuple[IO[bytes], IO[bytes]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_two_disks(
+    files: tuple[IO[bytes], IO[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Places are those of one disk."""
     answering({file.fileno(): WHOLE for file in files}, monkeypatch)
     status = os.fstat
@@ -126,7 +146,9 @@ def test_files_of_two_disks(files: tuple[IO[bytes], IO[bytes]], monkeypatch: pyt
     assert not are_shared(Range(files[0], 0, 4 * BLOCK), Range(files[1], 0, 4 * BLOCK))
 
 
-@pytest.mark.parametrize(("size", "expected"), [(4 * BLOCK, True), (3 * BLOCK + 1, True), (2 * BLOCK, False)])
+@pytest.mark.parametrize(
+    ("size", "expected"), [(4 * BLOCK, True), (3 * BLOCK + 1, True), (2 * BLOCK, False)]
+)
 def test_whole_files(
     size: int, expected: bool, files: tuple[IO[bytes], IO[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,7 +160,9 @@ def test_whole_files(
     def ioctl(_: int, __: int, request: bytearray) -> int:
         start, asked = MAP.unpack_from(request)[:2]
         MAP.pack_into(request, 0, start, asked, 0, 1, 0, 0)
-        EXTENT.pack_into(request, MAP.size, start, 70 * BLOCK + start, asked, 0, 0, SHARED | LAST, 0, 0, 0)
+        EXTENT.pack_into(
+            request, MAP.size, start, 70 * BLOCK + start, asked, 0, 0, SHARED | LAST, 0, 0, 0
+        )
         return 0
 
     import fcntl
@@ -147,7 +171,9 @@ def test_whole_files(
     assert are_clones(files[0].name, files[1].name) is expected
 
 
-def test_a_file_system_that_cannot(files: tuple[IO[bytes], IO[bytes]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_that_cannot(
+    files: tuple[IO[bytes], IO[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is said, and nothing else happens."""
     import fcntl
 
@@ -156,10 +182,15 @@ def test_a_file_system_that_cannot(files: tuple[IO[bytes], IO[bytes]], monkeypat
 
     monkeypatch.setattr(fcntl, "ioctl", ioctl)
     whole = Range(files[0], 0, 4 * BLOCK)
-    assert (clone(whole, files[1], 0), are_shared(whole, Range(files[1], 0, 4 * BLOCK))) == (False, False)
+    assert (clone(whole, files[1], 0), are_shared(whole, Range(files[1], 0, 4 * BLOCK))) == (
+        False,
+        False,
+    )
 
 
-def test_what_is_asked_for(files: tuple[IO[bytes], IO[bytes]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_asked_for(
+    files: tuple[IO[bytes], IO[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The target is whose descriptor the call takes."""
     import fcntl
 

@@ -8,7 +8,9 @@ from unnest.core.model import Stored, Tensor
 from unnest.formats.base import ContainerName, Source
 
 
-def file(container: ContainerName = "h5", stored: Stored | None = None, assets: tuple[str, ...] = ()) -> Source:
+def file(
+    container: ContainerName = "h5", stored: Stored | None = None, assets: tuple[str, ...] = ()
+) -> Source:
     """A file of a container, called `m`, with files that layers keep."""
 
     class File(Source):

@@ -42,7 +42,10 @@ WHOLE = model(OUTER, Group("inner", within("a", "a/kernel:0", "a/bias:0")), Y)
     ("groups", "said"),
     [
         ([Y], "'inner' would come without its weights"),
-        ([Group("inner", within("a", "a/kernel:0", "a/bias:0"))], "'y' would come without its weights"),
+        (
+            [Group("inner", within("a", "a/kernel:0", "a/bias:0"))],
+            "'y' would come without its weights",
+        ),
         ([Group("inner", within("a", "a/kernel:0")), Y], "'a' has 1 of 2 weights"),
         ([*WHOLE.groups[:1], Group("y", Y.tensors[:1])], "'y' has 1 of 2 weights"),
     ],
@@ -61,19 +64,27 @@ def test_no_weights_are_asked_for_where_none_are_promised() -> None:
     """Of an architecture alone, of what is no graph, and of a layer that says nothing of weights."""
     check_weights(file(), Stored("architecture", OUTER), is_moved=False)
     check_weights(file(), model({"class_name": "Own", "config": {}}), is_moved=False)
-    check_weights(file(), model(functional(source("x"), layer("y", ["x"], kind="Own", units=3))), is_moved=False)
+    check_weights(
+        file(),
+        model(functional(source("x"), layer("y", ["x"], kind="Own", units=3))),
+        is_moved=False,
+    )
 
 
 def test_seeds_are_no_weights() -> None:
     """Keras 3 has them among a layer's variables."""
     seed = Tensor("seed", (2,), "<u4", "/y/seed_generator/vars/0")
     with pytest.raises(Refused, match="'y' has 1 of 2 weights"):
-        check_weights(file(), model(OUTER, WHOLE.groups[0], Group("y", (Y.tensors[0], seed))), is_moved=False)
+        check_weights(
+            file(), model(OUTER, WHOLE.groups[0], Group("y", (Y.tensors[0], seed))), is_moved=False
+        )
 
 
 def test_a_frozen_part() -> None:
     """Each container has the weights of such a layer in an order of its own."""
-    one, frozen = (layer(name, kind="SimpleRNNCell", **DENSE, trainable=name == "b") for name in "ab")
+    one, frozen = (
+        layer(name, kind="SimpleRNNCell", **DENSE, trainable=name == "b") for name in "ab"
+    )
     cells = {"class_name": "StackedRNNCells", "config": {"cells": [one, frozen]}}
     held = functional(source("x"), layer("y", ["x"], kind="RNN", cell=cells))
     with pytest.raises(Refused, match="'y' holds layers of which some are frozen"):
@@ -103,7 +114,9 @@ DOUBT = Refusal("ambiguous", "two orders are possible")
         ("h5", WHOLE, DOUBT, "ambiguous"),
     ],
 )
-def test_readable(container: ContainerName, stored: Stored, refusal: Refusal | None, code: str | None) -> None:
+def test_readable(
+    container: ContainerName, stored: Stored, refusal: Refusal | None, code: str | None
+) -> None:
     """A SavedModel may lack the Keras model, or tell nobody's weights, though its graph has some."""
     plan = Plan("clean", stored=WHOLE, conversion_refusal=refusal)
     if code is None:
@@ -135,10 +148,14 @@ def test_a_layer_within_that_has_none_at_all() -> None:
     outer = functional(source("x"), nested(inner, ["x"]), outputs=[("inner", 0, 0)])
     told = model(outer, Group("inner", within("a", "a/kernel:0", "a/bias:0")))
     check_weights(file(), told, is_moved=False)
-    with pytest.raises(Refused, match=r"^m: 'b' has none of its 2 weights; if another layer shares them") as refusal:
+    with pytest.raises(
+        Refused, match=r"^m: 'b' has none of its 2 weights; if another layer shares them"
+    ) as refusal:
         check_weights(file(), told, is_moved=True)
     assert refusal.value.code == "weights-missing"
-    check_weights(file(), model(outer, Group("inner", tensors("a/kernel:0", "a/bias:0"))), is_moved=True)
+    check_weights(
+        file(), model(outer, Group("inner", tensors("a/kernel:0", "a/bias:0"))), is_moved=True
+    )
 
 
 def applying_one(*numbers: int | None) -> Stored:
@@ -151,9 +168,15 @@ def applying_one(*numbers: int | None) -> Stored:
 def test_weights_that_keras_finds_with_another_layer() -> None:
     """Where both places are noted to be one, as tf_keras notes a model; another container's loader knows nothing."""
     check_weights(file(), applying_one(3, 3), is_moved=False)
-    with pytest.raises(Refused, match="'t1' would come without its weights, which stand with another"):
+    with pytest.raises(
+        Refused, match="'t1' would come without its weights, which stand with another"
+    ):
         check_weights(file(), applying_one(3, 3), is_moved=True)
-    with pytest.raises(Refused, match="'t1' would come without its weights, which stand with another"):
+    with pytest.raises(
+        Refused, match="'t1' would come without its weights, which stand with another"
+    ):
         check_weights(file(), applying_one(None, 3), is_moved=False)
-    with pytest.raises(Refused, match="'t1' would come without its weights, which are not in the file"):
+    with pytest.raises(
+        Refused, match="'t1' would come without its weights, which are not in the file"
+    ):
         check_weights(file(), applying_one(3, None), is_moved=False)

@@ -8,7 +8,13 @@ from tests.unit.core.build import functional, layer, source, tensors
 from tests.unit.formats.build import file
 from unnest.core.model import Group, JsonObject, Stored
 from unnest.findings import Finding
-from unnest.formats.conversion_losses import left_of_checkpoint, left_of_layers, left_out, never_held, not_restored
+from unnest.formats.conversion_losses import (
+    left_of_checkpoint,
+    left_of_layers,
+    left_out,
+    never_held,
+    not_restored,
+)
 
 NET = functional(source("x"), layer("y", ["x"], kind="StringLookup", vocabulary=None))
 WEIGHTS = (Group("y", tensors("y/mean:0", "y/variance:0")),)
@@ -26,7 +32,10 @@ def said(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
     [
         (WHOLE, None),
         (WHOLE._replace(architecture=None), "the architecture"),
-        (WHOLE._replace(training=None, optimizer=None), "the training settings, the optimizer state"),
+        (
+            WHOLE._replace(training=None, optimizer=None),
+            "the training settings, the optimizer state",
+        ),
         (WHOLE._replace(groups=()), "the weights"),
     ],
 )
@@ -45,7 +54,9 @@ def test_what_layers_keep() -> None:
     assert "adapt()" in adapted[1]
     lookup_told = functional(source("x"), layer("y", ["x"], kind="StringLookup", vocabulary=["a"]))
     assert left_of_layers(file("keras"), "keras", Stored("model", lookup_told)) == ()
-    assert left_of_layers(file(assets=("vocabulary.txt",)), "json", Stored("architecture", NET)) == ()
+    assert (
+        left_of_layers(file(assets=("vocabulary.txt",)), "json", Stored("architecture", NET)) == ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +68,9 @@ def test_what_layers_keep() -> None:
     ],
 )
 def test_of_a_checkpoint(model: Stored, code: list[str]) -> None:
-    checkpoint = file("checkpoint", Stored("weights", groups=WEIGHTS, optimizer=tensors("a:0", "b:0", "c:0")))
+    checkpoint = file(
+        "checkpoint", Stored("weights", groups=WEIGHTS, optimizer=tensors("a:0", "b:0", "c:0"))
+    )
     findings = said(left_of_checkpoint(checkpoint, model, model))
     assert [of for of, _ in findings] == code
     assert all("its 3 tensors" in message for of, message in findings if of == "optimizer-dropped")
@@ -75,25 +88,45 @@ def test_state_that_a_file_never_had() -> None:
     def held_elsewhere(model: Stored) -> tuple[Finding, ...]:
         return never_held(file("keras"), model, model)
 
-    legacy: JsonObject = {"optimizer": {"module": "keras.optimizers.legacy", "class_name": "SGD"}, "loss": "mse"}
+    legacy: JsonObject = {
+        "optimizer": {"module": "keras.optimizers.legacy", "class_name": "SGD"},
+        "loss": "mse",
+    }
     without = WHOLE._replace(training=legacy, optimizer=None)
     assert [code for code, _ in said(held_elsewhere(without))] == ["state-not-stored"]
     assert held_elsewhere(without._replace(optimizer=STATE)) == ()
-    assert held_elsewhere(without._replace(training={"optimizer": {"module": "keras.optimizers"}})) == ()
+    assert (
+        held_elsewhere(without._replace(training={"optimizer": {"module": "keras.optimizers"}}))
+        == ()
+    )
     assert held_elsewhere(without._replace(training=None)) == ()
 
 
 @pytest.mark.parametrize(
     ("version", "training", "codes"),
     [
-        ("2.15.0", {"optimizer_config": {"class_name": "LossScaleOptimizerV3"}}, ["state-not-restored"]),
-        ("2.10.0", {"optimizer_config": {"class_name": "LossScaleOptimizer"}}, []),  # which is restored
-        ("3.15.1", {"optimizer_config": {"class_name": "LossScaleOptimizerV3"}}, []),  # Keras 3 restores none at all
+        (
+            "2.15.0",
+            {"optimizer_config": {"class_name": "LossScaleOptimizerV3"}},
+            ["state-not-restored"],
+        ),
+        (
+            "2.10.0",
+            {"optimizer_config": {"class_name": "LossScaleOptimizer"}},
+            [],
+        ),  # which is restored
+        (
+            "3.15.1",
+            {"optimizer_config": {"class_name": "LossScaleOptimizerV3"}},
+            [],
+        ),  # Keras 3 restores none at all
         ("2.15.0", {"optimizer_config": {"class_name": "Adam"}}, []),
         ("2.15.0", None, []),
     ],
 )
-def test_state_that_keras_does_not_read_from_an_h5(version: str, training: JsonObject | None, codes: list[str]) -> None:
+def test_state_that_keras_does_not_read_from_an_h5(
+    version: str, training: JsonObject | None, codes: list[str]
+) -> None:
     model = WHOLE._replace(training=training, keras_version=version)
     assert [code for code, _ in said(not_restored(model))] == codes
     assert not_restored(model._replace(contents="weights")) == ()

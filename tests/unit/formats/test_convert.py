@@ -48,11 +48,18 @@ def test_a_pair_of_containers_has_one_row() -> None:
 @pytest.mark.parametrize("keras", ["original", "3"])
 @pytest.mark.parametrize("to", ["keras", "weights"])
 @pytest.mark.parametrize("asked", [True, False])
-def test_an_architecture_alone_stays_json(keras: Dialect, to: Target, tmp_path: Path, *, asked: bool) -> None:
+def test_an_architecture_alone_stays_json(
+    keras: Dialect, to: Target, tmp_path: Path, *, asked: bool
+) -> None:
     """A `.keras` without weights would be written as asked, and load nowhere."""
     model = tmp_path / "model.json"
-    dense = {"class_name": "Dense", "config": {"name": "d", "output_dim": 2, "batch_input_shape": [None, 3]}}
-    model.write_text(json.dumps({"class_name": "Sequential", "config": [dense], "keras_version": "1.2.2"}))
+    dense = {
+        "class_name": "Dense",
+        "config": {"name": "d", "output_dim": 2, "batch_input_shape": [None, 3]},
+    }
+    model.write_text(
+        json.dumps({"class_name": "Sequential", "config": [dense], "keras_version": "1.2.2"})
+    )
     output = tmp_path / {"keras": "out.keras", "weights": "out.weights.h5"}[to]
     result = unnest.fix(model, output, to=to if asked else None, keras=keras)
     assert result.error is not None

@@ -55,9 +55,11 @@ def test_a_part_is_not_replaced(checkpoint: Path) -> None:
 def test_a_walk_takes_a_checkpoint_once(checkpoint: Path, cli: Cli) -> None:
     """By its prefix, whatever its files could be called."""
     done = cli("inspect", checkpoint.parent)
-    assert [line.split()[1].rpartition("/")[2] for line in done.stdout.splitlines() if "parallel.ckpt" in line] == [
-        "parallel.ckpt"
-    ]
+    assert [
+        line.split()[1].rpartition("/")[2]
+        for line in done.stdout.splitlines()
+        if "parallel.ckpt" in line
+    ] == ["parallel.ckpt"]
 
 
 def test_a_file_that_is_called_like_a_part(tmp_path: Path) -> None:
@@ -80,17 +82,31 @@ size 548462424
     ("text", "code", "advice"),
     [
         (POINTER, "lfs-pointer", "git lfs pull"),
-        ("\n<!DOCTYPE html>\n<html lang=en><title>404</title>", "web-page", "download the file itself"),
+        (
+            "\n<!DOCTYPE html>\n<html lang=en><title>404</title>",
+            "web-page",
+            "download the file itself",
+        ),
         ("\ufeff<HTML><body>Sign in</body></HTML>", "web-page", "download the file itself"),
-        ('<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', "web-page", "download the file itself"),
+        (
+            '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>',
+            "web-page",
+            "download the file itself",
+        ),
         ("version: 2\n<html>", "damaged", "restore it from a copy"),
         ("<htmlish>", "damaged", "restore it from a copy"),
-        ("\0" * 70_000, "damaged", "restore it from a copy"),  # what is left of a file where the power went
+        (
+            "\0" * 70_000,
+            "damaged",
+            "restore it from a copy",
+        ),  # what is left of a file where the power went
         ("\0" * 5, "damaged", "restore it from a copy"),
     ],
 )
 @pytest.mark.parametrize("name", ["model.h5", "model.keras", "weights.hdf5"])
-def test_text_in_the_place_of_a_model(tmp_path: Path, cli: Cli, name: str, text: str, code: str, advice: str) -> None:
+def test_text_in_the_place_of_a_model(
+    tmp_path: Path, cli: Cli, name: str, text: str, code: str, advice: str
+) -> None:
     """It is called what it is, in one line that says what to do; a walk does not pass it by."""
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
@@ -109,7 +125,9 @@ SAVED_MODEL = FIXTURES / "saved_model/tfkeras/saved_model-carried-named-adam/par
 
 @pytest.mark.parametrize("part", ["saved_model.pb", "keras_metadata.pb"])
 @pytest.mark.parametrize("is_relative", [True, False])
-def test_a_part_of_a_saved_model(part: str, is_relative: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_of_a_saved_model(
+    part: str, is_relative: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """People pass the file that they see: the folder is what is to be passed."""
     shutil.copytree(SAVED_MODEL, tmp_path / "sm")
     monkeypatch.chdir(tmp_path)
@@ -117,7 +135,9 @@ def test_a_part_of_a_saved_model(part: str, is_relative: bool, tmp_path: Path, m
     seen = unnest.inspect(f"{folder}/{part}")
     assert seen.error is not None
     assert seen.error.code == "part-of-model"
-    assert seen.error.message.endswith(f"is one of the files of a SavedModel; pass its folder, {folder}")
+    assert seen.error.message.endswith(
+        f"is one of the files of a SavedModel; pass its folder, {folder}"
+    )
 
 
 @pytest.mark.parametrize("part", ["variables", "variables.index", "variables.data-00000-of-00001"])
@@ -147,7 +167,9 @@ def test_data_of_a_checkpoint_without_its_index(checkpoint: Path) -> None:
         ([], "not-keras", "is no model file"),
     ],
 )
-def test_zip_files_of_another_kind(members: list[str], code: str, advice: str, tmp_path: Path) -> None:
+def test_zip_files_of_another_kind(
+    members: list[str], code: str, advice: str, tmp_path: Path
+) -> None:
     with zipfile.ZipFile(tmp_path / "m.zip", "w") as archive:
         for name in members:
             archive.writestr(name, b"abc")
@@ -194,7 +216,9 @@ APART = [
 
 
 @pytest.mark.parametrize(("weights", "architecture"), APART)
-def test_weights_and_their_architecture_make_a_model(weights: Path, architecture: Path, tmp_path: Path) -> None:
+def test_weights_and_their_architecture_make_a_model(
+    weights: Path, architecture: Path, tmp_path: Path
+) -> None:
     """A whole `.keras` of the template, in the original dialect; Keras 1's fits none."""
     done = unnest.fix(weights, tmp_path / "m.keras", architecture=architecture, keras="original")
     if "k122" in str(weights):
@@ -204,7 +228,10 @@ def test_weights_and_their_architecture_make_a_model(weights: Path, architecture
     assert (done.error, done.action) == (None, "fixed")
     assert unnest.inspect(tmp_path / "m.keras").contents == "model"
     assert unnest.fix(tmp_path / "m.keras", tmp_path / "m.h5").error is None
-    with h5py.File(tmp_path / "m.h5") as found, h5py.File(weights.with_name("base_weights.h5")) as base:
+    with (
+        h5py.File(tmp_path / "m.h5") as found,
+        h5py.File(weights.with_name("base_weights.h5")) as base,
+    ):
         assert lists(found["model_weights"]) == lists(base)
 
 
@@ -218,7 +245,9 @@ def lists(group: h5py.Group) -> dict[str, list[bytes]]:
 @pytest.mark.parametrize("which", ["model.json", "base.json"])
 def test_a_checkpoint_and_its_architecture_make_a_model(checkpoint: Path, which: str) -> None:
     """By the parallel model's JSON or the template's; the state that it has no settings for is named."""
-    done = unnest.fix(checkpoint, to="keras", keras="original", architecture=checkpoint.with_name(which))
+    done = unnest.fix(
+        checkpoint, to="keras", keras="original", architecture=checkpoint.with_name(which)
+    )
     assert (done.error, done.action) == (None, "fixed")
     assert done.output == str(checkpoint) + ".unnested.keras"
     assert "optimizer-dropped" in {f.code for f in done.findings}
@@ -227,21 +256,38 @@ def test_a_checkpoint_and_its_architecture_make_a_model(checkpoint: Path, which:
 @pytest.mark.parametrize("stack", ["tf212", "tf215", "keras3"])
 def test_weights_by_path_and_their_architecture_make_a_model(stack: str, tmp_path: Path) -> None:
     """The sub-trees move as they lie."""
-    folder = next((FIXTURES / "weights_h5" / stack).glob("*-x3" if stack == "tf215" else "weights*-named-adam"))
+    folder = next(
+        (FIXTURES / "weights_h5" / stack).glob(
+            "*-x3" if stack == "tf215" else "weights*-named-adam"
+        )
+    )
     for name in ("m.keras", "m.weights.h5"):
         done = unnest.fix(
-            folder / "parallel.weights.h5", tmp_path / name, architecture=folder / "model.json", keras="original"
+            folder / "parallel.weights.h5",
+            tmp_path / name,
+            architecture=folder / "model.json",
+            keras="original",
         )
         assert done.error is None
     with zipfile.ZipFile(tmp_path / "m.keras") as archive:
         config = json.loads(archive.read("config.json"))
-        with h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as a, h5py.File(tmp_path / "m.weights.h5") as b:
+        with (
+            h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as a,
+            h5py.File(tmp_path / "m.weights.h5") as b,
+        ):
             assert tree(a) == tree(b)
-    assert config["config"]["name"] == json.loads((folder / "case.json").read_text())["wrappers"][-1]["template"]
+    assert (
+        config["config"]["name"]
+        == json.loads((folder / "case.json").read_text())["wrappers"][-1]["template"]
+    )
 
 
 def tree(file: h5py.File) -> dict[str, bytes | None]:
     """Every group and array of the layers, by path; an optimizer without settings is left out."""
     found: dict[str, bytes | None] = {}
-    file.visititems(lambda n, o: found.__setitem__(n, o[()].tobytes() if hasattr(o, "shape") else None))
-    return {path: data for path, data in found.items() if not path.startswith(("optimizer", "metrics"))}
+    file.visititems(
+        lambda n, o: found.__setitem__(n, o[()].tobytes() if hasattr(o, "shape") else None)
+    )
+    return {
+        path: data for path, data in found.items() if not path.startswith(("optimizer", "metrics"))
+    }

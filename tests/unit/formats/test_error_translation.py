@@ -89,7 +89,9 @@ def test_too_little_memory_is_no_fault_of_the_file(error: Exception, boundary: A
     assert info.value.code == "memory"
 
 
-@pytest.mark.parametrize("error", [OSError(errno.EIO, "x"), OSError(errno.ENOMEM, "x"), MemoryError()], ids=repr)
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EIO, "x"), OSError(errno.ENOMEM, "x"), MemoryError()], ids=repr
+)
 def test_the_machines_fault(error: Exception) -> None:
     """What the system says of itself."""
     with pytest.raises(Failed), reading("m.h5"):
@@ -107,7 +109,9 @@ def test_errors_that_are_the_causes_of_one_another() -> None:
     assert not is_behind(info.value)
 
 
-@pytest.mark.parametrize("error", [Unreadable("a", "b"), Refused("a", "b"), Failed("a", "b")], ids=repr)
+@pytest.mark.parametrize(
+    "error", [Unreadable("a", "b"), Refused("a", "b"), Failed("a", "b")], ids=repr
+)
 def test_what_has_been_said_already(error: UnnestError) -> None:
     """Stays as it is."""
     for boundary in (reading, writing):
@@ -151,7 +155,10 @@ HDF5_SAID = (
     [
         (RuntimeError(HDF5_SAID.format(errno.EFBIG)), os.strerror(errno.EFBIG)),
         (OSError(HDF5_SAID.format(errno.EIO)), os.strerror(errno.EIO)),
-        (UnicodeDecodeError("utf-8", b"x", 0, 1, "invalid start byte"), "a name or a text is no Unicode"),
+        (
+            UnicodeDecodeError("utf-8", b"x", 0, 1, "invalid start byte"),
+            "a name or a text is no Unicode",
+        ),
         (KeyError("no  such\nthing"), "no such\\nthing"),
     ],
     ids=["size", "disk", "text", "key"],
@@ -170,7 +177,11 @@ def test_layers_that_do_not_add_up() -> None:
 
 @pytest.mark.parametrize(
     ("said", "told"),
-    [("'name'", "name"), ("'int' object is not callable", "'int' object is not callable"), ("it's \n so", "it's so")],
+    [
+        ("'name'", "name"),
+        ("'int' object is not callable", "'int' object is not callable"),
+        ("it's \n so", "it's so"),
+    ],
 )
 def test_quotes_around_all_of_it_go(said: str, told: str) -> None:
     """KeyError's; others are part of the sentence."""

@@ -78,7 +78,9 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
 
 def test_no_file_of_keras_is_misnamed() -> None:
     """Whatever is a container is never asked; and of the data files beside one none has another's name."""
-    files = [p for p in UNPACKED.rglob("*") if p.is_file() and not {"others", "scripts"} & {*p.parts}]
+    files = [
+        p for p in UNPACKED.rglob("*") if p.is_file() and not {"others", "scripts"} & {*p.parts}
+    ]
     assert len(files) > 1000
     for path in files:
         known = container_of(str(path))
@@ -108,7 +110,9 @@ def test_a_folder_without_a_model_names_what_it_holds(cli: Cli) -> None:
     assert "no model in this folder (bzip2.bz2 is packed by bzip2" in done.stdout + done.stderr
 
 
-def test_a_foreign_file_under_a_models_name_is_worth_a_word_in_a_folder(tmp_path: Path, cli: Cli) -> None:
+def test_a_foreign_file_under_a_models_name_is_worth_a_word_in_a_folder(
+    tmp_path: Path, cli: Cli
+) -> None:
     """Somebody looks for that model."""
     (tmp_path / "best.keras").write_bytes((FIXTURES / "others/pytorch.pt").read_bytes())
     (tmp_path / "notes.pkl").write_bytes((FIXTURES / "others/pickle-4.pkl").read_bytes())
@@ -120,4 +124,6 @@ def test_a_foreign_file_under_a_models_name_is_worth_a_word_in_a_folder(tmp_path
 
 def test_advice_ends_no_sentence() -> None:
     """All are put together in one way."""
-    assert all(not s.advice.endswith(".") and s.name[:2] in ("a ", "an", "pa", "th") for s in SIGNATURES)
+    assert all(
+        not s.advice.endswith(".") and s.name[:2] in ("a ", "an", "pa", "th") for s in SIGNATURES
+    )

@@ -67,5 +67,15 @@ def test_blocks() -> None:
 def test_equal_computations_are_equal_handles() -> None:
     """And others are not."""
     assert tensors.scaled(K, 1.2).ref == tensors.scaled(K, 1.2).ref
-    assert len({tensors.scaled(K, 1.2).ref, tensors.scaled(K, 1.3).ref, tensors.flipped(K, 0).ref, K.ref}) == 4
+    assert (
+        len(
+            {
+                tensors.scaled(K, 1.2).ref,
+                tensors.scaled(K, 1.3).ref,
+                tensors.flipped(K, 0).ref,
+                K.ref,
+            }
+        )
+        == 4
+    )
     assert tensors.stored(tensors.added(K, tensors.scaled(K, 2.0))) == [K, K]

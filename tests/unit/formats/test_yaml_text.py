@@ -24,7 +24,14 @@ CASES = [pytest.param(p, id=str(p.parent.relative_to(FIXTURES))) for p in PATHS]
 
 def test_there_are_fixtures() -> None:
     """Of every Keras that wrote YAML and can be had."""
-    assert {p.parent.parent.name for p in PATHS} >= {"k122", "py27k122", "k209", "k224", "py27k224", "k231"}
+    assert {p.parent.parent.name for p in PATHS} >= {
+        "k122",
+        "py27k122",
+        "k209",
+        "k224",
+        "py27k224",
+        "k231",
+    }
 
 
 @pytest.mark.parametrize("path", CASES)
@@ -32,11 +39,20 @@ def test_genuine(path: Path, tmp_path: Path) -> None:
     """The template's own JSON comes out, under a name that says JSON."""
     told = json.loads(path.with_name("case.json").read_text())["expected"]
     seen = unnest.inspect(path)
-    assert (seen.error, seen.verdict, seen.container, seen.contents) == (None, "parallel", "json", "architecture")
+    assert (seen.error, seen.verdict, seen.container, seen.contents) == (
+        None,
+        "parallel",
+        "json",
+        "architecture",
+    )
     assert [w.towers for w in seen.wrappers] == [w["towers"] for w in told["wrappers"]]
     shutil.copy(path, tmp_path / "m.yaml")
     done = unnest.fix(tmp_path / "m.yaml")
-    assert (done.error, done.action, done.output) == (None, "fixed", str(tmp_path / "m.unnested.json"))
+    assert (done.error, done.action, done.output) == (
+        None,
+        "fixed",
+        str(tmp_path / "m.unnested.json"),
+    )
     found, wanted = json.loads((tmp_path / "m.unnested.json").read_text()), base_json(path)
     assert found == wanted
 
@@ -76,7 +92,10 @@ def test_the_architecture_of_weights(tmp_path: Path) -> None:
     as_yaml = tmp_path / "model.yaml"
     as_yaml.write_text(yaml.safe_dump(json.loads((folder / "model.json").read_text())))
     for name, architecture in (("a.h5", as_yaml), ("b.h5", folder / "model.json")):
-        assert unnest.fix(folder / "weights.h5", tmp_path / name, architecture=architecture).error is None
+        assert (
+            unnest.fix(folder / "weights.h5", tmp_path / name, architecture=architecture).error
+            is None
+        )
     assert (tmp_path / "a.h5").read_bytes() == (tmp_path / "b.h5").read_bytes()
 
 
@@ -88,7 +107,9 @@ NUMBER = (
 
 #: As Python 2 wrote one whose bytes are those of a text.
 TEXT_NUMBER = NUMBER.replace("!!binary %s", '"%s"')
-LIST_WRAPPER = "!!python/object/new:tensorflow.python.training.tracking.data_structures._ListWrapper"
+LIST_WRAPPER = (
+    "!!python/object/new:tensorflow.python.training.tracking.data_structures._ListWrapper"
+)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +117,10 @@ LIST_WRAPPER = "!!python/object/new:tensorflow.python.training.tracking.data_str
     [
         ("a: " + TEXT_NUMBER % ("i8", "<", r"H\0\0\0\0\0\0\0"), {"a": 72}),
         ("a: " + TEXT_NUMBER % ("i4", "<", r"H\0\0\0"), {"a": 72}),
-        (f"a: {LIST_WRAPPER} {{listitems: [3], state: {{_storage: [3], _self_trainable: true}}}}", {"a": [3]}),
+        (
+            f"a: {LIST_WRAPPER} {{listitems: [3], state: {{_storage: [3], _self_trainable: true}}}}",
+            {"a": [3]},
+        ),
         (f"a: {LIST_WRAPPER} {{listitems: [!!python/tuple [1, 2]], state: {{}}}}", {"a": [[1, 2]]}),
         (f"a: {LIST_WRAPPER} {{state: {{_storage: []}}}}", {"a": []}),
         ("a: !!python/tuple [1, [2]]", {"a": [1, [2]]}),
@@ -106,7 +130,10 @@ LIST_WRAPPER = "!!python/object/new:tensorflow.python.training.tracking.data_str
         (f"a: {NUMBER % ('f4', '<', 'AADAPw==')}", {"a": 1.5}),
         ("a: {0: 1.0e-07, true: null}", {"a": {"0": 1e-07, "true": None}}),
         ("a: &x [1]\nb: *x", {"a": [1], "b": [1]}),
-        ("a: !!python/object/apply:tensorflow.python.training.tracking.data_structures.ListWrapper\n- [3]", {"a": [3]}),
+        (
+            "a: !!python/object/apply:tensorflow.python.training.tracking.data_structures.ListWrapper\n- [3]",
+            {"a": [3]},
+        ),
         ("a: !!python/object/apply:builtins.dict\n- {i: 0}", {"a": {"i": 0}}),
     ],
 )
@@ -118,7 +145,10 @@ def test_how_keras_spelled_plain_values(text: str, value: Any) -> None:
 def each_holds_the_last_nine_times(form: str, count: int) -> str:
     """`b: &b [*a, *a, ...]`, `c: &c [*b, *b, ...]` and so on."""
     names = "abcdefghijklm"
-    return "".join(f"{b}: &{b} {form % ','.join([f'*{a}'] * 9)}\n" for a, b in itertools.pairwise(names[: count + 1]))
+    return "".join(
+        f"{b}: &{b} {form % ','.join([f'*{a}'] * 9)}\n"
+        for a, b in itertools.pairwise(names[: count + 1])
+    )
 
 
 HOSTILE = {
@@ -172,7 +202,9 @@ HOSTILE = {
                  "a: !!bool x", "a: !!float x", "a: !!python/object/apply:numpy.dtype {args: [i8], state: [3, <]}"],
 }  # fmt: skip
 ATTACKS = [
-    pytest.param(code, text, id=f"{code}-{k}") for code, texts in HOSTILE.items() for k, text in enumerate(texts)
+    pytest.param(code, text, id=f"{code}-{k}")
+    for code, texts in HOSTILE.items()
+    for k, text in enumerate(texts)
 ]
 
 
@@ -185,7 +217,9 @@ def test_hostile(code: str, text: str) -> None:
     assert "\n" not in caught.value.message
 
 
-@pytest.mark.parametrize(("text", "is_damaged"), [("a: [1", True), ("a: !!int x", False), ("a: !!binary AAAA", False)])
+@pytest.mark.parametrize(
+    ("text", "is_damaged"), [("a: [1", True), ("a: !!int x", False), ("a: !!binary AAAA", False)]
+)
 def test_only_what_is_no_yaml_is_damaged(text: str, *, is_damaged: bool) -> None:
     """What cannot be a model's value is told so, not in the words of some exception within."""
     with pytest.raises(Unreadable) as caught:

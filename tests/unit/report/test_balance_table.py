@@ -12,11 +12,32 @@ MEASURED: dict[str, Any] = {
         {"device": "GPU:0", "rows": 512, "seconds": 0.4, "low": 0.396, "high": 0.404},
         {"device": "GPU:1", "rows": 512, "seconds": None, "low": None, "high": None},
     ],
-    "equal": {"rows": [512, 512], "seconds": 0.5, "low": 0.5, "high": 0.5, "tower_seconds": [0.3, 0.5], "gain": 0},
+    "equal": {
+        "rows": [512, 512],
+        "seconds": 0.5,
+        "low": 0.5,
+        "high": 0.5,
+        "tower_seconds": [0.3, 0.5],
+        "gain": 0,
+    },
     "trials": [
-        {"rows": [614, 410], "seconds": 0.4, "low": 0.4, "high": 0.4, "tower_seconds": [0.4, 0.39], "gain": 0.2}
+        {
+            "rows": [614, 410],
+            "seconds": 0.4,
+            "low": 0.4,
+            "high": 0.4,
+            "tower_seconds": [0.4, 0.39],
+            "gain": 0.2,
+        }
     ],
-    "best": {"rows": [614, 410], "seconds": 0.4, "low": 0.4, "high": 0.4, "tower_seconds": [0.4, 0.39], "gain": 0.2},
+    "best": {
+        "rows": [614, 410],
+        "seconds": 0.4,
+        "low": 0.4,
+        "high": 0.4,
+        "tower_seconds": [0.4, 0.39],
+        "gain": 0.2,
+    },
     "too_large": [],
     "fitting_batch": None,
     "finished": True,
@@ -38,7 +59,14 @@ def test_the_table_and_the_line_to_paste() -> None:
 
 
 def test_a_table_that_still_grows_has_no_conclusion() -> None:
-    growing = {**MEASURED, "finished": False, "pays": None, "equal": None, "trials": [], "best": None}
+    growing = {
+        **MEASURED,
+        "finished": False,
+        "pays": None,
+        "equal": None,
+        "trials": [],
+        "best": None,
+    }
     assert render_table(growing).splitlines()[-1].startswith("     512 ")
 
 
@@ -51,7 +79,10 @@ def test_figures_that_vary_are_called_unreliable() -> None:
 def test_nothing_is_said_of_speeds_that_were_not_compared() -> None:
     """Equal shares fitted, the only other split did not."""
     shown = render({**MEASURED, "ratios": None, "trials": [], "too_large": [[900, 124]]})
-    assert shown.splitlines()[-2:] == ["900 + 124 rows did not fit into the devices' memory.", MEASURED["line"]]
+    assert shown.splitlines()[-2:] == [
+        "900 + 124 rows did not fit into the devices' memory.",
+        MEASURED["line"],
+    ]
 
 
 def test_endings() -> None:
@@ -64,7 +95,14 @@ def test_endings() -> None:
         "Nothing was measured together, so nothing is proposed.",
     ]
     full = render(
-        {**MEASURED, "pays": None, "equal": None, "trials": [], "too_large": [[1024, 710]], "fitting_batch": 1386}
+        {
+            **MEASURED,
+            "pays": None,
+            "equal": None,
+            "trials": [],
+            "too_large": [[1024, 710]],
+            "fitting_batch": 1386,
+        }
     )
     assert full.splitlines()[-3:] == [
         "1024 + 710 rows did not fit into the devices' memory.",

@@ -69,7 +69,11 @@ def test_two_towers() -> None:
         ("tmpl", "tower"), ("tmpl", "tower"), ("x", "input"),
     ]  # fmt: skip
     assert drawn.after is not None
-    assert [(n.name, n.role) for n in drawn.after.nodes] == [("x", "input"), ("d0", "kept"), ("d1", "kept")]
+    assert [(n.name, n.role) for n in drawn.after.nodes] == [
+        ("x", "input"),
+        ("d0", "kept"),
+        ("d1", "kept"),
+    ]
     names = {node.key: node.name for node in drawn.before[0].nodes}
     arrows = sorted((names[a], names[b]) for a, b in drawn.before[0].edges)
     assert arrows == sorted(
@@ -130,7 +134,8 @@ def test_wrappers_in_wrappers_have_a_figure_each() -> None:
 def test_what_stores_no_graph_is_drawn_from_what_was_found() -> None:
     """Weights alone and serving graphs: as many towers as were found, the inner wrapper inside."""
     wrappers = [
-        Wrapper(None, t, n, "whole", ("merge",), d, "likely", ()) for d, (t, n) in enumerate([("a", 2), ("b", 9)])
+        Wrapper(None, t, n, "whole", ("merge",), d, "likely", ())
+        for d, (t, n) in enumerate([("a", 2), ("b", 9)])
     ]
     drawn = draw(None, None, wrappers)
     assert drawn is not None
@@ -150,7 +155,9 @@ def test_towers_of_the_graph_s_own_layers(path: Path) -> None:
     report = inspect(path, draw=True)
     assert report.drawing is not None
     (figure,) = report.drawing.before
-    drawn = sum(node.stands_for if node.role == "more" else node.role == "tower" for node in figure.nodes)
+    drawn = sum(
+        node.stands_for if node.role == "more" else node.role == "tower" for node in figure.nodes
+    )
     assert drawn == report.wrappers[0].towers
     place = {node.key: n for n, node in enumerate(figure.nodes)}
     assert all(place[start] < place[end] for start, end in figure.edges)

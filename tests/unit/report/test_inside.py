@@ -16,7 +16,10 @@ VERBOSE = text.Look(verbose=True)
 def test_a_clean_model_in_numbers() -> None:
     inside = Inside(17, 12_466, ("image (None, 32, 32, 3)",), ("probs (None, 10)",))
     shown = text.render(replace(CLEAN, inside=inside), VERBOSE).splitlines()
-    assert "  model: 17 layers, 12,466 parameters; input image (None, 32, 32, 3); output probs (None, 10)" in shown
+    assert (
+        "  model: 17 layers, 12,466 parameters; input image (None, 32, 32, 3); output probs (None, 10)"
+        in shown
+    )
     assert "  no stored code, and no custom code is needed to load it" in shown
 
 
@@ -37,7 +40,14 @@ def test_names_in_code() -> None:
 
 def test_a_file_is_called_free_of_code_only_if_nothing_is_needed_to_load_it() -> None:
     inside = Inside(4, 0)
-    for needs in (Needs(classes=("Scale",)), Needs(functions=("f",)), Needs(stored_code=True), Needs(files=("v.txt",))):
+    for needs in (
+        Needs(classes=("Scale",)),
+        Needs(functions=("f",)),
+        Needs(stored_code=True),
+        Needs(files=("v.txt",)),
+    ):
         assert [*safety(replace(CLEAN, inside=inside, needs=needs))] == []
     for contents, container in (("weights", "h5"), ("model", "saved_model")):
-        assert [*safety(replace(CLEAN, inside=inside, contents=contents, container=container))] == []
+        assert [
+            *safety(replace(CLEAN, inside=inside, contents=contents, container=container))
+        ] == []

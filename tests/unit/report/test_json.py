@@ -25,7 +25,9 @@ def test_the_schema_is_one() -> None:
 
 
 @pytest.mark.parametrize("work", [unnest.inspect, unnest.fix])
-def test_reports_keep_to_it(work: Callable[[Path], unnest.Report], bad: Path, clean: Path, tmp_path: Path) -> None:
+def test_reports_keep_to_it(
+    work: Callable[[Path], unnest.Report], bad: Path, clean: Path, tmp_path: Path
+) -> None:
     """Good files, bad files, none at all."""
     paths = [bad, clean, tmp_path / "missing.h5"]
     for name in ("torn", "soft_link", "stub"):

@@ -20,7 +20,9 @@ def graphs(draw: st.DrawFn) -> tuple[dict[str, float], list[tuple[str, str]]]:
 
 
 @given(graphs())
-def test_arrows_lead_down_and_boxes_are_apart(graph: tuple[dict[str, float], list[tuple[str, str]]]) -> None:
+def test_arrows_lead_down_and_boxes_are_apart(
+    graph: tuple[dict[str, float], list[tuple[str, str]]],
+) -> None:
     """Every box lies in the picture, below all that it reads; no two of a row overlap."""
     widths, edges = graph
     layout = place(widths, edges)

@@ -14,7 +14,10 @@ LAMBDA: JsonObject = {
     "class_name": "Lambda",
     "config": {
         "name": "half",
-        "function": {"class_name": "__lambda__", "config": {"code": "4wEA", "defaults": None, "closure": None}},
+        "function": {
+            "class_name": "__lambda__",
+            "config": {"code": "4wEA", "defaults": None, "closure": None},
+        },
     },
 }
 TRAINED: JsonObject = {"loss": "mse"}
@@ -57,8 +60,14 @@ def test_the_line_that_loads(model: Stored, path: str, line: str) -> None:
     assert load_line(model, path) == line
 
 
-WEIGHTS_2, WEIGHTS_3 = Stored("weights", keras_version="2.4.0"), Stored("weights", keras_version="3.15.1")
-MODEL_2, MODEL_3 = Stored("model", GRAPH, keras_version="2.15.0"), Stored("model", GRAPH, keras_version="3.15.1")
+WEIGHTS_2, WEIGHTS_3 = (
+    Stored("weights", keras_version="2.4.0"),
+    Stored("weights", keras_version="3.15.1"),
+)
+MODEL_2, MODEL_3 = (
+    Stored("model", GRAPH, keras_version="2.15.0"),
+    Stored("model", GRAPH, keras_version="3.15.1"),
+)
 
 
 @pytest.mark.parametrize(
@@ -78,10 +87,16 @@ MODEL_2, MODEL_3 = Stored("model", GRAPH, keras_version="2.15.0"), Stored("model
         (MODEL_3, "a.KERAS", "keras", ".keras"),
     ],
 )
-def test_keras_tells_files_by_their_names(model: Stored, path: str, container: str, ending: str | None) -> None:
+def test_keras_tells_files_by_their_names(
+    model: Stored, path: str, container: str, ending: str | None
+) -> None:
     line = load_line(model, path, container) or ""
     assert (f"from Keras 2.12 on, name it *{ending}" in line) is (ending is not None)
-    told = [software for software in loads_in(model, path, container) if "under a name that ends in" in software]
+    told = [
+        software
+        for software in loads_in(model, path, container)
+        if "under a name that ends in" in software
+    ]
     assert bool(told) is (ending is not None)
     assert all(software.endswith(f"under a name that ends in {ending}") for software in told)
 
@@ -128,19 +143,33 @@ def test_safe_mode_says_whose_code_it_trusts(version: str) -> None:
     line = load_line(Stored("model", model, keras_version=version), "m.keras") or ""
     assert "safe_mode=False" in line
     assert line.endswith("runs the code stored in half: only if you trust it")
-    plain: JsonObject = {"class_name": "Lambda", "config": {"name": "half", "function": "get_slice"}}
+    plain: JsonObject = {
+        "class_name": "Lambda",
+        "config": {"name": "half", "function": "get_slice"},
+    }
     harmless: JsonObject = {"class_name": "Sequential", "config": {"name": "s", "layers": [plain]}}
-    assert "safe_mode" not in str(load_line(Stored("model", harmless, keras_version=version), "m.keras"))
+    assert "safe_mode" not in str(
+        load_line(Stored("model", harmless, keras_version=version), "m.keras")
+    )
 
 
 def layers(*entries: JsonObject, version: str, training: JsonObject | None = None) -> Stored:
     """A model of these layers."""
-    graph: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": list(entries)}}
+    graph: JsonObject = {
+        "class_name": "Sequential",
+        "config": {"name": "m", "layers": list(entries)},
+    }
     return Stored("model", graph, training, keras_version=version)
 
 
-CODE: JsonObject = {"class_name": "Lambda", "config": {"function": ["YwAA", None, None], "function_type": "lambda"}}
-NAMED: JsonObject = {"class_name": "Lambda", "config": {"function": "scale", "function_type": "function"}}
+CODE: JsonObject = {
+    "class_name": "Lambda",
+    "config": {"function": ["YwAA", None, None], "function_type": "lambda"},
+}
+NAMED: JsonObject = {
+    "class_name": "Lambda",
+    "config": {"function": "scale", "function_type": "function"},
+}
 CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
 
 
@@ -183,7 +212,10 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
         ),
         # A loss of somebody's own is not found by its name.
         (
-            layers(version="2.4.0", training={"loss": {"a": "dice_loss", "b": "mse"}, "metrics": ["accuracy"]}),
+            layers(
+                version="2.4.0",
+                training={"loss": {"a": "dice_loss", "b": "mse"}, "metrics": ["accuracy"]},
+            ),
             "a.h5",
             (
                 "import tf_keras; model = tf_keras.models.load_model('a.h5', compile=False)"
@@ -210,7 +242,10 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
             ),
         ),
         (  # Nor is an optimizer, of a class that is registered or not.
-            layers(version="2.4.0", training={"loss": "mse", "optimizer_config": {"class_name": "MyLamb"}}),
+            layers(
+                version="2.4.0",
+                training={"loss": "mse", "optimizer_config": {"class_name": "MyLamb"}},
+            ),
             "a.h5",
             (
                 "import tf_keras; model = tf_keras.models.load_model('a.h5', compile=False)"
@@ -218,7 +253,10 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
             ),
         ),
         (
-            layers(version="2.15.0", training={"loss": "mse", "optimizer_config": {"class_name": "Addons>LAMB"}}),
+            layers(
+                version="2.15.0",
+                training={"loss": "mse", "optimizer_config": {"class_name": "Addons>LAMB"}},
+            ),
             "a.h5",
             (
                 "import tf_keras; model = tf_keras.models.load_model('a.h5', compile=False)"
@@ -226,7 +264,10 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
             ),
         ),
         (
-            layers(version="2.15.0", training={"loss": "mse", "optimizer_config": {"class_name": "Custom>Adam"}}),
+            layers(
+                version="2.15.0",
+                training={"loss": "mse", "optimizer_config": {"class_name": "Custom>Adam"}},
+            ),
             "a.h5",
             "import tf_keras; model = tf_keras.models.load_model('a.h5')",
         ),
@@ -236,7 +277,10 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
             "import tf_keras; model = tf_keras.models.load_model('a.h5', compile=False)",
         ),
         (
-            layers(version="2.4.0", training={"loss": ["categorical_crossentropy", "mse"], "metrics": [["acc"], None]}),
+            layers(
+                version="2.4.0",
+                training={"loss": ["categorical_crossentropy", "mse"], "metrics": [["acc"], None]},
+            ),
             "a.h5",
             "import tf_keras; model = tf_keras.models.load_model('a.h5')",
         ),
@@ -266,13 +310,20 @@ def test_weights_load_into_the_model_that_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "loads"), [("Flatten", False), ("MaxPooling2D", False), ("Mine", True), ("PReLU", True)]
+    ("kind", "loads"),
+    [("Flatten", False), ("MaxPooling2D", False), ("Mine", True), ("PReLU", True)],
 )
 def test_surplus_weights_promise_no_loading(kind: str, loads: bool) -> None:
     """Every Keras refuses weights of a layer that has none; somebody's own class may have any."""
-    layer: JsonObject = {"class_name": kind, "config": {"name": "flat", "batch_input_shape": [None, 3]}}
+    layer: JsonObject = {
+        "class_name": kind,
+        "config": {"name": "flat", "batch_input_shape": [None, 3]},
+    }
     weights = Group("flat", (Tensor("x:0", (3,), "<f4", "/x"),))
-    architecture: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": [layer]}}
+    architecture: JsonObject = {
+        "class_name": "Sequential",
+        "config": {"name": "m", "layers": [layer]},
+    }
     model = Stored("model", architecture, groups=(weights,), keras_version="2.3.0-tf")
     assert bool(loads_in(model, "a.h5", "h5")) == loads
     assert (load_line(model, "a.h5", "h5") is not None) == loads
@@ -289,16 +340,32 @@ def applying(name: str, weights: dict[str, int], *, nested: bool) -> Stored:
         **{f"{w}_{k}": None for w in ("kernel", "bias") for k in ("initializer", "constraint")},
     }
     steps: list[Json] = [
-        {"class_name": name, "config": {"name": at, "layer": {"class_name": "Dense", "config": dense, **shared}}}
+        {
+            "class_name": name,
+            "config": {"name": at, "layer": {"class_name": "Dense", "config": dense, **shared}},
+        }
         for at, shared in (("a", NOT_NOTED), ("b", {"shared_object_id": 3}))
     ]
-    architecture: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": steps}}
-    tensors = {at: tuple(Tensor(f"{at}/{k}", (3,), "<f4", f"{at}/{k}") for k in range(n)) for at, n in weights.items()}
+    architecture: JsonObject = {
+        "class_name": "Sequential",
+        "config": {"name": "m", "layers": steps},
+    }
+    tensors = {
+        at: tuple(Tensor(f"{at}/{k}", (3,), "<f4", f"{at}/{k}") for k in range(n))
+        for at, n in weights.items()
+    }
     groups = tuple(Group(at, own) for at, own in tensors.items())
     if nested:
-        architecture = {"class_name": "Sequential", "config": {"name": "outer", "layers": [architecture]}}
-        groups = (Group("m", tuple(t._replace(owner=(g.name,)) for g in groups for t in g.tensors)),)
-    return Stored("model", {**architecture, "module": "keras"}, groups=groups, keras_version="3.15.1")
+        architecture = {
+            "class_name": "Sequential",
+            "config": {"name": "outer", "layers": [architecture]},
+        }
+        groups = (
+            Group("m", tuple(t._replace(owner=(g.name,)) for g in groups for t in g.tensors)),
+        )
+    return Stored(
+        "model", {**architecture, "module": "keras"}, groups=groups, keras_version="3.15.1"
+    )
 
 
 @pytest.mark.parametrize("nested", [False, True])
@@ -310,18 +377,28 @@ def applying(name: str, weights: dict[str, int], *, nested: bool) -> Stored:
         ("Mine", {"a": 2, "b": 0}, True),  # which may hold what it likes
     ],
 )
-def test_layer_that_two_apply(name: str, weights: dict[str, int], *, nested: bool, loads: bool) -> None:
+def test_layer_that_two_apply(
+    name: str, weights: dict[str, int], *, nested: bool, loads: bool
+) -> None:
     """Keras stores its weights with the first in a `.keras`, and does not load that."""
     model = applying(name, weights, nested=nested)
     assert bool(loads_in(model, "a.keras", "keras")) == loads
-    assert does_not_load_in(model, "keras").get("Keras 3", "").startswith("" if loads else "a layer that b shares")
+    assert (
+        does_not_load_in(model, "keras")
+        .get("Keras 3", "")
+        .startswith("" if loads else "a layer that b shares")
+    )
 
 
 def test_layer_that_is_noted_at_both_places() -> None:
     """As tf_keras notes a model that two layers apply, and finds it again."""
     model = applying("TimeDistributed", {"a": 2, "b": 0}, nested=False)
-    noted = json.loads(json.dumps(model.architecture).replace('"layer": {', '"layer": {"shared_object_id": 3, '))
-    assert does_not_load_in(model._replace(architecture=noted, keras_version="2.15.0"), "keras").keys() == {"Keras 3"}
+    noted = json.loads(
+        json.dumps(model.architecture).replace('"layer": {', '"layer": {"shared_object_id": 3, ')
+    )
+    assert does_not_load_in(
+        model._replace(architecture=noted, keras_version="2.15.0"), "keras"
+    ).keys() == {"Keras 3"}
     assert "tf_keras" in does_not_load_in(model._replace(keras_version="2.15.0"), "keras")
 
 
@@ -333,11 +410,21 @@ def test_layer_that_is_noted_at_both_places() -> None:
         ({"name": "d", "units": 2}, {"build_input_shape": [None, 4]}, True),
     ],
 )
-def test_weights_of_a_sequential_without_an_input_shape(entry: JsonObject, config: JsonObject, loads: bool) -> None:
+def test_weights_of_a_sequential_without_an_input_shape(
+    entry: JsonObject, config: JsonObject, loads: bool
+) -> None:
     """No Keras builds it before it loads them, its own included; JSON alone it loads."""
     layers: Json = [{"class_name": "Dense", "config": entry}]
-    architecture: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": layers, **config}}
+    architecture: JsonObject = {
+        "class_name": "Sequential",
+        "config": {"name": "m", "layers": layers, **config},
+    }
     weights = Group("d", (Tensor("kernel:0", (4, 2), "<f4", "/k"),))
     model = Stored("model", architecture, groups=(weights,), keras_version="2.2.4")
-    assert ("tf_keras" not in does_not_load_in(model, "h5"), bool(loads_in(model, "a.h5", "h5"))) == (loads, loads)
-    assert "tf_keras" not in does_not_load_in(model._replace(contents="architecture", groups=()), "json")
+    assert (
+        "tf_keras" not in does_not_load_in(model, "h5"),
+        bool(loads_in(model, "a.h5", "h5")),
+    ) == (loads, loads)
+    assert "tf_keras" not in does_not_load_in(
+        model._replace(contents="architecture", groups=()), "json"
+    )

@@ -46,7 +46,9 @@ def inspected(path: Path | str, parts: Any = PAGE) -> Report:
 
 def data_of(page: str) -> dict[str, Any]:
     """The data of a page."""
-    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    (text,) = re.findall(
+        r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL
+    )
     data: dict[str, Any] = json.loads(text)
     return data
 
@@ -62,7 +64,11 @@ class Elements(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.names.append(tag)
-        self.acting += [(tag, key) for key, _ in attrs if key.startswith("on") or key in ("src", "href", "style")]
+        self.acting += [
+            (tag, key)
+            for key, _ in attrs
+            if key.startswith("on") or key in ("src", "href", "style")
+        ]
 
 
 def test_the_data_of_a_model() -> None:
@@ -82,14 +88,22 @@ def test_the_data_of_a_model() -> None:
     roles = [box[2] for box in figures[before["figure"]]["boxes"]]
     assert sorted(roles) == ["input", "merge", "slice", "slice", "tower", "tower"]
     assert {box[2] for box in figures[after["figure"]]["boxes"]} == {"kept"}
-    path, number, figure, box = next(layer for layer in before["layers"] if layer[0][-1] == "conv2d_2")
+    path, number, figure, box = next(
+        layer for layer in before["layers"] if layer[0][-1] == "conv2d_2"
+    )
     assert path == ["sequential_1", "conv2d_2"]
     assert figures[figure]["boxes"][box][8] == "conv2d_2"
     facts = data["model"]["facts"][number]
     assert (facts["class"], facts["output"]) == ("Conv2D", "(None, 6, 6, 4)")
     assert ["filters", "4"] in facts["settings"]
     name, shape, dtype, size, nbytes, found = data["model"]["weights"][facts["weights"][0]]
-    assert (name, shape, dtype, size, nbytes) == ("conv2d_2/kernel:0", "(3, 3, 4, 4)", "float32", 144, 576)
+    assert (name, shape, dtype, size, nbytes) == (
+        "conv2d_2/kernel:0",
+        "(3, 3, 4, 4)",
+        "float32",
+        144,
+        576,
+    )
     assert sum(found["counts"]) == 144
     assert found["low"] < found["mean"] < found["high"]
     # The same layer after, and the same weights, are there once.
@@ -116,12 +130,31 @@ def test_the_histograms_are_of_the_stored_values(tmp_path: Path) -> None:
     path = makeh5.write(tmp_path / "m.h5", makeh5.template(), {"x": [], "d1": weights})
     data = data_of(render([inspected(path)]))
     found = [weight[5] for weight in data["model"]["weights"]]
-    assert (found[0]["low"], found[0]["high"], found[0]["mean"], found[0]["others"]) == (0.0, 24.0, 10.5, 2)
-    assert [n for n, count in enumerate(found[0]["counts"]) for _ in range(count)] == [0, 1, 2, 12, 23, 23]
-    assert (found[1]["low"], found[1]["high"], found[1]["std"], found[1]["counts"][:2]) == (1.0, 1.0, 0.0, [2, 0])
+    assert (found[0]["low"], found[0]["high"], found[0]["mean"], found[0]["others"]) == (
+        0.0,
+        24.0,
+        10.5,
+        2,
+    )
+    assert [n for n, count in enumerate(found[0]["counts"]) for _ in range(count)] == [
+        0,
+        1,
+        2,
+        12,
+        23,
+        23,
+    ]
+    assert (found[1]["low"], found[1]["high"], found[1]["std"], found[1]["counts"][:2]) == (
+        1.0,
+        1.0,
+        0.0,
+        [2, 0],
+    )
 
 
-def test_values_beyond_the_limit_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_beyond_the_limit_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The smallest weights come first, and the page says how many were left."""
     monkeypatch.setattr("unnest.examine.VALUES_READ", 8)
     path = makeh5.write(tmp_path / "m.h5", makeh5.template(), {"x": [], "d1": makeh5.dense()})
@@ -135,7 +168,11 @@ def test_fix_makes_the_same_page(bad: Path) -> None:
     seen = data_of(render([inspected(bad)]))
     done = data_of(render([fix_with(str(bad), FixOptions(parts=PAGE))]))
     assert (done["model"], done["figures"]) == (seen["model"], seen["figures"])
-    assert (seen["command"], done["command"], done["rows"][0]["state"]) == ("inspect", "fix", "fixed")
+    assert (seen["command"], done["command"], done["rows"][0]["state"]) == (
+        "inspect",
+        "fix",
+        "fixed",
+    )
     taken = bad.with_name("taken.h5")
     taken.write_text("mine")
     refused = data_of(render([fix_with(str(bad), FixOptions(output=str(taken), parts=PAGE))]))
@@ -147,10 +184,14 @@ def test_what_is_converted_is_shown_as_it_is_written(bad: Path, clean: Path) -> 
     """With --keras 3 the layers after are Keras 3's, of clean files as well; the weights are the input's."""
     for path, before in ((bad, 6), (clean, 2)):
         output = path.with_suffix(".keras")
-        data = data_of(render([fix_with(str(path), FixOptions(output=str(output), keras="3", parts=PAGE))]))
+        data = data_of(
+            render([fix_with(str(path), FixOptions(output=str(output), keras="3", parts=PAGE))])
+        )
         sides, facts = data["model"]["sides"], data["model"]["facts"]
         assert [side["totals"]["layers"] for side in sides] == [before, 2]
-        settings = {tuple(path): dict(facts[number]["settings"]) for path, number, *_ in sides[1]["layers"]}
+        settings = {
+            tuple(path): dict(facts[number]["settings"]) for path, number, *_ in sides[1]["layers"]
+        }
         assert settings["x",]["batch_shape"] == "[null, 4]"
         assert sides[0]["totals"]["parameters"] == sides[1]["totals"]["parameters"] == 10
         assert sides[1]["figure"] is not None
@@ -208,17 +249,25 @@ def test_only_hashed_scripts_and_styles_may_run(bad: Path) -> None:
         "base-uri": "'none'",
         "form-action": "'none'",
     }
-    assert not re.findall(r"(?:src|href)=|url\(|@import|sourceMappingURL", page.replace('sourceMappingURL")', ""))
-    own = "".join(files("unnest.report.page").joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)
     assert not re.findall(
-        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|setAttribute\(\"style", own
+        r"(?:src|href)=|url\(|@import|sourceMappingURL", page.replace('sourceMappingURL")', "")
+    )
+    own = "".join(
+        files("unnest.report.page").joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS
+    )
+    assert not re.findall(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|setAttribute\(\"style",
+        own,
     )
 
 
 def hashes(page: str, pattern: str) -> list[str]:
     """The sources of a policy that allow these parts of a page."""
     parts = re.findall(pattern, page, re.DOTALL)
-    return [f"'sha256-{base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()}'" for part in parts]
+    return [
+        f"'sha256-{base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()}'"
+        for part in parts
+    ]
 
 
 def test_the_library_is_under_its_licence(bad: Path) -> None:
@@ -227,7 +276,10 @@ def test_the_library_is_under_its_licence(bad: Path) -> None:
     assert "Copyright (c) 2016 Tanner Linsley" in page
     assert "THE SOFTWARE IS PROVIDED" in page
     library = files("unnest.report.page").joinpath("vendor/table-core.js").read_bytes()
-    assert hashlib.sha256(library).hexdigest() == "a0d1d4531c0c4ae7cdaec01f217c724aa969cacaff7f7d8971c334ac97500379"
+    assert (
+        hashlib.sha256(library).hexdigest()
+        == "a0d1d4531c0c4ae7cdaec01f217c724aa969cacaff7f7d8971c334ac97500379"
+    )
 
 
 def test_a_page_of_ours_is_known(bad: Path) -> None:
@@ -250,7 +302,10 @@ class TestSize:
     def test_a_row(self) -> None:
         """Of a file like others: below 2,500 bytes."""
         report = inspected(FIXTURES / "k224/official-cnn-adam/parallel.h5", ROW)
-        few, many = (len(render([replace(report, path=f"m{n}.h5") for n in range(count)])) for count in (100, 1100))
+        few, many = (
+            len(render([replace(report, path=f"m{n}.h5") for n in range(count)]))
+            for count in (100, 1100)
+        )
         assert (many - few) / 1000 < 2_500
 
     def test_a_layer(self, tmp_path: Path) -> None:
@@ -259,7 +314,9 @@ class TestSize:
         def page(layers: int) -> int:
             names = ["x", *(f"d{n}" for n in range(layers))]
             dense = [makeh5.layer("Dense", b, [[a, 0, 0]], units=4) for a, b in pairwise(names)]
-            model = makeh5.model("deep", [makeh5.source(), *dense], [["x", 0, 0]], [[names[-1], 0, 0]])
+            model = makeh5.model(
+                "deep", [makeh5.source(), *dense], [["x", 0, 0]], [[names[-1], 0, 0]]
+            )
             values = np.random.default_rng(0)
             weights = {
                 name: [
@@ -268,7 +325,15 @@ class TestSize:
                 ]
                 for name in names[1:]
             }
-            return len(render([inspected(makeh5.write(tmp_path / f"{layers}.h5", model, {"x": [], **weights}))]))
+            return len(
+                render(
+                    [
+                        inspected(
+                            makeh5.write(tmp_path / f"{layers}.h5", model, {"x": [], **weights})
+                        )
+                    ]
+                )
+            )
 
         assert (page(120) - page(20)) / 100 < 1_200
 
@@ -280,7 +345,9 @@ class TestSize:
         if where == "setting":
             template["config"]["layers"][1]["config"]["note"] = long
         path = makeh5.write(tmp_path / "m.h5", None, {})
-        report = replace(inspected(clean), path=long) if where == "path" else view_of(template, path)
+        report = (
+            replace(inspected(clean), path=long) if where == "path" else view_of(template, path)
+        )
         page = render([report])
         assert len(page) < 200_000
         assert "10,000,00" in page

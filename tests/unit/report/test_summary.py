@@ -32,7 +32,9 @@ def test_kinds() -> None:
 def test_a_refused_file_keeps_its_container() -> None:
     tally = Tally()
     tally.add(CLEAN)
-    tally.add(replace(PARALLEL, findings=(), error=Problem("output-exists", "c.h5: exists already")))
+    tally.add(
+        replace(PARALLEL, findings=(), error=Problem("output-exists", "c.h5: exists already"))
+    )
     assert lines(tally) == ["1 clean h5", "1 parallel h5 (output-exists), Keras 2.2.4"]
     assert (tally.troubled, tally.errors["output-exists"]) == (1, 1)
 
@@ -41,6 +43,8 @@ def test_copies_are_not_counted_as_unchanged() -> None:
     """The row of a clean input that was copied says `copied`, and so does the summary."""
     tally = Tally()
     tally.add(Result(path="a.h5", verdict="clean", action="unchanged"))
-    tally.add(Result(path="b.h5", verdict="clean", action="unchanged", output="o/b.h5", checks=("bytes",)))
+    tally.add(
+        Result(path="b.h5", verdict="clean", action="unchanged", output="o/b.h5", checks=("bytes",))
+    )
     assert summary.summary(tally) == "2 files: 1 copied, 1 unchanged"
     assert tally.actions == {"unchanged": 2}

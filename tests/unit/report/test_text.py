@@ -13,9 +13,13 @@ from unnest.report.load_hint import UNPROMISED
 from unnest.report.result import AsKeras3, Problem, Report, Result, Writer
 
 TORN = Report(
-    path="a\x1b[2J.h5", verdict="unreadable", error=Problem("truncated", "a\x1b[2J.h5: is cut short; copy it")
+    path="a\x1b[2J.h5",
+    verdict="unreadable",
+    error=Problem("truncated", "a\x1b[2J.h5: is cut short; copy it"),
 )
-CLEAN = Report(path="b.h5", verdict="clean", container="h5", contents="model", loads_in=("tf_keras (Keras 2)",))
+CLEAN = Report(
+    path="b.h5", verdict="clean", container="h5", contents="model", loads_in=("tf_keras (Keras 2)",)
+)
 PARALLEL = Report(
     path="<script>alert(1)</script>.h5",
     verdict="parallel",
@@ -60,7 +64,10 @@ def test_on_a_terminal() -> None:
     """Lines are broken between words, and continued further in; what is to be pasted is not broken."""
     look = text.Look(width=60, wraps=True)
     report = replace(
-        PARALLEL, path="my models/b.h5", does_not_load_in={"Keras 3": "a bare list of layers"}, as_keras_3=AsKeras3()
+        PARALLEL,
+        path="my models/b.h5",
+        does_not_load_in={"Keras 3": "a bare list of layers"},
+        as_keras_3=AsKeras3(),
     )
     assert text.row(report, look).splitlines() == [
         "parallel    my models/b.h5        wrappers of 4 and 2 towers",
@@ -74,7 +81,11 @@ def test_on_a_terminal() -> None:
     load = "import tf_keras; model = tf_keras.models.load_model('b.h5')"
     output = "a folder with a long name/and one within/model.unnested.keras"
     fixed = Result(path="b.h5", verdict="clean", action="converted", output=output, load=load)
-    assert text.render(fixed, look).splitlines() == [f"converted: {output}", "  from b.h5", f"  {load}"]
+    assert text.render(fixed, look).splitlines() == [
+        f"converted: {output}",
+        "  from b.h5",
+        f"  {load}",
+    ]
 
 
 def test_the_result_first() -> None:
@@ -92,7 +103,11 @@ def test_the_result_first() -> None:
         "  Keras 3: no: old; next: unnest fix b.h5 --keras 3",
     ]
     told = text.render(report, text.Look(verbose=True))
-    for fact in ("m wraps inner in 4 towers (proven)", "because <b>names</b>", "info: layers without weights"):
+    for fact in (
+        "m wraps inner in 4 towers (proven)",
+        "because <b>names</b>",
+        "info: layers without weights",
+    ):
         assert fact in told
 
 
@@ -104,14 +119,19 @@ def test_the_result_first() -> None:
     ],
 )  # fmt: skip
 def test_towers_of_nested_wrappers(numbers: tuple[int | None, ...], words: str) -> None:
-    assert text.towers([PARALLEL.wrappers[0]._replace(towers=number) for number in numbers]) == words
+    assert (
+        text.towers([PARALLEL.wrappers[0]._replace(towers=number) for number in numbers]) == words
+    )
 
 
 @pytest.mark.parametrize(
     ("why", "answer"),
     [
         ("a bare list of layers", "no: a bare list of layers"),
-        (UNPROMISED, "not safely. Keras 3 can open some Keras 2 files, but may compute something else"),
+        (
+            UNPROMISED,
+            "not safely. Keras 3 can open some Keras 2 files, but may compute something else",
+        ),
     ],
 )
 def test_keras_3(why: str, answer: str) -> None:
@@ -137,7 +157,9 @@ def test_keras_3(why: str, answer: str) -> None:
 )
 def test_keras_3_opens_the_file_as_it_is(asked: AsKeras3, line: str) -> None:
     """Yes, yes but wrong, or no promise."""
-    report = replace(PARALLEL, path="b.h5", does_not_load_in={"Keras 3": UNPROMISED}, as_keras_3=asked)
+    report = replace(
+        PARALLEL, path="b.h5", does_not_load_in={"Keras 3": UNPROMISED}, as_keras_3=asked
+    )
     assert text.render(report).splitlines()[-1].strip() == f"Keras 3: {line}"
 
 
@@ -152,5 +174,7 @@ def test_keras_3_opens_the_file_as_it_is(asked: AsKeras3, line: str) -> None:
 )
 def test_the_command_for_keras_3(as_keras_3: AsKeras3, end: str) -> None:
     """Shown where it works; where it would refuse the file, why."""
-    report = Report(path="a b.h5", verdict="clean", does_not_load_in={"Keras 3": "old"}, as_keras_3=as_keras_3)
+    report = Report(
+        path="a b.h5", verdict="clean", does_not_load_in={"Keras 3": "old"}, as_keras_3=as_keras_3
+    )
     assert text.render(report).splitlines()[-1].strip() == f"Keras 3: no: old; {end}"

@@ -73,7 +73,9 @@ def output_names(layers: Sequence[str]) -> list[str]:
     return names
 
 
-def reordered(state: Sequence[Tensor], before: Sequence[Tensor], after: Sequence[Tensor]) -> tuple[Tensor, ...] | None:
+def reordered(
+    state: Sequence[Tensor], before: Sequence[Tensor], after: Sequence[Tensor]
+) -> tuple[Tensor, ...] | None:
     """The optimizer state for trained weights in another order; None where its layout is not clear.
 
     `before` and `after` are the same trained weights in the order that `state` is for, and in the new one. The state
@@ -94,11 +96,15 @@ def reordered(state: Sequence[Tensor], before: Sequence[Tensor], after: Sequence
         by_weight = [body[w * slots : (w + 1) * slots] for w in range(len(before))]
         if all(_is_slot(block, before) for block in by_slot):
             layouts.append((*state[:scalars], *(block[i] for block in by_slot for i in order)))
-        if all(t.shape == w.shape for block, w in zip(by_weight, before, strict=True) for t in block):
+        if all(
+            t.shape == w.shape for block, w in zip(by_weight, before, strict=True) for t in block
+        ):
             layouts.append((*state[:scalars], *(t for i in order for t in by_weight[i])))
     return layouts[0] if layouts and all(layout == layouts[0] for layout in layouts) else None
 
 
 def _is_slot(block: Sequence[Tensor], weights: Sequence[Tensor]) -> bool:
     """True if a tensor per weight is a slot: of its weight's shape, or all (1,) if the optimizer does not use it."""
-    return all(t.shape == w.shape for t, w in zip(block, weights, strict=True)) or all(t.shape == (1,) for t in block)
+    return all(t.shape == w.shape for t, w in zip(block, weights, strict=True)) or all(
+        t.shape == (1,) for t in block
+    )

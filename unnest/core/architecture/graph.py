@@ -109,7 +109,10 @@ class Graph:
         if call.arguments is call.stored:
             return call.reads
         raw_reads = tensor_refs.reads(call.stored, self.layers)
-        return tuple(Ref(name, number - self.layers[name].first, tensor) for name, number, tensor in raw_reads)
+        return tuple(
+            Ref(name, number - self.layers[name].first, tensor)
+            for name, number, tensor in raw_reads
+        )
 
     @cached_property
     def noted_shapes(self) -> Mapping[Ref, tuple[int | None, ...]]:
@@ -121,7 +124,9 @@ class Graph:
         }
 
 
-def keras_order(reads: Callable[[CallId], Iterable[Ref]], inputs: Iterable[Ref], outputs: Iterable[Ref]) -> list[str]:
+def keras_order(
+    reads: Callable[[CallId], Iterable[Ref]], inputs: Iterable[Ref], outputs: Iterable[Ref]
+) -> list[str]:
     """The order that Keras keeps a functional model's layers in, by name.
 
     Deepest layers first, where a layer's depth is that of its deepest call, counted from
@@ -142,7 +147,9 @@ def keras_order(reads: Callable[[CallId], Iterable[Ref]], inputs: Iterable[Ref],
     return sorted(depth_of_layer, key=lambda name: (-depth_of_layer[name], met[name]))
 
 
-def _walk_back(reads: Callable[[CallId], Iterable[Ref]], outputs: Iterable[Ref]) -> tuple[dict[str, int], list[CallId]]:
+def _walk_back(
+    reads: Callable[[CallId], Iterable[Ref]], outputs: Iterable[Ref]
+) -> tuple[dict[str, int], list[CallId]]:
     """Layers in the order first met, calls in the order finished. Without recursion: graphs are deep."""
     layer_order: dict[str, int] = {}
     entered: set[CallId] = set()

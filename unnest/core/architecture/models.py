@@ -41,7 +41,9 @@ def is_broken_model(entry: JsonObject) -> bool:
         return False
     if isinstance(config, OBJECT) and "input_layers" in config and "output_layers" in config:
         return True
-    holds_layers = isinstance(layers, Sequence) and any(isinstance(e, OBJECT) and "class_name" in e for e in layers)
+    holds_layers = isinstance(layers, Sequence) and any(
+        isinstance(e, OBJECT) and "class_name" in e for e in layers
+    )
     return holds_layers and entry.get("class_name") in MODEL_CLASSES
 
 
@@ -55,7 +57,9 @@ def model_name(model: JsonObject) -> str:
 
 def _entries(model: JsonObject) -> Sequence[Json] | None:
     config = model.get("config")
-    if isinstance(config, OBJECT) and "concat_axis" in config:  # Keras 1's Merge lists the models that it merges
+    if (
+        isinstance(config, OBJECT) and "concat_axis" in config
+    ):  # Keras 1's Merge lists the models that it merges
         return None
     layers = config.get("layers") if isinstance(config, OBJECT) else config
     if layers is None or not is_list(layers):
@@ -187,7 +191,12 @@ def _end_refs(config: JsonObject, key: str, names: Container[str]) -> list[tenso
     """The tensors that a model is given, or gives. Raises NotAGraph where one of them is of no layer."""
     refs = tensor_refs.reads(config.get(key), names)
     stranger = next(
-        (leaf for _, leaf in json_tree.leaves(config.get(key)) if isinstance(leaf, str) and leaf not in names), None
+        (
+            leaf
+            for _, leaf in json_tree.leaves(config.get(key))
+            if isinstance(leaf, str) and leaf not in names
+        ),
+        None,
     )
     if stranger is not None:
         raise NotAGraph(f"{key} names {stranger!r}, which is no layer")
@@ -196,7 +205,9 @@ def _end_refs(config: JsonObject, key: str, names: Container[str]) -> list[tenso
 
 def _calls_by_layer(entry_by_name: Mapping[str, JsonObject]) -> dict[str, Sequence[Json]]:
     """The stored calls of each layer entry. Raises NotAGraph where an entry has no config, or a call cannot be."""
-    without_config = next((name for name, entry in entry_by_name.items() if entry.get("config", {}) is None), None)
+    without_config = next(
+        (name for name, entry in entry_by_name.items() if entry.get("config", {}) is None), None
+    )
     if without_config is not None:
         raise NotAGraph(f"{without_config!r} has no config")
     stored_calls = {name: _stored_calls(entry) for name, entry in entry_by_name.items()}
@@ -234,12 +245,15 @@ def _first_numbers(
             return 0
         return lowest if lowest > 0 else 0 if 0 in numbers else default
 
-    in_calls = _numbers_of(entry_by_name, (group for calls in raw_reads.values() for group in calls))
+    in_calls = _numbers_of(
+        entry_by_name, (group for calls in raw_reads.values() for group in calls)
+    )
     at_ends = _numbers_of(entry_by_name, ends)
     if keras_3:
         starts = {name: first_number(name, in_calls[name], 0) for name in entry_by_name}
         return starts, {
-            name: first_number(name, at_ends[name], first_at_ends(entry_by_name[name])) for name in entry_by_name
+            name: first_number(name, at_ends[name], first_at_ends(entry_by_name[name]))
+            for name in entry_by_name
         }
     starts = {
         name: first_number(name, in_calls[name] | at_ends[name], int(is_model(entry_by_name[name])))
@@ -248,7 +262,9 @@ def _first_numbers(
     return starts, starts
 
 
-def _numbers_of(names: Iterable[str], groups: Iterable[Iterable[tensor_refs.RawRef]]) -> dict[str, set[int]]:
+def _numbers_of(
+    names: Iterable[str], groups: Iterable[Iterable[tensor_refs.RawRef]]
+) -> dict[str, set[int]]:
     numbers: dict[str, set[int]] = {name: set() for name in names}
     for name, number, _ in (ref for group in groups for ref in group):
         numbers[name].add(number)
@@ -286,12 +302,21 @@ def _read_sequential(model: JsonObject, entries: Sequence[JsonObject]) -> Graph:
     for (name, entry), stored in zip(entry_by_name.items(), entries, strict=True):
         calls = (Call((previous,) if previous else ()),)
         layers[name] = Layer(
-            name, str(entry["class_name"]), entry.get("config"), stored, calls, is_named=entry is stored
+            name,
+            str(entry["class_name"]),
+            entry.get("config"),
+            stored,
+            calls,
+            is_named=entry is stored,
         )
         previous = Ref(name, 0, 0)
     first_layer = next(iter(layers), None)
-    inputs = (Ref(first_layer, 0, 0),) if first_layer and is_input(layers[first_layer].stored) else ()
-    return Graph(model_name(model), layers, inputs, (previous,) if previous else (), model, sequential=True)
+    inputs = (
+        (Ref(first_layer, 0, 0),) if first_layer and is_input(layers[first_layer].stored) else ()
+    )
+    return Graph(
+        model_name(model), layers, inputs, (previous,) if previous else (), model, sequential=True
+    )
 
 
 def _with_names(entries: Sequence[JsonObject]) -> list[JsonObject]:
@@ -302,14 +327,21 @@ def _with_names(entries: Sequence[JsonObject]) -> list[JsonObject]:
     3.15 and tf_keras 2.21.)
     """
     taken_names = {
-        config["name"] for e in entries if isinstance(config := e.get("config"), Mapping) and "name" in config
+        config["name"]
+        for e in entries
+        if isinstance(config := e.get("config"), Mapping) and "name" in config
     }
     taken_names |= {e["name"] for e in entries if "name" in e}
     named_entries: list[JsonObject] = []
     count: dict[str, int] = {}
     for entry in entries:
         config = entry.get("config")
-        if "name" in entry or not isinstance(config, Mapping) or "name" in config or _entries(entry) is not None:
+        if (
+            "name" in entry
+            or not isinstance(config, Mapping)
+            or "name" in config
+            or _entries(entry) is not None
+        ):
             named_entries.append(entry)
             continue
         stem = snake_case(str(entry["class_name"]).rpartition(">")[2])
@@ -333,7 +365,9 @@ def snake_case(name: str) -> str:
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
-def functional(model: JsonObject, entries: Iterable[JsonObject], inputs: Json, outputs: Json) -> JsonObject:
+def functional(
+    model: JsonObject, entries: Iterable[JsonObject], inputs: Json, outputs: Json
+) -> JsonObject:
     """A functional model with other layers: their JSON entries, and the stored lists of input and output tensors."""
     config = model["config"]
     assert isinstance(config, Mapping)

@@ -50,7 +50,9 @@ def _with_list(node: Json, model: JsonObject, release: tuple[int, ...]) -> Model
     if not isinstance(inputs, OBJECT) or model_inputs is None:
         return ModelCall(node)
     names = model_inputs.names
-    has_order_of_keys = release >= BY_KEYS and (model_inputs.is_mapping or release < BY_NAME_OR_KEYS)
+    has_order_of_keys = release >= BY_KEYS and (
+        model_inputs.is_mapping or release < BY_NAME_OR_KEYS
+    )
     goes_by_keys = has_order_of_keys if is_keras_3 else release < BY_NAME
     if goes_by_keys or any(name not in inputs for name in names):
         names = sorted(inputs)[: len(names)] if is_keras_3 else sorted(inputs)
@@ -100,8 +102,12 @@ def called_by_release(architecture: JsonObject) -> str | None:
         calls = entry.get("inbound_nodes")
         if not is_list(calls) or _inputs_of(entry) is None:
             continue
-        calls_of_3 = [node for node in calls if isinstance(node, OBJECT) and tensor_refs.is_keras_3(node)]
-        readings = [[_call_today(node, entry, release) for node in calls_of_3] for release in READINGS_OF_3]
+        calls_of_3 = [
+            node for node in calls if isinstance(node, OBJECT) and tensor_refs.is_keras_3(node)
+        ]
+        readings = [
+            [_call_today(node, entry, release) for node in calls_of_3] for release in READINGS_OF_3
+        ]
         if any(reading != calls_of_3 for reading in readings):
             return str(entry.get("name"))
     return None
@@ -128,18 +134,29 @@ class _Inputs(NamedTuple):
 def _inputs_of(model: JsonObject) -> _Inputs | None:
     """The inputs of a functional model; None where they are nested, and for other layers."""
     config = model.get("config")
-    ends, layers = (config.get("input_layers"), config.get("layers")) if isinstance(config, OBJECT) else (None, None)
+    ends, layers = (
+        (config.get("input_layers"), config.get("layers"))
+        if isinstance(config, OBJECT)
+        else (None, None)
+    )
     if ends is None or not is_list(layers):
         return None
     entries = [entry for entry in layers if isinstance(entry, OBJECT)]
-    settings = [each if isinstance(each := entry.get("config"), OBJECT) else {} for entry in entries]
-    known = {str(entry.get("name", own.get("name"))) for entry, own in zip(entries, settings, strict=True)}
+    settings = [
+        each if isinstance(each := entry.get("config"), OBJECT) else {} for entry in entries
+    ]
+    known = {
+        str(entry.get("name", own.get("name")))
+        for entry, own in zip(entries, settings, strict=True)
+    }
     names: list[str] = sorted(ends) if isinstance(ends, OBJECT) else []
     refs = [ends[key] for key in names] if isinstance(ends, OBJECT) else ends
     refs = [ends] if tensor_refs.is_ref(ends, known) else refs
     if not is_list(refs) or not all(tensor_refs.is_ref(ref, known) for ref in refs):
         return None
-    return _Inputs(names or [str(ref[0]) for ref in refs if is_list(ref)], is_mapping=isinstance(ends, OBJECT))
+    return _Inputs(
+        names or [str(ref[0]) for ref in refs if is_list(ref)], is_mapping=isinstance(ends, OBJECT)
+    )
 
 
 def _first_argument(node: Json) -> tuple[Json, bool]:
@@ -147,6 +164,12 @@ def _first_argument(node: Json) -> tuple[Json, bool]:
     if not isinstance(node, OBJECT) or not tensor_refs.is_keras_3(node):
         return node, False
     args, kwargs = node["args"], node.get("kwargs")
-    first = args[0] if is_list(args) and args else kwargs.get(INPUTS) if isinstance(kwargs, OBJECT) else None
+    first = (
+        args[0]
+        if is_list(args) and args
+        else kwargs.get(INPUTS)
+        if isinstance(kwargs, OBJECT)
+        else None
+    )
     is_tensor = isinstance(first, OBJECT) and first.get("class_name") == tensor_refs.KERAS_3_TENSOR
     return None if is_tensor else first, True

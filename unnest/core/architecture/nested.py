@@ -18,8 +18,14 @@ LeafPath: TypeAlias = "tuple[str, ...]"
 def merged_models(graph: Graph) -> tuple[JsonObject, ...]:
     """Return the models that Keras 1's Merge holds, which a Sequential begins with; of any other model none."""
     first = next(iter(graph.layers.values()), None)
-    held = first.settings.get("layers") if first is not None and first.class_name == "Merge" else None
-    return tuple(entry for entry in held if isinstance(entry, OBJECT)) if graph.sequential and is_list(held) else ()
+    held = (
+        first.settings.get("layers") if first is not None and first.class_name == "Merge" else None
+    )
+    return (
+        tuple(entry for entry in held if isinstance(entry, OBJECT))
+        if graph.sequential and is_list(held)
+        else ()
+    )
 
 
 class Leaf(NamedTuple):
@@ -78,5 +84,7 @@ def by_owner(tensors: Iterable[Tensor]) -> dict[str, tuple[Tensor, ...]]:
     """Return the weights of a nested model by the layer that owns them, each without that name; "" for no owner."""
     owned: dict[str, list[Tensor]] = {}
     for tensor in tensors:
-        owned.setdefault(tensor.owner[0] if tensor.owner else "", []).append(tensor._replace(owner=tensor.owner[1:]))
+        owned.setdefault(tensor.owner[0] if tensor.owner else "", []).append(
+            tensor._replace(owner=tensor.owner[1:])
+        )
     return {name: tuple(own) for name, own in owned.items()}

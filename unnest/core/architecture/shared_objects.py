@@ -31,9 +31,13 @@ def renumber_shared_objects(before: JsonObject, after: JsonObject) -> JsonObject
     if times_after:
         times_before = Counter(_numbers(before))
         numbers = _moved_up(before, after)
-        numbers.update({n: None for n, times in times_after.items() if times == 1 and times_before[n] > 1})
+        numbers.update(
+            {n: None for n, times in times_after.items() if times == 1 and times_before[n] > 1}
+        )
         if not _is_functional(after):
-            after = _as_object(_renumbered(after, dict.fromkeys(times_after), stop_at_functional=True))
+            after = _as_object(
+                _renumbered(after, dict.fromkeys(times_after), stop_at_functional=True)
+            )
     return (
         _as_object(_renumbered(after, numbers))
         if numbers or any(map(_is_list_of_layers, json_tree.objects(after)))
@@ -67,7 +71,11 @@ def _is_functional(model: Json) -> bool:
 
 def _objects(value: Json) -> Iterator[JsonObject]:
     """Every serialized object, inner ones first: the order in which a writer numbers them."""
-    return (part for part in json_tree.objects_inner_first(value) if "class_name" in part and "config" in part)
+    return (
+        part
+        for part in json_tree.objects_inner_first(value)
+        if "class_name" in part and "config" in part
+    )
 
 
 def _numbers(value: Json) -> Iterator[int]:
@@ -80,9 +88,14 @@ def _numbers(value: Json) -> Iterator[int]:
 def _moved_up(before: JsonObject, after: JsonObject) -> dict[int, int | None]:
     """New numbers: as many objects come earlier now, plus those that a writer numbers but does not show."""
     earlier_before, earlier_after = _earlier(before), _earlier(after)
-    if any(number > MOST_PER_OBJECT * (1 + sum(1 for _ in _objects(before))) for number in earlier_after):
+    if any(
+        number > MOST_PER_OBJECT * (1 + sum(1 for _ in _objects(before)))
+        for number in earlier_after
+    ):
         return {}  # memory addresses, as Keras 3 and the zip of Keras 2 have them
-    return {number: earlier_after[number] + number - earlier_before[number] for number in earlier_after}
+    return {
+        number: earlier_after[number] + number - earlier_before[number] for number in earlier_after
+    }
 
 
 def _earlier(model: JsonObject) -> dict[int, int]:
@@ -99,7 +112,9 @@ def _earlier(model: JsonObject) -> dict[int, int]:
     return earlier
 
 
-def _renumbered(value: Json, numbers: Mapping[int, int | None], *, stop_at_functional: bool = False) -> Json:
+def _renumbered(
+    value: Json, numbers: Mapping[int, int | None], *, stop_at_functional: bool = False
+) -> Json:
     """The same JSON with other numbers (None: without) and without strays; unchanged parts are kept as they are."""
 
     def change(before: JsonObject, kept: dict[str, Json]) -> Json:
@@ -112,7 +127,9 @@ def _renumbered(value: Json, numbers: Mapping[int, int | None], *, stop_at_funct
             kept["layers"] = _plain(layers)
         return kept
 
-    return json_tree.transform(value, change, into=lambda part: not (stop_at_functional and _is_functional(part)))
+    return json_tree.transform(
+        value, change, into=lambda part: not (stop_at_functional and _is_functional(part))
+    )
 
 
 def _plain(layers: list[Json]) -> list[Json]:
@@ -124,6 +141,8 @@ def _plain(layers: list[Json]) -> list[Json]:
     others_have_names = any("name" in e for e in entries if "inbound_nodes" not in e)
     keys_to_drop = ("inbound_nodes",) if others_have_names else ("inbound_nodes", "name")
     return [
-        {k: v for k, v in e.items() if k not in keys_to_drop} if isinstance(e, Mapping) and "inbound_nodes" in e else e
+        {k: v for k, v in e.items() if k not in keys_to_drop}
+        if isinstance(e, Mapping) and "inbound_nodes" in e
+        else e
         for e in layers
     ]

@@ -34,7 +34,9 @@ def is_keras_3(node: Json) -> bool:
     return isinstance(node, Mapping) and "args" in node
 
 
-def keras_3(history: Json, shape: Sequence[int | None], dtype: str, kwargs: Mapping[str, Json]) -> Json:
+def keras_3(
+    history: Json, shape: Sequence[int | None], dtype: str, kwargs: Mapping[str, Json]
+) -> Json:
     """A call on one tensor as Keras 3 stores it; `history` is [layer, node, tensor], `dtype` as in `float32`."""
     tensor = {"shape": list(shape), "dtype": dtype, "keras_history": history}
     return {"args": [{"class_name": KERAS_3_TENSOR, "config": tensor}], "kwargs": kwargs}
@@ -55,7 +57,9 @@ def with_rows(node: Json, rows: int) -> Json:
     def change(spec: JsonObject) -> JsonObject:
         shape = spec.get("shape")
         is_fixed = isinstance(shape, list) and shape and shape[0] is not None
-        return {**spec, "shape": [rows, *shape[1:]]} if isinstance(shape, list) and is_fixed else spec
+        return (
+            {**spec, "shape": [rows, *shape[1:]]} if isinstance(shape, list) and is_fixed else spec
+        )
 
     return _with_tensor_specs(node, change)
 
@@ -66,7 +70,9 @@ def _with_tensor_specs(node: Json, change: Callable[[JsonObject], JsonObject]) -
     def changed(part: JsonObject, parts: dict[str, Json]) -> Json:
         spec = part.get("config")
         is_tensor = part.get("class_name") == KERAS_3_TENSOR and isinstance(spec, Mapping)
-        return {**part, "config": change(spec)} if is_tensor and isinstance(spec, Mapping) else parts
+        return (
+            {**part, "config": change(spec)} if is_tensor and isinstance(spec, Mapping) else parts
+        )
 
     return json_tree.transform(node, changed)
 
@@ -87,7 +93,9 @@ def reads(node: Json, layers: Container[str]) -> list[RawRef]:
     return refs
 
 
-def noted_shapes(node: Json, layers: Container[str]) -> Iterator[tuple[RawRef, tuple[int | None, ...]]]:
+def noted_shapes(
+    node: Json, layers: Container[str]
+) -> Iterator[tuple[RawRef, tuple[int | None, ...]]]:
     """Every tensor of a stored node beside which Keras 3 notes its shape, None for a size that is not known."""
     for part in json_tree.objects(node):
         spec = part.get("config") if part.get("class_name") == KERAS_3_TENSOR else None
@@ -99,7 +107,9 @@ def noted_shapes(node: Json, layers: Container[str]) -> Iterator[tuple[RawRef, t
 
 def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRef]) -> Json:
     """The same structure with every reference replaced; what holds none is returned as it is."""
-    if node is None or isinstance(node, (str, int, float)):  # most are, and asking an abstract class takes its time
+    if node is None or isinstance(
+        node, (str, int, float)
+    ):  # most are, and asking an abstract class takes its time
         return node
     if isinstance(node, Mapping):
         charge_steps(STEPS_A_PART)
@@ -125,7 +135,9 @@ def without_tensors(node: Json, layers: Container[str]) -> Json:
     return [without_tensors(part, layers) for part in node]
 
 
-def _rewrite_mapping(node: Mapping[str, Json], layers: Container[str], change: Callable[[RawRef], RawRef]) -> Json:
+def _rewrite_mapping(
+    node: Mapping[str, Json], layers: Container[str], change: Callable[[RawRef], RawRef]
+) -> Json:
     if node.get("class_name") == KERAS_3_TENSOR:
         config = node.get("config")
         history = config.get("keras_history") if isinstance(config, Mapping) else None
@@ -133,7 +145,9 @@ def _rewrite_mapping(node: Mapping[str, Json], layers: Container[str], change: C
             return {**node, "config": {**config, "keras_history": rewrite(history, layers, change)}}
         return node
     parts = {key: rewrite(node[key], layers, change) for key in sorted(node)}
-    return node if all(parts[key] is node[key] for key in parts) else {key: parts[key] for key in node}
+    return (
+        node if all(parts[key] is node[key] for key in parts) else {key: parts[key] for key in node}
+    )
 
 
 def is_ref(node: Json, layers: Container[str]) -> bool:
@@ -143,7 +157,9 @@ def is_ref(node: Json, layers: Container[str]) -> bool:
 
 def counts_below_zero(node: Json, layers: Container[str]) -> bool:
     """Return True if an entry of a Keras 1 or 2 node has negative numbers; entries are references, not settings."""
-    if not isinstance(node, list):  # asking an abstract class takes its time, and these are asked of every node
+    if not isinstance(
+        node, list
+    ):  # asking an abstract class takes its time, and these are asked of every node
         return False
     for entry in node:
         if not isinstance(entry, list) or len(entry) not in REF_LENGTHS:

@@ -37,7 +37,9 @@ def _apart(found: Layers, *, is_standalone: bool) -> Layers:
     apart: dict[str, tuple[Tensor, ...]] = {}
     for owner, own in found.items():
         parts = {tensor: _parts(owner, tensor) for tensor in own}
-        is_one = all(map(_is_keras_part, parts.values()))  # attention, say, or a model that is built when called
+        is_one = all(
+            map(_is_keras_part, parts.values())
+        )  # attention, say, or a model that is built when called
         if is_one or _is_bidirectional(parts):
             apart[owner] = own
         elif is_standalone:
@@ -45,7 +47,9 @@ def _apart(found: Layers, *, is_standalone: bool) -> Layers:
                 layer = "/".join((owner, *parts[tensor]))
                 apart[layer] = (*apart.get(layer, ()), tensor)
         elif len(set(parts.values())) > 1:
-            names = ", ".join("/".join((owner, *inner)) for inner in list(dict.fromkeys(parts.values()))[:3])
+            names = ", ".join(
+                "/".join((owner, *inner)) for inner in list(dict.fromkeys(parts.values()))[:3]
+            )
             raise Ambiguous(f"{names} are layers, or parts of one that is called {owner}")
         else:
             apart[owner] = own
@@ -65,13 +69,19 @@ def _is_bidirectional(parts: Mapping[Tensor, tuple[str, ...]]) -> bool:
     ways = [inner[0].partition("_") for inner in parts.values()]
     recurrent = {parts[tensor][0] for tensor in parts if "/recurrent_kernel" in tensor.name}
     is_one_layer = len({name for _, _, name in ways}) == 1
-    return is_one_layer and {way for way, _, _ in ways} == set(OTHER_SIDE) and len(recurrent) == len(OTHER_SIDE)
+    return (
+        is_one_layer
+        and {way for way, _, _ in ways} == set(OTHER_SIDE)
+        and len(recurrent) == len(OTHER_SIDE)
+    )
 
 
 def _is_keras_part(parts: Sequence[str]) -> bool:
     """Return True if Keras itself gives such names to parts of its layers, or to layers without a name."""
     bare = [re.sub(r"^(forward|backward)_|_\d+$", "", part) for part in parts]
-    return all(part in PARTS or part.endswith("cell") or part in _automatic_names() for part in bare)
+    return all(
+        part in PARTS or part.endswith("cell") or part in _automatic_names() for part in bare
+    )
 
 
 @cache
@@ -98,7 +108,9 @@ def _with_bidirectional(found: Layers) -> Layers:
         if "/" in own[0].name or [t.shape for t in twin] != [t.shape for t in own]:
             together[owner] = own
         elif not RECURRENT_OF_KERAS_1.fullmatch(inner):
-            raise Ambiguous(f"forward_{inner} and backward_{inner} are two layers, or one Bidirectional")
+            raise Ambiguous(
+                f"forward_{inner} and backward_{inner} are two layers, or one Bidirectional"
+            )
         elif side == "forward":
             number += 1
             together[f"bidirectional_{number}"] = (*own, *twin)

@@ -57,21 +57,30 @@ def runs(tensors: Sequence[Tensor], graph: Graph, names: Sequence[str]) -> Mappi
     """
     candidates = _candidates(tensors, graph, names)
     layers = [candidate.with_one_run() for candidate in candidates]
-    totals = [count_stored_once(e) if is_model(e := graph.layers[name].stored) else None for name in names]
-    sharing = [candidate.with_one_run(total) for candidate, total in zip(candidates, totals, strict=True)]
+    totals = [
+        count_stored_once(e) if is_model(e := graph.layers[name].stored) else None for name in names
+    ]
+    sharing = [
+        candidate.with_one_run(total) for candidate, total in zip(candidates, totals, strict=True)
+    ]
     if _promised(layers) != len(tensors) == _promised(sharing):
         layers = sharing
     shares = _only_reading(tensors, layers, border=len(tensors))
     if shares is None:
         raise Ambiguous(f"{len(tensors)} weights do not fit the layers of {graph.name}")
-    return {name: Share(share.tensors, sorted_out=False) for name, share in zip(names, shares, strict=True)}
+    return {
+        name: Share(share.tensors, sorted_out=False)
+        for name, share in zip(names, shares, strict=True)
+    }
 
 
 def _promised(layers: Iterable[OwnerCandidate]) -> int:
     return sum(layer.promised.total for layer in layers if layer.promised is not None)
 
 
-def _candidates(tensors: Sequence[Tensor], graph: Graph, names: Iterable[str]) -> list[OwnerCandidate]:
+def _candidates(
+    tensors: Sequence[Tensor], graph: Graph, names: Iterable[str]
+) -> list[OwnerCandidate]:
     borne = names_of_nameless(tensors, graph)
     return [OwnerCandidate.of(graph.layers[name], borne.get(name, "")) for name in names]
 
@@ -131,7 +140,9 @@ def layers_placed_by_order(shares: Mapping[str, Share], graph: Graph) -> tuple[s
             continue
         by_order.append(name)
         if [t.shape for t in named.get(index, ())] == [t.shape for t in share.tensors]:
-            raise Ambiguous(f"the weights called {name} stand where those of another layer of its shape belong")
+            raise Ambiguous(
+                f"the weights called {name} stand where those of another layer of its shape belong"
+            )
     return tuple(by_order)
 
 
@@ -150,7 +161,9 @@ def _by_owner(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
     shares = {}
     for name in graph.layers:
         own = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[0] == name]
-        shares[name] = Share(tuple(t for t in own if t.trained), tuple(t for t in own if not t.trained))
+        shares[name] = Share(
+            tuple(t for t in own if t.trained), tuple(t for t in own if not t.trained)
+        )
     return shares
 
 
@@ -193,8 +206,12 @@ def _border(layers: Sequence[OwnerCandidate], owners: Sequence[int]) -> int | No
     counts = [owned[index] for index in range(len(layers))]
     starts = [0, *accumulate(counts)]
     runs = list(zip(layers, counts, strict=True))
-    last = next((i for i, (layer, count) in enumerate(runs) if not layer.may_own(count, 0)), len(runs) - 1)
-    first = next((i for i, (layer, count) in reversed([*enumerate(runs)]) if not layer.may_own(0, count)), 0)
+    last = next(
+        (i for i, (layer, count) in enumerate(runs) if not layer.may_own(count, 0)), len(runs) - 1
+    )
+    first = next(
+        (i for i, (layer, count) in reversed([*enumerate(runs)]) if not layer.may_own(0, count)), 0
+    )
     borders = [
         starts[i] + trained
         for i in range(first, last + 1)
@@ -205,7 +222,9 @@ def _border(layers: Sequence[OwnerCandidate], owners: Sequence[int]) -> int | No
     return min(borders, key=lambda border: abs(border - promised), default=None)
 
 
-def weights_by_leaf(model: JsonObject, groups: Sequence[Group]) -> dict[LeafPath, tuple[Tensor, ...]]:
+def weights_by_leaf(
+    model: JsonObject, groups: Sequence[Group]
+) -> dict[LeafPath, tuple[Tensor, ...]]:
     """Return the weights of each leaf layer; `groups` bear the names of the layers of `model`.
 
     Raises:
@@ -224,4 +243,6 @@ def _by_leaf(
             yield (*path, name), tensors
             continue
         inner = split(tensors, read(layer.stored))
-        yield from _by_leaf(layer.stored, {n: share.tensors for n, share in inner.items()}, (*path, name))
+        yield from _by_leaf(
+            layer.stored, {n: share.tensors for n, share in inner.items()}, (*path, name)
+        )

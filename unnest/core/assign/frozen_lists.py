@@ -76,16 +76,27 @@ class _Owner(NamedTuple):
             return cls(layer, (), 0, is_frozen=False)
         weights = promised(layer.class_name, layer.config)
         claimant = OwnerCandidate.of(layer, "")
-        is_known = claimant.is_plain or (is_keras_class(layer.class_name, layer.stored) and not weights_apart(layer))
+        is_known = claimant.is_plain or (
+            is_keras_class(layer.class_name, layer.stored) and not weights_apart(layer)
+        )
         if weights is None or weights.total != len(tensors) or not is_known:
             return None
-        return cls(layer, tuple(tensors), weights.trained, is_frozen=layer.settings.get("trainable") is False)
+        return cls(
+            layer,
+            tuple(tensors),
+            weights.trained,
+            is_frozen=layer.settings.get("trainable") is False,
+        )
 
 
 def weights_apart(layer: Layer) -> bool:
     """Return True if weights of a layer that holds others may stand apart in a list: frozen parts, or statistics."""
     weights = promised(layer.class_name, layer.config)
-    return weights is None or weights.statistics > 0 or any(part.is_frozen for part in parts_of(layer.stored))
+    return (
+        weights is None
+        or weights.statistics > 0
+        or any(part.is_frozen for part in parts_of(layer.stored))
+    )
 
 
 class _Order(NamedTuple):
@@ -113,7 +124,10 @@ class _Order(NamedTuple):
         """The list in the order of the architecture."""
         counts = [0 if owner.is_frozen else owner.trained for owner in self.owners]
         pairs = list(zip(self.owners, counts, strict=True))
-        return (*_joined(o.tensors[:n] for o, n in pairs), *_joined(o.tensors[n:] for o, n in pairs))
+        return (
+            *_joined(o.tensors[:n] for o, n in pairs),
+            *_joined(o.tensors[n:] for o, n in pairs),
+        )
 
     @property
     def _border(self) -> int | None:

@@ -38,7 +38,11 @@ def misplaced(stored: Stored) -> str | None:
 
 def _first(model: JsonObject, groups: Sequence[Group]) -> str | None:
     return next(
-        (group.name for layer, group in _nested_models(model, groups) if _changes_places(layer.stored, group.tensors)),
+        (
+            group.name
+            for layer, group in _nested_models(model, groups)
+            if _changes_places(layer.stored, group.tensors)
+        ),
         None,
     )
 
@@ -59,7 +63,11 @@ def stored_once(stored: Stored) -> str | None:
     one Dense, and one Sequential, in two TimeDistributed layers, one cell in two RNNs, each in a model within another,
     in `.h5` files of Keras 3.15 and tf_keras 2.21.)
     """
-    if stored.contents != "model" or stored.architecture is None or not is_model(stored.architecture):
+    if (
+        stored.contents != "model"
+        or stored.architecture is None
+        or not is_model(stored.architecture)
+    ):
         return None
     return memoize(_first_stored_once, stored.architecture, stored.groups)
 
@@ -67,7 +75,9 @@ def stored_once(stored: Stored) -> str | None:
 def _first_stored_once(model: JsonObject, groups: Sequence[Group]) -> str | None:
     for layer, group in _nested_models(model, groups):
         is_told = any(t.owner for t in group.tensors)
-        if not is_told and len(at_every_place(group.tensors, read(layer.stored))) > len(group.tensors):
+        if not is_told and len(at_every_place(group.tensors, read(layer.stored))) > len(
+            group.tensors
+        ):
             return layer.name
     return None
 
@@ -82,12 +92,18 @@ def _changes_places(model: JsonObject, tensors: Sequence[Tensor]) -> bool:
         return False
     trained = [*accumulate((a for a, _ in counts), initial=0)]
     rest = [*accumulate((b for _, b in counts), initial=trained[-1])]
-    given = [[*tensors[a:b], *tensors[c:d]] for (a, b), (c, d) in zip(pairwise(trained), pairwise(rest), strict=True)]
+    given = [
+        [*tensors[a:b], *tensors[c:d]]
+        for (a, b), (c, d) in zip(pairwise(trained), pairwise(rest), strict=True)
+    ]
     try:
         shares = split(tensors, graph)
     except Ambiguous:
         return False
-    return any(list(share.tensors) != weights for share, weights in zip(shares.values(), given, strict=True))
+    return any(
+        list(share.tensors) != weights
+        for share, weights in zip(shares.values(), given, strict=True)
+    )
 
 
 def is_state_of_fewer(stored: Stored) -> bool:
@@ -99,13 +115,18 @@ def is_state_of_fewer(stored: Stored) -> bool:
     if not stored.optimizer or stored.architecture is None or not is_model(stored.architecture):
         return False
     layer_names = layer_name_by_group(stored.architecture, stored.groups)
-    groups = [Group(layer_names.get(group.name, group.name), group.tensors) for group in stored.groups]
+    groups = [
+        Group(layer_names.get(group.name, group.name), group.tensors) for group in stored.groups
+    ]
     trained = _trained_shapes(stored.architecture, groups)
     slots = Counter(tensor.shape for tensor in stored.optimizer if tensor.shape)
     if trained is None or not slots:
         return False
     return not _is_of(slots, trained) and any(
-        all(count % times == 0 and count // times <= trained[shape] for shape, count in slots.items())
+        all(
+            count % times == 0 and count // times <= trained[shape]
+            for shape, count in slots.items()
+        )
         for times in range(1, MOST_SLOTS + 1)
     )
 

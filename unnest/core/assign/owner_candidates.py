@@ -48,7 +48,9 @@ class OwnerCandidate(NamedTuple):
         """The same layer in a list that does not set apart what is trained; `total`: other than its config promises."""
         if total is None:
             total = None if self.promised is None else self.promised.total
-        return self._replace(promised=None if total is None else Expected(total, 0), trained_counts=None)
+        return self._replace(
+            promised=None if total is None else Expected(total, 0), trained_counts=None
+        )
 
     def may_own(self, trained: int, rest: int) -> bool:
         """Return True if Keras can have stored so many trained and other weights as the layer's.
@@ -65,7 +67,9 @@ class OwnerCandidate(NamedTuple):
     def fits(self, tensors: Iterable[Tensor]) -> bool:
         """Return True if the layer's sizes occur in the shapes of its weights."""
         shapes = [t.shape for t in tensors]
-        return not shapes or all(any(d % unit == 0 for s in shapes for d in s) for unit in self.units)
+        return not shapes or all(
+            any(d % unit == 0 for s in shapes for d in s) for unit in self.units
+        )
 
     def counts(self) -> tuple[int, int]:
         """Return how many trained and how many other weights the config promises."""
@@ -76,7 +80,11 @@ class OwnerCandidate(NamedTuple):
     def possible_counts(self) -> list[tuple[int, int]]:
         """Return `counts`, and the other splits that result if a model in the layer, or a part of it, was frozen."""
         trained, rest = self.counts()
-        others = range(trained) if self.trained_counts is None else sorted(self.trained_counts - {trained})
+        others = (
+            range(trained)
+            if self.trained_counts is None
+            else sorted(self.trained_counts - {trained})
+        )
         return [(trained, rest), *((t, trained + rest - t) for t in reversed(others))]
 
 
@@ -94,17 +102,24 @@ def _claimant(layer: Layer, borne: str) -> OwnerCandidate:
 
 def _has_none(layer: Layer) -> bool:
     """True if a layer has no weights for certain; a custom layer may have some that its config does not mention."""
-    if is_model(layer.stored) or has_initializers(layer.config) or _promised(layer.stored) is not None:
+    if (
+        is_model(layer.stored)
+        or has_initializers(layer.config)
+        or _promised(layer.stored) is not None
+    ):
         return False
     record = layer_record(today(layer.class_name))
-    may_be_silent = record.has_silent_weights or record.keras_1_rules  # of Keras 1, some configs lack the rules
+    may_be_silent = (
+        record.has_silent_weights or record.keras_1_rules
+    )  # of Keras 1, some configs lack the rules
     return is_keras_class(layer.class_name, layer.stored) and not may_be_silent
 
 
 def _is_open(layer: Layer) -> bool:
     """Return True if a model holds layers that may have weights which their configs do not mention."""
     return is_model(layer.stored) and any(
-        _promised(leaf.layer.stored) is None and not _has_none(leaf.layer) for leaf in leaves(layer.stored)
+        _promised(leaf.layer.stored) is None and not _has_none(leaf.layer)
+        for leaf in leaves(layer.stored)
     )
 
 
@@ -119,7 +134,11 @@ def _names_within(entry: JsonObject) -> Iterator[str]:
         held = part.get("layer")
         if "merge_mode" in part and isinstance(held, Mapping):
             forward = "forward_"
-            yield from (f"backward_{name.removeprefix(forward)}" for name in _names(held) if name.startswith(forward))
+            yield from (
+                f"backward_{name.removeprefix(forward)}"
+                for name in _names(held)
+                if name.startswith(forward)
+            )
 
 
 def _names(entry: JsonObject) -> Iterator[str]:
@@ -171,7 +190,9 @@ def _trained_counts(entry: JsonObject) -> frozenset[int] | None:
         # What a layer holds may be frozen part by part; a Bidirectional's config mentions one of its two.
         return frozenset({0, told.trained}) | _sums({0, part.trained} for part in parts_of(entry))
     by_layer = [
-        _trained_counts(each.stored) for each in read(entry).layers.values() if _promised(each.stored) is not None
+        _trained_counts(each.stored)
+        for each in read(entry).layers.values()
+        if _promised(each.stored) is not None
     ]
     known = [counts for counts in by_layer if counts is not None]
     return _sums(known) | {0} if len(known) == len(by_layer) else None
@@ -194,12 +215,16 @@ def names_of_nameless(tensors: Sequence[Tensor], graph: Graph) -> dict[str, str]
     by_stem: dict[str, list[str]] = {}
     for layer in graph.layers.values():
         if not layer.is_named:
-            by_stem.setdefault(snake_case(layer.class_name.rpartition(">")[2]), []).append(layer.name)
+            by_stem.setdefault(snake_case(layer.class_name.rpartition(">")[2]), []).append(
+                layer.name
+            )
     named = {layer.name for layer in graph.layers.values() if layer.is_named}
     borne: dict[str, str] = {}
     for stem, nameless in by_stem.items():
         form = re.compile(rf"{re.escape(stem)}(?:_(\d+))?")
-        parts = dict.fromkeys(part for t in tensors for part in t.name.split("/")[:-1] if form.fullmatch(part))
+        parts = dict.fromkeys(
+            part for t in tensors for part in t.name.split("/")[:-1] if form.fullmatch(part)
+        )
         met = [part for part in parts if part not in named]
         numbers = [int(m[1] or 0) for part in met if (m := form.fullmatch(part))]
         if len(met) == len(nameless) and numbers == sorted(numbers):
@@ -207,7 +232,9 @@ def names_of_nameless(tensors: Sequence[Tensor], graph: Graph) -> dict[str, str]
     return borne
 
 
-def name_claims(tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]) -> list[frozenset[int] | None]:
+def name_claims(
+    tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]
+) -> list[frozenset[int] | None]:
     """Return for every tensor the indices of the layers that its name contains; None if it contains none."""
     claims = _claims(tensors, layers)
     if _are_kept(claims, layers):
@@ -215,7 +242,9 @@ def name_claims(tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]) -> 
     return _claims_counted_from_one(tensors, layers) or claims
 
 
-def _claims(tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]) -> list[frozenset[int] | None]:
+def _claims(
+    tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]
+) -> list[frozenset[int] | None]:
     own: dict[str, set[int]] = {}
     for has_none in (False, True):  # a merge layer may bear the name of a layer in the template
         named: dict[str, set[int]] = {}
@@ -248,7 +277,9 @@ def _are_kept(claims: Sequence[frozenset[int] | None], layers: Sequence[OwnerCan
     A layer whose config may not mention all has any number, but not none.
     """
     owners = Counter(next(iter(claim)) for claim in claims if claim is not None and len(claim) == 1)
-    return owners.total() == len(claims) and all(_has_its_own(layer, owners[k]) for k, layer in enumerate(layers))
+    return owners.total() == len(claims) and all(
+        _has_its_own(layer, owners[k]) for k, layer in enumerate(layers)
+    )
 
 
 def _has_its_own(layer: OwnerCandidate, count: int) -> bool:
@@ -275,12 +306,18 @@ NUMBERED = re.compile(r"(.*?)(?:_([1-9]\d{0,5}))?")
 
 def _bearers(weight_name: str, own: Mapping[str, set[int]]) -> frozenset[int] | None:
     parts = weight_name.split("/")
-    for length in range(len(parts), 0, -1):  # a layer's name may be a path itself: the longest that is borne counts
-        paths = ("/".join(parts[start : start + length]) for start in range(len(parts) - length + 1))
+    for length in range(
+        len(parts), 0, -1
+    ):  # a layer's name may be a path itself: the longest that is borne counts
+        paths = (
+            "/".join(parts[start : start + length]) for start in range(len(parts) - length + 1)
+        )
         exact = [own[path] for path in paths if path in own]
         if exact:
             return frozenset[int]().union(*exact)
-    for part in parts:  # `dense_1_W` in Keras 1, `dense_1_1/kernel` where a name was taken in the writer's graph
+    for part in (
+        parts
+    ):  # `dense_1_W` in Keras 1, `dense_1_1/kernel` where a name was taken in the writer's graph
         stem = part
         while "_" in stem:
             stem = stem.rpartition("_")[0]

@@ -65,7 +65,9 @@ class Search:
     @cached_property
     def _layers_with_name(self) -> frozenset[int]:
         """The layers that at least one weight is named after unambiguously."""
-        return frozenset(next(iter(claim)) for claim in self.claims if claim is not None and len(claim) == 1)
+        return frozenset(
+            next(iter(claim)) for claim in self.claims if claim is not None and len(claim) == 1
+        )
 
     def only_reading(self) -> list[Share] | None:
         """Return the only reading, or None.
@@ -78,10 +80,14 @@ class Search:
         for border in self._borders():
             for counts in self._readings(border):
                 shares = self._shares(counts, border)
-                if all([s.tensors for s in shares] != [s.tensors for s in other] for other in found):
+                if all(
+                    [s.tensors for s in shares] != [s.tensors for s in other] for other in found
+                ):
                     found.append(shares)
                 if len(found) > 1:
-                    raise Ambiguous("the names and order of its weights allow more than one reading")
+                    raise Ambiguous(
+                        "the names and order of its weights allow more than one reading"
+                    )
         return found[0] if found else None
 
     def _borders(self) -> Iterable[int]:
@@ -91,7 +97,11 @@ class Search:
         if self.rules.spare_unknown and all(c is None for c in self.claims):
             promised = sum(layer.counts()[0] for layer in self.layers)
             return [promised] if promised <= len(self.tensors) else []
-        certain = [(k, next(iter(claim))) for k, claim in enumerate(self.claims) if claim and len(claim) == 1]
+        certain = [
+            (k, next(iter(claim)))
+            for k, claim in enumerate(self.claims)
+            if claim and len(claim) == 1
+        ]
         falls = [(a, b) for (a, x), (b, y) in pairwise(certain) if y < x]
         if len(falls) > 1:
             return []
@@ -130,7 +140,11 @@ class Search:
             self.steps += 1
             if self.steps > MAX_STEPS:
                 raise Ambiguous("too many readings of its weights are possible")
-            if counts[0] <= limits[0] and counts[1] <= limits[1] and self._may_own(index, at, counts, end):
+            if (
+                counts[0] <= limits[0]
+                and counts[1] <= limits[1]
+                and self._may_own(index, at, counts, end)
+            ):
                 yield counts
 
     def _possible_counts(
@@ -139,7 +153,9 @@ class Search:
         """Return the numbers that the rules, the layer's config and the names in reach leave to a layer."""
         layer, rules = self.layers[index], self.rules
         is_named = any(
-            claim is not None for start, n in zip(at, limits, strict=True) for claim in self.claims[start : start + n]
+            claim is not None
+            for start, n in zip(at, limits, strict=True)
+            for claim in self.claims[start : start + n]
         )
         if layer.promised is not None and (rules.kept_promises or not is_named):
             if layer.is_open and is_named and not rules.whole_scopes:
@@ -157,12 +173,18 @@ class Search:
         trained, others = (self._stops(index, at[k], limits[k], end[k]) for k in range(2))
         return product(trained, others)
 
-    def _may_own(self, index: int, at: WeightCounts, counts: WeightCounts, end: WeightCounts) -> bool:
+    def _may_own(
+        self, index: int, at: WeightCounts, counts: WeightCounts, end: WeightCounts
+    ) -> bool:
         """Return True if so many tensors from the positions `at` on can be a layer's, by scopes, config and shapes."""
         layer = self.layers[index]
-        if not self.rules.torn_scopes and not _whole_owners(self.tensors, self.claims, at, counts, end):
+        if not self.rules.torn_scopes and not _whole_owners(
+            self.tensors, self.claims, at, counts, end
+        ):
             return False
-        if layer.is_plain and not layer.may_own(*counts):  # configs of other layers may not show what is trained
+        if layer.is_plain and not layer.may_own(
+            *counts
+        ):  # configs of other layers may not show what is trained
             return False
         if layer.units and not layer.fits(self._tensors_from(at, counts)):
             return False
@@ -170,7 +192,11 @@ class Search:
 
     def _tensors_from(self, at: WeightCounts, counts: WeightCounts) -> list[Tensor]:
         """Return the trained and the other tensors from the positions `at` on."""
-        return [tensor for start, n in zip(at, counts, strict=True) for tensor in self.tensors[start : start + n]]
+        return [
+            tensor
+            for start, n in zip(at, counts, strict=True)
+            for tensor in self.tensors[start : start + n]
+        ]
 
     @cached_property
     def _scopes(self) -> Counter[str]:
@@ -183,7 +209,11 @@ class Search:
 
     def _stops(self, index: int, start: int, most: int, stop: int) -> list[int]:
         """After how many tensors a layer's may end: not where the next one bears its name alone."""
-        return [n for n in range(most + 1) if start + n == stop or self.claims[start + n] != frozenset({index})]
+        return [
+            n
+            for n in range(most + 1)
+            if start + n == stop or self.claims[start + n] != frozenset({index})
+        ]
 
     def _reach(self, index: int, start: int, stop: int) -> int:
         """Return how many tensors from `start` on may be the layer's, by the names of the others."""

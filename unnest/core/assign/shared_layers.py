@@ -49,7 +49,11 @@ class _Place(NamedTuple):
         """The name by which the layer that has the weights is met again; some cells have none."""
         config = self.entry.get("config")
         name = config.get("name") if isinstance(config, Mapping) else None
-        return name if self.entry is not self.layer.stored and isinstance(name, str) else self.layer.name
+        return (
+            name
+            if self.entry is not self.layer.stored and isinstance(name, str)
+            else self.layer.name
+        )
 
     def is_borne_by(self, tensor: Tensor) -> bool:
         """Return True if a weight is named after this layer, the one that wraps it, or one within it."""
@@ -81,7 +85,9 @@ def at_every_place(tensors: Sequence[Tensor], graph: Graph) -> Sequence[Tensor]:
     rest = {name: [*islice(following, place.rest)] for name, place in first.items()}
     names = [place.name for place in places]
     shared = [name for name, times in Counter(names).items() if times > 1]
-    if not all(first[name].is_borne_by(t) for name in shared for t in (*trained[name], *rest[name])):
+    if not all(
+        first[name].is_borne_by(t) for name in shared for t in (*trained[name], *rest[name])
+    ):
         return tensors
     return [
         t._replace(owner=place.path, trained=part is trained)
@@ -96,7 +102,9 @@ def _places(graph: Graph) -> Iterator[_Place]:
     for path, layer in leaves(graph.model):
         candidate = OwnerCandidate.of(layer, "")
         is_known = candidate.promised is not None or candidate.has_none
-        yield _Place(path, layer, wrapped(layer.stored) or layer.stored, *candidate.counts(), is_known)
+        yield _Place(
+            path, layer, wrapped(layer.stored) or layer.stored, *candidate.counts(), is_known
+        )
 
 
 def _total(places: Iterable[_Place]) -> int:

@@ -15,7 +15,9 @@ from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import CallId, Group, JsonObject, Tensor
 
 
-def shared_out(groups: Sequence[Group], architecture: JsonObject) -> tuple[tuple[Group, ...], tuple[str, ...]]:
+def shared_out(
+    groups: Sequence[Group], architecture: JsonObject
+) -> tuple[tuple[Group, ...], tuple[str, ...]]:
     """Return the groups of the single-device model, and its layers that order alone placed.
 
     One group holds the template's weights, as a flat list. The groups of a head, which follows it, have names of layers
@@ -31,8 +33,13 @@ def shared_out(groups: Sequence[Group], architecture: JsonObject) -> tuple[tuple
     if not with_weights or not head.keys() <= graph.layers.keys():
         raise Ambiguous("the layers of the architecture given are not those of the weights")
     flat_list = with_weights[0].tensors
-    template = replace(graph, layers={name: each for name, each in graph.layers.items() if name not in head})
-    shares = {**split(flat_list, template), **{name: Share(tensors) for name, tensors in head.items()}}
+    template = replace(
+        graph, layers={name: each for name, each in graph.layers.items() if name not in head}
+    )
+    shares = {
+        **split(flat_list, template),
+        **{name: Share(tensors) for name, tensors in head.items()},
+    }
     if head:
         _check_head(graph, head, flat_list, shares)
     by_order = layers_placed_by_order({name: shares[name] for name in graph.layers}, graph)
@@ -40,7 +47,10 @@ def shared_out(groups: Sequence[Group], architecture: JsonObject) -> tuple[tuple
 
 
 def _check_head(
-    graph: Graph, head: Mapping[str, Sequence[Tensor]], flat_list: Sequence[Tensor], shares: Mapping[str, Share]
+    graph: Graph,
+    head: Mapping[str, Sequence[Tensor]],
+    flat_list: Sequence[Tensor],
+    shares: Mapping[str, Share],
 ) -> None:
     """Raises Ambiguous where something speaks against it that these layers are the head, and all others the template.
 
@@ -57,7 +67,10 @@ def _check_head(
     of_head = {index for index, name in enumerate(graph.layers) if name in head}
     if any(claim and claim <= of_head for claim in name_claims(flat_list, [*candidates.values()])):
         raise Ambiguous("weights within the template bear the name of a layer behind it")
-    late = next((name for name in _followers(graph, head) if name not in head and shares[name].tensors), None)
+    late = next(
+        (name for name in _followers(graph, head) if name not in head and shares[name].tensors),
+        None,
+    )
     if late is not None:
         raise Ambiguous(f"{late} follows {next(iter(head))}, and has weights within the template")
 
@@ -67,7 +80,9 @@ def _followers(graph: Graph, layers: Collection[str]) -> list[str]:
     if graph.sequential:
         names = [*graph.layers]
         return names[min(map(names.index, layers)) + 1 :]
-    pending = [CallId(name, rank) for name in layers for rank in range(len(graph.layers[name].calls))]
+    pending = [
+        CallId(name, rank) for name in layers for rank in range(len(graph.layers[name].calls))
+    ]
     met = {*pending}
     for at in pending:
         following = {user for user, _ in graph.readers.get(at, ())} - met

@@ -15,7 +15,9 @@ from unnest.core.model import Group, JsonObject
 def group_names(model: JsonObject) -> list[str]:
     """The layers that get a group: a Sequential does not count its input layer among its own."""
     graph = read(model)
-    return [n for n, layer in graph.layers.items() if not (graph.sequential and is_input(layer.stored))]
+    return [
+        n for n, layer in graph.layers.items() if not (graph.sequential and is_input(layer.stored))
+    ]
 
 
 def grouped_layers(model: JsonObject) -> dict[str, Layer]:
@@ -72,4 +74,8 @@ def layer_name_by_group(model: JsonObject, groups: Sequence[Group]) -> dict[str,
     """Return the graph's name for each group; an old Sequential's entry in another has no name in the JSON."""
     names = group_names(model)
     are_in_layer_order = read(model).sequential and len(names) == len(groups)
-    return {group.name: name for group, name in zip(groups, names, strict=False)} if are_in_layer_order else {}
+    return (
+        {group.name: name for group, name in zip(groups, names, strict=False)}
+        if are_in_layer_order
+        else {}
+    )

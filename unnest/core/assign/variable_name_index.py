@@ -59,22 +59,34 @@ class Bearers:
             return None
         start, stop = span
         layer = "/".join(parts[start:stop])
-        return self._claim(variable, layer, "/".join(parts[:stop]), tuple(parts[stop:-1]), parts[-1])
+        return self._claim(
+            variable, layer, "/".join(parts[:stop]), tuple(parts[stop:-1]), parts[-1]
+        )
 
     def _by_beginning(self, variable: Variable, parts: Sequence[str]) -> Bearing | None:
         """`conv_W`, or what a layer in a layer's config is called, in the place of `conv`."""
         *scope, last = parts
-        beginnings = [last[:index] for index in range(len(last) - 1, 0, -1) if last[index] == "_"]  # the longest first
+        beginnings = [
+            last[:index] for index in range(len(last) - 1, 0, -1) if last[index] == "_"
+        ]  # the longest first
         name = next((each for names in (self._layer_names, self._layer_of_inner_name)
                      for each in beginnings if each in names), None)  # fmt: skip
         if name is None:
             return None
         is_own = name in self._layer_names
-        layer, rest = name if is_own else self._layer_of_inner_name[name], last.removeprefix(name + "_")
+        layer, rest = (
+            name if is_own else self._layer_of_inner_name[name],
+            last.removeprefix(name + "_"),
+        )
         match = NUMBER.fullmatch(rest)
         family = "/".join((*scope, layer)) + (f"_{match[2]}" if match else "")
         return self._claim(
-            variable, layer, family, () if is_own else (name,), match[1] if match else rest, numbered=False
+            variable,
+            layer,
+            family,
+            () if is_own else (name,),
+            match[1] if match else rest,
+            numbered=False,
         )
 
     def _by_lent_scope(self, variable: Variable, parts: Sequence[str]) -> Bearing | None:
@@ -84,7 +96,9 @@ class Bearers:
             return None
         start, stop = span
         layer = self._layer_of_inner_name["/".join(parts[start:stop])]
-        return self._claim(variable, layer, "/".join(parts[:start]), tuple(parts[start:-1]), parts[-1])
+        return self._claim(
+            variable, layer, "/".join(parts[:start]), tuple(parts[start:-1]), parts[-1]
+        )
 
     def _by_numbered_scope(self, variable: Variable, parts: Sequence[str]) -> Bearing | None:
         """`conv_1/kernel`, where `conv` was taken."""
@@ -92,7 +106,13 @@ class Bearers:
         for index in range(len(scope) - 1, -1, -1):
             match = NUMBER.fullmatch(scope[index])
             if match and match[1] in self._layer_names:
-                return self._claim(variable, match[1], "/".join(parts[: index + 1]), tuple(scope[index + 1 :]), last)
+                return self._claim(
+                    variable,
+                    match[1],
+                    "/".join(parts[: index + 1]),
+                    tuple(scope[index + 1 :]),
+                    last,
+                )
         return None
 
     def _scoped(self, parts: Sequence[str], names: Container[str]) -> tuple[int, int] | None:
@@ -112,7 +132,13 @@ class Bearers:
 
     @staticmethod
     def _claim(
-        variable: Variable, layer: str, family: str, inner: tuple[str, ...], weight: str, *, numbered: bool = True
+        variable: Variable,
+        layer: str,
+        family: str,
+        inner: tuple[str, ...],
+        weight: str,
+        *,
+        numbered: bool = True,
     ) -> Bearing:
         match = NUMBER.fullmatch(weight) if numbered else None
         claim = Claim(variable, inner, match[1] if match else weight, int(match[2]) if match else 0)
@@ -124,7 +150,11 @@ def is_satellite(name: str, names: Container[str]) -> bool:
     parts = name.split("/")
     if len(parts) > MAX_PARTS:
         return False
-    return any("/".join(parts[start:stop]) in names for stop in range(1, len(parts)) for start in range(stop))
+    return any(
+        "/".join(parts[start:stop]) in names
+        for stop in range(1, len(parts))
+        for start in range(stop)
+    )
 
 
 def without_numbers(name: str) -> str:
@@ -134,20 +164,26 @@ def without_numbers(name: str) -> str:
     return name
 
 
-def optimizer_state(variables: Iterable[Variable], groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
+def optimizer_state(
+    variables: Iterable[Variable], groups: Iterable[Group]
+) -> tuple[Tensor, ...] | None:
     """Return an optimizer's state of tf.keras in the order of Keras's .h5; None if names do not show it.
 
     Its slots are named after the optimizer, the weight, and their kind: `training/Adam/conv/kernel/m`.
     """
     stored = {v.name: v.tensor for v in variables if v.tensor is not None}
-    rank = {t.name.removesuffix(":0"): k for k, t in enumerate(t for g in groups for t in g.tensors)}
+    rank = {
+        t.name.removesuffix(":0"): k for k, t in enumerate(t for g in groups for t in g.tensors)
+    }
     slots: dict[str, dict[tuple[int, str], Tensor]] = {}
     for name, tensor in stored.items():
         path, _, kind = name.rpartition("/")
         parts = path.split("/")[:MAX_PARTS]
         position = next((k for k in range(1, len(parts)) if "/".join(parts[k:]) in rank), None)
         if position is not None:
-            slots.setdefault("/".join(parts[:position]), {})[rank["/".join(parts[position:])], kind] = tensor
+            slots.setdefault("/".join(parts[:position]), {})[
+                rank["/".join(parts[position:])], kind
+            ] = tensor
     if len(slots) != 1:
         return None
     ((optimizer, tensor_by_slot),) = slots.items()

@@ -21,7 +21,15 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested import leaves
 from unnest.core.assign.variable_name_index import Bearers, is_satellite, without_numbers
 from unnest.core.keras_facts.layer_classes import today
-from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, parts_of, stem_of, stems_of, trained_count
+from unnest.core.keras_facts.weight_order import (
+    Claim,
+    Variable,
+    as_made,
+    parts_of,
+    stem_of,
+    stems_of,
+    trained_count,
+)
 from unnest.core.keras_facts.weight_specs import expected, fits, has_initializers
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Tensor
@@ -47,7 +55,9 @@ class CheckpointVariables:
         """A group per layer of the architecture, with all its weights in Keras's order. Raises Refused."""
         layers = dict(leaves(architecture, inner_model=_inner_model))
         with_weights = [layer for layer in layers.values() if not _is_weightless(layer)]
-        repeated = {n for n, count in Counter(layer.name for layer in with_weights).items() if count > 1}
+        repeated = {
+            n for n, count in Counter(layer.name for layer in with_weights).items() if count > 1
+        }
         claims = self._claims([layer for layer in with_weights if layer.name not in repeated])
         tensors_by_path: dict[ScopePath, tuple[Tensor, ...]] = {}
         without_tensors: list[Layer] = []
@@ -55,14 +65,20 @@ class CheckpointVariables:
             if _is_weightless(layer):
                 tensors_by_path[path] = ()
                 continue
-            if layer.name in repeated and (expected(layer.config) or has_initializers(layer.config)):
+            if layer.name in repeated and (
+                expected(layer.config) or has_initializers(layer.config)
+            ):
                 why = f"several layers are called {layer.name!r}, and only names say which layer a variable belongs to"
-                raise self._refusal("weights-ambiguous", f"{why}; load the checkpoint and save the model as .h5")
+                raise self._refusal(
+                    "weights-ambiguous", f"{why}; load the checkpoint and save the model as .h5"
+                )
             tensors_by_path[path] = self._layer_tensors(layer, claims.get(layer.name, {}))
             if not tensors_by_path[path]:
                 without_tensors.append(layer)
         self._check_left_over(tensors_by_path, without_tensors)
-        return tuple(Group(name, tensors) for name, tensors in _flat_lists(architecture, tensors_by_path))
+        return tuple(
+            Group(name, tensors) for name, tensors in _flat_lists(architecture, tensors_by_path)
+        )
 
     @cached_property
     def _variable_names(self) -> frozenset[str]:
@@ -75,15 +91,22 @@ class CheckpointVariables:
         bearers = Bearers(layers)
         claims: dict[str, dict[str, list[Claim]]] = {}
         saved_names = {v.name for v in self.variables}
-        variables = [*self.variables, *(Variable(n, None) for n in self.unsaved if n not in saved_names)]
+        variables = [
+            *self.variables,
+            *(Variable(n, None) for n in self.unsaved if n not in saved_names),
+        ]
         for variable in variables:
             if not is_satellite(variable.name, self._variable_names):
                 bearing = bearers.find(variable)
                 if bearing:
-                    claims.setdefault(bearing.layer, {}).setdefault(bearing.family, []).append(bearing.claim)
+                    claims.setdefault(bearing.layer, {}).setdefault(bearing.family, []).append(
+                        bearing.claim
+                    )
         return claims
 
-    def _layer_tensors(self, layer: Layer, families: Mapping[str, list[Claim]]) -> tuple[Tensor, ...]:
+    def _layer_tensors(
+        self, layer: Layer, families: Mapping[str, list[Claim]]
+    ) -> tuple[Tensor, ...]:
         claims = self._family(layer, families)
         missing = [c.variable.name for c in claims if c.variable.tensor is None]
         if missing:
@@ -110,7 +133,9 @@ class CheckpointVariables:
     def _family(self, layer: Layer, families: Mapping[str, list[Claim]]) -> list[Claim]:
         """The one set of variables that is the layer's. Raises Refused where there are several."""
         if len(families) > 1:
-            read_families = {f: claims for f, claims in families.items() if any(c.variable.read for c in claims)}
+            read_families = {
+                f: claims for f, claims in families.items() if any(c.variable.read for c in claims)
+            }
             families = read_families or families
         if len(families) > 1:
             sets = ", ".join(sorted(families)[:4])
@@ -122,7 +147,9 @@ class CheckpointVariables:
         return next(iter(families.values()), [])
 
     def _check_left_over(
-        self, tensors_by_path: Mapping[ScopePath, tuple[Tensor, ...]], without_tensors: Sequence[Layer]
+        self,
+        tensors_by_path: Mapping[ScopePath, tuple[Tensor, ...]],
+        without_tensors: Sequence[Layer],
     ) -> None:
         """Raises Refused where a variable that is left over may belong to a layer that got none."""
         placed_tensors = [t for variables in tensors_by_path.values() for t in variables]
@@ -210,16 +237,26 @@ class CheckpointVariables:
         """
         refs = {t.ref for tensors in tensors_by_path.values() for t in tensors}
         some_not_trained = (
-            v.trained is False and v.tensor is not None and v.tensor.ref in refs for v in self.variables
+            v.trained is False and v.tensor is not None and v.tensor.ref in refs
+            for v in self.variables
         )
         if not self.assumed_trained or any(some_not_trained):
             return
-        slot_shapes = Counter(v.tensor.shape for v in slots if v.tensor is not None and v.tensor.shape != (1,))
+        slot_shapes = Counter(
+            v.tensor.shape for v in slots if v.tensor is not None and v.tensor.shape != (1,)
+        )
         trained_shapes = Counter(
-            t.shape for tensors in tensors_by_path.values() for t in tensors if t.trained and t.shape != (1,)
+            t.shape
+            for tensors in tensors_by_path.values()
+            for t in tensors
+            if t.trained and t.shape != (1,)
         )
         slots_per_weight = {slot_shapes[shape] / count for shape, count in trained_shapes.items()}
-        if len(slots_per_weight) != 1 or not min(slots_per_weight) or slot_shapes.keys() - trained_shapes.keys():
+        if (
+            len(slots_per_weight) != 1
+            or not min(slots_per_weight)
+            or slot_shapes.keys() - trained_shapes.keys()
+        ):
             layer = self.assumed_trained[0]
             raise self._refusal(
                 "weights-ambiguous",
@@ -284,7 +321,10 @@ def _flat_lists(
         ]
         if layer.settings.get("trainable") is False:
             flat_list = [t._replace(trained=False) for t in flat_list]
-        yield layer.name, (*(t for t in flat_list if t.trained), *(t for t in flat_list if not t.trained))
+        yield (
+            layer.name,
+            (*(t for t in flat_list if t.trained), *(t for t in flat_list if not t.trained)),
+        )
 
 
 def _is_weightless(layer: Layer) -> bool:

@@ -53,10 +53,14 @@ def check_layer(layer: Layer, tensors: Sequence[Tensor]) -> None:
         return
     absent = switched_off(layer.config) & {_last_name(t) for t in tensors}
     if absent:
-        raise Ambiguous(f"{layer.name}: the file has its weight {min(absent)!r}, which its config switches off")
+        raise Ambiguous(
+            f"{layer.name}: the file has its weight {min(absent)!r}, which its config switches off"
+        )
     made = as_made(layer, [Claim(Variable(t.name, t), (), _last_name(t), 0) for t in tensors])
     if made is not None and [c.variable.tensor for c in made] != list(tensors):
-        raise Ambiguous(f"the weights of {layer.name} are listed in another order than {layer.class_name} makes them")
+        raise Ambiguous(
+            f"the weights of {layer.name} are listed in another order than {layer.class_name} makes them"
+        )
 
 
 def _check_nested(graph: Graph, tensors: Sequence[Tensor]) -> None:
@@ -67,7 +71,9 @@ def _check_nested(graph: Graph, tensors: Sequence[Tensor]) -> None:
 
     """
     shares: Mapping[str, Share] = {}
-    with suppress(Ambiguous):  # then no reading of the list asks for the layers in it, or says why not
+    with suppress(
+        Ambiguous
+    ):  # then no reading of the list asks for the layers in it, or says why not
         shares = split(tensors, graph)
     for name, share in shares.items():
         check_layer(graph.layers[name], share.tensors)
@@ -77,12 +83,16 @@ def _check_nested(graph: Graph, tensors: Sequence[Tensor]) -> None:
     for name, share in shares.items():
         other = next((t for t in share.tensors if bearers[t.ref] != name), None)
         if other is not None:
-            raise Ambiguous(f"by its order {other.name!r} is a weight of {name}, by its name of {bearers[other.ref]}")
+            raise Ambiguous(
+                f"by its order {other.name!r} is a weight of {name}, by its name of {bearers[other.ref]}"
+            )
 
 
 def _bearer(tensor: Tensor, graph: Graph) -> str | None:
     """Return the layer that a tensor is named after."""
-    return next((part for part in reversed(tensor.name.split("/")[:-1]) if part in graph.layers), None)
+    return next(
+        (part for part in reversed(tensor.name.split("/")[:-1]) if part in graph.layers), None
+    )
 
 
 def _last_name(tensor: Tensor) -> str:
@@ -94,7 +104,9 @@ def _check_number(layer: Layer, tensors: Sequence[Tensor]) -> None:
     """Raise Ambiguous where a layer of Keras's own has more or fewer weights than its config promises."""
     promised = promised_total(layer.stored)
     if promised is not None and promised != len(tensors):
-        raise Ambiguous(f"{layer.name} has {len(tensors)} weights in the file, and {promised} by the architecture")
+        raise Ambiguous(
+            f"{layer.name} has {len(tensors)} weights in the file, and {promised} by the architecture"
+        )
 
 
 def _check_order(names: Sequence[str], layers: Iterable[str], graph: Graph) -> None:
@@ -106,13 +118,20 @@ def _check_order(names: Sequence[str], layers: Iterable[str], graph: Graph) -> N
     places = {name: place for place, name in enumerate(names)}
     if graph.sequential:
         expected = [name for name in layers if name in places]
-        wrong = next((pair for pair in zip(names, expected, strict=False) if pair[0] != pair[1]), None)
+        wrong = next(
+            (pair for pair in zip(names, expected, strict=False) if pair[0] != pair[1]), None
+        )
     else:
         latest = _latest_read(graph, places)
-        pairs = ((name, min(latest[CallId(name, n)] for n in range(len(graph.layers[name].calls)))) for name in names)
+        pairs = (
+            (name, min(latest[CallId(name, n)] for n in range(len(graph.layers[name].calls))))
+            for name in names
+        )
         wrong = next(((name, names[place]) for name, place in pairs if place > places[name]), None)
     if wrong is not None:
-        raise Ambiguous(f"the file lists the weights of {wrong[0]} before those of {wrong[1]}, the architecture behind")
+        raise Ambiguous(
+            f"the file lists the weights of {wrong[0]} before those of {wrong[1]}, the architecture behind"
+        )
 
 
 def _latest_read(graph: Graph, places: Mapping[str, int]) -> dict[CallId, int]:
@@ -144,7 +163,9 @@ def groups_of_runs(
     return _groups(runs(tensors, graph, names), graph, model)
 
 
-def groups_of_flat_list(tensors: Sequence[Tensor], model: JsonObject) -> tuple[tuple[Group, ...], tuple[str, ...]]:
+def groups_of_flat_list(
+    tensors: Sequence[Tensor], model: JsonObject
+) -> tuple[tuple[Group, ...], tuple[str, ...]]:
     """A group per layer of a list with all that is trained before the rest, and those that order alone placed.
 
     Raises Ambiguous.
@@ -158,7 +179,9 @@ def _place_in_hdf5(name: str) -> list[bytes]:
     return [part.encode("utf-8", "surrogatepass") for part in name.split("/")]
 
 
-def _groups(shares: Mapping[str, Share], graph: Graph, model: JsonObject) -> tuple[tuple[Group, ...], tuple[str, ...]]:
+def _groups(
+    shares: Mapping[str, Share], graph: Graph, model: JsonObject
+) -> tuple[tuple[Group, ...], tuple[str, ...]]:
     shares = {name: shares[name] for name in graph.layers}
     by_order = layers_placed_by_order(shares, graph)
     for name, share in shares.items():

@@ -10,7 +10,15 @@ from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.domain import Interpretation, Value
 from unnest.core.byte_code.frame import Frame
 from unnest.core.byte_code.opcodes import Impossible, Python, entry
-from unnest.core.byte_code.runtime_values import Cells, Exit, Held, InnerCode, InnerFunction, Null, RunCost
+from unnest.core.byte_code.runtime_values import (
+    Cells,
+    Exit,
+    Held,
+    InnerCode,
+    InnerFunction,
+    Null,
+    RunCost,
+)
 from unnest.core.byte_code.stack import only_values
 from unnest.core.model import Unknown
 
@@ -21,14 +29,19 @@ CLOSURE = 8
 class Calls(Frame[Value]):
     """A frame that makes and calls functions; what an inner function gives is `_inner`'s to say."""
 
-    def __init__(self, python: Python, code: CodeObject, interpretation: Interpretation[Value], work: RunCost) -> None:
+    def __init__(
+        self, python: Python, code: CodeObject, interpretation: Interpretation[Value], work: RunCost
+    ) -> None:
         super().__init__(python, code, interpretation, work)
         #: Names for the last arguments of the call that comes next.
         self._keywords: tuple[str, ...] = ()
 
     @abstractmethod
     def _inner(
-        self, function: InnerFunction[Value], positional: Sequence[Held[Value]], keywords: Mapping[str, Held[Value]]
+        self,
+        function: InnerFunction[Value],
+        positional: Sequence[Held[Value]],
+        keywords: Mapping[str, Held[Value]],
     ) -> Value:
         """Return the value of a call of an inner function."""
 
@@ -36,7 +49,9 @@ class Calls(Frame[Value]):
 
     def _make_function(self, argument: int) -> None:
         """From its code, and what it captures; since 3.5 beside its name, until 3.10."""
-        if argument not in {0, CLOSURE} or (argument and (self._python.wide or self._python.version == "3.13")):
+        if argument not in {0, CLOSURE} or (
+            argument and (self._python.wide or self._python.version == "3.13")
+        ):
             raise Unknown("an inner function with defaults")
         self._push_function(captures=argument == CLOSURE)
 
@@ -106,7 +121,9 @@ class Calls(Frame[Value]):
             raise Unknown("a call in an unusual form")
         self._call_with(held, names, function)
 
-    def _call_with(self, held: Sequence[Held[Value]], names: Sequence[str], function: Held[Value]) -> None:
+    def _call_with(
+        self, held: Sequence[Held[Value]], names: Sequence[str], function: Held[Value]
+    ) -> None:
         """Calls with values of which the last have names."""
         first = len(held) - len(names)
         if first < 0:
@@ -115,11 +132,17 @@ class Calls(Frame[Value]):
             self._skip_exit(held)
             return
         if isinstance(function, InnerFunction):
-            self._stack.push(self._inner(function, held[:first], dict(zip(names, held[first:], strict=True))))
+            self._stack.push(
+                self._inner(function, held[:first], dict(zip(names, held[first:], strict=True)))
+            )
             return
         (called,) = only_values([function])
         values = only_values(held)
-        self._stack.push(self._meaning.call(called, values[:first], dict(zip(names, values[first:], strict=True))))
+        self._stack.push(
+            self._meaning.call(
+                called, values[:first], dict(zip(names, values[first:], strict=True))
+            )
+        )
 
     CALLS: ClassVar[Mapping[str, Callable[[Calls[Any], int], object]]] = {
         "PRECALL": lambda _self, _: None,

@@ -31,9 +31,8 @@ from unnest.core.model import Json
 CodeLayout: TypeAlias = Literal["2", "3", "3.8", "3.10", "3.11"]
 """The first Python that lays code objects out so."""
 
-Constant: TypeAlias = (
-    "bool | int | float | str | bytes | EllipsisType | tuple[Constant, ...] | CodeObject | Opaque | None"
-)
+Plain: TypeAlias = "bool | int | float | str | bytes | EllipsisType | None"
+Constant: TypeAlias = "Plain | tuple[Constant, ...] | CodeObject | Opaque"
 
 MAX_DEPTH = 60
 """Nesting of tuples and inner functions; marshal itself stops at 2000, real lambdas stay below ten."""
@@ -48,7 +47,9 @@ LOCAL, CELL, FREE = 0x20, 0x40, 0x80
 """3.11's byte per local: a plain local, one that inner functions see, one that is captured from around."""
 
 
-@dataclass(frozen=True, slots=True)  # no named tuple: constants may be tuples, and must differ from this
+@dataclass(
+    frozen=True, slots=True
+)  # no named tuple: constants may be tuples, and must differ from this
 class Opaque:
     """A constant of which only the kind (marshal's letter) and the parts are kept."""
 
@@ -81,7 +82,14 @@ class CodeObject:
     handlers: bool = False
 
 
-SINGLE: Mapping[str, Constant] = {"N": None, "F": False, "T": True, ".": ..., "S": Opaque("S"), "0": Opaque("0")}
+SINGLE: Mapping[str, Constant] = {
+    "N": None,
+    "F": False,
+    "T": True,
+    ".": ...,
+    "S": Opaque("S"),
+    "0": Opaque("0"),
+}
 """Objects that are one letter."""
 
 
@@ -117,7 +125,12 @@ def parts_of(function: Json) -> tuple[str | None, Json, Json]:
 
 
 def _read(text: str) -> list[CodeObject]:
-    return [code for data in _decoded(text) for head in ("2", "3", "3.8") for code in _reading(data, head)]
+    return [
+        code
+        for data in _decoded(text)
+        for head in ("2", "3", "3.8")
+        for code in _reading(data, head)
+    ]
 
 
 def _decoded(text: str) -> Iterator[bytes]:
@@ -263,7 +276,9 @@ class _Walk:
         if since_311:
             handlers = self._object(depth + 1)
             return replace(_since_311(head, code, constants, names), handlers=handlers != b"")
-        layout: CodeLayout = "3.10" if self._head == "3.8" and _has_lines_of_310(lines, code) else self._head
+        layout: CodeLayout = (
+            "3.10" if self._head == "3.8" and _has_lines_of_310(lines, code) else self._head
+        )
         return _before_311(layout, head, code, constants, names)
 
 
@@ -278,7 +293,9 @@ def _has_lines_of_310(lines: Constant, code: bytes) -> bool:
     """
     if not isinstance(lines, bytes) or sum(lines[::2]) != len(code):
         return False
-    return all(line in FARTHEST for count, line in zip(lines[::2], lines[1::2], strict=False) if not count)
+    return all(
+        line in FARTHEST for count, line in zip(lines[::2], lines[1::2], strict=False) if not count
+    )
 
 
 def _names(value: Constant) -> tuple[str, ...]:
@@ -291,26 +308,59 @@ def _names(value: Constant) -> tuple[str, ...]:
 
 
 def _before_311(
-    layout: CodeLayout, head: list[int], code: bytes, constants: tuple[Constant, ...], texts: list[Constant]
+    layout: CodeLayout,
+    head: list[int],
+    code: bytes,
+    constants: tuple[Constant, ...],
+    texts: list[Constant],
 ) -> CodeObject:
     arguments, (count, stack, flags) = head[0], head[-3:]
     keyword_only = head[-4] if layout != "2" else 0
     names, local, free, cells = map(_names, texts)
-    if min(arguments, keyword_only, stack) < 0 or not arguments + keyword_only <= count == len(local):
+    if min(arguments, keyword_only, stack) < 0 or not arguments + keyword_only <= count == len(
+        local
+    ):
         raise _Unreadable
     return CodeObject(
-        layout, arguments, keyword_only, stack, flags, code, constants, names, local, free, cells, cells + free
+        layout,
+        arguments,
+        keyword_only,
+        stack,
+        flags,
+        code,
+        constants,
+        names,
+        local,
+        free,
+        cells,
+        cells + free,
     )
 
 
-def _since_311(head: list[int], code: bytes, constants: tuple[Constant, ...], texts: list[Constant]) -> CodeObject:
+def _since_311(
+    head: list[int], code: bytes, constants: tuple[Constant, ...], texts: list[Constant]
+) -> CodeObject:
     arguments, _, keyword_only, stack, flags = head
     names, slots, kinds = _names(texts[0]), _names(texts[1]), texts[2]
     if not isinstance(kinds, bytes) or len(kinds) != len(slots):
         raise _Unreadable
     local, free, cells = (
-        tuple(name for name, kind in zip(slots, kinds, strict=True) if kind & which) for which in (LOCAL, FREE, CELL)
+        tuple(name for name, kind in zip(slots, kinds, strict=True) if kind & which)
+        for which in (LOCAL, FREE, CELL)
     )
     if min(arguments, keyword_only, stack) < 0 or arguments + keyword_only > len(local):
         raise _Unreadable
-    return CodeObject("3.11", arguments, keyword_only, stack, flags, code, constants, names, local, free, cells, slots)
+    return CodeObject(
+        "3.11",
+        arguments,
+        keyword_only,
+        stack,
+        flags,
+        code,
+        constants,
+        names,
+        local,
+        free,
+        cells,
+        slots,
+    )

@@ -90,7 +90,9 @@ class Interpretation(ABC, Generic[Value]):
         """Return one text of several, in order, as an f-string joins them."""
 
     @abstractmethod
-    def call(self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    def call(
+        self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
         """Return `function(*positional, **keywords)`."""
 
     @abstractmethod

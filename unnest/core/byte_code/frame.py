@@ -10,7 +10,15 @@ from unnest.budget import memoize
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, Value
 from unnest.core.byte_code.opcodes import BRANCHES, Impossible, Instruction, Python, at_offset
-from unnest.core.byte_code.runtime_values import Exit, Held, Internal, Iteration, Null, RunCost, spend_on
+from unnest.core.byte_code.runtime_values import (
+    Exit,
+    Held,
+    Internal,
+    Iteration,
+    Null,
+    RunCost,
+    spend_on,
+)
 from unnest.core.byte_code.stack import OperandStack
 from unnest.core.model import Unknown
 
@@ -41,7 +49,9 @@ class Block(NamedTuple):
     is_loop: bool
 
 
-def _no_instructions(_python: Python, _code: CodeObject) -> dict[int, tuple[Instruction | None, int]]:
+def _no_instructions(
+    _python: Python, _code: CodeObject
+) -> dict[int, tuple[Instruction | None, int]]:
     return {}
 
 
@@ -53,7 +63,9 @@ class Frame(Generic[Value]):
     Python, the jumps of which are counted otherwise.
     """
 
-    def __init__(self, python: Python, code: CodeObject, interpretation: Interpretation[Value], work: RunCost) -> None:
+    def __init__(
+        self, python: Python, code: CodeObject, interpretation: Interpretation[Value], work: RunCost
+    ) -> None:
         self._python = python
         self._code = code
         self._meaning = interpretation
@@ -64,7 +76,9 @@ class Frame(Generic[Value]):
         self._depths: dict[int, int] = {}
         self._blocks: list[Block] = []
         #: What `at_offset` gave, in any run of this code.
-        self._instructions: dict[int, tuple[Instruction | None, int]] = memoize(_no_instructions, python, code)
+        self._instructions: dict[int, tuple[Instruction | None, int]] = memoize(
+            _no_instructions, python, code
+        )
 
     @property
     def values(self) -> list[Value]:
@@ -74,7 +88,9 @@ class Frame(Generic[Value]):
     def _instruction(self) -> Instruction:
         known = self._instructions.get(self._next)
         if known is None:
-            known = self._instructions[self._next] = at_offset(self._python, self._code.code, self._next)
+            known = self._instructions[self._next] = at_offset(
+                self._python, self._code.code, self._next
+            )
         instruction, self._next = known
         if instruction is None or (instruction.name in BRANCHES and not self._meaning.branches):
             raise Unknown(BEYOND_EXPRESSIONS)
@@ -104,7 +120,9 @@ class Frame(Generic[Value]):
     def _jump_if(self, argument: int, *, wanted: bool, back: bool = False) -> None:
         distance = argument * self._unit
         offset = self._target(
-            (self._next - distance if back else self._next + distance) if self._since_311 else distance
+            (self._next - distance if back else self._next + distance)
+            if self._since_311
+            else distance
         )
         if self._meaning.truth(self._stack.pop()) is wanted:
             self._go_to(offset)
@@ -177,7 +195,9 @@ class Frame(Generic[Value]):
     def _pop_block(self) -> None:
         """With what is about to be returned on top, where a `with` block of 3.8 on is left so."""
         block = self._blocks.pop() if self._blocks else None
-        if block is None or len(self._stack) - block.depth not in ((0,) if block.is_loop else (0, 1)):
+        if block is None or len(self._stack) - block.depth not in (
+            (0,) if block.is_loop else (0, 1)
+        ):
             raise Impossible
 
     def _break_loop(self) -> None:
@@ -213,7 +233,9 @@ class Frame(Generic[Value]):
 
     def _is_nothing(self, why: Held[Value]) -> bool:
         """Return True if no exception led here."""
-        return why is Null.NULL or (not isinstance(why, Internal) and self._meaning.plain(why) is None)
+        return why is Null.NULL or (
+            not isinstance(why, Internal) and self._meaning.plain(why) is None
+        )
 
     def _skip_exit(self, held: Sequence[Held[Value]]) -> None:
         """Skip the call of a `with` block's exit, since 3.9 an ordinary call with None three times."""
@@ -230,8 +252,12 @@ class Frame(Generic[Value]):
         "POP_JUMP_IF_TRUE": lambda self, argument: self._jump_if(argument, wanted=True),
         "JUMP_IF_FALSE_OR_POP": lambda self, argument: self._jump_or_pop(argument, wanted=False),
         "JUMP_IF_TRUE_OR_POP": lambda self, argument: self._jump_or_pop(argument, wanted=True),
-        "POP_JUMP_BACKWARD_IF_FALSE": lambda self, argument: self._jump_if(argument, wanted=False, back=True),
-        "POP_JUMP_BACKWARD_IF_TRUE": lambda self, argument: self._jump_if(argument, wanted=True, back=True),
+        "POP_JUMP_BACKWARD_IF_FALSE": lambda self, argument: self._jump_if(
+            argument, wanted=False, back=True
+        ),
+        "POP_JUMP_BACKWARD_IF_TRUE": lambda self, argument: self._jump_if(
+            argument, wanted=True, back=True
+        ),
         "GET_ITER": lambda self, _: self._get_iter(),
         "FOR_ITER": _for_iter,
         "LIST_APPEND": _append,

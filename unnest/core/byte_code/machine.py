@@ -26,7 +26,16 @@ from unnest.core.byte_code.opcodes import (
     may_have_written,
     opening,
 )
-from unnest.core.byte_code.runtime_values import Cell, Cells, Held, InnerFunction, Internal, Null, RunCost, spend_on
+from unnest.core.byte_code.runtime_values import (
+    Cell,
+    Cells,
+    Held,
+    InnerFunction,
+    Internal,
+    Null,
+    RunCost,
+    spend_on,
+)
 from unnest.core.byte_code.stack import INNER_FUNCTION, only_values
 from unnest.core.byte_code.stored_function import COROUTINE, VARIADIC
 from unnest.core.byte_code.variables import Variables
@@ -99,7 +108,11 @@ class Machine(Calls[Value]):
             instruction = self._next_instruction()
             if instruction.name in {"RETURN_VALUE", "RETURN_CONST"}:
                 is_constant = instruction.name == "RETURN_CONST"
-                value = self._variables.constant(instruction.argument) if is_constant else self._stack.pop()
+                value = (
+                    self._variables.constant(instruction.argument)
+                    if is_constant
+                    else self._stack.pop()
+                )
                 if self._stack and not self._blocks:
                     raise Impossible
                 return value, True
@@ -137,7 +150,9 @@ class Machine(Calls[Value]):
     def _step(self, instruction: Instruction, before: Instruction) -> None:
         if instruction.symbol:
             left, right = self._stack.pop_many(2)
-            compute = self._meaning.in_place if instruction.name == "INPLACE" else self._meaning.binary
+            compute = (
+                self._meaning.in_place if instruction.name == "INPLACE" else self._meaning.binary
+            )
             self._stack.push(compute(instruction.symbol, left, right))
         elif instruction.name in self._STEPS:
             self._STEPS[instruction.name](self, instruction.argument)
@@ -249,7 +264,9 @@ class Machine(Calls[Value]):
         """Push `of[start:stop]`; bit 1 of `which` means that there is a start, bit 2 a stop."""
         stop = self._stack.pop() if which & 2 else self._meaning.constant(None)
         start = self._stack.pop() if which & 1 else self._meaning.constant(None)
-        self._stack.push(self._meaning.subscript(self._stack.pop(), self._meaning.slice_of([start, stop])))
+        self._stack.push(
+            self._meaning.subscript(self._stack.pop(), self._meaning.slice_of([start, stop]))
+        )
 
     def _format_value(self, argument: int) -> None:
         """Push the text of a value, by the spec above it if there is one. Its conversion stands in the lowest bits."""
@@ -282,7 +299,10 @@ class Machine(Calls[Value]):
     # Inner functions
 
     def _inner(
-        self, function: InnerFunction[Value], positional: Sequence[Held[Value]], keywords: Mapping[str, Held[Value]]
+        self,
+        function: InnerFunction[Value],
+        positional: Sequence[Held[Value]],
+        keywords: Mapping[str, Held[Value]],
     ) -> Value:
         """Return the value of a call of an inner function."""
         code = function.code
@@ -298,7 +318,11 @@ class Machine(Calls[Value]):
             raise Impossible
         spend_on(len(code.code))
         machine = Machine(self._python, code, self._meaning, local, function.captured, self._work)
-        return self._meaning.generator(_Generator(machine)) if code.flags & GENERATOR else machine.run()
+        return (
+            self._meaning.generator(_Generator(machine))
+            if code.flags & GENERATOR
+            else machine.run()
+        )
 
     # Instructions that come in pairs since 3.13
 
@@ -322,11 +346,19 @@ class Machine(Calls[Value]):
         "LOAD_CONST": _load_const,
         "LOAD_FAST": _load_fast,
         "LOAD_FAST_CHECK": _load_fast,
-        "LOAD_FAST_AND_CLEAR": lambda self, index: self._stack.push(self._variables.hide_local(index)),
+        "LOAD_FAST_AND_CLEAR": lambda self, index: self._stack.push(
+            self._variables.hide_local(index)
+        ),
         "STORE_FAST": _store_fast,
-        "LOAD_FAST_LOAD_FAST": lambda self, pair: self._pair(self._load_fast, self._load_fast, pair),
-        "STORE_FAST_LOAD_FAST": lambda self, pair: self._pair(self._store_fast, self._load_fast, pair),
-        "STORE_FAST_STORE_FAST": lambda self, pair: self._pair(self._store_fast, self._store_fast, pair),
+        "LOAD_FAST_LOAD_FAST": lambda self, pair: self._pair(
+            self._load_fast, self._load_fast, pair
+        ),
+        "STORE_FAST_LOAD_FAST": lambda self, pair: self._pair(
+            self._store_fast, self._load_fast, pair
+        ),
+        "STORE_FAST_STORE_FAST": lambda self, pair: self._pair(
+            self._store_fast, self._store_fast, pair
+        ),
         "LOAD_DEREF": _load_deref,
         "STORE_DEREF": _store_deref,
         "LOAD_CLOSURE": lambda self, index: self._stack.push(self._variables.cell(index)),

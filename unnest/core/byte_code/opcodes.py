@@ -42,8 +42,30 @@ class Python(NamedTuple):
     wide: bool = False
 
 
-BINARY = {19: "**", 20: "*", 22: "%", 23: "+", 24: "-", 26: "//", 27: "/", 64: "&", 65: "^", 66: "|"}
-INPLACE = {67: "**", 57: "*", 59: "%", 55: "+", 56: "-", 28: "//", 29: "/", 77: "&", 78: "^", 79: "|"}
+BINARY = {
+    19: "**",
+    20: "*",
+    22: "%",
+    23: "+",
+    24: "-",
+    26: "//",
+    27: "/",
+    64: "&",
+    65: "^",
+    66: "|",
+}
+INPLACE = {
+    67: "**",
+    57: "*",
+    59: "%",
+    55: "+",
+    56: "-",
+    28: "//",
+    29: "/",
+    77: "&",
+    78: "^",
+    79: "|",
+}
 MATMUL = {16: ("BINARY", "@"), 17: ("INPLACE", "@")}
 CLASSIC_DIVISION = {21: ("BINARY", "classic /"), 58: ("INPLACE", "classic /")}
 SYMBOLS = {number: ("BINARY", symbol) for number, symbol in BINARY.items()} | {
@@ -79,7 +101,13 @@ IMPORTS = frozenset({"IMPORT_NAME", "IMPORT_FROM"})
 
 SHARED = {68: "GET_ITER", 93: "FOR_ITER", 132: "MAKE_FUNCTION"}
 UNTIL_310 = SHARED | {86: "YIELD_VALUE", 135: "LOAD_CLOSURE", 137: "STORE_DEREF"}
-BLOCKS = {80: "BREAK_LOOP", 87: "POP_BLOCK", 88: "END_FINALLY", 120: "SETUP_LOOP", 143: "SETUP_WITH"}
+BLOCKS = {
+    80: "BREAK_LOOP",
+    87: "POP_BLOCK",
+    88: "END_FINALLY",
+    120: "SETUP_LOOP",
+    143: "SETUP_WITH",
+}
 CLEANUP = {81: "WITH_CLEANUP_START", 82: "WITH_CLEANUP_FINISH"}
 LOOPS_27 = UNTIL_310 | BLOCKS | {81: "WITH_CLEANUP", 94: "LIST_APPEND", 134: "MAKE_CLOSURE"}
 LOOPS_35 = UNTIL_310 | BLOCKS | CLEANUP | {134: "MAKE_CLOSURE", 145: "LIST_APPEND"}
@@ -180,7 +208,8 @@ SINCE_37 = SINCE_36 | {160: "LOAD_METHOD", 161: "CALL_METHOD"}
 SINCE_38 = SINCE_37 | {6: "ROT_FOUR"}
 SINCE_39 = SINCE_38 | {162: "LIST_EXTEND"}
 SINCE_311 = {
-    number: CLASSIC[number] for number in (1, 9, 11, 15, 25, 83, 92, 100, 102, 103, 106, 107, 116, 124, 125, 133)
+    number: CLASSIC[number]
+    for number in (1, 9, 11, 15, 25, 83, 92, 100, 102, 103, 106, 107, 116, 124, 125, 133)
 } | {
     2: "PUSH_NULL",
     99: "SWAP",
@@ -193,7 +222,9 @@ SINCE_311 = {
     171: "CALL",
     172: "KW_NAMES",
 }
-IN_311 = SINCE_311 | TEXTS | CONTROL_311 | {10: "UNARY_POSITIVE", 160: "LOAD_METHOD", 166: "PRECALL"}
+IN_311 = (
+    SINCE_311 | TEXTS | CONTROL_311 | {10: "UNARY_POSITIVE", 160: "LOAD_METHOD", 166: "PRECALL"}
+)
 IN_312 = SINCE_311 | TEXTS | CONTROL | {26: "BINARY_SLICE", 121: "RETURN_CONST"}
 IN_313 = CONTROL_313 | {
     4: "BINARY_SLICE",
@@ -254,14 +285,21 @@ CACHES_312 = {
     "FOR_ITER": 1,
 }
 
-CACHES_313 = CACHES_312 | {"TO_BOOL": 3, "POP_JUMP_IF_FALSE": 1, "POP_JUMP_IF_TRUE": 1, "JUMP_BACKWARD": 1}
+CACHES_313 = CACHES_312 | {
+    "TO_BOOL": 3,
+    "POP_JUMP_IF_FALSE": 1,
+    "POP_JUMP_IF_TRUE": 1,
+    "JUMP_BACKWARD": 1,
+}
 
 WORDS = SYMBOLS | MATMUL
 PYTHONS: Mapping[CodeLayout, tuple[Python, ...]] = {
     "2": (
         Python(
             "2.7",
-            BEFORE_36 | LOOPS_27 | {5: "ROT_FOUR", 30: "SLICE+0", 31: "SLICE+1", 32: "SLICE+2", 33: "SLICE+3"},
+            BEFORE_36
+            | LOOPS_27
+            | {5: "ROT_FOUR", 30: "SLICE+0", 31: "SLICE+1", 32: "SLICE+2", 33: "SLICE+3"},
             145,
             SYMBOLS | CLASSIC_DIVISION,
             {},
@@ -281,8 +319,22 @@ PYTHONS: Mapping[CodeLayout, tuple[Python, ...]] = {
     ),
     "3.10": (Python("3.10", SINCE_39 | LOOPS_310, 144, WORDS, {}, frozenset()),),
     "3.11": (
-        Python("3.11", IN_311 | LOOPS_311, 144, {}, CACHES_311, frozenset({0, 4, 26, 62, 121, 127, 143, 150})),
-        Python("3.12", IN_312 | LOOPS_312, 144, {}, CACHES_312, frozenset({0, 10, 62, 86, 111, 112, 160, 166})),
+        Python(
+            "3.11",
+            IN_311 | LOOPS_311,
+            144,
+            {},
+            CACHES_311,
+            frozenset({0, 4, 26, 62, 121, 127, 143, 150}),
+        ),
+        Python(
+            "3.12",
+            IN_312 | LOOPS_312,
+            144,
+            {},
+            CACHES_312,
+            frozenset({0, 10, 62, 86, 111, 112, 160, 166}),
+        ),
         Python("3.13", IN_313 | LOOPS_313, 71, {}, CACHES_313, frozenset({0, 151})),
     ),
 }
@@ -312,8 +364,14 @@ def entry(values: Sequence[Entry], index: int) -> Entry:
 def opening(code: CodeObject) -> list[Instruction]:
     """Return the first instructions of every function since 3.11: captured variables, own cells, and RESUME 0."""
     captured = [Instruction("COPY_FREE_VARS", len(code.free))] if code.free else []
-    cells = [Instruction("MAKE_CELL", place) for place, name in enumerate(code.slots) if name in code.cells]
-    generator = [Instruction("RETURN_GENERATOR"), Instruction("POP_TOP")] if code.flags & GENERATOR else []
+    cells = [
+        Instruction("MAKE_CELL", place)
+        for place, name in enumerate(code.slots)
+        if name in code.cells
+    ]
+    generator = (
+        [Instruction("RETURN_GENERATOR"), Instruction("POP_TOP")] if code.flags & GENERATOR else []
+    )
     return [*captured, *cells, *generator, Instruction("RESUME")]
 
 
@@ -375,7 +433,9 @@ def at_offset(python: Python, code: bytes, at: int) -> tuple[Instruction | None,
         if any(code[at : at + caches]) or at + caches > len(code):
             raise Impossible
         at += caches
-        if python.absent.intersection(code[at : at + 1]):  # another Python's, or a cache more than this one has
+        if python.absent.intersection(
+            code[at : at + 1]
+        ):  # another Python's, or a cache more than this one has
             raise Impossible
         return instruction, at
     raise Impossible

@@ -133,7 +133,11 @@ def only_values(held: Sequence[Held[Value]]) -> list[Value]:
     """
     values = [value for value in held if not isinstance(value, Internal)]
     if len(values) < len(held):
-        if all(isinstance(value, (InnerFunction, InnerCode)) for value in held if isinstance(value, Internal)):
+        if all(
+            isinstance(value, (InnerFunction, InnerCode))
+            for value in held
+            if isinstance(value, Internal)
+        ):
             raise Unknown(INNER_FUNCTION)
         raise Impossible
     return values

@@ -8,7 +8,15 @@ from contextlib import suppress
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
 from unnest.core.byte_code.domain import Value
-from unnest.core.byte_code.opcodes import GENERATOR, PYTHONS, Impossible, Python, at_offset, entry, may_have_written
+from unnest.core.byte_code.opcodes import (
+    GENERATOR,
+    PYTHONS,
+    Impossible,
+    Python,
+    at_offset,
+    entry,
+    may_have_written,
+)
 from unnest.core.model import Unknown
 
 VARIADIC = 0x04 | 0x08
@@ -29,7 +37,11 @@ def readings(text: str) -> list[tuple[CodeObject, Python]]:
 USES_A_NAME = frozenset({"LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD", "IMPORT_NAME", "IMPORT_FROM"})
 """Instructions whose argument is the number of a name."""
 
-WITH_A_BIT = {"3.11": ("LOAD_GLOBAL",), "3.12": ("LOAD_GLOBAL", "LOAD_ATTR"), "3.13": ("LOAD_GLOBAL", "LOAD_ATTR")}
+WITH_A_BIT = {
+    "3.11": ("LOAD_GLOBAL",),
+    "3.12": ("LOAD_GLOBAL", "LOAD_ATTR"),
+    "3.13": ("LOAD_GLOBAL", "LOAD_ATTR"),
+}
 """Those of them whose argument holds that number above its lowest bit."""
 
 
@@ -46,7 +58,9 @@ def names_used(python: Python, code: CodeObject) -> tuple[set[str], set[str]]:
         instruction, offset = at_offset(python, code.code, offset)
         if instruction is not None and instruction.name in USES_A_NAME:
             index = instruction.argument >> (instruction.name in WITH_A_BIT.get(python.version, ()))
-            (as_global if instruction.name == "LOAD_GLOBAL" else otherwise).add(entry(code.names, index))
+            (as_global if instruction.name == "LOAD_GLOBAL" else otherwise).add(
+                entry(code.names, index)
+            )
     return as_global, otherwise
 
 

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from unnest.core.byte_code.domain import Conversion
 
-NUMBER_SPEC = re.compile(r"([^{}]?[<>=^])?[+\- ]?#?0?\d{0,3}[,_]?(\.\d{1,3})?[bdeEfFgGoxX%]?", re.ASCII)
+NUMBER_SPEC = re.compile(
+    r"([^{}]?[<>=^])?[+\- ]?#?0?\d{0,3}[,_]?(\.\d{1,3})?[bdeEfFgGoxX%]?", re.ASCII
+)
 """Specs for numbers that depend on neither the Python nor the locale, and give no long text."""
 
 LONGEST = 10_000
@@ -27,7 +29,11 @@ def formatted(value: object, conversion: Conversion, spec: object) -> str | None
     shown = value if conversion == "" else str(value) if conversion == "s" else repr(value)
     if spec is None or spec == "":
         return joined([format(shown)])
-    if not isinstance(shown, (int, float)) or not isinstance(spec, str) or not NUMBER_SPEC.fullmatch(spec):
+    if (
+        not isinstance(shown, (int, float))
+        or not isinstance(spec, str)
+        or not NUMBER_SPEC.fullmatch(spec)
+    ):
         return None
     try:
         return joined([format(shown, spec)])

@@ -8,7 +8,14 @@ from typing import Generic
 from unnest.core.byte_code.code_objects import CodeObject, Constant
 from unnest.core.byte_code.domain import Interpretation, Value
 from unnest.core.byte_code.opcodes import Impossible, Python, entry
-from unnest.core.byte_code.runtime_values import Cell, Held, InnerCode, InnerFunction, Internal, Null
+from unnest.core.byte_code.runtime_values import (
+    Cell,
+    Held,
+    InnerCode,
+    InnerFunction,
+    Internal,
+    Null,
+)
 from unnest.core.byte_code.stack import INNER_FUNCTION
 from unnest.core.model import Unknown
 
@@ -135,4 +142,6 @@ class Variables(Generic[Value]):
             return self._meaning.constant(stored.decode("ascii"))
         if stored is None or stored is ... or isinstance(stored, (bool, int, float, str)):
             return self._meaning.constant(stored)
-        raise Unknown(INNER_FUNCTION if isinstance(stored, CodeObject) else "a constant of another kind")
+        raise Unknown(
+            INNER_FUNCTION if isinstance(stored, CodeObject) else "a constant of another kind"
+        )

@@ -23,7 +23,9 @@ MODULES = {
 }
 """The module behind a name that the code does not store: the customary imports, and those of TensorFlow's own code."""
 
-SCOPES = frozenset({"device", "name_scope", "variable_scope", "control_dependencies", "colocate_with"})
+SCOPES = frozenset(
+    {"device", "name_scope", "variable_scope", "control_dependencies", "colocate_with"}
+)
 """Functions for `with` statements that say where, under which name, or after what things are computed."""
 
 
@@ -51,7 +53,11 @@ def library_call(path: str, args: Sequence[Value], kwargs: Mapping[str, Value]) 
             operation = f"k3{operation}"
         case "repeat", _ if module == "keras.backend":
             operation = "repeatvector"
-    return OpCall(operation, [_type_name(each) for each in args], {key: _type_name(v) for key, v in kwargs.items()})
+    return OpCall(
+        operation,
+        [_type_name(each) for each in args],
+        {key: _type_name(v) for key, v in kwargs.items()},
+    )
 
 
 def _type_name(value: Value) -> Value:

@@ -37,7 +37,9 @@ def parse_node_def(value: Json) -> JsonObject | None:
     return parsed if isinstance(parsed, Mapping) else None
 
 
-def node_inputs(constants: Mapping[str, Value], tensors: Sequence[Value], count: int) -> list[Value]:
+def node_inputs(
+    constants: Mapping[str, Value], tensors: Sequence[Value], count: int
+) -> list[Value]:
     """Return a node's inputs: constants by their numbers, the layer's tensors in the other places, None beyond them.
 
     Raises:
@@ -87,8 +89,12 @@ def node_call(op: str, inputs: Sequence[Value], attributes: Mapping[str, Value])
     if len(inputs) < len(form.first) + len(form.last):
         return OpCall(op.lower(), (), {})
     given = form.arguments(inputs)
-    named = {parameter: _text(attributes.get(attribute)) for attribute, parameter in form.attributes}
-    named = {parameter: value for parameter, value in named.items() if value is not None and value != []}
+    named = {
+        parameter: _text(attributes.get(attribute)) for attribute, parameter in form.attributes
+    }
+    named = {
+        parameter: value for parameter, value in named.items() if value is not None and value != []
+    }
     args: list[Value] = []
     for parameter in operation.parameters:
         name = parameter.removeprefix("*")
@@ -148,7 +154,10 @@ def _form(pattern: str) -> _Form:
 
 
 def keras3_call(
-    class_name: str, args: Sequence[Value], config: Mapping[str, Value], kwargs: Mapping[str, Value] | None = None
+    class_name: str,
+    args: Sequence[Value],
+    config: Mapping[str, Value],
+    kwargs: Mapping[str, Value] | None = None,
 ) -> OpCall:
     """Return the call of an operation by its class.
 
@@ -167,7 +176,11 @@ def plain_argument(stored: Json) -> Value:
             return ...
         if kind == "__slice__" and isinstance(config, Mapping):
             return slice(*(config.get(end) for end in ("start", "stop", "step")))
-        return config.get("value") if kind in ("__numpy__", "__tensor__") and isinstance(config, Mapping) else stored
+        return (
+            config.get("value")
+            if kind in ("__numpy__", "__tensor__") and isinstance(config, Mapping)
+            else stored
+        )
     if isinstance(stored, Sequence) and not isinstance(stored, str):
         return [plain_argument(each) for each in stored]
     return stored

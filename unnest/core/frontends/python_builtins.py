@@ -66,7 +66,9 @@ BUILTINS: Mapping[str, Callable[..., Value]] = {
     "xrange": _range,
     "list": lambda evaluator, values=(): list(evaluator.iterator(values)),
     "tuple": lambda evaluator, values=(): tuple(evaluator.iterator(values)),
-    "enumerate": lambda evaluator, values, start=0: Once(enumerate(evaluator.iterator(values), evaluator.whole(start))),
+    "enumerate": lambda evaluator, values, start=0: Once(
+        enumerate(evaluator.iterator(values), evaluator.whole(start))
+    ),
     "zip": lambda evaluator, *values: Once(zip(*map(evaluator.iterator, values), strict=False)),
     "reversed": _reversed,
     "sorted": lambda evaluator, values, reverse=False: sorted(

@@ -70,10 +70,14 @@ def follow(
             free = _stored_list(closure)
             for code, python in readings(text):
                 trace = Trace(inputs(rank))
-                given = trace.input_tensors[0] if len(trace.input_tensors) == 1 else trace.input_tensors
+                given = (
+                    trace.input_tensors[0] if len(trace.input_tensors) == 1 else trace.input_tensors
+                )
                 stored = {name: stored_value(value) for name, value in values.items()}
                 local = arguments_of(code, given, _stored_list(defaults), stored)
-                meaning = Tracer(trace, [*local.values(), *free], python, has_dynamic_shape=has_dynamic_shape)
+                meaning = Tracer(
+                    trace, [*local.values(), *free], python, has_dynamic_shape=has_dynamic_shape
+                )
                 with suppress(Impossible):
                     trace.result = Machine(python, code, meaning, local, free).run()
                     answers.append(answer(trace))
@@ -107,7 +111,12 @@ class Tracer(Interpretation[Value]):
     branches = True
 
     def __init__(
-        self, trace: Trace, shared: Sequence[Value], python: Python, *, has_dynamic_shape: bool = False
+        self,
+        trace: Trace,
+        shared: Sequence[Value],
+        python: Python,
+        *,
+        has_dynamic_shape: bool = False,
     ) -> None:
         self._trace = trace
         self._shared = lists_in(shared)
@@ -165,7 +174,9 @@ class Tracer(Interpretation[Value]):
 
     def slice_of(self, ends: Sequence[Value]) -> Value:
         """Python's own, of numbers, tensors and unknown values."""
-        if any(not isinstance(end, (int, TracedTensor, UnknownValue, type(None))) for end in ends) or ends[2:] == [0]:
+        if any(
+            not isinstance(end, (int, TracedTensor, UnknownValue, type(None))) for end in ends
+        ) or ends[2:] == [0]:
             raise Unknown("a slice of other values than numbers")
         return slice(*ends)
 
@@ -191,7 +202,12 @@ class Tracer(Interpretation[Value]):
 
     def number(self, value: Value) -> float:
         """A Python number; that of a tensor leaves the trace. Raises Unknown."""
-        if isinstance(value, TracedTensor) and value.arrays and not value.holds_elements and not value.shape:
+        if (
+            isinstance(value, TracedTensor)
+            and value.arrays
+            and not value.holds_elements
+            and not value.shape
+        ):
             self._trace.leaves_trace = True
             value = value.arrays[0].item()
         if isinstance(value, (int, float)):
@@ -347,7 +363,12 @@ class Tracer(Interpretation[Value]):
         if not isinstance(of, (list, tuple)):
             raise Unknown("a subscript")
         if isinstance(key, slice):
-            key = slice(*(end if end is None else self.whole(end) for end in (key.start, key.stop, key.step)))
+            key = slice(
+                *(
+                    end if end is None else self.whole(end)
+                    for end in (key.start, key.stop, key.step)
+                )
+            )
         else:
             key = self.whole(key)
         try:
@@ -367,7 +388,9 @@ class Tracer(Interpretation[Value]):
 
     # Calls
 
-    def call(self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    def call(
+        self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
         """Functions of Python, TensorFlow, Keras and NumPy; a custom function may do anything to the lists it gets."""
         given = {key: value for key, value in keywords.items() if key != "name"}
         if isinstance(function, Method):
@@ -385,7 +408,9 @@ class Tracer(Interpretation[Value]):
             return static_shape(positional[0])
         return self._of_library(function.path, positional, given)
 
-    def _builtin(self, name: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    def _builtin(
+        self, name: str, positional: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
         if name not in BUILTINS:
             raise Unknown("a module that is called")
         result = self._of_python(BUILTINS[name], [self, *positional], keywords)
@@ -393,7 +418,10 @@ class Tracer(Interpretation[Value]):
         return list(self.iterator(result)) if is_list else result
 
     def _of_python(
-        self, function: Callable[..., Value], positional: Sequence[Value], keywords: Mapping[str, Value]
+        self,
+        function: Callable[..., Value],
+        positional: Sequence[Value],
+        keywords: Mapping[str, Value],
     ) -> Value:
         """Call a function on plain values. Raises Unknown where Python would raise."""
         if UNKNOWN in [*positional, *keywords.values()]:
@@ -411,12 +439,16 @@ class Tracer(Interpretation[Value]):
                 value.begin()
         return UNKNOWN
 
-    def _of_library(self, path: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    def _of_library(
+        self, path: str, positional: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
         """The result of a function of TensorFlow, Keras or NumPy, by the operation that it is."""
         call = library_call(path, positional, keywords)
         operation = OPERATIONS.get(call.name)
         if path.startswith("numpy.") and (operation is None or operation.compute is None):
-            self._given_away += lists_in([*positional, *keywords.values()])  # NumPy may shuffle them
+            self._given_away += lists_in(
+                [*positional, *keywords.values()]
+            )  # NumPy may shuffle them
         if operation is None and path.split(".")[-2] not in COMPUTING_MODULES:
             return UNKNOWN
         return self._apply(call.name, call.args, call.kwargs, f"calls {path}")
@@ -430,7 +462,11 @@ class Tracer(Interpretation[Value]):
         effect: Effect = Effect.MOVES,
     ) -> Value:
         """Apply one operation to tensors and plain values."""
-        call = OpCall(name, [self._argument(each) for each in args], {k: self._argument(v) for k, v in kwargs.items()})
+        call = OpCall(
+            name,
+            [self._argument(each) for each in args],
+            {k: self._argument(v) for k, v in kwargs.items()},
+        )
         made = self._trace.apply(call, words, effect)
         return UNKNOWN if made is None else made
 
@@ -442,4 +478,8 @@ class Tracer(Interpretation[Value]):
             return slice(*(self._argument(end) for end in (value.start, value.stop, value.step)))
         if isinstance(value, (list, tuple)):
             return [self._argument(part) for part in value]
-        return self._trace.unknown().ref if isinstance(value, (UnknownValue, Name, Once, Method, NameScope)) else value
+        return (
+            self._trace.unknown().ref
+            if isinstance(value, (UnknownValue, Name, Once, Method, NameScope))
+            else value
+        )

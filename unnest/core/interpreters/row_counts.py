@@ -16,8 +16,22 @@ from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER, every
 from unnest.core.model import Ref
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, Value, refs_in
-from unnest.core.ops.elements import ELEMENT, Array, truncated_quotient, whole_numbers, whole_quotient
-from unnest.core.ops.registry import CONTENTS, IDLE, IN_PLACE, OPERATIONS, Kind, function_of, kind_of
+from unnest.core.ops.elements import (
+    ELEMENT,
+    Array,
+    truncated_quotient,
+    whole_numbers,
+    whole_quotient,
+)
+from unnest.core.ops.registry import (
+    CONTENTS,
+    IDLE,
+    IN_PLACE,
+    OPERATIONS,
+    Kind,
+    function_of,
+    kind_of,
+)
 
 SIZING = ("shape", "multiples")
 """The arguments that only say how large a tensor is."""
@@ -52,7 +66,9 @@ class Counts(NamedTuple):
 
     @property
     def _are_alike(self) -> bool:
-        return self.one.size > 0 and bool(np.all(np.append(self.one, self.other) == self.one.flat[0]))
+        return self.one.size > 0 and bool(
+            np.all(np.append(self.one, self.other) == self.one.flat[0])
+        )
 
 
 def computed(what: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int) -> list[Counts]:
@@ -74,7 +90,9 @@ def computed(what: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int) -
 
     ones, others = (apply(what, partial(number, batch=batch)) for batch in range(2))
     marks = _of_rows(what, ones, number, of_rows)
-    are_linear = all(value.is_linear for value in counts.values()) and _keeps_linear(what, known, of_rows, rows)
+    are_linear = all(value.is_linear for value in counts.values()) and _keeps_linear(
+        what, known, of_rows, rows
+    )
     return [
         Counts(one, other, mark, is_linear=are_linear and _is_whole(one, other, mark, rows))
         for one, other, mark in zip(ones, others, marks, strict=True)
@@ -82,7 +100,10 @@ def computed(what: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int) -
 
 
 def _of_rows(
-    what: OpCall, results: tuple[Array, ...], number: Callable[[Ref], Array], of_rows: Callable[[Ref], Array]
+    what: OpCall,
+    results: tuple[Array, ...],
+    number: Callable[[Ref], Array],
+    of_rows: Callable[[Ref], Array],
 ) -> list[Array]:
     """Return which numbers of each result depend on how many rows there are."""
     refs = [*refs_in([*what.args, *what.kwargs.values()])]
@@ -90,7 +111,9 @@ def _of_rows(
         mark = reduce(np.logical_or, map(of_rows, refs))
         if np.broadcast_shapes(mark.shape, results[0].shape) == results[0].shape:
             return [np.broadcast_to(mark, results[0].shape)]
-        return [np.full(result.shape, bool(mark.any())) for result in results]  # places, of `where` alone
+        return [
+            np.full(result.shape, bool(mark.any())) for result in results
+        ]  # places, of `where` alone
     given = OPERATIONS[what.name].bind(what.args, what.kwargs)
     beside = refs_in([value for name, value in given.items() if name not in (*CONTENTS, *SIZING)])
     if any(of_rows(ref).any() for ref in beside):
@@ -98,18 +121,30 @@ def _of_rows(
     contents = {name: _marked(given[name], of_rows) for name in CONTENTS if name in given}
     if not contents:
         return [np.zeros(result.shape, bool) for result in results]
-    if kind_of(what) is Kind.REDUCTION:  # it depends on it where any of those that it is made of does
+    if (
+        kind_of(what) is Kind.REDUCTION
+    ):  # it depends on it where any of those that it is made of does
         axis = given.get("axis")
-        axes = None if axis is None else tuple(whole_numbers(number(axis) if isinstance(axis, Ref) else axis))
+        axes = (
+            None
+            if axis is None
+            else tuple(whole_numbers(number(axis) if isinstance(axis, Ref) else axis))
+        )
         return [np.asarray(np.any(contents["x"], axis=axes, keepdims=bool(given.get("keepdims"))))]
-    return [mark.astype(bool) for mark in apply(OpCall(what.name, (), {**given, **contents}), number)]
+    return [
+        mark.astype(bool) for mark in apply(OpCall(what.name, (), {**given, **contents}), number)
+    ]
 
 
 def _marked(value: Value, of_rows: Callable[[Ref], Array]) -> Value:
     """An argument with the marks of tensors in their places, and of plain numbers."""
     if isinstance(value, Ref):
         return of_rows(value)
-    return [_marked(part, of_rows) for part in value] if isinstance(value, list) else np.zeros(np.shape(value), bool)
+    return (
+        [_marked(part, of_rows) for part in value]
+        if isinstance(value, list)
+        else np.zeros(np.shape(value), bool)
+    )
 
 
 def _keeps_linear(
@@ -121,11 +156,15 @@ def _keeps_linear(
     if function is np.multiply:
         return not np.any(np.logical_and(*(_marked(value, of_rows) for value in operands)))
     if function in QUOTIENTS:
-        dividend, divisor = (known[value] if isinstance(value, Ref) else value for value in operands)
+        dividend, divisor = (
+            known[value] if isinstance(value, Ref) else value for value in operands
+        )
         if isinstance(divisor, Counts) and divisor.depends:
             return False
         by = divisor.one if isinstance(divisor, Counts) else np.asarray(divisor)
-        return not isinstance(dividend, Counts) or not np.any((dividend.other - dividend.one) % (by * rows))
+        return not isinstance(dividend, Counts) or not np.any(
+            (dividend.other - dividend.one) % (by * rows)
+        )
     if function is np.prod:
         return sum(int(np.count_nonzero(of_rows(ref))) for ref in known) <= 1
     hands_on = kind_of(what) is Kind.MAP and function is None  # a cast, numbers as they are

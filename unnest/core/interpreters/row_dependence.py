@@ -52,7 +52,11 @@ def along(tensor: Array, axes: Collection[int], *, keepdims: bool = True) -> Arr
     one = _one_row([part], part.max(axis=tuple(axes), keepdims=True))
     shape = [1 if axis in axes else size for axis, size in enumerate(tensor.shape)]
     whole = np.broadcast_to(one.view(ELEMENT), shape)
-    return whole if keepdims else whole.reshape([size for axis, size in enumerate(shape) if axis not in axes])
+    return (
+        whole
+        if keepdims
+        else whole.reshape([size for axis, size in enumerate(shape) if axis not in axes])
+    )
 
 
 def product(operands: Sequence[tuple[str, Array]], output: str) -> Array:

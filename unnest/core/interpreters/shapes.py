@@ -35,7 +35,9 @@ def call_shape(call: OpCall, shapes: Mapping[Ref, Shape | None]) -> Shape | None
             return Sized(shapes[value])
         return [sized(part) for part in value] if isinstance(value, list) else value
 
-    return result_shape(OpCall(call.name, [*map(sized, call.args)], {k: sized(v) for k, v in call.kwargs.items()}))
+    return result_shape(
+        OpCall(call.name, [*map(sized, call.args)], {k: sized(v) for k, v in call.kwargs.items()})
+    )
 
 
 def _shape_by_kind(operation: Operation, call: OpCall) -> Shape:
@@ -47,7 +49,9 @@ def _shape_by_kind(operation: Operation, call: OpCall) -> Shape:
         several = argument(call, "xs")
         if isinstance(several, list):
             return broadcast(shapes_of(several))
-        return broadcast([shape_of(value) for value in (*call.args, *call.kwargs.values()) if _is_operand(value)])
+        return broadcast(
+            [shape_of(value) for value in (*call.args, *call.kwargs.values()) if _is_operand(value)]
+        )
     if operation.kind is Kind.REDUCTION:
         shape = shape_of(call.args[0] if call.args else None)
         axes = axes_of(argument(call, "axis"), len(shape))

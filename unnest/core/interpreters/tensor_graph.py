@@ -84,7 +84,9 @@ class TensorGraph(ABC):
 class Values:
     """The tensors of a graph for a batch of `rows`, no axis longer than `longest` but where it must be."""
 
-    def __init__(self, graph: TensorGraph, rows: int, longest: int, given: Mapping[Ref, Array]) -> None:
+    def __init__(
+        self, graph: TensorGraph, rows: int, longest: int, given: Mapping[Ref, Array]
+    ) -> None:
         self.graph, self.rows, self.longest = graph, rows, longest
         self._tensors: dict[Ref, Array] = dict(given)
         self._numbered = sum(a.size for a in given.values())

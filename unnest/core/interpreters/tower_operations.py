@@ -31,7 +31,15 @@ from unnest.core.ops.apply import apply, contents
 from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.elements import NOT_COMPUTED, Array, check_size
 from unnest.core.ops.product_axes import MATRIX
-from unnest.core.ops.registry import IN_PLACE, JOINS, Kind, Operation, argument, kind_of, operation_of
+from unnest.core.ops.registry import (
+    IN_PLACE,
+    JOINS,
+    Kind,
+    Operation,
+    argument,
+    kind_of,
+    operation_of,
+)
 
 PARTS_OF_SHAPES = frozenset({Kind.SLICE, Kind.TAKE})
 """Operations that may take sizes out of a shape, the number of rows or others."""
@@ -52,7 +60,9 @@ class TowerOperations:
     def apply(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
         """Return the outputs of a call, all of those that have several. Raises RowsMixed, NOT_COMPUTED."""
         operation = operation_of(what)
-        if kind_of(what) is not Kind.CONTROL and not any(isinstance(each, np.ndarray) for each in given.values()):
+        if kind_of(what) is not Kind.CONTROL and not any(
+            isinstance(each, np.ndarray) for each in given.values()
+        ):
             return self._of_numbers(here, what, given)
         if operation is None or operation.kind is Kind.CONTROL:
             return Known.LOST
@@ -64,13 +74,17 @@ class TowerOperations:
             moved = self._moved(what, operation, given)
         except DataDependent:
             return computed_rows(self._tensors, RowStep(here, what, operation, given))
-        if self._is_of_one_batch(what, given) or (kind_of(what) in JOINS and self._is_by_place(what, moved)):
+        if self._is_of_one_batch(what, given) or (
+            kind_of(what) in JOINS and self._is_by_place(what, moved)
+        ):
             self._tensors.of_one_batch.add(here)
         return [*moved]
 
     # What is made of no rows
 
-    def _of_numbers(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
+    def _of_numbers(
+        self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]
+    ) -> Tensor | list[Tensor]:
         """Return the result of a call without rows, which may depend on how many there are."""
         if all(tensor is Known.PLAIN for tensor in given.values()):
             return Known.PLAIN
@@ -81,11 +95,17 @@ class TowerOperations:
         except NOT_COMPUTED:
             if not any(isinstance(tensor, Counts) and tensor.depends for tensor in given.values()):
                 return Known.PLAIN
-            return Known.LOST if kind_of(what) in PARTS_OF_SHAPES else every(THEIR_NUMBER, self._tensors.sizes(here))
+            return (
+                Known.LOST
+                if kind_of(what) in PARTS_OF_SHAPES
+                else every(THEIR_NUMBER, self._tensors.sizes(here))
+            )
 
     # What is made of rows
 
-    def _moved(self, what: OpCall, operation: Operation, given: Mapping[Ref, Tensor]) -> list[Array]:
+    def _moved(
+        self, what: OpCall, operation: Operation, given: Mapping[Ref, Tensor]
+    ) -> list[Array]:
         """Return the result of an operation that moves numbers. Raises DataDependent for other operations."""
         if operation.compute is None or operation.takes_all:
             raise DataDependent
@@ -95,7 +115,9 @@ class TowerOperations:
             raise Unknown
         moved = {*refs_in(contents(what))}
         has_rows = any(isinstance(given[ref], np.ndarray) for ref in moved)
-        check_size(sum(tensor.size for tensor in map(given.get, moved) if isinstance(tensor, np.ndarray)))
+        check_size(
+            sum(tensor.size for tensor in map(given.get, moved) if isinstance(tensor, np.ndarray))
+        )
 
         def lookup(ref: Ref) -> Array:
             is_number = not isinstance(given[ref], np.ndarray) and not (ref in moved and has_rows)
@@ -106,7 +128,9 @@ class TowerOperations:
     def _is_of_one_batch(self, what: OpCall, given: Mapping[Ref, Tensor]) -> bool:
         """Return True if literal bounds may cut a larger batch elsewhere."""
         tensors = (given[ref] for ref in refs_in(contents(what)))
-        return any(_reaches_the_end(what, tensor) for tensor in tensors if isinstance(tensor, np.ndarray))
+        return any(
+            _reaches_the_end(what, tensor) for tensor in tensors if isinstance(tensor, np.ndarray)
+        )
 
     def _is_by_place(self, what: OpCall, made: Sequence[Array]) -> bool:
         """True if rows of one and of another computation, or zeros, are put in different places along the rows."""
@@ -120,7 +144,9 @@ class TowerOperations:
 
         (whose,) = apply(what, lookup)
         (rows,) = made
-        rows_lie = [axis for axis in range(rows.ndim) if rows.shape[axis] > 1 and _has_several(rows, axis)]
+        rows_lie = [
+            axis for axis in range(rows.ndim) if rows.shape[axis] > 1 and _has_several(rows, axis)
+        ]
         as_many = [axis for axis, size in enumerate(rows.shape) if size == self._tensors.rows > 1]
         return any(_varies(whose, axis) for axis in rows_lie or as_many)
 
@@ -145,9 +171,15 @@ def _reaches_the_end(what: OpCall, tensor: Array) -> bool:
     """True if rows are taken up to a number that is as many as are tried, or more: of a larger tower, not all are."""
     if kind_of(what) is not Kind.SLICE:
         return False
-    bounds = [_literal_bounds(argument(what, name), tensor.ndim) for name in ("key", "begin", "end", "size")]
+    bounds = [
+        _literal_bounds(argument(what, name), tensor.ndim)
+        for name in ("key", "begin", "end", "size")
+    ]
     return any(
-        abs(bound) >= tensor.shape[axis] for axis in _axes_of_rows(tensor) for each in bounds for bound in each[axis]
+        abs(bound) >= tensor.shape[axis]
+        for axis in _axes_of_rows(tensor)
+        for each in bounds
+        for bound in each[axis]
     )
 
 
@@ -226,14 +258,20 @@ def of_each_entry(tensors: TowerTensors, step: RowStep) -> Tensor:
 def reduced(tensors: TowerTensors, step: RowStep) -> Tensor:
     """Combine all numbers along some axes, which are dropped."""
     tensor = tensors.first(step.call)
-    return along(tensor, _axes(tensors, step, tensor), keepdims=bool(argument(step.call, "keepdims")))
+    return along(
+        tensor, _axes(tensors, step, tensor), keepdims=bool(argument(step.call, "keepdims"))
+    )
 
 
 def worked_along(tensors: TowerTensors, step: RowStep) -> Tensor:
     """Combine all numbers along some axes, which stay."""
     tensor = tensors.first(step.call)
     made = along(tensor, _axes(tensors, step, tensor))
-    return np.broadcast_to(made, tensor.shape) if step.operation.keeps_shape else tensors.sized(step.here, made)
+    return (
+        np.broadcast_to(made, tensor.shape)
+        if step.operation.keeps_shape
+        else tensors.sized(step.here, made)
+    )
 
 
 def of_segments(tensors: TowerTensors, step: RowStep) -> Tensor:
@@ -254,15 +292,23 @@ def multiplied(tensors: TowerTensors, step: RowStep) -> Tensor:
     if operation.axes is None:
         raise Unknown
     is_pair = operation.position("y") is not None
-    operands = [argument(call, name) for name in "xy"] if is_pair else [*refs_in([*call.args, *call.kwargs.values()])]
+    operands = (
+        [argument(call, name) for name in "xy"]
+        if is_pair
+        else [*refs_in([*call.args, *call.kwargs.values()])]
+    )
     beside = {
         name: _numbers(tensors, value)
         for name in operation.parameters
         if name not in ("x", "y", "*xs") and (value := argument(call, name)) is not None
     }
     letters, output = operation.axes([tensors.axes_of(value) for value in operands], **beside)
-    arrays = [tensors.rows_of(value, len(each)) for value, each in zip(operands, letters, strict=True)]
-    return tensors.sized(step.here, row_dependence.product([*zip(letters, arrays, strict=True)], output))
+    arrays = [
+        tensors.rows_of(value, len(each)) for value, each in zip(operands, letters, strict=True)
+    ]
+    return tensors.sized(
+        step.here, row_dependence.product([*zip(letters, arrays, strict=True)], output)
+    )
 
 
 def _numbers(tensors: TowerTensors, value: Value) -> Value:
@@ -279,8 +325,13 @@ def by_mask(tensors: TowerTensors, step: RowStep) -> Tensor:
 
 def by_index(tensors: TowerTensors, step: RowStep) -> Tensor:
     """Entries that are chosen by what is in other tensors."""
-    first, second = (tensors.rows_of(value) for value in (argument(step.call, "x"), argument(step.call, "indices")))
-    axis, within = (tensors.whole_number(argument(step.call, name)) for name in ("axis", "batch_dims"))
+    first, second = (
+        tensors.rows_of(value)
+        for value in (argument(step.call, "x"), argument(step.call, "indices"))
+    )
+    axis, within = (
+        tensors.whole_number(argument(step.call, name)) for name in ("axis", "batch_dims")
+    )
     chosen = along(first, [axis])
     if within:
         if first.ndim != second.ndim or axis % first.ndim != within:
@@ -314,7 +365,9 @@ def _axes(tensors: TowerTensors, step: RowStep, tensor: Array) -> Collection[int
     axes = range(tensor.ndim) if axis is None else tensors.numbers(axis)
     if any(not -tensor.ndim <= number < tensor.ndim for number in axes):
         raise ValueError("an axis that a tensor does not have")
-    if any(tensor.shape[axis] == tensors.rows for axis in axes) and np.all(tensor["element"] == NO_ROW):
+    if any(tensor.shape[axis] == tensors.rows for axis in axes) and np.all(
+        tensor["element"] == NO_ROW
+    ):
         raise Unknown  # of as many as there are rows
     return axes
 

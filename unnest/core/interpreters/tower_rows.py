@@ -32,7 +32,11 @@ class RowsKept(NamedTuple):
     @property
     def objection(self) -> str | None:
         """Return why this is not a wrapper, or None if no operation is known to mix rows."""
-        return None if self.mixing is None else f"{self.mixing.layer}, a part of the towers, works along the batch"
+        return (
+            None
+            if self.mixing is None
+            else f"{self.mixing.layer}, a part of the towers, works along the batch"
+        )
 
 
 class TowerRows:
@@ -41,7 +45,9 @@ class TowerRows:
     `rank` and `size` stand for those that are not known.
     """
 
-    def __init__(self, graph: TensorGraph, entries: Mapping[Ref, Shape | None], rank: int, size: int) -> None:
+    def __init__(
+        self, graph: TensorGraph, entries: Mapping[Ref, Shape | None], rank: int, size: int
+    ) -> None:
         self.known = TowerTensors(graph, entries, rank, size)
         self._operations = TowerOperations(self.known)
 
@@ -72,15 +78,23 @@ class TowerRows:
     def _rows_kept(self, end: Ref) -> RowsKept:
         """Return True if rows stand where they did."""
         tensor = self.known.tensors[end]
-        if not isinstance(tensor, np.ndarray) or not tensor.ndim or not np.any(tensor["element"] != NO_ROW):
+        if (
+            not isinstance(tensor, np.ndarray)
+            or not tensor.ndim
+            or not np.any(tensor["element"] != NO_ROW)
+        ):
             return RowsKept(None, is_told=False)
         a_row, rest = divmod(len(tensor), self.known.rows)
-        order = np.repeat(np.arange(self.known.rows), a_row)  # of rows that were flattened, several entries each
+        order = np.repeat(
+            np.arange(self.known.rows), a_row
+        )  # of rows that were flattened, several entries each
         try:
             combined([tensor, each_its_own((len(tensor), *tensor.shape[1:]), order)])
         except (RowsMixed, ValueError):
             rest = 1
-        return RowsKept(end.call if rest else None, is_told=not rest and end not in self.known.of_one_batch)
+        return RowsKept(
+            end.call if rest else None, is_told=not rest and end not in self.known.of_one_batch
+        )
 
     def _make(self, here: Ref, what: OpCall, reads: Sequence[Ref]) -> None:
         """Carry out one call, for all of its tensors. Raises RowsMixed."""
@@ -102,4 +116,6 @@ class TowerRows:
             self.known.of_one_batch.add(here)
         if isinstance(tensor, np.ndarray) and self.known.shapes.get(here) is None:
             guessed = (self.known.rows, self.known.size)
-            self.known.shapes[here] = tuple(None if size in guessed else size for size in tensor.shape)
+            self.known.shapes[here] = tuple(
+                None if size in guessed else size for size in tensor.shape
+            )

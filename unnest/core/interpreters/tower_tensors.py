@@ -45,11 +45,15 @@ class TowerTensors:
     `rank` and `size` stand for those that are not known; `guesses_ranks`: whether a rank was.
     """
 
-    def __init__(self, graph: TensorGraph, entries: Mapping[Ref, Shape | None], rank: int, size: int) -> None:
+    def __init__(
+        self, graph: TensorGraph, entries: Mapping[Ref, Shape | None], rank: int, size: int
+    ) -> None:
         self.graph, self.rank, self.size = graph, rank, size
         self.guesses_ranks = False
         #: Shapes by tensor, those of the entries first; the others are added as they are worked out.
-        self.shapes: dict[Ref, Shape | None] = {ref: shape for ref, shape in entries.items() if shape is not None}
+        self.shapes: dict[Ref, Shape | None] = {
+            ref: shape for ref, shape in entries.items() if shape is not None
+        }
         self.rows = batch_size([self._row_count(ref) for ref in entries])
         self.constants = Values(graph, self.rows, 0, {})
         self.tensors: dict[Ref, Tensor] = {}
@@ -67,7 +71,11 @@ class TowerTensors:
 
     def _row_count(self, ref: Ref) -> int | None:
         """How many rows a tensor has, if known."""
-        shape = None if self.graph.rank_of(ref, self.shapes) is None else self.graph.shape(ref, self.shapes)
+        shape = (
+            None
+            if self.graph.rank_of(ref, self.shapes) is None
+            else self.graph.shape(ref, self.shapes)
+        )
         return shape[0] if shape else None
 
     def add_first(self, here: Ref, what: OpCall, reads: Sequence[Ref]) -> None:
@@ -77,8 +85,12 @@ class TowerTensors:
         if len(of_moved) == 1:
             self.firsts[here] = of_moved.pop()
             return
-        alike = self._computed.setdefault((what.name, here.tensor, tuple(self.firsts.get(r, r) for r in reads)), [])
-        first = next((ref for ref in alike if reads and self.graph.differ((ref, here)) is None), here)
+        alike = self._computed.setdefault(
+            (what.name, here.tensor, tuple(self.firsts.get(r, r) for r in reads)), []
+        )
+        first = next(
+            (ref for ref in alike if reads and self.graph.differ((ref, here)) is None), here
+        )
         self.firsts[here] = first
         if first == here:
             alike.append(here)
@@ -110,7 +122,11 @@ class TowerTensors:
         tensor = self.tensors[value]
         if isinstance(tensor, np.ndarray):
             return tensor.ndim
-        return tensor.one.ndim if isinstance(tensor, Counts) else self.graph.rank_of(value, self.shapes)
+        return (
+            tensor.one.ndim
+            if isinstance(tensor, Counts)
+            else self.graph.rank_of(value, self.shapes)
+        )
 
     def sizes(self, ref: Ref, rows: int | None = None) -> tuple[int, ...]:
         """The shape of a tensor, with what stands for sizes that are not known."""
@@ -131,7 +147,11 @@ class TowerTensors:
             return tensor
         shape = self.graph.shape(here, self.shapes) or ()
         return np.broadcast_to(
-            tensor, [size if size > 1 or own is None else own for size, own in zip(tensor.shape, shape, strict=True)]
+            tensor,
+            [
+                size if size > 1 or own is None else own
+                for size, own in zip(tensor.shape, shape, strict=True)
+            ],
         )
 
     def counted(self, ref: Ref) -> Counts | Array:

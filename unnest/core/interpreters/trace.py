@@ -55,7 +55,9 @@ class TracedTensor:
     or none, if neither its contents nor its shape are known. `is_unknown`: whether nothing in the file explains it.
     """
 
-    def __init__(self, ref: Ref, arrays: tuple[Array, ...] = (), *, is_unknown: bool = False) -> None:
+    def __init__(
+        self, ref: Ref, arrays: tuple[Array, ...] = (), *, is_unknown: bool = False
+    ) -> None:
         self.ref, self.arrays, self.is_unknown = ref, arrays, is_unknown
 
     @property
@@ -161,7 +163,11 @@ class Trace:
         if not held and any(tensor.is_unknown for tensor in tensors):
             return None
         if not all(tensor.arrays for tensor in tensors):
-            is_moved = operation is not None and operation.kind not in COMPUTING and literal_axis(call) in (0, None)
+            is_moved = (
+                operation is not None
+                and operation.kind not in COMPUTING
+                and literal_axis(call) in (0, None)
+            )
             is_open = is_moved and any(tensor.is_unknown for tensor in tensors)
             return None if is_open else self._computed(call, words, tensors)
         if operation is None or operation.compute is None:
@@ -170,17 +176,27 @@ class Trace:
             self._check_sizes(argument(call, "shape"))
         try:
             return self._applied(
-                Step(call, words, effect), axes=len(held[0].arrays) if held else 1, is_plain=not tensors
+                Step(call, words, effect),
+                axes=len(held[0].arrays) if held else 1,
+                is_plain=not tensors,
             )
         except DataDependent:
-            by_values = f"{words}, which chooses rows by their values" if operation.kind in SLICES else words
+            by_values = (
+                f"{words}, which chooses rows by their values"
+                if operation.kind in SLICES
+                else words
+            )
             return self._computed(call, by_values, tensors)
         except TooLarge as error:
             raise OtherSizes if held else Unknown from error
         except (OtherSizes, TooMuch):
             raise
         except (Unknown, *MISFITS) as error:
-            if isinstance(error, Unknown) and operation.kind in JOINS and 0 < len(held) < len(tensors):
+            if (
+                isinstance(error, Unknown)
+                and operation.kind in JOINS
+                and 0 < len(held) < len(tensors)
+            ):
                 return self._computed(call, words, tensors)  # rows beside other numbers
             raise Unknown(str(error)) from error
 
@@ -194,8 +210,15 @@ class Trace:
 
     def _applied(self, step: Step, *, axes: int, is_plain: bool) -> Any:  # noqa: ANN401 - as `apply`
         """Apply an operation to arrays, once for each axis of the inputs that identifies its elements."""
-        listed = (ref for value in arguments(step.call) if isinstance(value, list) for ref in refs_in(value))
-        check_size(sum(prod(self.tensors[ref].shape) for ref in listed))  # what stands in lists is copied
+        listed = (
+            ref
+            for value in arguments(step.call)
+            if isinstance(value, list)
+            for ref in refs_in(value)
+        )
+        check_size(
+            sum(prod(self.tensors[ref].shape) for ref in listed)
+        )  # what stands in lists is copied
         by_axis: list[list[Array]] = []
         result_for = bind(step.call)
         with np.errstate(divide="raise", invalid="raise"):
@@ -218,14 +241,21 @@ class Trace:
     def _computed(self, call: OpCall, words: str, tensors: Sequence[TracedTensor]) -> TracedTensor:
         """Return the result of an operation that computes: new elements, if its shape follows."""
         self._charge(0)
-        shape = call_shape(call, {tensor.ref: tensor.arrays[0].shape if tensor.arrays else None for tensor in tensors})
+        shape = call_shape(
+            call,
+            {tensor.ref: tensor.arrays[0].shape if tensor.arrays else None for tensor in tensors},
+        )
         if _is_cast(call):
             dtype = argument(call, "dtype")
             words = f"casts the values to {dtype}"
             if dtype not in COARSE:
                 return self._add(Step(call, words, Effect.CASTS), tensors[0].arrays)[0]
         step = Step(call, words, Effect.COMPUTES)
-        known = None if shape is None or None in shape else tuple(size for size in shape if size is not None)
+        known = (
+            None
+            if shape is None or None in shape
+            else tuple(size for size in shape if size is not None)
+        )
         return self._add(step, () if known is None else elements(known, max(1, len(known))))[0]
 
     def _charge(self, count: int) -> None:
@@ -242,7 +272,10 @@ class Trace:
         charge_steps(STEPS_AN_OPERATION + count // ELEMENTS_A_STEP)
 
     def _add(self, step: Step, *results: tuple[Array, ...]) -> list[TracedTensor]:
-        made = [TracedTensor(Ref("", len(self.steps), number), arrays) for number, arrays in enumerate(results)]
+        made = [
+            TracedTensor(Ref("", len(self.steps), number), arrays)
+            for number, arrays in enumerate(results)
+        ]
         self.steps.append(step)
         self.tensors.update((tensor.ref, tensor) for tensor in made)
         return made
@@ -256,7 +289,11 @@ def arguments(call: OpCall) -> list[Any]:
 def _is_cast(call: OpCall) -> bool:
     """True for an operation that only gives numbers another dtype."""
     operation = operation_of(call)
-    return operation is not None and operation.kind is Kind.MAP and operation.position("dtype") is not None
+    return (
+        operation is not None
+        and operation.kind is Kind.MAP
+        and operation.position("dtype") is not None
+    )
 
 
 def elements(shape: tuple[int, ...], axes: int, rows: Array | None = None) -> tuple[Array, ...]:
@@ -276,7 +313,9 @@ def elements(shape: tuple[int, ...], axes: int, rows: Array | None = None) -> tu
         view.flags.writeable = False
         return view
 
-    alone = [np.arange(size, dtype=np.int32) for size in shape] + [np.zeros(1, np.int32)] * (axes - len(shape))
+    alone = [np.arange(size, dtype=np.int32) for size in shape] + [np.zeros(1, np.int32)] * (
+        axes - len(shape)
+    )
     if rows is not None:
         alone[0] = np.ascontiguousarray(rows)
     return tuple(along(axis, numbers) for axis, numbers in enumerate(alone))

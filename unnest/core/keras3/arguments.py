@@ -85,7 +85,11 @@ def written(kind: str, config: JsonObject, name: str, context: Context) -> dict[
     if "data_format" in (record.arguments or ()) and new.get("data_format") in (None, "default"):
         is_machines = record.data_format_of_backend or "data_format" in config
         new["data_format"] = context.data_format if is_machines else "channels_last"
-        if record.keras_1_omits_data_format and "data_format" not in config and context.release[:1] == (1,):
+        if (
+            record.keras_1_omits_data_format
+            and "data_format" not in config
+            and context.release[:1] == (1,)
+        ):
             told = ", as the other layers say" if context.is_format_told else ""
             context.note("defaults-of-then", name, f"data_format {context.data_format}{told}")
             context.notes.guessed += [] if context.is_format_told else [f"{name} ({kind})"]
@@ -115,6 +119,11 @@ def _value(kind: str, key: str, value: Json, name: str, context: Context) -> Jso
         return role(value, name, context)
     if key == "trainable":
         return bool(value)
-    if key == "axis" and kind == "BatchNormalization" and isinstance(value, Sequence) and len(value) == 1:
+    if (
+        key == "axis"
+        and kind == "BatchNormalization"
+        and isinstance(value, Sequence)
+        and len(value) == 1
+    ):
         return value[0]
     return value

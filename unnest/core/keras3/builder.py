@@ -70,7 +70,9 @@ class Builder:
         """
         return self._placed(tree, stem, last, {})
 
-    def _placed(self, tree: Tree, stem: str, last: str | None, done: dict[int, GraphTensor]) -> Tree:
+    def _placed(
+        self, tree: Tree, stem: str, last: str | None, done: dict[int, GraphTensor]
+    ) -> Tree:
         if id(tree) in done:
             return done[id(tree)]
         if isinstance(tree, Part):
@@ -83,7 +85,11 @@ class Builder:
         elif isinstance(tree, OpNode):
             args, kwargs = self._arguments(tree.args, tree.kwargs, stem, done)  # type: ignore[arg-type]  # operands are trees
             made = self._call(self._operation(tree, stem, last), args, kwargs)
-        elif isinstance(tree, GraphTensor | Input) or not isinstance(tree, Mapping | Sequence) or isinstance(tree, str):
+        elif (
+            isinstance(tree, GraphTensor | Input)
+            or not isinstance(tree, Mapping | Sequence)
+            or isinstance(tree, str)
+        ):
             assert not isinstance(tree, Input), "inputs are filled in before"
             return tree
         elif isinstance(tree, Mapping):
@@ -94,7 +100,11 @@ class Builder:
         return made
 
     def _arguments(
-        self, args: Iterable[Tree], kwargs: Mapping[str, Tree], stem: str, done: dict[int, GraphTensor]
+        self,
+        args: Iterable[Tree],
+        kwargs: Mapping[str, Tree],
+        stem: str,
+        done: dict[int, GraphTensor],
     ) -> tuple[list[Tree], dict[str, Tree]]:
         placed = [self._placed(a, stem, None, done) for a in args]
         return placed, {k: self._placed(v, stem, None, done) for k, v in kwargs.items()}
@@ -132,7 +142,9 @@ class Builder:
 
     def _call(self, name: str, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> GraphTensor:
         entry = self.entries[name]
-        entry.nodes.append({"args": [self._stored(a) for a in args], "kwargs": self._stored(kwargs)})
+        entry.nodes.append(
+            {"args": [self._stored(a) for a in args], "kwargs": self._stored(kwargs)}
+        )
         tensors = [*tensors_in(list(args)), *tensors_in(dict(kwargs))]
         entry.reads.append(tuple(dict.fromkeys(tensors)))
         made = GraphTensor(name, len(entry.nodes) - 1, 0)
@@ -140,7 +152,9 @@ class Builder:
         dtypes = [known.dtype(t) for t in tensors]
         if _is_operation(entry.entry):
             self.dtypes[made] = dtype_of(entry.entry, None, dtypes)
-            call = keras3_call(str(entry.entry["class_name"]), self._sized(args), settings(entry.entry))
+            call = keras3_call(
+                str(entry.entry["class_name"]), self._sized(args), settings(entry.entry)
+            )
             shape = result_shape(call)
             self.specs[made] = None if shape is None else Spec(shape, self.dtypes[made])
             return made
@@ -172,7 +186,11 @@ class Builder:
         if isinstance(tree, GraphTensor):
             spec = self.specs.get(tree) or Spec((), "float32")
             history: Json = [tree.layer, tree.rank, tree.tensor]
-            noted: JsonObject = {"shape": list(spec.shape), "dtype": spec.dtype, "keras_history": history}
+            noted: JsonObject = {
+                "shape": list(spec.shape),
+                "dtype": spec.dtype,
+                "keras_history": history,
+            }
             return {"class_name": tensor_refs.KERAS_3_TENSOR, "config": noted}
         if isinstance(tree, Mapping):
             return {k: self._stored(v) for k, v in tree.items()}
@@ -207,7 +225,11 @@ class Builder:
         """
         names = self.ordered(inputs, outputs)
         for size in (n for n in names if self.entries[n].entry["class_name"] == SIZE):
-            raise refused(size, "TensorFlow operation", "gives a shape or a number, where a layer needs a tensor")
+            raise refused(
+                size,
+                "TensorFlow operation",
+                "gives a shape or a number, where a layer needs a tensor",
+            )
         ranks = self._needed_ranks(outputs)
         layers: list[Json] = [
             {**self.entries[n].entry, "name": n, "inbound_nodes": self._nodes(n, ranks)} for n in names
@@ -235,17 +257,32 @@ class Builder:
 
     def _nodes(self, name: str, ranks: Mapping[str, Mapping[int, int]]) -> list[Json]:
         """Return the calls of a layer that are needed, in the ranks that their tensors have then."""
-        nodes = [self.entries[name].nodes[rank] for rank in ranks.get(name, ()) if self.entries[name].nodes]
+        nodes = [
+            self.entries[name].nodes[rank]
+            for rank in ranks.get(name, ())
+            if self.entries[name].nodes
+        ]
         if all(rank == new for of_layer in ranks.values() for rank, new in of_layer.items()):
             return nodes
         return [_with_ranks(node, ranks) for node in nodes]
 
-    def _ends(self, tensors: Sequence[GraphTensor], ranks: Mapping[str, Mapping[int, int]], structure: Json) -> Json:
+    def _ends(
+        self,
+        tensors: Sequence[GraphTensor],
+        ranks: Mapping[str, Mapping[int, int]],
+        structure: Json,
+    ) -> Json:
         """A model's inputs or outputs; a functional model counts its calls from 1 here (source: Keras 3.15)."""
         ends: list[Json] = []
         for t in tensors:
             rank = ranks.get(t.layer, {}).get(t.rank, t.rank)
-            ends.append([t.layer, rank + int(self.entries[t.layer].entry["class_name"] == FUNCTIONAL), t.tensor])
+            ends.append(
+                [
+                    t.layer,
+                    rank + int(self.entries[t.layer].entry["class_name"] == FUNCTIONAL),
+                    t.tensor,
+                ]
+            )
         if structure is not None:
             return _packed(structure, iter(ends))
         return ends[0] if len(ends) == 1 else ends
@@ -257,8 +294,13 @@ def _with_ranks(node: Json, ranks: Mapping[str, Mapping[int, int]]) -> Json:
         if node.get("class_name") == tensor_refs.KERAS_3_TENSOR:
             config = node["config"]
             assert isinstance(config, Mapping)
-            layer, rank, tensor = cast("list[Any]", config["keras_history"])  # as `_stored` writes it
-            return {**node, "config": {**config, "keras_history": [layer, ranks[layer][rank], tensor]}}
+            layer, rank, tensor = cast(
+                "list[Any]", config["keras_history"]
+            )  # as `_stored` writes it
+            return {
+                **node,
+                "config": {**config, "keras_history": [layer, ranks[layer][rank], tensor]},
+            }
         return {key: _with_ranks(part, ranks) for key, part in node.items()}
     return [_with_ranks(part, ranks) for part in node] if is_list(node) else node
 
@@ -287,11 +329,17 @@ def _is_operation(entry: JsonObject) -> bool:
 def _spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
     if entry["class_name"] == "Reshape" and given == [None]:
         target = settings(entry).get("target_shape")
-        whole = [size for size in target if isinstance(size, int) and size > 0] if isinstance(target, Sequence) else []
+        whole = (
+            [size for size in target if isinstance(size, int) and size > 0]
+            if isinstance(target, Sequence)
+            else []
+        )
         return Spec((None, *whole), FLOAT) if whole and target == whole else None
     if any(s is None for s in given):
         return None
-    if entry["class_name"] == "Masking":  # in no table there: the facts about files of Keras 3 end with a mask
+    if (
+        entry["class_name"] == "Masking"
+    ):  # in no table there: the facts about files of Keras 3 end with a mask
         return given[0]
     return shape_inference.result_of(entry, [s for s in given if s is not None])
 

@@ -39,7 +39,11 @@ CONSTRAINTS: dict[str, tuple[str, ...]] = {
     "MinMaxNorm": ("min_value", "max_value", "rate", "axis"),
 }  # fmt: skip
 #: Keras 1 wrote rules as {"name": ..., arguments}.
-KERAS_1_RULES = {"WeightRegularizer": "L1L2", "L1L2Regularizer": "L1L2", "ActivityRegularizer": "L1L2"}
+KERAS_1_RULES = {
+    "WeightRegularizer": "L1L2",
+    "L1L2Regularizer": "L1L2",
+    "ActivityRegularizer": "L1L2",
+}
 KERAS_1_RULE_ARGUMENTS = {"m": "max_value", "low": "min_value", "high": "max_value"}
 
 #: Keras's own that Keras 3 has not.
@@ -48,12 +52,16 @@ GONE_RULES = frozenset({"RadialConstraint", "radial_constraint", "EigenvalueRegu
 
 def plain(value: Json) -> Json:
     """The value without the clothes of NumPy arrays, tuples and shapes that writers put around it."""
-    return json_tree.transform(value, _undressed, into=lambda part: part.get("class_name") != "__numpy__")
+    return json_tree.transform(
+        value, _undressed, into=lambda part: part.get("class_name") != "__numpy__"
+    )
 
 
 def _undressed(part: JsonObject, inner: dict[str, Json]) -> Json:
     """One object whose parts are plain already."""
-    if part.get("class_name") in ("__tuple__", "TensorShape") and isinstance(part.get("items"), Sequence):
+    if part.get("class_name") in ("__tuple__", "TensorShape") and isinstance(
+        part.get("items"), Sequence
+    ):
         return inner["items"]
     if set(part) == {"type", "value"}:
         return inner["value"]
@@ -108,7 +116,9 @@ def constraint(value: Json, layer: str, context: Context) -> Json:
     return _rule(value, "keras.constraints", CONSTRAINTS, layer, context)
 
 
-def _rule(value: Json, module: str, known: Mapping[str, tuple[str, ...]], layer: str, context: Context) -> Json:
+def _rule(
+    value: Json, module: str, known: Mapping[str, tuple[str, ...]], layer: str, context: Context
+) -> Json:
     if value is None:
         return None
     role = module.rpartition(".")[2].removesuffix("s")
@@ -140,7 +150,12 @@ def without_package(name: str) -> str:
 
 def custom(kind: str, config: JsonObject) -> JsonObject:
     """An object of a custom class, found by its registered name or through custom_objects."""
-    return {"module": None, "class_name": without_package(kind), "config": config, "registered_name": kind}
+    return {
+        "module": None,
+        "class_name": without_package(kind),
+        "config": config,
+        "registered_name": kind,
+    }
 
 
 def function(name: str) -> JsonObject:
@@ -149,7 +164,9 @@ def function(name: str) -> JsonObject:
 
 
 def _is_function(value: Json) -> bool:
-    return isinstance(value, str) or (isinstance(value, Mapping) and value.get("class_name") == "function")
+    return isinstance(value, str) or (
+        isinstance(value, Mapping) and value.get("class_name") == "function"
+    )
 
 
 #: Names of dtypes that TensorFlow takes besides NumPy's. (Source: tensorflow/python/framework/dtypes.py: as_dtype.)

@@ -68,7 +68,9 @@ class GraphNotes:
 class LayerConverter(Protocol):
     """The function that finds the rule for a layer, and follows it."""
 
-    def __call__(self, entry: JsonObject, name: str, weights: Weights, context: Context, /) -> Piece:
+    def __call__(
+        self, entry: JsonObject, name: str, weights: Weights, context: Context, /
+    ) -> Piece:
         """Return the replacement of a layer entry, of a model in a model too. Raises CannotConvert."""
 
 

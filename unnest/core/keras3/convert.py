@@ -40,20 +40,31 @@ def convert(stored: Stored) -> Converted:
     architecture = stored.architecture
     if architecture is None or not is_model(architecture):
         what = (
-            "its layers are kept in code" if architecture else "holds no architecture; pass --architecture MODEL.json"
+            "its layers are kept in code"
+            if architecture
+            else "holds no architecture; pass --architecture MODEL.json"
         )
-        return Converted(None, refusal=Refusal("no-architecture", f"--keras 3 needs the graph of layers: {what}"))
+        return Converted(
+            None, refusal=Refusal("no-architecture", f"--keras 3 needs the graph of layers: {what}")
+        )
     context = _context_of(stored, architecture)
     try:
         made = _converted(stored, architecture, context)
     except CannotConvert as e:
-        return Converted(None, context.conversions(), tuple(context.notes.findings), Refusal("cannot-convert", f"{e}"))
+        return Converted(
+            None,
+            context.conversions(),
+            tuple(context.notes.findings),
+            Refusal("cannot-convert", f"{e}"),
+        )
     if context.notes.guessed:
         context.notes.findings.append(Code.ASSUMED_DATA_FORMAT(what=listed(context.notes.guessed)))
     if context.notes.frozen and stored.training is not None:
         context.notes.findings.append(Code.FROZEN_NORMALIZATION(what=listed(context.notes.frozen)))
     if context.notes.masked_norms and stored.training is not None:
-        context.notes.findings.append(Code.MASKED_NORMALIZATION(what=listed(context.notes.masked_norms)))
+        context.notes.findings.append(
+            Code.MASKED_NORMALIZATION(what=listed(context.notes.masked_norms))
+        )
     if context.notes.added:
         context.notes.findings.append(Code.ADDED_LOSS(what=listed(context.notes.added)))
     if context.notes.unscaled:
@@ -75,7 +86,8 @@ def _context_of(stored: Stored, architecture: JsonObject) -> Context:
         writer,
         half_pixels=half_pixels,
         # (Source: what Bidirectional of TensorFlow 1.13 to 2.3 gave; that of 2.0 did not yet.)
-        zeroes_masked=bool(half_pixels) and (writer.release >= (2, 3) or _says(architecture, "ragged")),
+        zeroes_masked=bool(half_pixels)
+        and (writer.release >= (2, 3) or _says(architecture, "ragged")),
         masks=_makes_masks(architecture),
         data_format=formats.most_common(1)[0][0] if formats else "channels_last",
         is_format_told=bool(formats),
@@ -126,14 +138,20 @@ NO_INPUT_SHAPE = (
 def _by_layer(stored: Stored, architecture: JsonObject) -> Sequence[Group]:
     """The groups under their layers' names; an old Sequential in another has one that is not in the JSON."""
     graph = read(architecture)
-    names = [n for n, layer in graph.layers.items() if not (graph.sequential and is_input(layer.stored))]
+    names = [
+        n for n, layer in graph.layers.items() if not (graph.sequential and is_input(layer.stored))
+    ]
     if graph.sequential and len(names) == len(stored.groups):
         return [Group(name, g.tensors) for name, g in zip(names, stored.groups, strict=True)]
     return stored.groups
 
 
 def _top(model: NewLayer) -> JsonObject:
-    return {**model.entry, "build_config": {"input_shape": None}} if model.class_name == FUNCTIONAL else model.entry
+    return (
+        {**model.entry, "build_config": {"input_shape": None}}
+        if model.class_name == FUNCTIONAL
+        else model.entry
+    )
 
 
 def _groups(model: NewLayer) -> tuple[Group, ...]:
@@ -174,7 +192,9 @@ def _says(value: Json, key: str) -> bool:
 def _has_initializers_of_2(architecture: Json) -> bool:
     """Return True if there are initializers, none of them with a dtype."""
     parts = json_tree.objects(architecture)
-    stored = [value for part in parts for key, value in part.items() if key.endswith("_initializer")]
+    stored = [
+        value for part in parts for key, value in part.items() if key.endswith("_initializer")
+    ]
     configs = [value.get("config") for value in stored if isinstance(value, Mapping)]
     plain = [config for config in configs if isinstance(config, Mapping)]
     return bool(plain) and not any("dtype" in config for config in plain)
@@ -182,7 +202,9 @@ def _has_initializers_of_2(architecture: Json) -> bool:
 
 def _makes_masks(value: Json) -> bool:
     parts = json_tree.objects(value)
-    return any(part.get("mask_zero") is True or part.get("class_name") == "Masking" for part in parts)
+    return any(
+        part.get("mask_zero") is True or part.get("class_name") == "Masking" for part in parts
+    )
 
 
 def _formats(value: Json) -> Iterator[str]:

@@ -16,7 +16,9 @@ from unnest.core.keras3.sequential import chained
 ConvertGraph: TypeAlias = Callable[[Graph, Shares, Context], NewLayer]
 
 
-def merged_branches(graph: Graph, shares: Shares, context: Context, converted: ConvertGraph) -> NewLayer:
+def merged_branches(
+    graph: Graph, shares: Shares, context: Context, converted: ConvertGraph
+) -> NewLayer:
     """Keras 1's Sequential that begins with a Merge of models, which has an input for each of them.
 
     The file lists the weights of the branches' layers beside those of the others (source: Keras 1.2.2, keras/models.py:
@@ -38,34 +40,54 @@ def merged_branches(graph: Graph, shares: Shares, context: Context, converted: C
         raise refused(merge.name, merge.class_name, "is several operations today")
     tensor = builder.place(LayerCall(made, (tensors,)), names[merge.name])
     assert isinstance(tensor, GraphTensor)
-    pieces = [context.convert_layer(layer.stored, names[layer.name], shares.get(layer.name, ())) for layer in rest]
+    pieces = [
+        context.convert_layer(layer.stored, names[layer.name], shares.get(layer.name, ()))
+        for layer in rest
+    ]
     tensor = chained(builder, tensor, pieces, [names[layer.name] for layer in rest])
     if graph.outputs:
         context.graph.output_names[graph.outputs[0].layer] = tensor.layer
     return builder.model(graph.name, inputs, [tensor], {"trainable": True})
 
 
-def _branches(merge: Layer, shares: Shares, context: Context, converted: ConvertGraph) -> list[NewLayer]:
+def _branches(
+    merge: Layer, shares: Shares, context: Context, converted: ConvertGraph
+) -> list[NewLayer]:
     """The models that a Merge holds, each under a name of its own: Keras 1 stores none. Raises CannotConvert."""
     entries = merge.settings["layers"]
     if context.masks:
-        raise refused(merge.name, merge.class_name, "merges branches with masks, which Keras 3 merges otherwise")
-    if not isinstance(entries, Sequence) or not all(isinstance(e, Mapping) and is_model(e) for e in entries):
+        raise refused(
+            merge.name,
+            merge.class_name,
+            "merges branches with masks, which Keras 3 merges otherwise",
+        )
+    if not isinstance(entries, Sequence) or not all(
+        isinstance(e, Mapping) and is_model(e) for e in entries
+    ):
         raise refused(merge.name, merge.class_name, "holds branches that are no models")
     graphs = [read(entry) for entry in entries if isinstance(entry, Mapping)]
     held = [name for graph in graphs for name in graph.layers]
     if len(held) > len(set(held)):
         raise refused(merge.name, merge.class_name, "its branches share layers")
     inner = replace(context, graph=replace(context.graph, output_names={}))
-    return [converted(g, shares, inner).renamed(f"{merge.name}_branch_{k}") for k, g in enumerate(graphs)]
+    return [
+        converted(g, shares, inner).renamed(f"{merge.name}_branch_{k}")
+        for k, g in enumerate(graphs)
+    ]
 
 
 def _input_like(branch: NewLayer, merge: Layer) -> NewLayer:
     """An input layer for what goes into a branch. Raises CannotConvert where that is not one tensor."""
     layers = branch.config["layers"]
     assert isinstance(layers, Sequence)
-    settings = [e["config"] for e in layers if isinstance(e, Mapping) and e.get("class_name") == "InputLayer"]
+    settings = [
+        e["config"]
+        for e in layers
+        if isinstance(e, Mapping) and e.get("class_name") == "InputLayer"
+    ]
     if len(settings) != 1 or not isinstance(settings[0], Mapping):
-        raise refused(merge.name, merge.class_name, "has a branch whose input is not stored, or with several")
+        raise refused(
+            merge.name, merge.class_name, "has a branch whose input is not stored, or with several"
+        )
     name = f"{branch.name}_input"
     return NewLayer(name, "InputLayer", {**settings[0], "name": name})

@@ -32,18 +32,24 @@ def is_keras_1(config: JsonObject, context: Context) -> bool:
     )
 
 
-def translated(kind: str, config: JsonObject, name: str, context: Context) -> tuple[str, JsonObject]:
+def translated(
+    kind: str, config: JsonObject, name: str, context: Context
+) -> tuple[str, JsonObject]:
     """Class and config in Keras 2's words. Raises CannotConvert."""
     record = layer_record(kind)
     new: dict[str, Json] = {}
     for key, value in config.items():
         if key not in (*record.keras_1_idle, *KERNEL, *KERNEL_3D):
             new[record.keras_1_arguments.get(key, key)] = (
-                DATA_FORMATS.get(value, value) if key == "dim_ordering" and isinstance(value, str) else value
+                DATA_FORMATS.get(value, value)
+                if key == "dim_ordering" and isinstance(value, str)
+                else value
             )
     if kind == "Embedding" and config.get("dropout"):
         # (Source: Keras 1.2.2, keras/layers/embeddings.py: call, by K.in_train_phase.)
-        context.notes.findings.append(Code.WORDS_NOT_DROPPED(what=f"{name} (dropout {config['dropout']})"))
+        context.notes.findings.append(
+            Code.WORDS_NOT_DROPPED(what=f"{name} (dropout {config['dropout']})")
+        )
     new |= _written_out(kind, config, new)
     if new != dict(config) or record.renamed_to:
         context.note("keras-1-arguments", name)
@@ -63,7 +69,10 @@ def _written_out(kind: str, config: JsonObject, new: Mapping[str, Json]) -> dict
     if kind == "ZeroPadding1D" and isinstance(config.get("padding"), Mapping):
         told["padding"] = _sides(config["padding"], "left_pad", "right_pad")
     if kind == "SeparableConvolution2D":
-        told |= {"depthwise_initializer": "glorot_uniform", "pointwise_initializer": "glorot_uniform"}
+        told |= {
+            "depthwise_initializer": "glorot_uniform",
+            "pointwise_initializer": "glorot_uniform",
+        }
     if layer_record(kind).keras_1_bias:
         told |= {"use_bias": new.get("use_bias", True), "bias_initializer": "zeros"}
     return told

@@ -23,7 +23,8 @@ AMBIGUOUS = (2, 4, 0)
 #: Layers that did something else with a mask in TensorFlow 2.3: Softmax did not heed it, ReLU did not hand it on.
 OPEN = frozenset({"Softmax", "ReLU"})
 NOT_TOLD = (
-    "what became of its mask is not told: TensorFlow 2.3 and 2.4 both call themselves Keras 2.4.0, and differ in this"
+    "what became of its mask is not told: TensorFlow 2.3 and 2.4 both call themselves Keras 2.4.0, "
+    "and differ in this"
 )
 
 
@@ -41,7 +42,9 @@ def passes(kind: str, config: JsonObject, context: Context) -> bool:
     """Return True if the mask of a layer's input was that of its output."""
     if layer_record(kind).mask is MaskUse.HEEDS:
         return gives_sequences(config)
-    return layer_record(bare_name(kind)).mask in HANDING_ON and not drops_mask(kind, config, context)
+    return layer_record(bare_name(kind)).mask in HANDING_ON and not drops_mask(
+        kind, config, context
+    )
 
 
 def all_pass(model: JsonObject, context: Context) -> bool:
@@ -49,7 +52,9 @@ def all_pass(model: JsonObject, context: Context) -> bool:
     layers = model.get("layers")
     entries = [e for e in layers if isinstance(e, Mapping)] if isinstance(layers, Sequence) else []
     return bool(entries) and all(
-        e.get("class_name") == "InputLayer" or passes(str(e.get("class_name")), settings(e), context) for e in entries
+        e.get("class_name") == "InputLayer"
+        or passes(str(e.get("class_name")), settings(e), context)
+        for e in entries
     )
 
 
@@ -74,7 +79,9 @@ def _model_makes_mask(model: JsonObject, context: Context) -> bool:
         if layer_record(layer.class_name).mask is MaskUse.MERGES:
             hands_on = any(are_masked)
         else:
-            hands_on = are_masked[:1] == [True] and passes(layer.class_name, layer.settings, context)
+            hands_on = are_masked[:1] == [True] and passes(
+                layer.class_name, layer.settings, context
+            )
         if hands_on or masks_itself(layer.stored, context):
             masked_calls.add(at)
     return bool(graph.outputs) and graph.outputs[0].call in masked_calls
@@ -96,7 +103,9 @@ def drops_mask(kind: str, config: JsonObject, context: Context) -> bool:
         return context.is_tf
     if kind == "MultiHeadAttention":
         return () < context.release < (2, 10)
-    if kind == "ActivityRegularization" or (kind == "Activation" and config.get("activation") == "linear"):
+    if kind == "ActivityRegularization" or (
+        kind == "Activation" and config.get("activation") == "linear"
+    ):
         return context.is_tf and not context.half_pixels
     return kind in ("Identity", "Normalization")
 
@@ -137,5 +146,7 @@ def note_normalization(entry: JsonObject, name: str, context: Context) -> None:
     (Source: Keras 2.12, batch_normalization.py, the first whose call takes a mask.)
     """
     trained = (p for p in json_tree.objects(entry) if settings(p).get("trainable") is not False)
-    if () < context.release < (2, 12) and any(p.get("class_name") == "BatchNormalization" for p in trained):
+    if () < context.release < (2, 12) and any(
+        p.get("class_name") == "BatchNormalization" for p in trained
+    ):
         context.notes.masked_norms.append(name)

@@ -20,11 +20,15 @@ from unnest.core.layers.shape_rules import settings
 from unnest.core.model import JsonObject
 
 
-def check_masked_steps(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> None:
+def check_masked_steps(
+    kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], context: Context
+) -> None:
     """Raises CannotConvert where something else came out at masked steps than comes out today."""
     if repeats_last(layer.entry, context) and not _can_be_two(layer, kwargs, context):
         raise repeated_last(layer.name, kind)
-    is_known = layer_record(kind).is_recurrent and not context.is_tf and context.backend == "tensorflow"
+    is_known = (
+        layer_record(kind).is_recurrent and not context.is_tf and context.backend == "tensorflow"
+    )
     if _began_with_state(kind, layer, kwargs, context) and not is_known:
         why = "at masked first steps it gave back its initial state, and gives zeros in Keras 3"
         raise refused(layer.name, kind, why)
@@ -32,12 +36,16 @@ def check_masked_steps(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], c
 
 def repeats_last(entry: JsonObject, context: Context) -> bool:
     """Return True if a layer, or one in it, is a Bidirectional that gave back its last output at masked steps."""
-    return not context.zeroes_masked and any(map(_is_bidirectional_over_steps, json_tree.objects(entry)))
+    return not context.zeroes_masked and any(
+        map(_is_bidirectional_over_steps, json_tree.objects(entry))
+    )
 
 
 def repeated_last(name: str, kind: str) -> CannotConvert:
     """The refusal of such a layer."""
-    return refused(name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3")
+    return refused(
+        name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3"
+    )
 
 
 # A Bidirectional as two layers
@@ -46,7 +54,11 @@ def repeated_last(name: str, kind: str) -> CannotConvert:
 def may_become_two(graph: Graph, context: Context) -> bool:
     """True if a Sequential holds a Bidirectional that may be written as two layers, because of the mask it heeds."""
     stored = [layer.stored for layer in graph.layers.values()]
-    return context.masks and _is_known_to_repeat(context) and any(map(_is_bidirectional_over_steps, stored))
+    return (
+        context.masks
+        and _is_known_to_repeat(context)
+        and any(map(_is_bidirectional_over_steps, stored))
+    )
 
 
 def is_two(layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> bool:
@@ -60,14 +72,20 @@ def _is_known_to_repeat(context: Context) -> bool:
     (Seen with Keras 1.2.2 to 2.3.1. TensorFlow 1.13 gave zeros, 2.0 what its layers' arguments made of it; files of
     1.14 and 2.1 may say the same as theirs.)
     """
-    return not context.zeroes_masked and not context.is_tf and context.backend in (None, "tensorflow")
+    return (
+        not context.zeroes_masked and not context.is_tf and context.backend in (None, "tensorflow")
+    )
 
 
 def _can_be_two(layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> bool:
     """True if a Bidirectional that repeated its last output may be two layers that give sequences, joined to one."""
     if not _is_known_to_repeat(context):
         return False
-    if layer.class_name != "Bidirectional" or "initial_state" in kwargs or layer.config.get("merge_mode") is None:
+    if (
+        layer.class_name != "Bidirectional"
+        or "initial_state" in kwargs
+        or layer.config.get("merge_mode") is None
+    ):
         return False
     directions = [layer.config[key] for key in ("layer", "backward_layer") if layer.config.get(key)]
     configs = [
@@ -76,7 +94,10 @@ def _can_be_two(layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -
         if isinstance(d, Mapping) and layer_record(str(d.get("class_name"))).is_recurrent
     ]
     return len(configs) == len(directions) and all(
-        isinstance(c, Mapping) and c.get("return_sequences") and not c.get("return_state") and not c.get("stateful")
+        isinstance(c, Mapping)
+        and c.get("return_sequences")
+        and not c.get("return_state")
+        and not c.get("stateful")
         for c in configs
     )
 
@@ -103,7 +124,10 @@ def directions(layer: NewLayer, forward: str, backward: str) -> tuple[NewLayer, 
 
 
 def both_ways(
-    layer: NewLayer, ways: tuple[NewLayer, NewLayer], args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
+    layer: NewLayer,
+    ways: tuple[NewLayer, NewLayer],
+    args: tuple[Tree, ...],
+    kwargs: Mapping[str, Tree],
 ) -> Tree:
     """Return a Bidirectional over sequences, by its two layers: the second one's steps come last first."""
     ahead, back = (LayerCall(way, args, kwargs) for way in ways)
@@ -118,7 +142,9 @@ def both_ways(
 # A layer whose first steps are masked
 
 
-def _began_with_state(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> bool:
+def _began_with_state(
+    kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], context: Context
+) -> bool:
     """Return True if masked first steps gave the initial state.
 
     (Source: K.rnn of Keras 2.0 to 2.2.4 and of TensorFlow before 1.13, which Keras 2.3 calls; zeros if unrolled.)
@@ -132,7 +158,9 @@ def _began_with_state(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], co
     )
 
 
-def begun(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], output: GraphTensor, context: Context) -> Tree:
+def begun(
+    kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], output: GraphTensor, context: Context
+) -> Tree:
     """Return a recurrent layer's old output with masked first steps: its initial state in place of zeros.
 
     `output` is its own, (rows, units) or (rows, steps, units); `kwargs` have the mask that it was given.
@@ -144,7 +172,9 @@ def begun(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], output: GraphT
     states = kwargs["initial_state"]
     state = states[0] if isinstance(states, Sequence) and not isinstance(states, str) else states
     if gives_sequences(layer.config):
-        in_order = numpy_operation("Flip", mask, axis=1) if layer.config.get("go_backwards") else mask
+        in_order = (
+            numpy_operation("Flip", mask, axis=1) if layer.config.get("go_backwards") else mask
+        )
         unmasked = numpy_operation("Cumsum", in_order, axis=1, dtype="int32")
         state = numpy_operation("ExpandDims", state, axis=1)
     else:

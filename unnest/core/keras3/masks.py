@@ -75,10 +75,17 @@ class Masks:
         return any(tensor in self.of for tensor in call.tensors)
 
     def call_with_masks(
-        self, kind: str, layer: NewLayer, call: LayerArguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
+        self,
+        kind: str,
+        layer: NewLayer,
+        call: LayerArguments,
+        args: tuple[Tree, ...],
+        kwargs: Mapping[str, Tree],
     ) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
         """The arguments of a call, the old mask among them where today's is another. Raises CannotConvert."""
-        heard = call.tensors[:1] if "initial_state" in kwargs else call.tensors  # a state's mask is not asked for
+        heard = (
+            call.tensors[:1] if "initial_state" in kwargs else call.tensors
+        )  # a state's mask is not asked for
         masks = [self.of[t] for t in heard if t in self.of]
         if masks:
             check_masked_steps(kind, layer, kwargs, self.context)
@@ -88,7 +95,11 @@ class Masks:
         if self._was_heedless(kind, layer, call):
             self.context.note("no-mask", layer.name)
             return _with_tensors(args, kwargs, self._maskless)
-        is_lost = "initial_state" in kwargs if layer_record(kind).mask is MaskUse.HEEDS else self._loses(layer)
+        is_lost = (
+            "initial_state" in kwargs
+            if layer_record(kind).mask is MaskUse.HEEDS
+            else self._loses(layer)
+        )
         if all(mask.today for mask in masks) and not is_lost:
             return args, kwargs
         if layer_record(kind).mask is MaskUse.HEEDS:
@@ -103,7 +114,9 @@ class Masks:
         if may_read:
             self.context.note("carried-mask", layer.name)
             return _with_tensors(
-                args, kwargs, lambda tensor: self._with_old_mask(tensor, layer.name, call.dtype(tensor))
+                args,
+                kwargs,
+                lambda tensor: self._with_old_mask(tensor, layer.name, call.dtype(tensor)),
             )
         return args, kwargs
 
@@ -122,7 +135,12 @@ class Masks:
         if kind != "Softmax" or not is_ambiguous(kind, self.context):
             return kind == "MultiHeadAttention" and drops_mask(kind, {}, self.context)
         spec = call.spec(call.tensors[0])
-        if spec is None or len(spec.shape) != 3 or None in spec.shape[1:] or spec.shape[1] == spec.shape[2]:  # noqa: PLR2004 - steps and features
+        if (
+            spec is None
+            or len(spec.shape) != 3  # noqa: PLR2004 - steps and features
+            or None in spec.shape[1:]
+            or spec.shape[1] == spec.shape[2]
+        ):
             raise refused(layer.name, kind, NOT_TOLD)
         return True  # a later one would have failed
 
@@ -130,7 +148,10 @@ class Masks:
         """Return True if there is a layer in a model in a model that would not see the mask of its input as it did."""
         return layer.class_name in NESTED_MODELS and any(
             part.get("initial_state") is not None
-            or (part.get("class_name") == "MultiHeadAttention" and drops_mask("MultiHeadAttention", {}, self.context))
+            or (
+                part.get("class_name") == "MultiHeadAttention"
+                and drops_mask("MultiHeadAttention", {}, self.context)
+            )
             or is_ambiguous(str(part.get("class_name")), self.context)
             for part in json_tree.objects(layer.entry)
         )
@@ -149,14 +170,24 @@ class Masks:
             return tensor
         name = self.reserve(f"{reader}_mask")
         base: JsonObject = {"trainable": True, "dtype": dtype}
-        linear = NewLayer(f"{name}_linear", "Activation", {**base, "name": f"{name}_linear", "activation": "linear"})
+        linear = NewLayer(
+            f"{name}_linear",
+            "Activation",
+            {**base, "name": f"{name}_linear", "activation": "linear"},
+        )
         carrier = NewLayer(name, "TimeDistributed", {**base, "name": name, "layer": linear.entry})
         return LayerCall(carrier, (tensor,), {"mask": mask.tree})
 
     # What comes out of a call
 
     def note(
-        self, kind: str, config: JsonObject, call: LayerArguments, made: Sequence[Tree], *, today: bool = True
+        self,
+        kind: str,
+        config: JsonObject,
+        call: LayerArguments,
+        made: Sequence[Tree],
+        *,
+        today: bool = True,
     ) -> None:
         """Return the mask of an old layer's output; `today`: True if its replacement hands a mask on as it does."""
         outputs = [t for t in made if isinstance(t, GraphTensor)]
@@ -165,7 +196,9 @@ class Masks:
             sources = mask.sources or frozenset({outputs[0]})
             self.of[outputs[0]] = mask._replace(sources=sources, today=mask.today and today)
 
-    def _output_mask(self, kind: str, config: JsonObject, tensors: Sequence[GraphTensor]) -> Mask | None:
+    def _output_mask(
+        self, kind: str, config: JsonObject, tensors: Sequence[GraphTensor]
+    ) -> Mask | None:
         """The mask of a layer's first output; `tensors` are what it read."""
         computed = _computed(kind, config, tensors[0]) if tensors else None
         if computed is not None or not tensors:
@@ -173,12 +206,16 @@ class Masks:
         masks = [self.of.get(t) for t in tensors]
         present = [m for m in masks if m is not None]
         if not present:
-            return Mask() if makes_mask({"class_name": kind, "config": config}, self.context) else None
+            return (
+                Mask() if makes_mask({"class_name": kind, "config": config}, self.context) else None
+            )
         if layer_record(kind).mask is MaskUse.MERGES:
             return _merged(kind, config, masks, present)
         if not is_known(kind):
             is_sure = any(m.sure for m in present) and all_pass(config, self.context)
-            return Mask(None, present[0].sources, sure=is_sure)  # it sees today what it saw: see `given`
+            return Mask(
+                None, present[0].sources, sure=is_sure
+            )  # it sees today what it saw: see `given`
         return self._passed(kind, masks[0]) if passes(kind, config, self.context) else None
 
     def _passed(self, kind: str, mask: Mask | None) -> Mask | None:
@@ -187,8 +224,14 @@ class Masks:
             return None
         if is_ambiguous(kind, self.context):
             is_kept = kind == "Softmax"
-            return mask._replace(tree=mask.tree if is_kept else None, today=False, sure=is_kept and mask.sure)
-        return mask._replace(today=True) if layer_record(kind).mask is MaskUse.HEEDS_AND_PASSES else mask
+            return mask._replace(
+                tree=mask.tree if is_kept else None, today=False, sure=is_kept and mask.sure
+            )
+        return (
+            mask._replace(today=True)
+            if layer_record(kind).mask is MaskUse.HEEDS_AND_PASSES
+            else mask
+        )
 
     # The ends of the model
 
@@ -198,7 +241,9 @@ class Masks:
         if mask is None or mask.today:
             return output
         if mask.tree is None:
-            raise refused(output.layer, kind, "hands on a mask that Keras 3 would compute otherwise")
+            raise refused(
+                output.layer, kind, "hands on a mask that Keras 3 would compute otherwise"
+            )
         self.context.note("carried-mask", output.layer)
         return self._with_old_mask(output, output.layer, dtype)
 
@@ -254,7 +299,11 @@ def _without_mask(tree: Tree) -> Tree:
 
 
 def _cannot_be_given(layer: NewLayer, kind: str) -> CannotConvert:
-    return refused(layer.name, kind, "heeds a mask that Keras 3 would compute otherwise, and cannot be given it")
+    return refused(
+        layer.name,
+        kind,
+        "heeds a mask that Keras 3 would compute otherwise, and cannot be given it",
+    )
 
 
 def _computed(kind: str, config: JsonObject, source: GraphTensor) -> Mask | None:
@@ -269,7 +318,9 @@ def _computed(kind: str, config: JsonObject, source: GraphTensor) -> Mask | None
     return None
 
 
-def _merged(kind: str, config: JsonObject, masks: Sequence[Mask | None], present: Sequence[Mask]) -> Mask:
+def _merged(
+    kind: str, config: JsonObject, masks: Sequence[Mask | None], present: Sequence[Mask]
+) -> Mask:
     """The mask behind a merge layer: what none of its inputs masks."""
     axis = config.get("axis", config.get("concat_axis", -1))
     if (kind == "Concatenate" or config.get("mode") == "concat") and axis not in (-1, 2):
@@ -289,4 +340,6 @@ def _with_tensors(
     args: tuple[Tree, ...], kwargs: Mapping[str, Tree], change: Callable[[GraphTensor], Tree]
 ) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
     """The arguments of a call with their tensors changed."""
-    return tuple(with_tensors(a, change) for a in args), {k: with_tensors(v, change) for k, v in kwargs.items()}
+    return tuple(with_tensors(a, change) for a in args), {
+        k: with_tensors(v, change) for k, v in kwargs.items()
+    }

@@ -31,14 +31,20 @@ def shape_of_input(layers: Sequence[Layer], shares: Shares) -> Shape | None:
         weights = shares.get(layer.name, ())
         if _keeps_shape(layer.class_name) and is_keras_class(layer.class_name, layer.stored):
             continue
-        return None if not weights else _first_fitting(_candidates(layer, weights[0].shape), layers, shares)
+        return (
+            None
+            if not weights
+            else _first_fitting(_candidates(layer, weights[0].shape), layers, shares)
+        )
     return None
 
 
 def _keeps_shape(class_name: str) -> bool:
     """True for a layer without weights whose output has the shape of its input."""
     record = layer_record(class_name)
-    is_same = record.output_shape is shape_rules.same and (record.is_weightless or record.in_training_only)
+    is_same = record.output_shape is shape_rules.same and (
+        record.is_weightless or record.in_training_only
+    )
     return is_same or class_name == "Masking"
 
 
@@ -57,7 +63,9 @@ def _candidates(layer: Layer, kernel: tuple[int, ...]) -> list[Shape]:
     return [(*[None] * (int(match[1]) + 1), kernel[-2])]
 
 
-def _first_fitting(candidates: Sequence[Shape], layers: Sequence[Layer], shares: Shares) -> Shape | None:
+def _first_fitting(
+    candidates: Sequence[Shape], layers: Sequence[Layer], shares: Shares
+) -> Shape | None:
     for shape in candidates:
         if _fits(shape, layers, shares):
             return shape
@@ -80,7 +88,11 @@ def _fits(shape: Shape, layers: Sequence[Layer], shares: Shares) -> bool:
             return False
         if any(spec.shape[axis] is None for axis in axes):
             return False
-        spec = Spec(spec.shape, FLOAT) if layer.class_name == "Masking" else _result(layer.stored, spec)
+        spec = (
+            Spec(spec.shape, FLOAT)
+            if layer.class_name == "Masking"
+            else _result(layer.stored, spec)
+        )
     return spec is not None
 
 

@@ -41,7 +41,9 @@ def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     try:
         shares = {n: s.tensors for n, s in split(weights, graph).items()} if weights else {}
     except Ambiguous as doubt:
-        raise refused(name, str(entry.get("class_name")), f"its weights cannot be placed: {doubt}") from doubt
+        raise refused(
+            name, str(entry.get("class_name")), f"its weights cannot be placed: {doubt}"
+        ) from doubt
     inner = replace(context, is_nested=True, graph=GraphNotes())
     return converted(graph, shares, inner).renamed(name)
 
@@ -81,7 +83,9 @@ class _Functional:
         added = self._added()
         for name, layer in self.graph.layers.items():
             if name not in added:
-                self.pieces[name] = self.context.convert_layer(layer.stored, names[name], self.shares.get(name, ()))
+                self.pieces[name] = self.context.convert_layer(
+                    layer.stored, names[name], self.shares.get(name, ())
+                )
         for at, call in in_order(self.graph):
             if at.layer not in added:
                 self.made[at] = self._call(self.graph.layers[at.layer], call, names[at.layer])
@@ -94,9 +98,14 @@ class _Functional:
         settings: dict[str, Json] = {}
         if isinstance(config, Mapping) and config.get("trainable") is not None:
             settings["trainable"] = bool(config["trainable"])
-        ends = (config.get(key) if isinstance(config, Mapping) else None for key in ("input_layers", "output_layers"))
+        ends = (
+            config.get(key) if isinstance(config, Mapping) else None
+            for key in ("input_layers", "output_layers")
+        )
         inputs_as, outputs_as = (end if self._keeps_structure(end) else None for end in ends)
-        return self.builder.model(self.graph.name, inputs, outputs, settings, (inputs_as, outputs_as))
+        return self.builder.model(
+            self.graph.name, inputs, outputs, settings, (inputs_as, outputs_as)
+        )
 
     def _keeps_structure(self, ends: Json) -> bool:
         """Return True if inputs or outputs stay in the mapping, or the nested structure, that the model was made with.
@@ -104,17 +113,30 @@ class _Functional:
         A model in a model is called with a list of tensors, but where its inputs are nested.
         """
         if not isinstance(ends, Mapping):
-            return not all(is_ref(end, self.graph) for end in ends) if isinstance(ends, Sequence) else False
-        return not self.context.is_nested or not all(is_ref(end, self.graph) for end in ends.values())
+            return (
+                not all(is_ref(end, self.graph) for end in ends)
+                if isinstance(ends, Sequence)
+                else False
+            )
+        return not self.context.is_nested or not all(
+            is_ref(end, self.graph) for end in ends.values()
+        )
 
     def _added(self) -> set[str]:
         """The layers of losses and metrics that were added to the model, and all that leads to them alone."""
 
         def layers_behind(calls: Iterable[CallId]) -> set[str]:
-            return {at.layer for at in reached(calls, lambda at: [r.call for r in self.graph.call(at).reads])}
+            return {
+                at.layer
+                for at in reached(calls, lambda at: [r.call for r in self.graph.call(at).reads])
+            }
 
         ends = (*self.graph.outputs, *self.graph.inputs)
-        adding = [at for at, _ in self.graph.calls() if layer_record(self.graph.layers[at.layer].class_name).adds_loss]
+        adding = [
+            at
+            for at, _ in self.graph.calls()
+            if layer_record(self.graph.layers[at.layer].class_name).adds_loss
+        ]
         added = layers_behind(adding) - layers_behind(ref.call for ref in ends)
         for name, layer in self.graph.layers.items():
             if name in added and layer_record(layer.class_name).adds_loss:
@@ -129,7 +151,9 @@ class _Functional:
         if not self.context.is_nested:
             return tensor
         kind = self.graph.layers[ref.layer].class_name
-        end = self.builder.place(self.masks.handed_on(kind, tensor, self.builder.dtype(tensor)), tensor.layer)
+        end = self.builder.place(
+            self.masks.handed_on(kind, tensor, self.builder.dtype(tensor)), tensor.layer
+        )
         assert isinstance(end, GraphTensor)
         return end
 
@@ -140,7 +164,9 @@ class _Functional:
             # The outputs of one call of a layer that gives several.
             tensor = GraphTensor(made[0].layer, made[0].rank, ref.tensor)
         if not isinstance(tensor, GraphTensor):
-            raise refused(ref.layer, self.graph.layers[ref.layer].class_name, f"has no output {ref.tensor}")
+            raise refused(
+                ref.layer, self.graph.layers[ref.layer].class_name, f"has no output {ref.tensor}"
+            )
         return tensor
 
     def _call(self, layer: Layer, call: Call, name: str) -> list[Tree]:
@@ -151,7 +177,8 @@ class _Functional:
         if isinstance(made, Choice):
             once = len(layer.calls) == 1
             made = made.resolved(
-                [given.spec(t) if once else None for t in given.tensors], [given.dtype(t) for t in given.tensors]
+                [given.spec(t) if once else None for t in given.tensors],
+                [given.dtype(t) for t in given.tensors],
             )
             self.pieces[layer.name] = made
             assert not isinstance(made, Choice)
@@ -162,7 +189,9 @@ class _Functional:
                 return self._both_ways(layer, made, given, args, kwargs)
             new = self.builder.place(LayerCall(made, args, kwargs), name)
             placed = self._begun(layer, made, kwargs, new, name)
-            self.masks.note(layer.class_name, _settings(layer), given, placed, today=placed[0] is new)
+            self.masks.note(
+                layer.class_name, _settings(layer), given, placed, today=placed[0] is new
+            )
             return placed
         trees = made.outputs(given)
         placed = []
@@ -173,18 +202,31 @@ class _Functional:
         return placed
 
     def _both_ways(
-        self, layer: Layer, made: NewLayer, given: LayerArguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
+        self,
+        layer: Layer,
+        made: NewLayer,
+        given: LayerArguments,
+        args: tuple[Tree, ...],
+        kwargs: Mapping[str, Tree],
     ) -> list[Tree]:
         """Return a Bidirectional's old output, its last one at masked steps included; its calls share both layers."""
         self.context.note("masked-steps", made.name)
         if made.name not in self.ways:
-            forward, backward = (self.builder.reserve(f"{made.name}_{way}") for way in ("forward", "backward"))
+            forward, backward = (
+                self.builder.reserve(f"{made.name}_{way}") for way in ("forward", "backward")
+            )
             self.ways[made.name] = directions(made, forward, backward)
-        placed = [self.builder.place(both_ways(made, self.ways[made.name], args, kwargs), made.name, made.name)]
+        placed = [
+            self.builder.place(
+                both_ways(made, self.ways[made.name], args, kwargs), made.name, made.name
+            )
+        ]
         self.masks.note(layer.class_name, _settings(layer), given, placed, today=False)
         return placed
 
-    def _begun(self, layer: Layer, made: NewLayer, kwargs: Mapping[str, Tree], new: Tree, name: str) -> list[Tree]:
+    def _begun(
+        self, layer: Layer, made: NewLayer, kwargs: Mapping[str, Tree], new: Tree, name: str
+    ) -> list[Tree]:
         """Return a layer's old output, its first masked steps as they were; the states of a recurrent one stay."""
         if not isinstance(new, GraphTensor):
             return [new]

@@ -118,19 +118,25 @@ def optimizer(given: Json, context: Context) -> KnownOptimizer:
         if schedule not in SCHEDULES:
             raise NoCounterpart(f"Keras 3 has no learning rate schedule {schedule!r}")
         new["learning_rate"] = built_in(
-            "keras.optimizers.schedules", schedule, {k: v for k, v in settings.items() if k != "name" or v is not None}
+            "keras.optimizers.schedules",
+            schedule,
+            {k: v for k, v in settings.items() if k != "name" or v is not None},
         )
     number = float(rate) if isinstance(rate, int | float) else None
     return KnownOptimizer(kind, built_in("keras.optimizers", kind, new), modern, number)
 
 
-def _arguments(kind: str, config: JsonObject, context: Context, *, modern: bool) -> tuple[dict[str, Json], float]:
+def _arguments(
+    kind: str, config: JsonObject, context: Context, *, modern: bool
+) -> tuple[dict[str, Json], float]:
     """The constructor's arguments, and the decay that was one of them."""
     new: dict[str, Json] = {}
     decay = 0.0
     known = (*COMMON, *CLASSES[kind].arguments)
     if kind == "Ftrl" and not modern and config.get("l2_shrinkage_regularization_strength"):
-        raise NoCounterpart("Ftrl's l2_shrinkage_regularization_strength acted otherwise before Keras 2.11")
+        raise NoCounterpart(
+            "Ftrl's l2_shrinkage_regularization_strength acted otherwise before Keras 2.11"
+        )
     for key, value in config.items():
         if key == "lr":
             new["learning_rate"] = value
@@ -139,7 +145,9 @@ def _arguments(kind: str, config: JsonObject, context: Context, *, modern: bool)
         elif key in known:
             new[key] = value
         elif key not in IDLE and value not in (None, False, 0, 0.0):
-            raise NoCounterpart(f"{kind}'s argument {key!r} = {value!r} has no counterpart in Keras 3")
+            raise NoCounterpart(
+                f"{kind}'s argument {key!r} = {value!r} has no counterpart in Keras 3"
+            )
     if "lr" in config or set(config) - set(known):
         context.note("optimizer-arguments", kind)
     if "epsilon" in CLASSES[kind].arguments and new.get("epsilon") is None:
@@ -155,18 +163,28 @@ def _arguments(kind: str, config: JsonObject, context: Context, *, modern: bool)
     if new.get("clipnorm") and not modern and not context.is_tf and context.release < (2, 4):
         # Keras of its own clips by the norm of all gradients together (source: Keras 2.2.4, optimizers.py).
         new["global_clipnorm"] = new.pop("clipnorm")
-    new = {k: v for k, v in new.items() if v is not None or k not in ("weight_decay", "ema_overwrite_frequency")}
+    new = {
+        k: v
+        for k, v in new.items()
+        if v is not None or k not in ("weight_decay", "ema_overwrite_frequency")
+    }
     return new, decay
 
 
 def state(
-    old: Sequence[Tensor], known: KnownOptimizer, trained: Sequence[Tensor], places: Mapping[str, int], context: Context
+    old: Sequence[Tensor],
+    known: KnownOptimizer,
+    trained: Sequence[Tensor],
+    places: Mapping[str, int],
+    context: Context,
 ) -> tuple[Tensor, ...]:
     """The state in Keras 3's order. `trained` are the new model's weights, `places` orders the old one's.
 
     Raises NoCounterpart where the old order does not follow from the file.
     """
-    leaves = _old_order({leaf.ref: leaf for w in trained for leaf in tensors.stored(w)}.values(), places, context)
+    leaves = _old_order(
+        {leaf.ref: leaf for w in trained for leaf in tensors.stored(w)}.values(), places, context
+    )
     slots = CLASSES[known.kind]
     stored = _parted(old, known, leaves)
     if any(w.recipe is not None and _is_scaled(w) for w in trained):
@@ -174,12 +192,19 @@ def state(
     count = _iterations(stored.numbers)
     if count is None and known.kind in COUNTING:
         raise NoCounterpart(f"the number of steps that {known.kind} took is missing")
-    first = [tensors.cast(count, "<i8") if count is not None else tensors.constant("iteration", 0, (), "<i8")]
+    first = [
+        tensors.cast(count, "<i8")
+        if count is not None
+        else tensors.constant("iteration", 0, (), "<i8")
+    ]
     if known.rate is not None:
         first.append(tensors.constant("learning_rate", known.rate, (), "<f4"))
     first += [_average(w, _by_leaf(leaves, stored.averages)) for w in trained if stored.averages]
     wanted = _wanted(known, len(stored.kinds))
-    new = [[_slot(w, _by_leaf(leaves, stored.kinds[k]), slots.powers[k]) for w in trained] for k in range(wanted)]
+    new = [
+        [_slot(w, _by_leaf(leaves, stored.kinds[k]), slots.powers[k]) for w in trained]
+        for k in range(wanted)
+    ]
     body = (
         [s for of_weight in zip(*new, strict=True) for s in of_weight]
         if slots.by_weight
@@ -202,11 +227,15 @@ def is_fresh(stored: Sequence[Tensor]) -> bool:
     return len(stored) <= FRESH and not any(tensor.shape for tensor in stored)
 
 
-def _old_order(weights: Iterable[Tensor], places: Mapping[str, int], context: Context) -> list[Tensor]:
+def _old_order(
+    weights: Iterable[Tensor], places: Mapping[str, int], context: Context
+) -> list[Tensor]:
     """The old model's trained weights as its optimizer saw them: by layer, at first by name."""
     if is_trained_by_name(context.release):
         if context.backend == "theano" and context.release < (2,):
-            raise NoCounterpart("Keras 1 on Theano sorted the weights by names that it did not store")
+            raise NoCounterpart(
+                "Keras 1 on Theano sorted the weights by names that it did not store"
+            )
         return sorted(weights, key=lambda t: t.name)
     return sorted(weights, key=lambda t: places[t.ref])
 
@@ -222,7 +251,9 @@ def _wanted(known: KnownOptimizer, stored: int) -> int:
     else:
         wanted = len(CLASSES[known.kind].powers)
     if wanted > stored:
-        raise NoCounterpart(f"{known.kind} has {wanted} slots for each weight, and {stored} are stored")
+        raise NoCounterpart(
+            f"{known.kind} has {wanted} slots for each weight, and {stored} are stored"
+        )
     return wanted
 
 
@@ -249,24 +280,33 @@ def _parted(old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tenso
     averaged = size if known.modern and _is_set(known, "use_ema") else 0
     # Its own numbers are its iterations, and with some its rate or a product: how many, the weights' shapes decide.
     for start in range(MOST_NUMBERS + 1):
-        if (len(old) - start) % size or any(t.shape for t in old[:start]) or len(old) < start + averaged:
+        if (
+            (len(old) - start) % size
+            or any(t.shape for t in old[:start])
+            or len(old) < start + averaged
+        ):
             continue
         averages, body = old[start : start + averaged], old[start + averaged :]
         if averages and not _alike(averages, leaves):
             continue
         for kinds in _readings(body, len(body) // size, size, known):
             if all(_alike(kind, leaves) for kind in kinds[:most]):
-                has_maxima = len(kinds) > most and _is_set(known, "amsgrad") and _alike(kinds[most], leaves)
-                return StoredState(old[:start], averages, list(kinds[:most]), kinds[most] if has_maxima else ())
+                has_maxima = (
+                    len(kinds) > most and _is_set(known, "amsgrad") and _alike(kinds[most], leaves)
+                )
+                return StoredState(
+                    old[:start], averages, list(kinds[:most]), kinds[most] if has_maxima else ()
+                )
     count, why = _trained_count(old, known, leaves), "its order does not follow from the file"
     if count is not None:
-        why += (
-            f", as it is of {count} weights, and {size} seem to be trained; if you had frozen some, freeze them again"
-        )
+        why += f", as it is of {count} weights, and {size} seem to be trained"
+        why += "; if you had frozen some, freeze them again"
     raise NoCounterpart(why)
 
 
-def _trained_count(old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tensor]) -> int | None:
+def _trained_count(
+    old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tensor]
+) -> int | None:
     """Of how many of the `leaves`, but not of all, a state is by its shapes; None if it is no state of that class.
 
     Keras of its own does not store that a model within was frozen, and no Keras which weights a custom layer does not
@@ -282,7 +322,9 @@ def _trained_count(old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequenc
                 continue
             (kinds,) = _readings(old[start:], each, size, known)
             shapes = iter([leaf.shape for leaf in leaves])
-            if all(_alike(kind, kinds[0]) for kind in kinds[:fewest]) and all(t.shape in shapes for t in kinds[0]):
+            if all(_alike(kind, kinds[0]) for kind in kinds[:fewest]) and all(
+                t.shape in shapes for t in kinds[0]
+            ):
                 return size
     return None
 
@@ -292,7 +334,9 @@ def _by_leaf(leaves: Sequence[Tensor], arrays: Sequence[Tensor]) -> dict[str, Te
     return {leaf.ref: array for leaf, array in zip(leaves, arrays, strict=True)}
 
 
-def _readings(body: Sequence[Tensor], each: int, size: int, known: KnownOptimizer) -> list[list[Sequence[Tensor]]]:
+def _readings(
+    body: Sequence[Tensor], each: int, size: int, known: KnownOptimizer
+) -> list[list[Sequence[Tensor]]]:
     by_slot = [body[k * size : (k + 1) * size] for k in range(each)]
     by_weight: list[Sequence[Tensor]] = [body[k::each] for k in range(each)] if each else []
     if known.kind == "Ftrl" or (known.modern and CLASSES[known.kind].by_weight):

@@ -90,14 +90,18 @@ def check_output(model: Stored) -> None:
 
 def _check_calls(model: JsonObject) -> None:
     """Raise CannotConvert for a call that reads a layer, or a call of one, which the model does not have."""
-    calls = {layer.name: max(1, len(layer.calls)) for layer in read(model).layers.values()}  # an input has one tensor
+    calls = {
+        layer.name: max(1, len(layer.calls)) for layer in read(model).layers.values()
+    }  # an input has one tensor
     for layer in read(model).layers.values():
         for value in json_tree.objects(layer.stored.get("inbound_nodes")):
             if value.get("class_name") != KERAS_3_TENSOR:
                 continue
             name, rank, _ = cast("list[Any]", settings(value)["keras_history"])
             if rank >= calls.get(name, 0):
-                raise refused(layer.name, layer.class_name, f"reads {name!r}, which is not in the model")
+                raise refused(
+                    layer.name, layer.class_name, f"reads {name!r}, which is not in the model"
+                )
 
 
 def _check_adapted(architecture: JsonObject) -> None:
@@ -117,17 +121,32 @@ def _check_names(entry: JsonObject, given: set[str]) -> None:
     """Raise CannotConvert for a class that is neither Keras 3's nor in the load line."""
     for part in json_tree.objects({k: v for k, v in entry.items() if k != "inbound_nodes"}):
         kind, module = part.get("class_name"), part.get("module", "")
-        if not isinstance(kind, str) or kind in VALUES or part.get("registered_name") in given or kind in given:
+        if (
+            not isinstance(kind, str)
+            or kind in VALUES
+            or part.get("registered_name") in given
+            or kind in given
+        ):
             continue
         named = part.get("config") if kind == "function" else kind
         known = NAMED.get(str(module), frozenset())
         if str(module).startswith(ROOT):
             known = frozenset({kind} if MODULES.get(kind) == module else ())
-        if named in given or named in known or str(module).startswith(("keras.ops", "keras.activations")):
+        if (
+            named in given
+            or named in known
+            or str(module).startswith(("keras.ops", "keras.activations"))
+        ):
             continue
-        if "module" not in part and (layer_record(str(named)).is_in_keras_3 or named in NAMED["keras.initializers"]):
+        if "module" not in part and (
+            layer_record(str(named)).is_in_keras_3 or named in NAMED["keras.initializers"]
+        ):
             continue  # in the config of a custom class, which hands it to Keras itself
-        raise refused(_name(entry), str(entry.get("class_name")), f"names {named!r}, which Keras 3 does not have")
+        raise refused(
+            _name(entry),
+            str(entry.get("class_name")),
+            f"names {named!r}, which Keras 3 does not have",
+        )
 
 
 def _check_arguments(entry: JsonObject) -> None:
@@ -136,7 +155,9 @@ def _check_arguments(entry: JsonObject) -> None:
     if layer_record(kind).is_in_keras_3:
         unknown = [key for key in config if not takes(kind, key) and key not in UNSIGNED]
         if unknown:
-            raise refused(_name(entry), kind, f"its argument {unknown[0]!r} is not known in Keras 3")
+            raise refused(
+                _name(entry), kind, f"its argument {unknown[0]!r} is not known in Keras 3"
+            )
     dtype = policy_name(config.get("dtype"))
     wanted = FLOATS if _promised(entry) else DTYPES
     if dtype is not None and dtype not in wanted:
@@ -173,12 +194,16 @@ def _check_sizes(layer: _Layer) -> None:
         unknown = [axis for axis in axes if shape[axis] is None]
         if unknown:
             why = f"reads the shape {_written(shape)}, and Keras 3 needs the size of axis {unknown[0]}"
-            raise refused(layer.name, layer.class_name, f"{why}: build the model in code with that size")
+            raise refused(
+                layer.name, layer.class_name, f"{why}: build the model in code with that size"
+            )
         rows = layer_record(layer.class_name).features_axis
         if rows is not None and layer.weights and len(shape) > 1:
             found = layer.weights[0].shape[rows]
             if found != shape[axes[-1]]:
-                why = f"its first weight is for {found} features, and its input has {shape[axes[-1]]}"
+                why = (
+                    f"its first weight is for {found} features, and its input has {shape[axes[-1]]}"
+                )
                 raise refused(layer.name, layer.class_name, why)
 
 
@@ -197,7 +222,9 @@ def _written_out(entry: JsonObject) -> JsonObject:
         config, arguments = inner.get("config"), layer_record(str(part.get("class_name"))).arguments
         if arguments is None or not isinstance(config, Mapping):
             return inner
-        unsaid: dict[str, Json] = dict.fromkeys(k for k in arguments if k.endswith(("_initializer", "_constraint")))
+        unsaid: dict[str, Json] = dict.fromkeys(
+            k for k in arguments if k.endswith(("_initializer", "_constraint"))
+        )
         return {**inner, "config": {**unsaid, **config}}
 
     made = json_tree.transform(entry, completed)
@@ -230,7 +257,11 @@ def _noted(entry: JsonObject) -> Iterator[Shape | None]:
     calls = entry.get("inbound_nodes")
     for call in calls if isinstance(calls, Sequence) else ():
         args = call.get("args") if isinstance(call, Mapping) else None
-        first = next(shape_inference.noted(args[0]), None) if isinstance(args, Sequence) and args else None
+        first = (
+            next(shape_inference.noted(args[0]), None)
+            if isinstance(args, Sequence) and args
+            else None
+        )
         yield first.shape if first is not None else None
 
 

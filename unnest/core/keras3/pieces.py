@@ -72,7 +72,9 @@ class GraphTensor:
     tensor: int
 
 
-Tree: TypeAlias = "GraphTensor | Part | OpNode | LayerCall | Sequence[Tree] | Mapping[str, Tree] | Json"
+Tree: TypeAlias = (
+    "GraphTensor | Part | OpNode | LayerCall | Sequence[Tree] | Mapping[str, Tree] | Json"
+)
 """An expression of tensors and constants that the builder places in the graph."""
 
 

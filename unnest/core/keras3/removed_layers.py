@@ -33,25 +33,43 @@ IMAGE = "keras.src.ops.image"
 
 def layer(kind: str, name: str, config: JsonObject, weights: Weights = ()) -> NewLayer:
     """A layer of Keras's own in float32."""
-    return NewLayer(name, kind, {"name": name, "trainable": True, "dtype": "float32", **config}, weights)
+    return NewLayer(
+        name, kind, {"name": name, "trainable": True, "dtype": "float32", **config}, weights
+    )
 
 
-def _einsum(name: str, config: Config, settings: JsonObject, weights: Weights, context: Context) -> NewLayer:
+def _einsum(
+    name: str, config: Config, settings: JsonObject, weights: Weights, context: Context
+) -> NewLayer:
     """An EinsumDense with the rules and the activation of the layer that it stands for."""
-    own = {k: v for k, v in config.items() if k.startswith(("kernel_", "bias_", "activ")) and k != "kernel_size"}
+    own = {
+        k: v
+        for k, v in config.items()
+        if k.startswith(("kernel_", "bias_", "activ")) and k != "kernel_size"
+    }
     bias = {} if config.get("use_bias", True) else {"bias_axes": None}
     new = arguments.written("EinsumDense", {**own, **settings, **bias}, name, context)
-    return NewLayer(name, "EinsumDense", {**new, "trainable": bool(config.get("trainable", True))}, weights)
+    return NewLayer(
+        name, "EinsumDense", {**new, "trainable": bool(config.get("trainable", True))}, weights
+    )
 
 
-def locally_connected(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def locally_connected(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """LocallyConnected1D and 2D: a kernel of its own for every patch."""
     if config.get("implementation", 1) != 1:
-        raise refused(name, kind, f"implementation {config['implementation']!r} stores its kernel in another form")
+        raise refused(
+            name,
+            kind,
+            f"implementation {config['implementation']!r} stores its kernel in another form",
+        )
     if config.get("padding", "valid") != "valid":
         raise refused(name, kind, f"padding {config['padding']!r} is of another implementation")
     context.note("locally-connected", name)
-    return Choice(lambda specs, _: _locally_connected(kind, config, name, weights, context, specs[0]))
+    return Choice(
+        lambda specs, _: _locally_connected(kind, config, name, weights, context, specs[0])
+    )
 
 
 def _locally_connected(
@@ -63,7 +81,9 @@ def _locally_connected(
     first = config.get("data_format") == "channels_first"
     if first and rank == 1:
         raise refused(name, kind, "channels_first was never made for it")
-    sizes, channels = (spec.shape[2:], spec.shape[1]) if first else (spec.shape[1:-1], spec.shape[-1])
+    sizes, channels = (
+        (spec.shape[2:], spec.shape[1]) if first else (spec.shape[1:-1], spec.shape[-1])
+    )
     kernel, strides = (_sizes(config.get(k), rank) for k in ("kernel_size", "strides"))
     if channels is None or None in sizes:
         raise refused(name, kind, "the shape of its input is not stored")
@@ -80,7 +100,9 @@ def _locally_connected(
     flat = layer("Reshape", f"{name}_patches", {"target_shape": [patches, prod(kernel) * channels]})
     row = layer("Reshape", f"{name}_row", {"target_shape": [1, sizes[0] or 0, channels]})
     last = layer("Permute", f"{name}_channels_last", {"dims": [2, 3, 1]})
-    shaped = layer("Reshape", f"{name}_shaped" if first else name, {"target_shape": [*out, filters]})
+    shaped = layer(
+        "Reshape", f"{name}_shaped" if first else name, {"target_shape": [*out, filters]}
+    )
     back = layer("Permute", name, {"dims": [3, 1, 2]})
 
     def outputs(call: LayerArguments) -> Sequence[Tree]:
@@ -101,7 +123,12 @@ def _locally_connected(
 
 
 def _patch_weights(
-    weights: Weights, patches: int, kernel: Sequence[int], channels: int, filters: int, config: Config
+    weights: Weights,
+    patches: int,
+    kernel: Sequence[int],
+    channels: int,
+    filters: int,
+    config: Config,
 ) -> Weights:
     """Kernel (patches, elements, filters) with the elements in the order of rows, columns, channels; bias by patch."""
     if not weights:
@@ -110,8 +137,12 @@ def _patch_weights(
     first = config.get("data_format") == "channels_first"
     if first:
         split = tensors.reshaped(own, patches, channels, *kernel, filters)
-        own = tensors.reshaped(tensors.transposed(split, 0, 2, 3, 1, 4), patches, prod(kernel) * channels, filters)
-    if bias and first:  # read as one of channels first (source: bias_add of the Keras 1 and 2 backends)
+        own = tensors.reshaped(
+            tensors.transposed(split, 0, 2, 3, 1, 4), patches, prod(kernel) * channels, filters
+        )
+    if (
+        bias and first
+    ):  # read as one of channels first (source: bias_add of the Keras 1 and 2 backends)
         bias = [tensors.transposed(tensors.reshaped(bias[0], filters, patches), 1, 0)]
     return (own, *(tensors.reshaped(b, patches, filters) for b in bias))
 
@@ -131,10 +162,18 @@ def maxout(kind: str, config: Config, name: str, weights: Weights, context: Cont
     own = {**config, "use_bias": config.get("bias", config.get("use_bias", True))}
     for key in ("output_dim", "units", "nb_feature", "bias", "init"):
         own.pop(key, None)
-    settings: JsonObject = {"equation": "ab,cbd->acd", "output_shape": [features, units], "bias_axes": "cd"}
+    settings: JsonObject = {
+        "equation": "ab,cbd->acd",
+        "output_shape": [features, units],
+        "bias_axes": "cd",
+    }
     dense = _einsum(f"{name}_features", _keras_2(own), settings, weights, context)
     return Expansion(
-        lambda call: (numpy_operation("Max", LayerCall(dense, call.args), axis=1, keepdims=False, initial=None),)
+        lambda call: (
+            numpy_operation(
+                "Max", LayerCall(dense, call.args), axis=1, keepdims=False, initial=None
+            ),
+        )
     )
 
 
@@ -164,7 +203,10 @@ def highway(kind: str, config: Config, name: str, weights: Weights, context: Con
         "trainable": own.get("trainable", True),
     }
     gate = NewLayer(
-        f"{name}_carry", "Dense", arguments.written("Dense", gate_config, f"{name}_carry", context), weights[1::2]
+        f"{name}_carry",
+        "Dense",
+        arguments.written("Dense", gate_config, f"{name}_carry", context),
+        weights[1::2],
     )
     made = activated(dense, context)
     if not isinstance(made, NewLayer):
@@ -174,7 +216,9 @@ def highway(kind: str, config: Config, name: str, weights: Weights, context: Con
         x = call.args[0]
         share = LayerCall(gate, (x,))
         kept = numpy_operation("Multiply", numpy_operation("Subtract", 1.0, share), x)
-        return (numpy_operation("Add", numpy_operation("Multiply", LayerCall(made, (x,)), share), kept),)
+        return (
+            numpy_operation("Add", numpy_operation("Multiply", LayerCall(made, (x,)), share), kept),
+        )
 
     return Expansion(outputs)
 
@@ -183,7 +227,11 @@ def _keras_2(config: Config) -> dict[str, Json]:
     """Keras 1's names of a dense layer's rules, where they are left."""
     names = {"W_regularizer": "kernel_regularizer", "b_regularizer": "bias_regularizer",
              "W_constraint": "kernel_constraint", "b_constraint": "bias_constraint"}  # fmt: skip
-    return {names.get(k, k): v for k, v in config.items() if k not in ("input_dim", "batch_input_shape", "input_dtype")}
+    return {
+        names.get(k, k): v
+        for k, v in config.items()
+        if k not in ("input_dim", "batch_input_shape", "input_dtype")
+    }
 
 
 def time_major(made: Piece, name: str, kind: str, *, sequences: bool, context: Context) -> Piece:
@@ -220,7 +268,9 @@ def channels_first(made: NewLayer, context: Context) -> Piece:
         inner = made.renamed(f"{name}_channels_last")
         inner = replace(inner, config={**inner.config, "data_format": "channels_last"})
         return chain(
-            layer("Permute", f"{name}_to_last", {"dims": to_last}), inner, layer("Permute", name, {"dims": to_first})
+            layer("Permute", f"{name}_to_last", {"dims": to_last}),
+            inner,
+            layer("Permute", name, {"dims": to_first}),
         )
 
     return Choice(resolved)
@@ -229,18 +279,36 @@ def channels_first(made: NewLayer, context: Context) -> Piece:
 def bilinear(made: NewLayer, spec: Spec | None) -> Piece:
     """UpSampling2D with pixel k at k / factor, between its two neighbours: two constant matrices."""
     if spec is None or len(spec.shape) != 4:  # noqa: PLR2004 - batch, two axes, channels
-        raise refused(made.name, made.class_name, "the size of its input, which its interpolation needs, is not stored")
+        raise refused(
+            made.name,
+            made.class_name,
+            "the size of its input, which its interpolation needs, is not stored",
+        )
     first = made.config.get("data_format") == "channels_first"
     sizes = spec.shape[2:] if first else spec.shape[1:3]
     factors = _sizes(made.config.get("size"), 2)
-    matrices = [_between(size, factor) for size, factor in zip(sizes, factors, strict=True) if size is not None]
+    matrices = [
+        _between(size, factor)
+        for size, factor in zip(sizes, factors, strict=True)
+        if size is not None
+    ]
     if len(matrices) < 2:  # noqa: PLR2004 - rows and columns
-        raise refused(made.name, made.class_name, "the size of its input, which its interpolation needs, is not stored")
+        raise refused(
+            made.name,
+            made.class_name,
+            "the size of its input, which its interpolation needs, is not stored",
+        )
     axes = "bcrs" if first else "brsc"
 
     def outputs(call: LayerArguments) -> Sequence[Tree]:
-        rows = numpy_operation("Einsum", matrices[0], call.args[0], subscripts=f"tr,{axes}->{axes.replace('r', 't')}")
-        return (numpy_operation("Einsum", matrices[1], rows, subscripts=f"ts,{axes}->{axes.replace('s', 't')}"),)
+        rows = numpy_operation(
+            "Einsum", matrices[0], call.args[0], subscripts=f"tr,{axes}->{axes.replace('r', 't')}"
+        )
+        return (
+            numpy_operation(
+                "Einsum", matrices[1], rows, subscripts=f"ts,{axes}->{axes.replace('s', 't')}"
+            ),
+        )
 
     return Expansion(outputs)
 

@@ -46,13 +46,23 @@ def sequential(graph: Graph, shares: Shares, context: Context) -> NewLayer:
     pieces = _resolved(pieces)
     layers: list[NewLayer] = []
     for made in pieces:
-        if not isinstance(made, NewLayer) and (not isinstance(made, Expansion) or made.chain is None):
+        if not isinstance(made, NewLayer) and (
+            not isinstance(made, Expansion) or made.chain is None
+        ):
             called = [*([first.name] if first else []), *names.values()]
             return _as_functional(graph, pieces, called, context)
         layers += (made.chain or ()) if isinstance(made, Expansion) else (made,)
-    config: dict[str, Json] = {"name": graph.name, "trainable": True, "layers": [layer.entry for layer in layers]}
+    config: dict[str, Json] = {
+        "name": graph.name,
+        "trainable": True,
+        "layers": [layer.entry for layer in layers],
+    }
     shape = build_shape(graph.model)
-    if first is None and shape is not None and not (layers and layers[0].class_name == "InputLayer"):
+    if (
+        first is None
+        and shape is not None
+        and not (layers and layers[0].class_name == "InputLayer")
+    ):
         config["build_input_shape"] = shape
     weights = tuple(w for layer in layers for w in owned(layer.name, layer.weights))
     return NewLayer(graph.name, SEQUENTIAL, config, weights, "keras")
@@ -68,7 +78,13 @@ def _resolved(pieces: Sequence[Piece]) -> list[Piece]:
     dtype = FLOAT
     for k, made in enumerate(pieces):
         new = made.resolved([spec], [dtype]) if isinstance(made, Choice) else made
-        steps = new.chain if isinstance(new, Expansion) else (new,) if isinstance(new, NewLayer) else None
+        steps = (
+            new.chain
+            if isinstance(new, Expansion)
+            else (new,)
+            if isinstance(new, NewLayer)
+            else None
+        )
         resolved.append(new)
         if steps is None:
             return [*resolved, *pieces[k + 1 :]]
@@ -93,13 +109,22 @@ def _input_of(graph: Graph, names: Mapping[str, str], context: Context) -> NewLa
     name = f"{names[layer.name]}_input"
     while name in names.values():
         name += "_"
-    return NewLayer(name, "InputLayer", {"batch_shape": shape, "dtype": dtype, "sparse": False, "name": name})
+    return NewLayer(
+        name, "InputLayer", {"batch_shape": shape, "dtype": dtype, "sparse": False, "name": name}
+    )
 
 
-def _input_from_weights(graph: Graph, shares: Shares, names: Mapping[str, str], context: Context) -> NewLayer | None:
+def _input_from_weights(
+    graph: Graph, shares: Shares, names: Mapping[str, str], context: Context
+) -> NewLayer | None:
     """The input layer of a Sequential that says nothing of its shape, where its weights do."""
     layers = [*graph.layers.values()]
-    if context.is_nested or not layers or is_input(layers[0].stored) or build_shape(graph.model) is not None:
+    if (
+        context.is_nested
+        or not layers
+        or is_input(layers[0].stored)
+        or build_shape(graph.model) is not None
+    ):
         return None
     shape = None if is_model(layers[0].stored) else shape_of_input(layers, shares)
     if shape is None:
@@ -108,7 +133,11 @@ def _input_from_weights(graph: Graph, shares: Shares, names: Mapping[str, str], 
     name = f"{names[layers[0].name]}_input"
     while name in names.values():
         name += "_"
-    return NewLayer(name, "InputLayer", {"batch_shape": list(shape), "dtype": FLOAT, "sparse": False, "name": name})
+    return NewLayer(
+        name,
+        "InputLayer",
+        {"batch_shape": list(shape), "dtype": FLOAT, "sparse": False, "name": name},
+    )
 
 
 def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:
@@ -127,11 +156,22 @@ def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:
     kind = str(entry.get("class_name"))
     if shape is None:
         inner = config.get("layer")
-        return (None, "float32") if not isinstance(inner, Mapping) or kind != "Bidirectional" else _first_shape(inner)
-    dtype = config_values.dtype(config.get("dtype", config.get("input_dtype")), kind, Context()) or "float32"
+        return (
+            (None, "float32")
+            if not isinstance(inner, Mapping) or kind != "Bidirectional"
+            else _first_shape(inner)
+        )
+    dtype = (
+        config_values.dtype(config.get("dtype", config.get("input_dtype")), kind, Context())
+        or "float32"
+    )
     if kind == "Embedding":
         dtype = "float32"  # as Keras 3 has a Sequential's input without a stored dtype; ids are cast to int
-    return (list(shape), dtype.removeprefix("mixed_")) if isinstance(shape, Sequence) else (None, dtype)
+    return (
+        (list(shape), dtype.removeprefix("mixed_"))
+        if isinstance(shape, Sequence)
+        else (None, dtype)
+    )
 
 
 def as_functional(graph: Graph, context: Context) -> JsonObject | None:
@@ -142,39 +182,68 @@ def as_functional(graph: Graph, context: Context) -> JsonObject | None:
         first = _input_of(graph, {name: name for name in names}, context)
         if first is None:
             return None
-        config = {"batch_input_shape": first.config["batch_shape"], "dtype": first.config["dtype"], "name": first.name}
-        entries, names = [{"class_name": "InputLayer", "config": config}, *entries], [first.name, *names]
+        config = {
+            "batch_input_shape": first.config["batch_shape"],
+            "dtype": first.config["dtype"],
+            "name": first.name,
+        }
+        entries, names = (
+            [{"class_name": "InputLayer", "config": config}, *entries],
+            [first.name, *names],
+        )
     context.note("sequential-graph", graph.name)
     layers: list[Json] = []
     for k, (entry, name) in enumerate(zip(entries, names, strict=True)):
         calls: list[Json] = [[[names[k - 1], 0, 0, {}]]] if k else []
         layers.append({**entry, "name": name, "inbound_nodes": calls})
     ends: list[Json] = [[[name, 0, 0]] for name in (names[0], names[-1])]
-    config = {"name": graph.name, "layers": layers, "input_layers": ends[0], "output_layers": ends[1]}
+    config = {
+        "name": graph.name,
+        "layers": layers,
+        "input_layers": ends[0],
+        "output_layers": ends[1],
+    }
     return {"class_name": "Model", "config": config}
 
 
-def _as_functional(graph: Graph, pieces: Sequence[Piece], names: Sequence[str], context: Context) -> NewLayer:
+def _as_functional(
+    graph: Graph, pieces: Sequence[Piece], names: Sequence[str], context: Context
+) -> NewLayer:
     """A chain in which a layer became operations, which a Sequential cannot hold."""
     name = graph.name
     context.note("sequential-graph", name)
     builder = Builder(reserved=set(names))
     first, shape = pieces[0], build_shape(graph.model)
     if not (isinstance(first, NewLayer) and first.class_name == "InputLayer") and shape is not None:
-        config: JsonObject = {"batch_shape": shape, "dtype": "float32", "sparse": False, "name": f"{names[0]}_input"}
+        config: JsonObject = {
+            "batch_shape": shape,
+            "dtype": "float32",
+            "sparse": False,
+            "name": f"{names[0]}_input",
+        }
         first = NewLayer(f"{names[0]}_input", "InputLayer", config)
         pieces, names = [first, *pieces], [first.name, *names]
     if not isinstance(first, NewLayer) or first.class_name != "InputLayer":
-        raise CannotConvert(f"{name!r} (Sequential): its input shape is not stored, which operations need")
+        raise CannotConvert(
+            f"{name!r} (Sequential): its input shape is not stored, which operations need"
+        )
     start = builder.input(first)
-    return builder.model(name, [start], [chained(builder, start, pieces[1:], names[1:])], {"trainable": True})
+    return builder.model(
+        name, [start], [chained(builder, start, pieces[1:], names[1:])], {"trainable": True}
+    )
 
 
-def chained(builder: Builder, tensor: GraphTensor, pieces: Sequence[Piece], names: Sequence[str]) -> GraphTensor:
+def chained(
+    builder: Builder, tensor: GraphTensor, pieces: Sequence[Piece], names: Sequence[str]
+) -> GraphTensor:
     """Return the output of a chain that `tensor` goes into."""
     for made, called in zip(pieces, names, strict=True):
         given = LayerArguments((tensor,), {}, builder.specs, builder.dtypes)
-        new = made.resolved([given.spec(tensor)], [given.dtype(tensor)]) if isinstance(made, Choice) else made
+        new = (
+            made.resolved([given.spec(tensor)], [given.dtype(tensor)])
+            if isinstance(made, Choice)
+            else made
+        )
         if isinstance(new, NewLayer):
             placed = builder.place(LayerCall(new, (tensor,)), called)
         else:

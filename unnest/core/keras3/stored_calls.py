@@ -20,9 +20,16 @@ def arguments_of(
     if kwargs.get("training"):
         why = "was called with training=True, which Keras 3 overrides at inference"
         raise refused(layer.name, layer.class_name, why)
-    if layer_record(layer.class_name).takes_states and args and isinstance(args[0], list) and len(args[0]) > 1:
+    if (
+        layer_record(layer.class_name).takes_states
+        and args
+        and isinstance(args[0], list)
+        and len(args[0]) > 1
+    ):
         if kwargs.get("constants") or layer.config.get("num_constants"):
-            raise refused(layer.name, layer.class_name, "constants of a cell have no counterpart in Keras 3")
+            raise refused(
+                layer.name, layer.class_name, "constants of a cell have no counterpart in Keras 3"
+            )
         context.note("initial-state", layer.name)
         kwargs["initial_state"] = _by_cell(layer, args[0][1:], context)
         args[0] = args[0][0]
@@ -44,8 +51,12 @@ def _by_cell(layer: NewLayer, states: Sequence[Tree], context: Context) -> list[
     if not isinstance(cells, Sequence) or len(states) == len(cells) == 1:
         return list(states)
     kinds = [str(entry.get("class_name")) for entry in cells if isinstance(entry, Mapping)]
-    if context.release < (2, 2, 4) or sum(layer_record(kind).states for kind in kinds) != len(states):
-        raise refused(layer.name, layer.class_name, "whose of its cells an initial state is does not follow")
+    if context.release < (2, 2, 4) or sum(layer_record(kind).states for kind in kinds) != len(
+        states
+    ):
+        raise refused(
+            layer.name, layer.class_name, "whose of its cells an initial state is does not follow"
+        )
     rest = iter(states)
     return [[next(rest) for _ in range(layer_record(kind).states)] for kind in kinds]
 
@@ -85,7 +96,11 @@ def parsed(node: Json, graph: Graph, layer: Layer) -> tuple[list[Json], dict[str
 
     if isinstance(node, Mapping):
         if "args" in node:
-            raise refused(layer.name, layer.class_name, "is called as Keras 3 calls layers, in a file of before")
+            raise refused(
+                layer.name,
+                layer.class_name,
+                "is called as Keras 3 calls layers, in a file of before",
+            )
         return [stripped(node)], kwargs
     first = stripped(node)
     if isinstance(first, list) and len(first) == 1 and not is_ref(first, graph):
@@ -98,4 +113,9 @@ CONSTANT = "_CONSTANT_VALUE"
 
 def _is_constant(value: Json) -> bool:
     """`["_CONSTANT_VALUE", -1, value, named arguments]`."""
-    return isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 2 and value[0] == CONSTANT  # noqa: PLR2004
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and len(value) > 2  # noqa: PLR2004 - the mark, and a value
+        and value[0] == CONSTANT
+    )

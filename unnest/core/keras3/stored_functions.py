@@ -9,13 +9,23 @@ from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
-from unnest.core.keras3.pieces import Choice, Expansion, LayerArguments, NewLayer, Piece, Tree, filled
+from unnest.core.keras3.pieces import (
+    Choice,
+    Expansion,
+    LayerArguments,
+    NewLayer,
+    Piece,
+    Tree,
+    filled,
+)
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject, Tensor
 from unnest.findings import Code
 
 
-def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor, ...], context: Context) -> Piece:
+def rule(
+    kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor, ...], context: Context
+) -> Piece:
     """A Lambda. What it computes may depend on its input's shape, and on whether it has a mask."""
     del weights
 
@@ -46,7 +56,9 @@ def _translated(read: Translation, name: str, context: Context) -> Expansion:
     return Expansion(outputs)
 
 
-def _keep_function(kind: str, config: Mapping[str, Json], name: str, why: Untranslatable, context: Context) -> NewLayer:
+def _keep_function(
+    kind: str, config: Mapping[str, Json], name: str, why: Untranslatable, context: Context
+) -> NewLayer:
     """The layer with its function by name, which the loader must be given."""
     stored, module = config.get("function"), config.get("module")
     if isinstance(stored, Mapping) and stored.get("class_name") == "function":
@@ -55,12 +67,16 @@ def _keep_function(kind: str, config: Mapping[str, Json], name: str, why: Untran
     is_named = isinstance(stored, str) and parts_of(stored)[0] is None
     function = str(stored) if is_named else f"{called}_function"
     read = [
-        f"{what} {', '.join(values)}" for what, values in (("names", why.names), ("constants", why.constants)) if values
+        f"{what} {', '.join(values)}"
+        for what, values in (("names", why.names), ("constants", why.constants))
+        if values
     ]
     if why.expression:
         read.append(f"read so far: {why.expression}")
     reason = (why.reason, "; ".join(read) or f"stored by name, of module {module}")
-    new = dict(named_function(kind, name, function, config.get("arguments") or {}, reason, context).config)
+    new = dict(
+        named_function(kind, name, function, config.get("arguments") or {}, reason, context).config
+    )
     new["dtype"] = config_values.dtype(config.get("dtype"), name, context) or "float32"
     if (
         config.get("output_shape_type", "raw") == "raw"
@@ -80,7 +96,9 @@ def named_function(
     """
     context.notes.custom[function] = f"function of {kind} {name!r}"
     why, read = reason
-    context.notes.findings.append(Code.LAMBDA_KEPT(kind=kind, name=name, why=why, read=read, function=function))
+    context.notes.findings.append(
+        Code.LAMBDA_KEPT(kind=kind, name=name, why=why, read=read, function=function)
+    )
     new: JsonObject = {
         "name": name, "trainable": True, "dtype": "float32", "function": function, "arguments": arguments,
     }  # fmt: skip

@@ -49,7 +49,9 @@ def concatenated(tensors: Sequence[Tensor], axis: int) -> Tensor:
     first = tensors[0]
     axis %= len(first.shape)
     total = sum(t.shape[axis] for t in tensors)
-    return _derived("concatenate", tuple(tensors), (*first.shape[:axis], total, *first.shape[axis + 1 :]), axis)
+    return _derived(
+        "concatenate", tuple(tensors), (*first.shape[:axis], total, *first.shape[axis + 1 :]), axis
+    )
 
 
 def added(left: Tensor, right: Tensor) -> Tensor:
@@ -93,6 +95,8 @@ def stored_refs(tensors: Iterable[Tensor]) -> frozenset[str]:
     return frozenset(leaf.ref for tensor in tensors for leaf in stored(tensor))
 
 
-def _derived(step: str, of: tuple[Tensor, ...], shape: tuple[int, ...], *arguments: float) -> Tensor:
+def _derived(
+    step: str, of: tuple[Tensor, ...], shape: tuple[int, ...], *arguments: float
+) -> Tensor:
     spelt = ", ".join([*(t.ref for t in of), *map(str, arguments)])
     return of[0]._replace(shape=shape, ref=f"{step}({spelt})", recipe=Recipe(step, of, arguments))

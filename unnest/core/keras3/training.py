@@ -46,7 +46,12 @@ LOSS_CLASSES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Loss class -> its arguments beside `name` and `reduction`."""
 
-REDUCTIONS = {"auto": "sum_over_batch_size", "sum_over_batch_size": "sum_over_batch_size", "sum": "sum", "none": None}
+REDUCTIONS = {
+    "auto": "sum_over_batch_size",
+    "sum_over_batch_size": "sum_over_batch_size",
+    "sum": "sum",
+    "none": None,
+}
 
 METRIC_CLASSES = {
     "kld": "KLDivergence", "kullback_leibler_divergence": "KLDivergence", "kl_divergence": "KLDivergence",
@@ -87,12 +92,18 @@ def with_training(stored: Stored, model: NewLayer, result: Stored, context: Cont
     given = settings.get("optimizer_config") or settings.get("optimizer")
     if not given and "loss" not in settings:
         return result
-    noted, findings = {rule: [*layers] for rule, layers in context.notes.applied.items()}, [*context.notes.findings]
+    noted, findings = (
+        {rule: [*layers] for rule, layers in context.notes.applied.items()},
+        [*context.notes.findings],
+    )
     try:
         known = optimizer(given, context)
         compiled = _compiled(settings, known, _outputs(model), context)
     except NoCounterpart as why:
-        context.notes.applied, context.notes.findings = noted, findings  # what was changed is not in the output
+        context.notes.applied, context.notes.findings = (
+            noted,
+            findings,
+        )  # what was changed is not in the output
         context.notes.findings.append(Code.COMPILE_DROPPED(why=f"{why}"))
         return result
     _note_masked_losses(compiled["loss"], _outputs(model), context)
@@ -105,7 +116,9 @@ def with_training(stored: Stored, model: NewLayer, result: Stored, context: Cont
         tensors = state(stored.optimizer, known, list(_trained(model)), _places(stored), context)
     except NoCounterpart as why:
         fresh = is_fresh(stored.optimizer)
-        context.notes.findings.append(Code.NEVER_TRAINED() if fresh else Code.OPTIMIZER_DROPPED(why=f"{why}"))
+        context.notes.findings.append(
+            Code.NEVER_TRAINED() if fresh else Code.OPTIMIZER_DROPPED(why=f"{why}")
+        )
         return new
     return new._replace(optimizer=tensors)
 
@@ -128,16 +141,25 @@ def _outputs(model: NewLayer) -> list[str]:
     return [model.name]
 
 
-def _compiled(settings: JsonObject, known: KnownOptimizer, outputs: Sequence[str], context: Context) -> JsonObject:
+def _compiled(
+    settings: JsonObject, known: KnownOptimizer, outputs: Sequence[str], context: Context
+) -> JsonObject:
     """Keras 3's compile_config. Raises NoCounterpart for a loss that it has not."""
     loss = _by_output(_losses(settings.get("loss"), context), context)
     weights = _by_output(settings.get("loss_weights"), context)
-    compiled: dict[str, Json] = {"optimizer": known.entry, "loss": _for_every_output(loss, weights, outputs)}
+    compiled: dict[str, Json] = {
+        "optimizer": known.entry,
+        "loss": _for_every_output(loss, weights, outputs),
+    }
     if weights is not None:
         compiled["loss_weights"] = weights
     for key in ("metrics", "weighted_metrics"):
         metrics = _metrics(settings.get(key), context)
-        if len(outputs) > 1 and isinstance(metrics, list) and not any(isinstance(m, list) for m in metrics):
+        if (
+            len(outputs) > 1
+            and isinstance(metrics, list)
+            and not any(isinstance(m, list) for m in metrics)
+        ):
             metrics = [metrics] * len(outputs)  # those of a flat list were every output's
         if metrics:
             compiled[key] = _by_output(metrics, context)
@@ -158,7 +180,9 @@ def _for_every_output(loss: Json, weights: Json, outputs: Sequence[str]) -> Json
     if isinstance(loss, Mapping) and "class_name" not in loss:
         return {**loss, **{name: None for name in outputs if name not in loss}}
     if weights is not None and not isinstance(loss, list):
-        return dict.fromkeys(outputs, loss) if isinstance(weights, Mapping) else [loss] * len(outputs)
+        return (
+            dict.fromkeys(outputs, loss) if isinstance(weights, Mapping) else [loss] * len(outputs)
+        )
     return loss
 
 
@@ -169,9 +193,19 @@ def _note_masked_losses(loss: Json, outputs: Sequence[str], context: Context) ->
     ends = list(context.graph.masked_ends) if len(outputs) == 1 else outputs
     for k, name in enumerate(ends):
         why = context.graph.masked_ends.get(name)
-        its = loss.get(name) if by_output and isinstance(loss, Mapping) else loss[k] if isinstance(loss, list) else loss
+        its = (
+            loss.get(name)
+            if by_output and isinstance(loss, Mapping)
+            else loss[k]
+            if isinstance(loss, list)
+            else loss
+        )
         settings = class_and_config(its)[1] if its else {}
-        if why is not None and its is not None and not (why == BY_ALL and settings.get("reduction") == "sum"):
+        if (
+            why is not None
+            and its is not None
+            and not (why == BY_ALL and settings.get("reduction") == "sum")
+        ):
             whys.setdefault(why, []).append(name)
     for why, names in whys.items():
         context.notes.findings.append(Code.MASKED_LOSS(what=listed(names), why=why))
@@ -224,14 +258,22 @@ def _loss(value: Json, context: Context) -> Json:
 
 def _check_same(loss: str, context: Context) -> None:
     """Raises NoCounterpart for a loss that computed something else then (source: steps recorded by its stack)."""
-    if loss in ("hinge", "squared_hinge") and not context.is_tf and (1,) <= context.release < (2, 3):
-        raise NoCounterpart(f"the loss {loss!r} left labels of 0 as they are, and takes them for -1 today")
+    if (
+        loss in ("hinge", "squared_hinge")
+        and not context.is_tf
+        and (1,) <= context.release < (2, 3)
+    ):
+        raise NoCounterpart(
+            f"the loss {loss!r} left labels of 0 as they are, and takes them for -1 today"
+        )
     if (
         loss in (*COSINE, "cosine_similarity", "CosineSimilarity")
         and context.is_tf
         and context.release[:3] == (2, 2, 4)
     ):
-        raise NoCounterpart(f"the loss {loss!r} of TensorFlow 1 was another, and whether this is 1 or 2 is not stored")
+        raise NoCounterpart(
+            f"the loss {loss!r} of TensorFlow 1 was another, and whether this is 1 or 2 is not stored"
+        )
 
 
 def _metrics(value: Json, context: Context) -> Json:
@@ -262,5 +304,7 @@ def _metric(value: Json, context: Context) -> Json:
     kept_config = {k: v for k, v in config.items() if k in METRIC_ARGUMENTS}
     if kind in METRIC_OBJECTS and set(config) <= {*kept_config, "fn", "dynamic", "trainable"}:
         return built_in("keras.metrics", kind, kept_config)
-    context.notes.findings.append(Code.COMPILE_PART(what=f"the metric {kind!r}", why="Keras 3 does not have it"))
+    context.notes.findings.append(
+        Code.COMPILE_PART(what=f"the metric {kind!r}", why="Keras 3 does not have it")
+    )
     return None

@@ -61,11 +61,18 @@ def _is_opened(entry: JsonObject) -> bool:
     kind, config = str(entry["class_name"]), entry.get("config")
     if kind == "InputLayer":
         return True
-    if not layer_record(kind).is_in_keras_3 or not isinstance(config, Mapping) or any(key in config for key in HELD):
+    if (
+        not layer_record(kind).is_in_keras_3
+        or not isinstance(config, Mapping)
+        or any(key in config for key in HELD)
+    ):
         return False
     if config.get("dtype") in HALF or isinstance(config.get("activation"), Mapping):
         return False
     axis = config.get("axis", -1)
-    if not (isinstance(axis, int) or (kind in LISTED_AXIS and isinstance(axis, Sequence) and len(axis) == 1)):
+    if not (
+        isinstance(axis, int)
+        or (kind in LISTED_AXIS and isinstance(axis, Sequence) and len(axis) == 1)
+    ):
         return False
     return all(key == INPUT_SHAPE or takes(kind, key) or (kind, key) in IGNORED for key in config)

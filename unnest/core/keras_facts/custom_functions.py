@@ -50,7 +50,9 @@ def rules(config: JsonObject) -> Iterator[str]:
     """The initializers, regularizers and constraints in a layer's config that are to be given to its loader."""
     for key, value in config.items():
         if key.endswith(ROLES) and value is not None:
-            word = _function(value) or value.get("class_name") if isinstance(value, Mapping) else value
+            word = (
+                _function(value) or value.get("class_name") if isinstance(value, Mapping) else value
+            )
             if isinstance(word, str) and not is_rule_of_keras(word):
                 yield word
 
@@ -90,7 +92,12 @@ def custom_objects_within(config: Json) -> Iterator[tuple[str, bool]]:
 
 def _is_known(kind: str) -> bool:
     """Return True if a class of that name is Keras's own, or stands for a value."""
-    return kind == "function" or kind.startswith("__") or today(kind) in LAYERS or is_rule_of_keras(kind)
+    return (
+        kind == "function"
+        or kind.startswith("__")
+        or today(kind) in LAYERS
+        or is_rule_of_keras(kind)
+    )
 
 
 def custom_objects(config: Json) -> Iterator[tuple[str, bool]]:

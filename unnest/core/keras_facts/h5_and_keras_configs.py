@@ -39,7 +39,9 @@ def as_zipped(stored: Stored) -> Stored:
     release = stored.release
     if release[:1] not in ((2,), (3,)) or stored.architecture is None:
         who = f"Keras {stored.keras_version}" if stored.keras_version else "an unknown Keras"
-        raise Refused("cannot-convert", f"is by {who}, whose JSON no software reads from a .keras; write .h5")
+        raise Refused(
+            "cannot-convert", f"is by {who}, whose JSON no software reads from a .keras; write .h5"
+        )
     training = _compile_config(stored.training, release)
     optimizer = training and training["optimizer"]
     has_state = isinstance(optimizer, Mapping) and not _is_legacy(optimizer, release)
@@ -54,7 +56,9 @@ def as_h5(stored: Stored) -> Stored:
     bare = _bare(stored.architecture)
     assert isinstance(bare, Mapping)
     architecture = {k: bare[k] for k in ("class_name", "config")}
-    return stored._replace(architecture=architecture, training=_training_config(stored.training, stored.release))
+    return stored._replace(
+        architecture=architecture, training=_training_config(stored.training, stored.release)
+    )
 
 
 class _Zipped(NamedTuple):
@@ -68,7 +72,12 @@ class _Zipped(NamedTuple):
         if "module" in entry:
             return entry
         # Every Keras 2 that knows the container finds this one.
-        return {"module": "keras", "class_name": "Model", "config": entry["config"], "registered_name": None}
+        return {
+            "module": "keras",
+            "class_name": "Model",
+            "config": entry["config"],
+            "registered_name": None,
+        }
 
     def _entry(self, entry: JsonObject) -> JsonObject:
         kind = today(str(entry.get("class_name")))
@@ -79,7 +88,13 @@ class _Zipped(NamedTuple):
         module: str | None = "keras" if kind == "Sequential" else "keras.layers"
         registered: str | None = None
         if self.release >= (3,) and (operation := operation_module(entry)) is not None:
-            return {"module": operation, "class_name": kind, "config": config, "registered_name": kind, **rest}
+            return {
+                "module": operation,
+                "class_name": kind,
+                "config": config,
+                "registered_name": kind,
+                **rest,
+            }
         if (
             self.release >= (3,)
             and kind != "Sequential"
@@ -97,15 +112,29 @@ class _Zipped(NamedTuple):
             if self.release < (3,) and not package:
                 # Keras 2's own layers of operations and its loader's short form: found by name.
                 return {"class_name": kind, "config": config, **rest}
-        return {"module": module, "class_name": kind, "config": config, "registered_name": registered, **rest}
+        return {
+            "module": module,
+            "class_name": kind,
+            "config": config,
+            "registered_name": registered,
+            **rest,
+        }
 
     def _functional(self, config: Json) -> dict[str, Json]:
         if self.release < RENAMED:
             return {"class_name": "Functional", "config": config}
         modern = self.release >= (3,)
         module = "keras.src.models.functional" if modern else "tf_keras.src.engine.functional"
-        entry = {"module": module, "class_name": "Functional", "config": config, "registered_name": "Functional"}
-        return {**entry, **({"build_config": {"input_shape": None}, "compile_config": {}} if modern else {})}
+        entry = {
+            "module": module,
+            "class_name": "Functional",
+            "config": config,
+            "registered_name": "Functional",
+        }
+        return {
+            **entry,
+            **({"build_config": {"input_shape": None}, "compile_config": {}} if modern else {}),
+        }
 
     def _config(self, entry: JsonObject) -> Json:
         """A model's config with its layers rewritten, and so of Keras 3's models within a layer; another's as it is.
@@ -115,7 +144,10 @@ class _Zipped(NamedTuple):
         config = entry.get("config")
         if not is_model(entry):
             if self.release >= (3,):
-                held = {path: {**model, "config": self._config(model)} for path, model in children(entry)}
+                held = {
+                    path: {**model, "config": self._config(model)}
+                    for path, model in children(entry)
+                }
                 return replace_children(entry, held)["config"]
             return _renamed(config) if self.release < MODULES else config
         if isinstance(config, Mapping):
@@ -130,7 +162,8 @@ class _Zipped(NamedTuple):
 def _renamed(value: Json) -> Json:
     """Layers inside an old layer's config by their classes' names of today: their paths are made of these."""
     return json_tree.transform(
-        value, lambda _, e: e | {"class_name": today(str(e["class_name"]))} if "class_name" in e else e
+        value,
+        lambda _, e: e | {"class_name": today(str(e["class_name"]))} if "class_name" in e else e,
     )
 
 
@@ -171,7 +204,12 @@ def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
     rate = _moduled(config.get("learning_rate"), "keras.optimizers.schedules")
     new = {**config, **({"learning_rate": rate} if "learning_rate" in config else {})}
     if not is_keras_optimizer(name):
-        return {"module": None, "class_name": name.rpartition(">")[2], "config": new, "registered_name": name}
+        return {
+            "module": None,
+            "class_name": name.rpartition(">")[2],
+            "config": new,
+            "registered_name": name,
+        }
     module = LEGACY if _is_legacy(given, release) else OWN_OPTIMIZERS
     return {"module": module, "class_name": kind, "config": new, "registered_name": None}
 
@@ -191,7 +229,12 @@ def _moduled(value: Json, module: str) -> Any:  # noqa: ANN401 - JSON is any
             return part
         kind = str(before["class_name"])
         home = {"module": None, "registered_name": kind} if ">" in kind else {"module": module}
-        return {"class_name": kind.rpartition(">")[2], "config": before["config"], "registered_name": None, **home}
+        return {
+            "class_name": kind.rpartition(">")[2],
+            "config": before["config"],
+            "registered_name": None,
+            **home,
+        }
 
     return json_tree.transform(value, change)
 
@@ -200,11 +243,19 @@ def metric_by_name(value: Any) -> Any:  # noqa: ANN401 - JSON is any; an ellipsi
     """Metrics that Keras 2 made out of names, by these names again."""
     if isinstance(value, Mapping) and value.get("class_name") == "MeanMetricWrapper":
         config = value.get("config")
-        name, function = (str(config.get(k)) for k in ("name", "fn")) if isinstance(config, Mapping) else ("", "")
+        name, function = (
+            (str(config.get(k)) for k in ("name", "fn"))
+            if isinstance(config, Mapping)
+            else ("", "")
+        )
         for short in ("accuracy", "acc", *SHORT, function):
             # The name is prefixed with the output's where there are several.
             if name == short or name.endswith("_" + short):
-                means = function in ACCURACIES if short.startswith("acc") else SHORT.get(short, short) == function
+                means = (
+                    function in ACCURACIES
+                    if short.startswith("acc")
+                    else SHORT.get(short, short) == function
+                )
                 if means:
                     return short
         return ...
@@ -233,7 +284,10 @@ def _bare(value: Json) -> Json:
 def _entry_of_h5(entry: Any) -> JsonObject:  # noqa: ANN401 - JSON is any
     registered = entry.get("registered_name")
     kind = registered if isinstance(registered, str) and ">" in registered else entry["class_name"]
-    return {"class_name": kind, **{k: v for k, v in entry.items() if k not in ("class_name", *ADDED)}}
+    return {
+        "class_name": kind,
+        **{k: v for k, v in entry.items() if k not in ("class_name", *ADDED)},
+    }
 
 
 def _training_config(compiled: JsonObject | None, release: tuple[int, ...]) -> JsonObject | None:
@@ -245,7 +299,9 @@ def _training_config(compiled: JsonObject | None, release: tuple[int, ...]) -> J
     zipped: Any = compiled["optimizer"]
     optimizer: Any = _short(zipped)
     if OPTIMIZERS <= release < (3,) and zipped.get("module") == OWN_OPTIMIZERS:
-        optimizer["class_name"] = REGISTERED + optimizer["class_name"]  # so these are registered, and written to .h5
+        optimizer["class_name"] = (
+            REGISTERED + optimizer["class_name"]
+        )  # so these are registered, and written to .h5
     return {**rest, "optimizer_config": optimizer}
 
 
@@ -257,8 +313,16 @@ def _short(value: Json) -> Json:
             short.pop("shared_object_id", None)
             return short
         registered = before.get("registered_name")
-        kind = registered if isinstance(registered, str) and ">" in registered else before["class_name"]
-        return short["config"] if kind == "function" else {"class_name": kind, "config": short["config"]}
+        kind = (
+            registered
+            if isinstance(registered, str) and ">" in registered
+            else before["class_name"]
+        )
+        return (
+            short["config"]
+            if kind == "function"
+            else {"class_name": kind, "config": short["config"]}
+        )
 
     return json_tree.transform(value, change)
 

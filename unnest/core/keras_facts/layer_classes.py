@@ -44,7 +44,9 @@ def is_keras_class(class_name: str, entry: Mapping[str, Json]) -> bool:
 STANDALONE = (2, 3)
 
 
-def is_namesake(class_name: str, config: Json, release: tuple[int, ...], *, in_tensorflow: bool) -> bool:
+def is_namesake(
+    class_name: str, config: Json, release: tuple[int, ...], *, in_tensorflow: bool
+) -> bool:
     """Return True for a custom layer of Keras 1 or 2 with the name of a layer of today's Keras.
 
     `release` is the numbers of the writer's version, empty where it is not told.
@@ -54,7 +56,9 @@ def is_namesake(class_name: str, config: Json, release: tuple[int, ...], *, in_t
         return True
     if not record.in_tensorflow_since:
         return False
-    if release and (release < record.in_tensorflow_since or (release[:2] <= STANDALONE and not in_tensorflow)):
+    if release and (
+        release < record.in_tensorflow_since or (release[:2] <= STANDALONE and not in_tensorflow)
+    ):
         return True
     return not isinstance(config, Mapping) or not set(record.always_stored) <= set(config)
 
@@ -74,6 +78,10 @@ def operation_module(entry: JsonObject) -> str | None:
         return stored if stored.startswith((ROOT, "keras.ops")) else None
     config = entry.get("config")
     kind = str(entry.get("class_name"))
-    if not isinstance(config, Mapping) or "trainable" in config or ("dtype" in config and layer_record(kind).exported):
+    if (
+        not isinstance(config, Mapping)
+        or "trainable" in config
+        or ("dtype" in config and layer_record(kind).exported)
+    ):
         return None
     return MODULES.get(kind)

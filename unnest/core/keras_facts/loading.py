@@ -20,7 +20,12 @@ from unnest.core.byte_code import stored_function
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.byte_code.stored_function import readings
 from unnest.core.json_tree import LEAVES, OBJECT
-from unnest.core.keras_facts.custom_functions import activations, custom_objects, custom_objects_within, rules
+from unnest.core.keras_facts.custom_functions import (
+    activations,
+    custom_objects,
+    custom_objects_within,
+    rules,
+)
 from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake, operation_module
 from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.keras_facts.wrapped_layers import wrapped
@@ -85,7 +90,9 @@ def _needs(model: Stored) -> Needs:
             stored_code = stored_code or name is None
             functions |= {name: None} if name is not None else {}
             global_names |= dict.fromkeys(_unknown_globals(entry, model))
-        elif _is_namesake(entry, model) or not (is_own(entry) or (model.is_keras_3 and is_operation(entry))):
+        elif _is_namesake(entry, model) or not (
+            is_own(entry) or (model.is_keras_3 and is_operation(entry))
+        ):
             registered = entry.get("registered_name") if _is_found_by_registration(model) else None
             classes[str(registered or entry["class_name"])] = None
             _add_named(entry, classes, functions)
@@ -95,7 +102,9 @@ def _needs(model: Stored) -> Needs:
     return Needs(tuple(classes), alone, stored_code, vocabularies(model), tuple(global_names))
 
 
-PYTHON_2_BUILTINS = frozenset({"basestring", "long", "raw_input", "reduce", "unichr", "unicode", "xrange"})
+PYTHON_2_BUILTINS = frozenset(
+    {"basestring", "long", "raw_input", "reduce", "unichr", "unicode", "xrange"}
+)
 
 #: First numbers of the Keras that wrote a model, newest first -> names that stored code finds in the module that loads
 #: it. (Source: the globals of Lambda's module in Keras 1.2.2 to 2.3.1, TensorFlow 2.0 to 2.15 and tf_keras 2.21, and of
@@ -113,8 +122,14 @@ def _unknown_globals(entry: JsonObject, model: Stored) -> list[str]:
     text = parts_of(config.get("function"))[0] if isinstance(config, Mapping) else None
     if text is None:
         return []
-    in_module = next(names for first, names in MODULE_GLOBALS if model.release[: len(first)] >= first or first == (0,))
-    return sorted(stored_function.global_names(text) - in_module - {*dir(builtins)} - PYTHON_2_BUILTINS)
+    in_module = next(
+        names
+        for first, names in MODULE_GLOBALS
+        if model.release[: len(first)] >= first or first == (0,)
+    )
+    return sorted(
+        stored_function.global_names(text) - in_module - {*dir(builtins)} - PYTHON_2_BUILTINS
+    )
 
 
 def unknown_globals(model: Stored, container: str) -> tuple[str, ...]:
@@ -134,7 +149,9 @@ def _is_found_by_registration(model: Stored) -> bool:
     return isinstance(model.architecture, Mapping) and "module" in model.architecture
 
 
-def _add_objects(entry: JsonObject, model: Stored, classes: dict[str, None], functions: dict[str, None]) -> None:
+def _add_objects(
+    entry: JsonObject, model: Stored, classes: dict[str, None], functions: dict[str, None]
+) -> None:
     """Add custom classes and functions in the arguments of one of Keras's own layers."""
     config = entry.get("config")
     if not isinstance(config, Mapping) or "layers" in config:
@@ -165,7 +182,9 @@ def _is_namesake(entry: JsonObject, model: Stored) -> bool:
         is_keras_module = str(entry.get("module")).startswith("keras")
         return bool(generations) and {3}.isdisjoint(generations) and not is_keras_module
     in_tensorflow = "-tf" in (model.keras_version or "")
-    return is_namesake(str(entry["class_name"]), entry.get("config"), model.release, in_tensorflow=in_tensorflow)
+    return is_namesake(
+        str(entry["class_name"]), entry.get("config"), model.release, in_tensorflow=in_tensorflow
+    )
 
 
 def is_of_keras_1(class_name: str) -> bool:
@@ -180,12 +199,20 @@ def is_own(entry: JsonObject) -> bool:
     record = layer_record(OTHER_NAMES.get(kind, kind))
     if record.exported:
         return not _is_given(entry) and is_keras_class(kind, entry)
-    return record.is_in_keras_2 or kind in MODEL_CLASSES or module.startswith(("keras.src.ops", "keras.ops"))
+    return (
+        record.is_in_keras_2
+        or kind in MODEL_CLASSES
+        or module.startswith(("keras.src.ops", "keras.ops"))
+    )
 
 
 def _is_given(entry: JsonObject) -> bool:
     """Return True if a class of Keras 3's is found by its registered name alone."""
-    return "module" in entry and entry["module"] is None and isinstance(entry.get("registered_name"), str)
+    return (
+        "module" in entry
+        and entry["module"] is None
+        and isinstance(entry.get("registered_name"), str)
+    )
 
 
 def is_operation(entry: JsonObject) -> bool:
@@ -193,7 +220,11 @@ def is_operation(entry: JsonObject) -> bool:
     if operation_module(entry) is not None:
         return True
     config = entry.get("config")
-    return not (is_own(entry) or _is_given(entry)) and isinstance(config, Mapping) and "trainable" not in config
+    return (
+        not (is_own(entry) or _is_given(entry))
+        and isinstance(config, Mapping)
+        and "trainable" not in config
+    )
 
 
 def _function(entry: JsonObject) -> str | None:
@@ -210,7 +241,9 @@ def _function(entry: JsonObject) -> str | None:
 def is_by_old_paths(model: Stored, container: str) -> bool:
     """Return True if the weights lie where Keras 2.12 to 2.14 alone look for them."""
     first = next((t.ref for g in model.groups for t in g.tensors), "")
-    return container in ("keras", "weights_h5") and first.startswith("_layer_checkpoint_dependencies")
+    return container in ("keras", "weights_h5") and first.startswith(
+        "_layer_checkpoint_dependencies"
+    )
 
 
 def shared_between_models(model: Stored) -> list[str]:
@@ -221,7 +254,13 @@ def shared_between_models(model: Stored) -> list[str]:
 
 def noted_as_shared(model: Stored) -> list[str]:
     """The layers that the JSON notes to be those of another model in it, sorted by name."""
-    return sorted({layer_name(e) for e in layer_entries(model.architecture) if SHARED in e and not is_input(e)})
+    return sorted(
+        {
+            layer_name(e)
+            for e in layer_entries(model.architecture)
+            if SHARED in e and not is_input(e)
+        }
+    )
 
 
 def without_its_weights(model: Stored) -> str | None:
@@ -262,16 +301,25 @@ def unbuilt_sequential(model: Stored) -> str | None:
     (Source: files of Keras 2.2.4 and 2.3.1 that their own Keras, and tf_keras 2.21, refuse: "a model with 0 layers".)
     """
     architecture = model.architecture
-    if architecture is None or architecture.get("class_name") != "Sequential" or not is_model(architecture):
+    if (
+        architecture is None
+        or architecture.get("class_name") != "Sequential"
+        or not is_model(architecture)
+    ):
         return None
     graph = read(architecture)
     first = next(iter(graph.layers.values()), None)
     config = architecture.get("config")
-    holders = [config if isinstance(config, Mapping) else {}, first.settings if first is not None else {}]
+    holders = [
+        config if isinstance(config, Mapping) else {},
+        first.settings if first is not None else {},
+    ]
     has_weights = any(group.tensors for group in model.groups)
     if not has_weights or first is None or is_input(first.stored) or is_model(first.stored):
         return None
-    if any(holder.get(key) is not None for holder in holders for key in INPUT_SHAPES) or wrapped(first.stored):
+    if any(holder.get(key) is not None for holder in holders for key in INPUT_SHAPES) or wrapped(
+        first.stored
+    ):
         return None
     return graph.name
 
@@ -282,9 +330,13 @@ def with_surplus_weights(model: Stored) -> str | None:
     if architecture is None or not is_model(architecture):
         return None
     layers = read(architecture).layers
-    of_groups = (layers[group.name] for group in model.groups if group.tensors and group.name in layers)
+    of_groups = (
+        layers[group.name] for group in model.groups if group.tensors and group.name in layers
+    )
     refused = (
-        e.name for e in of_groups if layer_record(e.class_name).is_weightless and is_keras_class(e.class_name, e.stored)
+        e.name
+        for e in of_groups
+        if layer_record(e.class_name).is_weightless and is_keras_class(e.class_name, e.stored)
     )
     return next(refused, None)
 
@@ -323,13 +375,24 @@ def _refused_by_tf_keras(entry: JsonObject) -> str | None:
         return f"an Embedding with the dtype {config['dtype']}, that of its ids"
     if pads_to_none(kind, config):
         return f"a {kind} that pads to no number of words, as TensorFlow wrote up to 2.5"
-    array = next((key for key, value in config.items() if isinstance(value, Mapping) and set(value) == ARRAY), None)
+    array = next(
+        (
+            key
+            for key, value in config.items()
+            if isinstance(value, Mapping) and set(value) == ARRAY
+        ),
+        None,
+    )
     return None if array is None else f"{kind} with `{array}` as an array"
 
 
 def pads_to_none(kind: str, config: JsonObject) -> bool:
     """Return whether a TextVectorization is to pad to a number of words that is not set, which later Kerases refuse."""
-    return kind == "TextVectorization" and config.get("pad_to_max_tokens") is True and config.get("max_tokens") is None
+    return (
+        kind == "TextVectorization"
+        and config.get("pad_to_max_tokens") is True
+        and config.get("max_tokens") is None
+    )
 
 
 #: How Keras 2 stored an array among a layer's arguments.

@@ -52,11 +52,17 @@ def _refused_in_h5(model: Stored) -> str | None:
 
     Of those that are called as a layer is, it takes the layer: two of these compute the same, and take the same.
     """
-    operations = (e for e in layer_entries(model.architecture) if "module" not in e and is_operation(e))
+    operations = (
+        e for e in layer_entries(model.architecture) if "module" not in e and is_operation(e)
+    )
     lost = next((e for e in operations if e["class_name"] not in SAME_AS_LAYERS), None)
     if lost is not None:
         return f"an operation ({lost['class_name']}), of which .h5 does not say the module"
-    return MISTAKEN if any(_is_mistaken(entry) for entry in layer_entries(model.architecture)) else None
+    return (
+        MISTAKEN
+        if any(_is_mistaken(entry) for entry in layer_entries(model.architecture))
+        else None
+    )
 
 
 MISTAKEN = "Attention with the score_mode 'dot', which Keras 3 takes for its function of that name"
@@ -65,7 +71,11 @@ MISTAKEN = "Attention with the score_mode 'dot', which Keras 3 takes for its fun
 def _is_mistaken(entry: JsonObject) -> bool:
     """Return True if the .h5 loader of Keras 3 makes a function of a plain text (source: Keras 3.15.1)."""
     config = entry.get("config")
-    return entry["class_name"] == "Attention" and isinstance(config, Mapping) and config.get("score_mode") == "dot"
+    return (
+        entry["class_name"] == "Attention"
+        and isinstance(config, Mapping)
+        and config.get("score_mode") == "dot"
+    )
 
 
 def _refused_form(model: Stored, container: str) -> str | None:
@@ -77,7 +87,9 @@ def _refused_form(model: Stored, container: str) -> str | None:
         return f"the form of a .keras of Keras {version or 2}"
     if is_by_old_paths(model, container):
         return f"weights where only Keras {version} looks for them"
-    if model.release[:1] == (1,) and any(_is_of_keras_1(entry) for entry in layer_entries(architecture)):
+    if model.release[:1] == (1,) and any(
+        _is_of_keras_1(entry) for entry in layer_entries(architecture)
+    ):
         return f"the arguments of Keras {version}"
     return None
 
@@ -106,7 +118,10 @@ def _refused_entry(entry: JsonObject) -> str | None:
         return f"a {kind} layer"
     if kind == "Sequential" and not isinstance(config, Mapping):
         return "a Sequential that is stored as a bare list"
-    key = next((key for key in record.refused_arguments if isinstance(config, Mapping) and key in config), None)
+    key = next(
+        (key for key in record.refused_arguments if isinstance(config, Mapping) and key in config),
+        None,
+    )
     if key is not None:
         return f"{kind} with `{key}`"
     return _refused_value(kind, config) if isinstance(config, Mapping) and is_own(entry) else None
@@ -120,9 +135,17 @@ def _refused_value(kind: str, config: JsonObject) -> str | None:
     axis, stddev = config.get("axis"), config.get("stddev")
     if isinstance(config.get("dtype"), Mapping):
         return f"{kind} with a dtype policy of Keras 2"
-    if kind in ("GRU", "GRUCell") and "reset_after" not in config and config.get("use_bias") is not False:
+    if (
+        kind in ("GRU", "GRUCell")
+        and "reset_after" not in config
+        and config.get("use_bias") is not False
+    ):
         return f"a {kind} without `reset_after`, as Keras wrote before 2.1.5"
-    if kind in ("BatchNormalization", "LayerNormalization") and isinstance(axis, Sequence) and len(axis) > 1:
+    if (
+        kind in ("BatchNormalization", "LayerNormalization")
+        and isinstance(axis, Sequence)
+        and len(axis) > 1
+    ):
         return f"{kind} over {len(axis)} axes"
     if pads_to_none(kind, config):
         return f"a {kind} that pads to no number of words, as TensorFlow wrote up to 2.5"
@@ -141,10 +164,16 @@ def _refused_object(kind: str, config: JsonObject) -> str | None:
         for value in values if isinstance(values, list) else (values,):
             if not isinstance(value, Mapping) or not isinstance(value.get("config"), OBJECT):
                 continue
-            if (layer_record(str(value.get("class_name"))).exported or is_model(value)) and "module" not in value:
+            if (
+                layer_record(str(value.get("class_name"))).exported or is_model(value)
+            ) and "module" not in value:
                 return f"the {value['class_name']} within {kind}, stored without its module"
     for key, value in config.items():
-        if not key.endswith("_initializer") or not isinstance(value, Mapping) or value.get("class_name") == "Constant":
+        if (
+            not key.endswith("_initializer")
+            or not isinstance(value, Mapping)
+            or value.get("class_name") == "Constant"
+        ):
             continue
         arguments = value.get("config")
         if isinstance(arguments, Mapping) and "dtype" in arguments:
@@ -173,10 +202,16 @@ def _refused_graph(model: Stored) -> str | None:
             return "a Sequential without an input layer"
         refs = [ref for _, call in graph.calls() for ref in call.reads]
         refs += [ref for ref in graph.outputs if graph.layers[ref.layer].class_name == "Sequential"]
-        late = (r.layer for r in refs if r.rank + graph.layers[r.layer].first >= len(graph.layers[r.layer].calls))
+        late = (
+            r.layer
+            for r in refs
+            if r.rank + graph.layers[r.layer].first >= len(graph.layers[r.layer].calls)
+        )
         if refused := next(late, None):
             return f"a model within the model ({refused}), whose calls Keras 2 counts from 1"
         for layer in graph.layers.values():
-            if layer_record(layer.class_name).takes_states and any(len(call.reads) > 1 for call in layer.calls):
+            if layer_record(layer.class_name).takes_states and any(
+                len(call.reads) > 1 for call in layer.calls
+            ):
                 return f"an initial state as a further input of {layer.name} ({layer.class_name})"
     return None

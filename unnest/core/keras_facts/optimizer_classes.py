@@ -69,4 +69,6 @@ def slot_order(kinds: Collection[str]) -> tuple[str, ...] | None:
     """The kinds of an optimizer's slots in the order in which it makes them; None for an optimizer not known."""
     if len(kinds) < 2:  # noqa: PLR2004 - one has any order
         return tuple(kinds)
-    return next((known for known in SLOT_BY_SLOT | WEIGHT_BY_WEIGHT if set(known) == set(kinds)), None)
+    return next(
+        (known for known in SLOT_BY_SLOT | WEIGHT_BY_WEIGHT if set(known) == set(kinds)), None
+    )

@@ -21,7 +21,9 @@ from unnest.core.model import Json, JsonObject
 def untold(architecture: Json, *, in_h5: bool) -> list[str]:
     """The names of layers that lose what they were adapted to; `.h5` keeps Discretization's summary as weights."""
     layers = memoize(_without_state, architecture)
-    return [*dict.fromkeys(name for kind, name in layers if not (in_h5 and kind == "Discretization"))]
+    return [
+        *dict.fromkeys(name for kind, name in layers if not (in_h5 and kind == "Discretization"))
+    ]
 
 
 def _without_state(architecture: Json) -> list[tuple[str, str]]:
@@ -79,9 +81,15 @@ def vocabulary(kind: str, config: JsonObject, words: Mapping[int, Json]) -> list
     own = {index: word for index, word in words.items() if index >= start}
     ordered = [own.get(index) for index in range(start, start + len(own))]
     special = [settings.get("mask_token"), settings.get("oov_token")]
-    if any(word not in special for index, word in words.items() if index < start):  # counted from elsewhere
+    if any(
+        word not in special for index, word in words.items() if index < start
+    ):  # counted from elsewhere
         return None
-    if None in ordered or len(set(map(str, ordered))) < len(ordered) or any(word in special for word in ordered):
+    if (
+        None in ordered
+        or len(set(map(str, ordered))) < len(ordered)
+        or any(word in special for word in ordered)
+    ):
         return None
     return ordered or None
 
@@ -129,7 +137,9 @@ def _lacks_words(entry: JsonObject) -> bool:
 def config_name(entry: JsonObject) -> str:
     """Return the name of a layer in its config, else in its entry."""
     config = entry.get("config")
-    return str(config.get("name") if isinstance(config, Mapping) else None) or str(entry.get("name"))
+    return str(config.get("name") if isinstance(config, Mapping) else None) or str(
+        entry.get("name")
+    )
 
 
 def bin_boundaries(summary: np.ndarray, bins: int) -> list[float]:

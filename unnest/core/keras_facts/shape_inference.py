@@ -40,7 +40,9 @@ def of_input(entry: JsonObject) -> Spec | None:
     if entry.get("class_name") != "InputLayer" or config.get("sparse") or config.get("ragged"):
         return None
     try:
-        return Spec(stored_shape(config.get("batch_shape")), dtype) if isinstance(dtype, str) else None
+        return (
+            Spec(stored_shape(config.get("batch_shape")), dtype) if isinstance(dtype, str) else None
+        )
     except Unknown:
         return None
 
@@ -128,7 +130,9 @@ def _compute_dtype(config: JsonObject) -> str:
     """The dtype that a layer computes in, by the name of its policy."""
     policy = config.get("dtype")
     name = policy_name(policy)
-    if not isinstance(name, str) or (isinstance(policy, Mapping) and policy.get("class_name") != "DTypePolicy"):
+    if not isinstance(name, str) or (
+        isinstance(policy, Mapping) and policy.get("class_name") != "DTypePolicy"
+    ):
         raise Unknown
     return name.removeprefix("mixed_")
 
@@ -149,13 +153,24 @@ def _output(entry: JsonObject, given: Spec) -> Spec:
         raise Unknown
     _agrees_with_build(entry, given.shape)
     if name in MODEL_CLASSES:
-        return _of_functional(config, given) if "output_layers" in config else _of_sequential(config, given)
+        return (
+            _of_functional(config, given)
+            if "output_layers" in config
+            else _of_sequential(config, given)
+        )
     own = _compute_dtype(config)
     if hides_policy(entry) and own != given.dtype:
         raise Unknown
     is_carrier = name == "TimeDistributed"
-    shape = _time_distributed(config, given.shape) if is_carrier else output_shape(name, config, given.shape)
-    return Spec(shape, given.dtype if layer_record(name).notes_input_dtype and not _is_float(given.dtype) else own)
+    shape = (
+        _time_distributed(config, given.shape)
+        if is_carrier
+        else output_shape(name, config, given.shape)
+    )
+    return Spec(
+        shape,
+        given.dtype if layer_record(name).notes_input_dtype and not _is_float(given.dtype) else own,
+    )
 
 
 def _agrees_with_build(entry: JsonObject, shape: Shape) -> None:
@@ -227,7 +242,11 @@ def _time_distributed(config: JsonObject, shape: Shape) -> Shape:
 
 def _layers(config: JsonObject) -> list[JsonObject]:
     layers = config.get("layers")
-    found = [entry for entry in layers if isinstance(entry, Mapping)] if isinstance(layers, Sequence) else []
+    found = (
+        [entry for entry in layers if isinstance(entry, Mapping)]
+        if isinstance(layers, Sequence)
+        else []
+    )
     if not found:
         raise Unknown
     return found

@@ -65,17 +65,34 @@ def parts_of(layer: Layer) -> Iterator[tuple[str, str, JsonObject]]:
         ]  # fmt: skip
         held = [part for part in held if "name" in part["config"]]
         if today(kind) == "Bidirectional":
-            held = [{**p, "name": f"{way}_{p['config']['name']}"} for way in ("forward", "backward") for p in held[:1]]
-        pending += [(str(p["class_name"]), str(p.get("name") or p["config"]["name"]), p["config"]) for p in held[::-1]]
+            held = [
+                {**p, "name": f"{way}_{p['config']['name']}"}
+                for way in ("forward", "backward")
+                for p in held[:1]
+            ]
+        pending += [
+            (str(p["class_name"]), str(p.get("name") or p["config"]["name"]), p["config"])
+            for p in held[::-1]
+        ]
 
 
 def stems_of(config: JsonObject) -> list[str]:
     """Return the weights that a config mentions: by initializers, or, in Keras 1, by rules."""
     stems = initialized(config)
     if not stems:
-        ruled = [k.removesuffix(r) for k in config for r in RULES if k.endswith(r) and not k.startswith("activity")]
+        ruled = [
+            k.removesuffix(r)
+            for k in config
+            for r in RULES
+            if k.endswith(r) and not k.startswith("activity")
+        ]
         stems = list(dict.fromkeys(ruled))
-    off = {s for s in stems for switch in SWITCHES.get(s, ("bias",) if s == "b" else ()) if config.get(switch) is False}
+    off = {
+        s
+        for s in stems
+        for switch in SWITCHES.get(s, ("bias",) if s == "b" else ())
+        if config.get(switch) is False
+    }
     return [s for s in stems if s not in off]
 
 
@@ -88,7 +105,9 @@ def promised(class_name: str, config: Json) -> Expected | None:
     TensorFlow 2.7 to 2.15, tf_keras 2.21, Keras 3.15).
     """
     if today(class_name) == "Discretization" and isinstance(config, Mapping):
-        is_adapted = {"num_bins", "trainable"} <= set(config) and config.get("bin_boundaries") is None
+        is_adapted = {"num_bins", "trainable"} <= set(config) and config.get(
+            "bin_boundaries"
+        ) is None
         return Expected(0, 1) if is_adapted else None
     told = _counted(layer_record(today(class_name)), config) or expected(config)
     if told is not None and today(class_name) == "Bidirectional" and not _has_both_ways(config):
@@ -109,7 +128,11 @@ def _counted(record: KerasLayer, config: Json) -> Expected | None:
 
     A config without the arguments that the class always stores is that of a custom class of its name.
     """
-    if record.weight_count is None or not isinstance(config, Mapping) or not set(record.always_stored) <= set(config):
+    if (
+        record.weight_count is None
+        or not isinstance(config, Mapping)
+        or not set(record.always_stored) <= set(config)
+    ):
         return None
     weights = (record.weights or ())[: record.weight_count(config)]
     trained = sum(weight.trained for weight in weights)
@@ -122,7 +145,9 @@ def _has_both_ways(config: Json) -> bool:
 
 def stem_of(weight: str, stems: Iterable[str]) -> str | None:
     """The stem that a weight's own name begins with: `recurrent` of `recurrent_kernel`, `W` of `W_i`."""
-    return max((s for s in stems if weight == s or weight.startswith(s + "_")), key=len, default=None)
+    return max(
+        (s for s in stems if weight == s or weight.startswith(s + "_")), key=len, default=None
+    )
 
 
 def as_made(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
@@ -138,12 +163,18 @@ def as_made(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
     elif len({inner for inner, _ in sets}) == 1:
         matched = [sets[key] for key in sorted(sets)]
     else:
-        by_name = [[own for (inner, _), own in sets.items() if name in inner] for _, name, _ in parts]
+        by_name = [
+            [own for (inner, _), own in sets.items() if name in inner] for _, name, _ in parts
+        ]
         if any(len(found) != 1 for found in by_name):
             return None
         matched = [found[0] for found in by_name]
-    ordered = [_part_as_made(kind, part, own) for (kind, _, part), own in zip(parts, matched, strict=True)]
-    return None if any(own is None for own in ordered) else [c for own in ordered for c in own or ()]
+    ordered = [
+        _part_as_made(kind, part, own) for (kind, _, part), own in zip(parts, matched, strict=True)
+    ]
+    return (
+        None if any(own is None for own in ordered) else [c for own in ordered for c in own or ()]
+    )
 
 
 def _is_order_known(class_name: str) -> bool:
@@ -155,7 +186,11 @@ def _part_as_made(kind: str, config: JsonObject, claims: Sequence[Claim]) -> lis
     record = layer_record(today(kind))
     stems, gates = stems_of(config), record.keras_1_gates
     modern = bool(initialized(config))
-    order = {stem: rank for rank, weight in enumerate(record.weights or ()) for stem in (weight.stem, weight.keras_1)}
+    order = {
+        stem: rank
+        for rank, weight in enumerate(record.weights or ())
+        for stem in (weight.stem, weight.keras_1)
+    }
     ranks: dict[tuple[int, int], Claim] = {}
     for claim in claims:
         stem = stem_of(claim.weight, stems)

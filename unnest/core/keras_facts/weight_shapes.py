@@ -26,7 +26,11 @@ def contradiction(layer: Layer, shapes: Sequence[WeightShape]) -> str | None:
     """
     kind, config = layer.class_name, layer.config
     if kind in ("TimeDistributed", "Bidirectional") and (inner := _wrapped(layer)) is not None:
-        parts = [shapes] if kind == "TimeDistributed" else [shapes[: len(shapes) // 2], shapes[len(shapes) // 2 :]]
+        parts = (
+            [shapes]
+            if kind == "TimeDistributed"
+            else [shapes[: len(shapes) // 2], shapes[len(shapes) // 2 :]]
+        )
         return next((why for part in parts if (why := contradiction(inner, part))), None)
     if not shapes or not is_keras_class(kind, layer.stored) or not isinstance(config, Mapping):
         return None
@@ -37,7 +41,9 @@ def contradiction(layer: Layer, shapes: Sequence[WeightShape]) -> str | None:
     if not is_known or config.get("quantization_config") is not None:
         return None
     wanted = record.weight_shapes(config) if record.weight_shapes else None
-    if wanted is None or all(_agrees(shape, want) for shape, want in zip(shapes, wanted, strict=False)):
+    if wanted is None or all(
+        _agrees(shape, want) for shape, want in zip(shapes, wanted, strict=False)
+    ):
         return None
     return f"its weights have the shapes {_written(shapes)}, its config promises {_written(wanted[: len(shapes)])}"
 
@@ -47,13 +53,21 @@ def _vectors_contradiction(config: Mapping[str, Json], shapes: Sequence[WeightSh
     if config.get("renorm") or not _is_one_axis(config.get("axis")):
         return None
     fits = all(len(shape) == 1 for shape in shapes) and len({*shapes}) == 1
-    return None if fits else f"its weights have the shapes {_written(shapes)}, which are not vectors of one length"
+    return (
+        None
+        if fits
+        else f"its weights have the shapes {_written(shapes)}, which are not vectors of one length"
+    )
 
 
 def _wrapped(layer: Layer) -> Layer | None:
     """The one layer that a wrapper holds; None of a model, or where the config has none, or another one backwards."""
     entry = layer.settings.get("layer")
-    if not isinstance(entry, Mapping) or layer.settings.get("backward_layer") is not None or is_model(entry):
+    if (
+        not isinstance(entry, Mapping)
+        or layer.settings.get("backward_layer") is not None
+        or is_model(entry)
+    ):
         return None
     return Layer(layer.name, str(entry.get("class_name")), entry.get("config"), entry, ())
 
@@ -64,7 +78,9 @@ def _is_one_axis(axis: Json) -> bool:
 
 
 def _agrees(shape: WeightShape, wanted: Sequence[int | None]) -> bool:
-    return len(shape) == len(wanted) and all(w is None or n == w for n, w in zip(shape, wanted, strict=True))
+    return len(shape) == len(wanted) and all(
+        w is None or n == w for n, w in zip(shape, wanted, strict=True)
+    )
 
 
 def _written(shapes: Sequence[Sequence[int | None]]) -> str:

@@ -45,7 +45,9 @@ def expected(config: Json) -> Expected | None:
         if part.get("renorm") is True:
             return None
         stems = initialized(part)
-        kept = [s for s in stems if not any(part.get(switch) is False for switch in SWITCHES.get(s, ()))]
+        kept = [
+            s for s in stems if not any(part.get(switch) is False for switch in SWITCHES.get(s, ()))
+        ]
         if part.get("bias_axes", ()) is None:  # EinsumDense's switch
             kept = [s for s in kept if s != "bias"]
         with_rules = {s for s in stems if f"{s}_regularizer" in part or f"{s}_constraint" in part}
@@ -74,7 +76,11 @@ def initialized(config: JsonObject) -> list[str]:
 
 def has_initializers(config: Json) -> bool:
     """Return True if a config speaks of how weights begin: whatever has this is no slice and no merge."""
-    return any(k.endswith(("_initializer", "_init")) or k == "init" for part in _configs(config) for k in part)
+    return any(
+        k.endswith(("_initializer", "_init")) or k == "init"
+        for part in _configs(config)
+        for k in part
+    )
 
 
 def must_have(config: Json) -> bool:
@@ -84,7 +90,9 @@ def must_have(config: Json) -> bool:
         return told.total > 0
     if not isinstance(config, Mapping):
         return False
-    return config.get("renorm") is True or any(k.endswith("_init") or k == "init" for k in config)  # Keras 1
+    return config.get("renorm") is True or any(
+        k.endswith("_init") or k == "init" for k in config
+    )  # Keras 1
 
 
 def is_quantized(config: Json) -> bool:
@@ -112,7 +120,9 @@ def units(config: JsonObject) -> Iterator[int]:
 
 def fits(config: JsonObject, shapes: Sequence[tuple[int, ...]]) -> bool:
     """Return True if weights of these shapes may be those of a layer with this config."""
-    return not shapes or all(any(d % unit == 0 for s in shapes for d in s) for unit in units(config))
+    return not shapes or all(
+        any(d % unit == 0 for s in shapes for d in s) for unit in units(config)
+    )
 
 
 def _configs(config: Json) -> Iterator[JsonObject]:

@@ -55,8 +55,16 @@ def _layers_of_entry(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
     if not isinstance(settings, Mapping):
         return []
     is_frozen = is_frozen or settings.get("trainable") is False
-    own = expected({key: None if isinstance(value, (Mapping, list)) else value for key, value in settings.items()})
-    return [*([] if own is None else [HeldLayer(own.trained, is_frozen)]), *_parts(entry, is_frozen=is_frozen)]
+    own = expected(
+        {
+            key: None if isinstance(value, (Mapping, list)) else value
+            for key, value in settings.items()
+        }
+    )
+    return [
+        *([] if own is None else [HeldLayer(own.trained, is_frozen)]),
+        *_parts(entry, is_frozen=is_frozen),
+    ]
 
 
 def _tells_one_way(entry: JsonObject) -> bool:
@@ -75,7 +83,9 @@ def partly_frozen(architecture: Json) -> str | None:
         config = entry.get("config")
         if "class_name" not in entry or not isinstance(config, Mapping) or "layers" in config:
             continue
-        if config.get("trainable") is False or any("layers" in part for part in json_tree.objects(config)):
+        if config.get("trainable") is False or any(
+            "layers" in part for part in json_tree.objects(config)
+        ):
             continue
         frozen = [part.is_frozen for part in parts_of(entry)]
         if any(frozen) and (not all(frozen) or _tells_one_way(entry)):

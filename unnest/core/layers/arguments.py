@@ -22,20 +22,40 @@ KERNEL_AND_BIAS = (*ACTIVATION_AND_BIAS, *KERNEL)
 
 WINDOW = ("kernel_size", "strides", "padding", "data_format", "dilation_rate")
 POOL = ("pool_size", "strides", "padding", "data_format")
-SEPARABLE_CONV = ("filters", *WINDOW, "depth_multiplier", *DEPTHWISE, *POINTWISE, *ACTIVATION_AND_BIAS)
+SEPARABLE_CONV = (
+    "filters",
+    *WINDOW,
+    "depth_multiplier",
+    *DEPTHWISE,
+    *POINTWISE,
+    *ACTIVATION_AND_BIAS,
+)
 DEPTHWISE_CONV = (*WINDOW, "depth_multiplier", *DEPTHWISE, *ACTIVATION_AND_BIAS)
 
 RECURRENT_CELL = (
     "activation", "use_bias", *KERNEL, *RECURRENT, *BIAS, "dropout", "recurrent_dropout", "seed"
 )  # fmt: skip
 SEQUENCE = ("return_sequences", "return_state", "go_backwards", "stateful")
-RECURRENT_LAYER = (*RECURRENT_CELL, *SEQUENCE, "unroll", "zero_output_for_mask", "activity_regularizer")
+RECURRENT_LAYER = (
+    *RECURRENT_CELL,
+    *SEQUENCE,
+    "unroll",
+    "zero_output_for_mask",
+    "activity_regularizer",
+)
 CONV_LSTM = (
     "filters", *WINDOW, "recurrent_activation", "unit_forget_bias", *RECURRENT_CELL, *SEQUENCE, "activity_regularizer"
 )  # fmt: skip
 
 SCALE_AND_OFFSET = ("axis", "epsilon", "center", "scale", *BETA, *GAMMA)
-STORED_SCALE_AND_OFFSET = ("axis", "epsilon", "center", "scale", "beta_initializer", "gamma_initializer")
+STORED_SCALE_AND_OFFSET = (
+    "axis",
+    "epsilon",
+    "center",
+    "scale",
+    "beta_initializer",
+    "gamma_initializer",
+)
 """Arguments of a normalization over an axis; those that its config never lacks."""
 
 LOOKUP = (

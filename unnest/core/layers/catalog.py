@@ -41,13 +41,19 @@ FAMILIES: Mapping[str, tuple[KerasLayer, ...]] = {
 }
 """Family -> its layers, in the order of the documents."""
 
-LAYERS: Mapping[str, KerasLayer] = {layer.name: layer for layers in FAMILIES.values() for layer in layers}
+LAYERS: Mapping[str, KerasLayer] = {
+    layer.name: layer for layers in FAMILIES.values() for layer in layers
+}
 """Class -> its record; other names of a class are not among the keys."""
 
-OTHER_NAMES: Mapping[str, str] = {name: layer.name for layer in LAYERS.values() for name in layer.other_names}
+OTHER_NAMES: Mapping[str, str] = {
+    name: layer.name for layer in LAYERS.values() for name in layer.other_names
+}
 """Another name of a class -> its own."""
 
-MERGE_MODES: Mapping[str, KerasLayer] = {layer.merge_mode: layer for layer in merging.LAYERS if layer.merge_mode}
+MERGE_MODES: Mapping[str, KerasLayer] = {
+    layer.merge_mode: layer for layer in merging.LAYERS if layer.merge_mode
+}
 """The `mode` of Keras 1's Merge -> the layer that computes the same."""
 
 RENAMED: Mapping[str, str] = {

@@ -129,7 +129,11 @@ LAYERS = (
         in_tensorflow_since=(2, 5),
         always_stored=("kernel_size", "depth_multiplier"),
         arguments=DEPTHWISE_CONV,
-        idle={"kernel_initializer": ANY_VALUE, "kernel_regularizer": ANY_VALUE, "kernel_constraint": ANY_VALUE},
+        idle={
+            "kernel_initializer": ANY_VALUE,
+            "kernel_regularizer": ANY_VALUE,
+            "kernel_constraint": ANY_VALUE,
+        },
         refused_arguments=("groups",),
         weights=DEPTHWISE_WEIGHTS,
         built_axes=weight_rules.channel_axis,
@@ -141,7 +145,11 @@ LAYERS = (
     KerasLayer(
         "DepthwiseConv2D",
         arguments=DEPTHWISE_CONV,
-        idle={"kernel_initializer": ANY_VALUE, "kernel_regularizer": ANY_VALUE, "kernel_constraint": ANY_VALUE},
+        idle={
+            "kernel_initializer": ANY_VALUE,
+            "kernel_regularizer": ANY_VALUE,
+            "kernel_constraint": ANY_VALUE,
+        },
         refused_arguments=("groups",),
         weights=DEPTHWISE_WEIGHTS,
         built_axes=weight_rules.channel_axis,

@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from unnest.core.layers import shape_rules, weight_rules
 from unnest.core.layers.arguments import BIAS, EMBEDDINGS, KERAS_1_DENSE, KERNEL, KERNEL_AND_BIAS
-from unnest.core.layers.record import ANY_VALUE, KERNEL_AND_BIAS_WEIGHTS, KERNEL_WEIGHT, KerasLayer, MaskUse, Weight
+from unnest.core.layers.record import (
+    ANY_VALUE,
+    KERNEL_AND_BIAS_WEIGHTS,
+    KERNEL_WEIGHT,
+    KerasLayer,
+    MaskUse,
+    Weight,
+)
 
 LAYERS = (
     KerasLayer(
@@ -36,7 +43,15 @@ LAYERS = (
         "EinsumDense",
         in_tensorflow_since=(2, 4),
         always_stored=("equation", "output_shape"),
-        arguments=("equation", "output_shape", "activation", "bias_axes", *KERNEL, *BIAS, "activity_regularizer"),
+        arguments=(
+            "equation",
+            "output_shape",
+            "activation",
+            "bias_axes",
+            *KERNEL,
+            *BIAS,
+            "activity_regularizer",
+        ),
         weights=(KERNEL_WEIGHT, Weight("bias", switch="bias_axes")),
         applies_activation=True,
     ),

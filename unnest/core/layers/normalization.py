@@ -7,14 +7,27 @@ from __future__ import annotations
 
 from unnest.core.layers import shape_rules, weight_rules
 from unnest.core.layers.arguments import SCALE_AND_OFFSET, STORED_SCALE_AND_OFFSET
-from unnest.core.layers.record import BETA, GAMMA, MOVING_STATISTICS, KerasLayer, MaskUse, Rows, Weight
+from unnest.core.layers.record import (
+    BETA,
+    GAMMA,
+    MOVING_STATISTICS,
+    KerasLayer,
+    MaskUse,
+    Rows,
+    Weight,
+)
 
 LAYERS = (
     KerasLayer(
         "BatchNormalization",
         keras=(1, 2, 3),
         other_names=("BatchNormalizationV1", "BatchNormalizationV2"),
-        arguments=(*SCALE_AND_OFFSET, "momentum", "moving_mean_initializer", "moving_variance_initializer"),
+        arguments=(
+            *SCALE_AND_OFFSET,
+            "momentum",
+            "moving_mean_initializer",
+            "moving_variance_initializer",
+        ),
         idle={"mode": (0,)},
         weights=(GAMMA, BETA, *MOVING_STATISTICS),
         built_axes=weight_rules.axes_argument,
@@ -77,7 +90,11 @@ LAYERS = (
         in_tensorflow_since=(2, 3),
         always_stored=("axis",),
         arguments=("axis", "mean", "variance", "invert"),
-        weights=(Weight("mean", trained=False), Weight("variance", trained=False), Weight("count", trained=False)),
+        weights=(
+            Weight("mean", trained=False),
+            Weight("variance", trained=False),
+            Weight("count", trained=False),
+        ),
         weight_count=weight_rules.normalization_count,
         built_axes=weight_rules.axes_argument,
     ),

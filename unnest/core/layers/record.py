@@ -30,7 +30,9 @@ class Rows(Enum):
     """The effect of a layer along axis 1 and behind, if the entries of axis 0, the batch, are rows."""
 
     APART = "works on each row by itself"
-    OVER_STEPS = "puts together what lies on axis 1: time steps, pixels, or rows that were turned there"
+    OVER_STEPS = (
+        "puts together what lies on axis 1: time steps, pixels, or rows that were turned there"
+    )
     ALONG_AXIS = "works along the axis that its config names"
 
 
@@ -245,8 +247,16 @@ BETA = Weight("beta", switch="center")
 
 KERNEL_AND_BIAS_WEIGHTS = (KERNEL_WEIGHT, BIAS_WEIGHT)
 DEPTHWISE_WEIGHTS = (DEPTHWISE_KERNEL, BIAS_WEIGHT)
-SEPARABLE_WEIGHTS = (DEPTHWISE_KERNEL, Weight("pointwise_kernel", argument="pointwise"), BIAS_WEIGHT)
-RECURRENT_WEIGHTS = (KERNEL_WEIGHT, Weight("recurrent_kernel", argument="recurrent", keras_1="U"), BIAS_WEIGHT)
+SEPARABLE_WEIGHTS = (
+    DEPTHWISE_KERNEL,
+    Weight("pointwise_kernel", argument="pointwise"),
+    BIAS_WEIGHT,
+)
+RECURRENT_WEIGHTS = (
+    KERNEL_WEIGHT,
+    Weight("recurrent_kernel", argument="recurrent", keras_1="U"),
+    BIAS_WEIGHT,
+)
 MOVING_STATISTICS = (
     Weight("moving_mean", trained=False, keras_1="running_mean"),
     Weight("moving_variance", trained=False, keras_1="running_std"),

@@ -20,7 +20,9 @@ def same(config: JsonObject, shape: Shape) -> Shape:
     return shape
 
 
-def _spatial(config: JsonObject, shape: Shape, sizes: Sequence[int | None], channels: int | None) -> Shape:
+def _spatial(
+    config: JsonObject, shape: Shape, sizes: Sequence[int | None], channels: int | None
+) -> Shape:
     """The shape with other sizes between batch and channels, or after both."""
     if any(size is not None and size <= 0 for size in sizes):
         raise Unknown
@@ -36,13 +38,17 @@ def _parts(config: JsonObject, shape: Shape) -> tuple[Shape, int | None]:
     return shape[1:-1], shape[-1]
 
 
-def _windows(config: JsonObject, sizes: Shape, window: Sequence[int], dilation: Sequence[int]) -> list[int | None]:
+def _windows(
+    config: JsonObject, sizes: Shape, window: Sequence[int], dilation: Sequence[int]
+) -> list[int | None]:
     """How often a window fits."""
     padding = config.get("padding")
     if padding not in {"valid", "same", "causal"}:
         raise Unknown
     strides = integers(config.get("strides"), len(sizes))
-    reach = [d * (w - 1) if padding == "valid" else 0 for w, d in zip(window, dilation, strict=True)]
+    reach = [
+        d * (w - 1) if padding == "valid" else 0 for w, d in zip(window, dilation, strict=True)
+    ]
     return [
         None if size is None else (size - over - 1) // step + 1
         for size, over, step in zip(sizes, reach, strides, strict=True)
@@ -52,7 +58,9 @@ def _windows(config: JsonObject, sizes: Shape, window: Sequence[int], dilation: 
 def conv(config: JsonObject, shape: Shape) -> Shape:
     """Convolution: so many places of the window, and `filters` channels, or `depth_multiplier` times as many."""
     sizes, channels = _parts(config, shape)
-    window, dilation = (integers(config.get(key), len(sizes)) for key in ("kernel_size", "dilation_rate"))
+    window, dilation = (
+        integers(config.get(key), len(sizes)) for key in ("kernel_size", "dilation_rate")
+    )
     if "filters" in config:
         channels = integer(config["filters"])
     elif channels is not None:
@@ -66,8 +74,12 @@ def conv_transpose(config: JsonObject, shape: Shape) -> Shape:
     rank, padding = len(sizes), config.get("padding")
     if padding not in {"valid", "same"}:
         raise Unknown
-    strides, window, dilation = (integers(config.get(k), rank) for k in ("strides", "kernel_size", "dilation_rate"))
-    extra = None if config.get("output_padding") is None else integers(config["output_padding"], rank)
+    strides, window, dilation = (
+        integers(config.get(k), rank) for k in ("strides", "kernel_size", "dilation_rate")
+    )
+    extra = (
+        None if config.get("output_padding") is None else integers(config["output_padding"], rank)
+    )
 
     def grown(at: int, size: int) -> int:
         step, reach = strides[at], (window[at] - 1) * dilation[at] + 1
@@ -89,7 +101,11 @@ def pooling(config: JsonObject, shape: Shape) -> Shape:
 def global_pooling(config: JsonObject, shape: Shape) -> Shape:
     """One number per channel, or one pixel with `keepdims`."""
     sizes, channels = _parts(config, shape)
-    return _spatial(config, shape, [1] * len(sizes), channels) if config.get("keepdims") else (shape[0], channels)
+    return (
+        _spatial(config, shape, [1] * len(sizes), channels)
+        if config.get("keepdims")
+        else (shape[0], channels)
+    )
 
 
 def _edges(key: str, sign: int) -> LayerShapeRule:
@@ -183,7 +199,11 @@ def conv_lstm(config: JsonObject, shape: Shape) -> Shape:
 def bidirectional(config: JsonObject, shape: Shape) -> Shape:
     """As the recurrent layer that it holds, twice as many features where both ways are concatenated."""
     inner, merge = config.get("layer"), config.get("merge_mode")
-    if not isinstance(inner, Mapping) or inner.get("class_name") not in {"LSTM", "GRU", "SimpleRNN"}:
+    if not isinstance(inner, Mapping) or inner.get("class_name") not in {
+        "LSTM",
+        "GRU",
+        "SimpleRNN",
+    }:
         raise Unknown
     if merge not in {"concat", "sum", "mul", "ave"}:
         raise Unknown
@@ -217,7 +237,11 @@ def integers(value: Json, count: int | None = None) -> list[int]:
     """The integers of a list, or one integer as often as asked for (old files store `size` so)."""
     if isinstance(value, int) and count is not None:
         return [integer(value)] * count
-    if not isinstance(value, Sequence) or isinstance(value, str) or (count is not None and len(value) != count):
+    if (
+        not isinstance(value, Sequence)
+        or isinstance(value, str)
+        or (count is not None and len(value) != count)
+    ):
         raise Unknown
     return [integer(part) for part in value]
 

@@ -31,7 +31,11 @@ def conv_shapes(axes: int) -> Callable[[JsonObject], list[PartialShape] | None]:
             return None
         window = config.get("kernel_size")
         window = [window] if isinstance(window, int) else window
-        sizes = [n if isinstance(n, int) else None for n in window] if isinstance(window, Sequence) else []
+        sizes = (
+            [n if isinstance(n, int) else None for n in window]
+            if isinstance(window, Sequence)
+            else []
+        )
         front = sizes if len(sizes) == axes else [None] * axes
         return [(*front, None, filters), (filters,)]
 
@@ -87,7 +91,11 @@ def axes_argument(config: JsonObject, rank: int) -> list[int]:
 def unshared_axes(config: JsonObject, rank: int) -> list[int]:
     """All axes but the batch and `shared_axes`."""
     shared = config.get("shared_axes")
-    return [axis for axis in range(1, rank) if axis not in (shared if isinstance(shared, Sequence) else ())]
+    return [
+        axis
+        for axis in range(1, rank)
+        if axis not in (shared if isinstance(shared, Sequence) else ())
+    ]
 
 
 # ---- numbers of weights that no initializer in the config shows ----

@@ -58,7 +58,9 @@ def _argument_values(value: Value, lookup: Callable[[Ref], Array]) -> Value:
     if isinstance(value, list):
         return [_argument_values(part, lookup) for part in value]
     if isinstance(value, slice):
-        bounds = (_argument_values(bound, lookup) for bound in (value.start, value.stop, value.step))
+        bounds = (
+            _argument_values(bound, lookup) for bound in (value.start, value.stop, value.step)
+        )
         return slice(*(None if bound is None else whole_number(bound) for bound in bounds))
     return value
 

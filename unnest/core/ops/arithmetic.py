@@ -82,8 +82,15 @@ of_two("subtract sub tf.subtract tf.math.subtract", np.subtract, "Subtract", "-"
 of_two("multiply mul scalar_mul tf.multiply tf.math.multiply", np.multiply, "Multiply", "*")
 of_two("truediv real_div true_divide divide tf.divide tf.math.divide tf.truediv tf.math.truediv", np.true_divide,
        "Divide", "/")  # fmt: skip
-of_two("floordiv floor_divide tf.floordiv tf.math.floordiv tf.floor_div", np.floor_divide, "FloorDivide", "//")
-of_two("mod floor_mod remainder tf.floormod tf.math.floormod tf.math.mod tf.mod", np.mod, "Mod", "%")
+of_two(
+    "floordiv floor_divide tf.floordiv tf.math.floordiv tf.floor_div",
+    np.floor_divide,
+    "FloorDivide",
+    "//",
+)
+of_two(
+    "mod floor_mod remainder tf.floormod tf.math.floormod tf.math.mod tf.mod", np.mod, "Mod", "%"
+)
 of_two("right_shift bitwise_right_shift", np.right_shift)
 of_two("left_shift bitwise_left_shift", np.left_shift)
 define(
@@ -97,14 +104,23 @@ define(
 )
 define("truncate_div", "*x", Kind.ELEMENTWISE, arithmetic(whole_quotient), function=whole_quotient)
 # The node Mod divides towards zero, which the function of that name does not.
-define("truncate_mod", "*x", Kind.ELEMENTWISE, arithmetic(np.fmod), function=np.fmod, nodes={"Mod": "*x"})
+define(
+    "truncate_mod",
+    "*x",
+    Kind.ELEMENTWISE,
+    arithmetic(np.fmod),
+    function=np.fmod,
+    nodes={"Mod": "*x"},
+)
 define("pow power tf.pow tf.math.pow", "*x", Kind.ELEMENTWISE, keras3="Power", symbol="**")
 
 
 def of_backend(names: str, function: Callable[..., Any], keras3: str) -> None:
     """Register one whose function of Keras's backend computes the same on Theano."""
     compute = arithmetic(function)
-    define(names, "*x", Kind.ELEMENTWISE, compute, function=function, keras3=keras3, theano=Theano.SAME)
+    define(
+        names, "*x", Kind.ELEMENTWISE, compute, function=function, keras3=keras3, theano=Theano.SAME
+    )
 
 
 of_backend("maximum K.maximum tf.maximum tf.math.maximum", np.maximum, "Maximum")
@@ -114,12 +130,23 @@ of_backend("minimum K.minimum tf.minimum tf.math.minimum", np.minimum, "Minimum"
 def comparison(names: str, function: Callable[..., Any], keras3: str, symbol: str = "") -> None:
     """Register a comparison of two tensors."""
     compute = arithmetic(function)
-    define(names, "*x", Kind.ELEMENTWISE, compute, function=function, keras3=keras3, symbol=symbol, gives="bool")
+    define(
+        names,
+        "*x",
+        Kind.ELEMENTWISE,
+        compute,
+        function=function,
+        keras3=keras3,
+        symbol=symbol,
+        gives="bool",
+    )
 
 
 comparison("equal K.equal tf.equal tf.math.equal", np.equal, "Equal", "==")
 comparison("less K.less tf.less tf.math.less", np.less, "Less", "<")
-comparison("less_equal K.less_equal tf.less_equal tf.math.less_equal", np.less_equal, "LessEqual", "<=")
+comparison(
+    "less_equal K.less_equal tf.less_equal tf.math.less_equal", np.less_equal, "LessEqual", "<="
+)
 comparison("greater K.greater tf.greater tf.math.greater", np.greater, "Greater", ">")
 comparison("greater_equal K.greater_equal tf.greater_equal tf.math.greater_equal", np.greater_equal, "GreaterEqual",
            ">=")  # fmt: skip
@@ -214,7 +241,12 @@ def averaged(xs: Value) -> Array:
     return np.asarray(np.mean(arrays, axis=0))
 
 
-@operation("where select select_v2", "mask|condition chosen|x|x1 other|y|x2", Kind.ELEMENTWISE, keras3="Where")
+@operation(
+    "where select select_v2",
+    "mask|condition chosen|x|x1 other|y|x2",
+    Kind.ELEMENTWISE,
+    keras3="Where",
+)
 def where(mask: Value, chosen: Value = None, other: Value = None) -> Array:
     """Numbers of `chosen` where the mask is true, else of `other`; the places where it is true, if neither is given."""
     condition = np.asarray(mask)
@@ -222,7 +254,14 @@ def where(mask: Value, chosen: Value = None, other: Value = None) -> Array:
         raise DataDependent
     if chosen is None and other is None:
         return np.asarray(np.argwhere(condition))
-    check_size(int(np.prod(np.broadcast_shapes(condition.shape, np.shape(chosen), np.shape(other)), dtype=np.int64)))
+    check_size(
+        int(
+            np.prod(
+                np.broadcast_shapes(condition.shape, np.shape(chosen), np.shape(other)),
+                dtype=np.int64,
+            )
+        )
+    )
     return np.asarray(np.where(condition, chosen, other))
 
 
@@ -238,10 +277,14 @@ def where_shape(mask: Value, chosen: Value = None, other: Value = None) -> Shape
 def where_nodes(call: FunctionCall) -> SymbolicTensor:
     """TensorFlow 1 has no broadcasting here, but takes whole rows by a vector: shapes must be known to be one."""
     condition = call.tensor("condition")
-    sides = [call.number(side) if call.is_number(side) else call.floats(side) for side in ("x", "y")]
+    sides = [
+        call.number(side) if call.is_number(side) else call.floats(side) for side in ("x", "y")
+    ]
     shapes = {side.shape for side in sides if not isinstance(side, int | float)} | {condition.shape}
     shapes |= {() for side in sides if isinstance(side, int | float)}
-    if condition.dtype != "bool" or (call.dialect.tensorflow != "2" and (len(shapes) > 1 or None in shapes)):
+    if condition.dtype != "bool" or (
+        call.dialect.tensorflow != "2" and (len(shapes) > 1 or None in shapes)
+    ):
         raise Unknown("`tf.where` of what may not have one shape")
     if any(isinstance(side, int) for side in sides):
         raise Unknown("`tf.where` of integers")
@@ -253,7 +296,11 @@ def where_nodes(call: FunctionCall) -> SymbolicTensor:
 def switch_nodes(call: FunctionCall) -> SymbolicTensor:
     """Of one shape each: otherwise it chooses whole rows, or all."""
     condition, x, y = call.tensor("condition"), call.floats("x"), call.floats("y")
-    if condition.dtype != "bool" or condition.shape is None or not condition.shape == x.shape == y.shape:
+    if (
+        condition.dtype != "bool"
+        or condition.shape is None
+        or not condition.shape == x.shape == y.shape
+    ):
         raise Unknown("`K.switch` of what may not have one shape")
     return replace(call.op("Where", condition, x, y), dtype=x.dtype, shape=x.shape)
 
@@ -261,7 +308,12 @@ def switch_nodes(call: FunctionCall) -> SymbolicTensor:
 @keras3("tf.nn.bias_add", "x|value bias * data_format=null")
 def bias_add_nodes(call: FunctionCall) -> SymbolicTensor:
     """Return nodes that add a bias along the last axis."""
-    if not call.is_omitted("data_format") and call.text("data_format") not in {"NHWC", "NDHWC", "NWC", "N...C"}:
+    if not call.is_omitted("data_format") and call.text("data_format") not in {
+        "NHWC",
+        "NDHWC",
+        "NWC",
+        "N...C",
+    }:
         raise Unknown("a bias along another axis than the last")
     return call.calculate("Add", call.floats("x"), call["bias"])
 

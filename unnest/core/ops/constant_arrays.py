@@ -66,7 +66,9 @@ def arithmetic(symbol: str, left: SymbolicValue, right: SymbolicValue) -> Consta
     if are_integers and symbol == "classic /":
         return None
     with np.errstate(all="ignore"):
-        value = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide}[written](first, second)
+        value = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide}[written](
+            first, second
+        )
     numbers: ArrayKind = "tensor" if "tensor" in kinds else _numbers_of(value)
     return rounded_array(value, numbers)
 
@@ -97,7 +99,9 @@ def _numbers_of(value: NDArray[np.generic]) -> ArrayKind:
 
 def negative(value: ConstantArray) -> ConstantArray | None:
     """`-value`."""
-    return None if value.numbers is None else rounded_array(np.negative(_numpy(value)), value.numbers)
+    return (
+        None if value.numbers is None else rounded_array(np.negative(_numpy(value)), value.numbers)
+    )
 
 
 def part(value: ConstantArray, keys: Sequence[SymbolicValue]) -> ConstantArray | None:
@@ -151,7 +155,9 @@ def of_value(value: SymbolicValue, numbers: ArrayKind | None, text: str = "") ->
     if nested is None:
         raise Unknown("an array that does not hold numbers alone")
     own = value.numbers if isinstance(value, ConstantArray) else None
-    is_stored = isinstance(value, ConstantArray) or (isinstance(value, Items) and value.kind == "stored")
+    is_stored = isinstance(value, ConstantArray) or (
+        isinstance(value, Items) and value.kind == "stored"
+    )
     if numbers is None and own is None and is_stored:
         return ConstantArray(nested, text)
     told: ArrayKind = "float64" if holds_floats(nested) else "int64"

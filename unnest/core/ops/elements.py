@@ -115,7 +115,9 @@ def no_rows(shape: Sequence[int]) -> Array:
 
 def truncated_quotient(x: Array, y: Array) -> Array:
     """A division of whole numbers towards zero; of others the plain one."""
-    return np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
+    return (
+        np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
+    )
 
 
 def whole_quotient(x: Array, y: Array) -> Array:

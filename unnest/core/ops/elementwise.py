@@ -57,9 +57,16 @@ of_each("atanh arctanh tf.atanh tf.math.atanh", "Arctanh")
 of_each("erf tf.erf tf.math.erf", "Erf")
 of_each("reciprocal tf.reciprocal tf.math.reciprocal", "Reciprocal")
 of_each("log_sigmoid tf.log_sigmoid tf.math.log_sigmoid", "LogSigmoid")
-of_each("sigmoid K.sigmoid tf.sigmoid tf.nn.sigmoid tf.math.sigmoid keras.activations.sigmoid", "Sigmoid")
-of_each("softplus K.softplus tf.nn.softplus tf.math.softplus keras.activations.softplus", "Softplus")
-of_each("softsign K.softsign tf.nn.softsign tf.math.softsign keras.activations.softsign", "Softsign")
+of_each(
+    "sigmoid K.sigmoid tf.sigmoid tf.nn.sigmoid tf.math.sigmoid keras.activations.sigmoid",
+    "Sigmoid",
+)
+of_each(
+    "softplus K.softplus tf.nn.softplus tf.math.softplus keras.activations.softplus", "Softplus"
+)
+of_each(
+    "softsign K.softsign tf.nn.softsign tf.math.softsign keras.activations.softsign", "Softsign"
+)
 of_each("relu tf.nn.relu", "Relu")
 of_each("relu6 tf.nn.relu6", "Relu6")
 of_each("selu tf.nn.selu keras.activations.selu", "Selu")
@@ -69,7 +76,9 @@ of_each("silu swish tf.nn.swish tf.nn.silu keras.activations.swish", "Silu")
 
 def rounded(names: str, function: Callable[..., Any], keras3: str, **config: int) -> None:
     """Register one that NumPy computes on plain numbers, too."""
-    define(names, "*x", Kind.MAP, arithmetic(function), function=function, keras3=keras3, config=config)
+    define(
+        names, "*x", Kind.MAP, arithmetic(function), function=function, keras3=keras3, config=config
+    )
 
 
 rounded("floor tf.floor tf.math.floor", np.floor, "Floor")
@@ -128,7 +137,11 @@ def backend_sqrt_nodes(call: FunctionCall) -> SymbolicValue:
 @keras3("abs", "x")
 def python_abs_nodes(call: FunctionCall) -> SymbolicValue:
     """Python's own, of a number or a tensor."""
-    return call.constant(abs(call.number("x"))) if call.is_plain("x") else call.op("Absolute", call.floats("x"))
+    return (
+        call.constant(abs(call.number("x")))
+        if call.is_plain("x")
+        else call.op("Absolute", call.floats("x"))
+    )
 
 
 define("hard_sigmoid", "*x", Kind.MAP)
@@ -179,7 +192,11 @@ def gelu_nodes(call: FunctionCall) -> SymbolicValue:
 define("clip_by_value clip", "*x", Kind.MAP)
 
 
-@keras3("K.clip tf.clip_by_value", "x|t min_value|clip_value_min max_value|clip_value_max", theano=Theano.SAME)
+@keras3(
+    "K.clip tf.clip_by_value",
+    "x|t min_value|clip_value_min max_value|clip_value_max",
+    theano=Theano.SAME,
+)
 def clip_nodes(call: FunctionCall) -> SymbolicValue:
     """Return the node that limits values to a range of two numbers."""
     low, high = call.number("min_value"), call.number("max_value")

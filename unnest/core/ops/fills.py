@@ -74,7 +74,13 @@ def cast(x: Value, dtype: Value = None) -> Array:
     array, name = np.asarray(x), str(dtype).lower().removeprefix("dt_")
     if array.dtype == ELEMENT:
         raise DataDependent
-    known = {"bool": np.bool_, "half": np.float16, "float16": np.float16, "double": np.float64, "float64": np.float64}
+    known = {
+        "bool": np.bool_,
+        "half": np.float16,
+        "float16": np.float16,
+        "double": np.float64,
+        "float64": np.float64,
+    }
     if name in known:
         return array.astype(known[name])
     if name in ("float", "float32", "bfloat16"):
@@ -137,7 +143,9 @@ def _one_hot_of(call: FunctionCall, size: str) -> SymbolicTensor:
     x = call.tensor("x")
     if x.dtype not in {"int32", "int64", "uint8"}:
         raise Unknown(f"one-hot rows of {x.dtype}")
-    return replace(call.op("OneHot", x, num_classes=call.integer(size), axis=-1, dtype=FLOAT), dtype=FLOAT)
+    return replace(
+        call.op("OneHot", x, num_classes=call.integer(size), axis=-1, dtype=FLOAT), dtype=FLOAT
+    )
 
 
 @operation("convert_to_tensor", "x dtype", Kind.MAP)
@@ -211,7 +219,9 @@ def _float_constant(call: FunctionCall, shape: list[int] | None) -> ConstantArra
     return call.array_reshaped(made, shape)
 
 
-def _filled(call: FunctionCall, shape: list[int], value: float, numbers: ArrayKind) -> ConstantArray:
+def _filled(
+    call: FunctionCall, shape: list[int], value: float, numbers: ArrayKind
+) -> ConstantArray:
     """An array of one number."""
     if not shape or min(shape) < 1 or prod(shape) > MAX_CONSTANT:
         raise Unknown("the shape of an array")
@@ -249,7 +259,9 @@ def arange(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = N
 def arange_nodes(call: FunctionCall) -> ConstantArray:
     """Whole numbers from `start`, or 0 where one number is given, up to and without `stop`."""
     is_one = call.is_omitted("stop")
-    start, stop = (0, call.integer("start")) if is_one else (call.integer("start"), call.integer("stop"))
+    start, stop = (
+        (0, call.integer("start")) if is_one else (call.integer("start"), call.integer("stop"))
+    )
     step = call.integer("step")
     if not call.is_omitted("dtype") and call.dtype("dtype") not in {"int32", "int64", FLOAT}:
         raise Unknown("a range of another dtype")

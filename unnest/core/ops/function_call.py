@@ -110,7 +110,9 @@ class FunctionCall(ABC):
         value = self[name]
         if not isinstance(value, Items | ShapeTuple):
             raise Unknown(f"{kind(value)} that should hold integers alone")
-        parts = listed(replace(value, kind="list") if isinstance(value, ShapeTuple) else value).items
+        parts = listed(
+            replace(value, kind="list") if isinstance(value, ShapeTuple) else value
+        ).items
         numbers = [each if isinstance(each, Size) else number(each) for each in parts]
         sizes = [each for each in numbers if isinstance(each, (int, Size))]
         if len(sizes) != len(numbers):
@@ -127,7 +129,9 @@ class FunctionCall(ABC):
     def flag(self, name: str) -> bool:
         """A truth value; None counts as false, as TensorFlow's old defaults have it."""
         value = self[name]
-        if not isinstance(value, Const) or not (value.value is None or isinstance(value.value, bool)):
+        if not isinstance(value, Const) or not (
+            value.value is None or isinstance(value.value, bool)
+        ):
             raise Unknown(f"{kind(value)} in the place of a truth value")
         return bool(value.value)
 
@@ -196,7 +200,9 @@ class FunctionCall(ABC):
     def holds_tensors(self, name: str) -> bool:
         """True for a list with a tensor among its items."""
         value = self[name]
-        return isinstance(value, Items) and any(isinstance(each, SymbolicTensor) for each in value.items)
+        return isinstance(value, Items) and any(
+            isinstance(each, SymbolicTensor) for each in value.items
+        )
 
     def as_stored_list(self, name: str) -> Items:
         """A list as JSON has it: what was a tuple, a list or an array is no longer told apart."""
@@ -234,7 +240,13 @@ class FunctionCall(ABC):
     def numpy_dtype(self, name: str) -> ArrayKind | None:
         """Return the float dtype that the call names; None if it names none of them."""
         value = self[name]
-        spelt = value.path if isinstance(value, LibraryName) else value.value if isinstance(value, Const) else ""
+        spelt = (
+            value.path
+            if isinstance(value, LibraryName)
+            else value.value
+            if isinstance(value, Const)
+            else ""
+        )
         if not (spelt is None or spelt in FLOATS):
             raise Unknown("an array of another dtype than floats")
         return None if spelt is None else FLOATS[str(spelt)]
@@ -362,7 +374,9 @@ FLOATS: Mapping[str, ArrayKind] = {
 def _holds_floats(value: SymbolicValue) -> bool:
     if isinstance(value, Items):
         return any(_holds_floats(item) for item in value.items)
-    return isinstance(value, ConstantArray) or (isinstance(value, Const) and isinstance(value.value, float))
+    return isinstance(value, ConstantArray) or (
+        isinstance(value, Const) and isinstance(value.value, float)
+    )
 
 
 def shape_of(tensor: SymbolicTensor) -> ShapeTuple:

@@ -20,15 +20,21 @@ SIDES = ("height", "width")
 RESIZED = "x|images size align_corners half_pixel_centers"
 RESIZE_NODE = "x size @align_corners @half_pixel_centers"
 define("resize_bilinear", RESIZED, Kind.WINDOW, nodes={"ResizeBilinear": RESIZE_NODE})
-define("resize_nearest_neighbor", RESIZED, Kind.WINDOW, nodes={"ResizeNearestNeighbor": RESIZE_NODE})
+define(
+    "resize_nearest_neighbor", RESIZED, Kind.WINDOW, nodes={"ResizeNearestNeighbor": RESIZE_NODE}
+)
 define("adjust_contrast adjust_contrast_v2", "x|images contrast_factor", Kind.WINDOW)
 
 
-@keras3("tf.image.resize", 'x|images size method="bilinear" preserve_aspect_ratio=false antialias=false')
+@keras3(
+    "tf.image.resize", 'x|images size method="bilinear" preserve_aspect_ratio=false antialias=false'
+)
 def _resize(call: FunctionCall) -> SymbolicTensor:
     """TensorFlow 2's puts pixels where Keras 3's does; before, `tf.image.resize` was another function."""
     if call.dialect.tensorflow != "2":
-        raise Unknown("`tf.image.resize` of an unknown TensorFlow, which may not use half-pixel centres")
+        raise Unknown(
+            "`tf.image.resize` of an unknown TensorFlow, which may not use half-pixel centres"
+        )
     call.only(preserve_aspect_ratio=False, antialias=False)
     named = call.function_name("method")
     spelt = call.text("method") if named is None else named.lower()
@@ -73,16 +79,25 @@ def _resize_as_1_did(call: FunctionCall) -> SymbolicTensor:
     return _nearest(call, call.floats("x"), _size(call))
 
 
-METHODS = {"0": "BILINEAR", "1": "NEAREST_NEIGHBOR", "'bilinear'": "BILINEAR", "'nearest'": "NEAREST_NEIGHBOR"}
+METHODS = {
+    "0": "BILINEAR",
+    "1": "NEAREST_NEIGHBOR",
+    "'bilinear'": "BILINEAR",
+    "'nearest'": "NEAREST_NEIGHBOR",
+}
 """TensorFlow's numbers and words for them."""
 
 
 def _resized(call: FunctionCall, how: str) -> SymbolicTensor:
     size: Json = [*_size(call)]
-    return call.op("Resize", call.floats("x"), size=size, interpolation=how, data_format="channels_last")
+    return call.op(
+        "Resize", call.floats("x"), size=size, interpolation=how, data_format="channels_last"
+    )
 
 
-def _between(call: FunctionCall, x: SymbolicTensor, sizes: list[int], *, is_aligned: bool) -> SymbolicTensor:
+def _between(
+    call: FunctionCall, x: SymbolicTensor, sizes: list[int], *, is_aligned: bool
+) -> SymbolicTensor:
     """Between the two rows, then the two columns, next to where a pixel comes from, which is not its centre.
 
     (Source: TensorFlow 1.13, core/kernels/resize_bilinear_op.cc and image_resizer_state.h, which compute in 32 bits.)
@@ -94,7 +109,9 @@ def _between(call: FunctionCall, x: SymbolicTensor, sizes: list[int], *, is_alig
         shares = [[source - start] for source, start in zip(sources, starts, strict=True)]
         weights: Json = [[share] for share in shares] if axis == 1 else [*shares]
         first, second = (_at(call, x, places, axis) for places in (starts, ends))
-        step = call.calculate("Multiply", call.calculate("Subtract", second, first), call.constant_array(weights))
+        step = call.calculate(
+            "Multiply", call.calculate("Subtract", second, first), call.constant_array(weights)
+        )
         x = replace(call.calculate("Add", first, step), shape=_with_size(x, axis, after))
     return x
 
@@ -128,16 +145,24 @@ def _at(call: FunctionCall, x: SymbolicTensor, places: list[int], axis: int) -> 
 
 
 def _height_and_width(x: SymbolicTensor) -> list[int]:
-    sizes = [size for size in x.shape[1:3] if size is not None] if x.shape and len(x.shape) == IMAGE_RANK else []
+    sizes = (
+        [size for size in x.shape[1:3] if size is not None]
+        if x.shape and len(x.shape) == IMAGE_RANK
+        else []
+    )
     if len(sizes) != PAIR:
         raise Unknown("an image of unknown height or width")
     return sizes
 
 
-@keras3("tf.image.crop_to_bounding_box", "x|image offset_height offset_width target_height target_width")
+@keras3(
+    "tf.image.crop_to_bounding_box", "x|image offset_height offset_width target_height target_width"
+)
 def _crop(call: FunctionCall) -> SymbolicTensor:
     return _part_of_image(
-        call, call.tensor("x"), *((call.integer(f"offset_{side}"), call.integer(f"target_{side}")) for side in SIDES)
+        call,
+        call.tensor("x"),
+        *((call.integer(f"offset_{side}"), call.integer(f"target_{side}")) for side in SIDES),
     )
 
 
@@ -149,29 +174,48 @@ def _central_crop(call: FunctionCall) -> SymbolicTensor:
         raise Unknown("the fraction")
     starts = [int((size - size * fraction) / 2) for size in _height_and_width(x)]
     return _part_of_image(
-        call, x, *((start, size - 2 * start) for start, size in zip(starts, _height_and_width(x), strict=True))
+        call,
+        x,
+        *(
+            (start, size - 2 * start)
+            for start, size in zip(starts, _height_and_width(x), strict=True)
+        ),
     )
 
 
-def _part_of_image(call: FunctionCall, x: SymbolicTensor, *spans: tuple[int, int]) -> SymbolicTensor:
+def _part_of_image(
+    call: FunctionCall, x: SymbolicTensor, *spans: tuple[int, int]
+) -> SymbolicTensor:
     """So many rows and columns from there on."""
     sizes = _height_and_width(x)
     if any(
-        start < 0 or length < 1 or start + length > size for (start, length), size in zip(spans, sizes, strict=True)
+        start < 0 or length < 1 or start + length > size
+        for (start, length), size in zip(spans, sizes, strict=True)
     ):
         raise Unknown("the part of the image")
-    return call.subscript(x, slice(None), *(slice(start, start + length) for start, length in spans))
+    return call.subscript(
+        x, slice(None), *(slice(start, start + length) for start, length in spans)
+    )
 
 
-@keras3("tf.image.pad_to_bounding_box", "x|image offset_height offset_width target_height target_width")
+@keras3(
+    "tf.image.pad_to_bounding_box", "x|image offset_height offset_width target_height target_width"
+)
 def _pad_to(call: FunctionCall) -> SymbolicTensor:
     x = call.floats("x")
     before = [call.integer(f"offset_{side}") for side in SIDES]
     whole = [call.integer(f"target_{side}") for side in SIDES]
-    after = [total - first - size for total, first, size in zip(whole, before, _height_and_width(x), strict=True)]
+    after = [
+        total - first - size
+        for total, first, size in zip(whole, before, _height_and_width(x), strict=True)
+    ]
     if min(*before, *after) < 0:
         raise Unknown("the padding")
-    widths: Json = [[0, 0], *([first, last] for first, last in zip(before, after, strict=True)), [0, 0]]
+    widths: Json = [
+        [0, 0],
+        *([first, last] for first, last in zip(before, after, strict=True)),
+        [0, 0],
+    ]
     return call.padded(x, widths, 0)
 
 
@@ -180,7 +224,9 @@ def _adjust_contrast(call: FunctionCall) -> SymbolicTensor:
     """Each channel of each image away from its mean."""
     x = call.floats("x")
     mean = call.op("Mean", x, axis=[-3, -2], keepdims=True)
-    scaled = call.calculate("Multiply", call.calculate("Subtract", x, mean), float(call.number("contrast_factor")))
+    scaled = call.calculate(
+        "Multiply", call.calculate("Subtract", x, mean), float(call.number("contrast_factor"))
+    )
     return call.calculate("Add", scaled, mean)
 
 
@@ -199,7 +245,9 @@ def _standardized(call: FunctionCall) -> SymbolicTensor:
     if x.shape is None or len(x.shape) != IMAGE_RANK or None in x.shape[1:]:
         raise Unknown("an image of unknown size")
     count = math.prod(size for size in x.shape[1:] if size is not None)
-    mean, deviation = (call.op(kind, x, axis=[-3, -2, -1], keepdims=True) for kind in ("Mean", "Std"))
+    mean, deviation = (
+        call.op(kind, x, axis=[-3, -2, -1], keepdims=True) for kind in ("Mean", "Std")
+    )
     bounded = call.calculate("Maximum", deviation, 1 / math.sqrt(count))
     return call.calculate("Divide", call.calculate("Subtract", x, mean), bounded)
 
@@ -216,7 +264,10 @@ def _size(call: FunctionCall) -> list[int]:
     return size
 
 
-@keras3("K.resize_images", 'x height_factor width_factor data_format|dim_ordering interpolation="nearest"')
+@keras3(
+    "K.resize_images",
+    'x height_factor width_factor data_format|dim_ordering interpolation="nearest"',
+)
 def _resize_images(call: FunctionCall) -> SymbolicTensor:
     """By repetition: whole factors and the nearest pixel."""
     call.only(interpolation="nearest")

@@ -27,10 +27,17 @@ if TYPE_CHECKING:
     from unnest.core.ops.symbolic import Items, SymbolicTensor
 
 
-@operation("concat concatenate", "xs axis", Kind.CONCATENATE, nodes={"ConcatV2": "*xs axis", "Concat": "axis *xs"})
+@operation(
+    "concat concatenate",
+    "xs axis",
+    Kind.CONCATENATE,
+    nodes={"ConcatV2": "*xs axis", "Concat": "axis *xs"},
+)
 def concat(xs: Value, axis: Value = 0) -> Array:
     """Arrays one behind the other; one array alone, in no list, is itself."""
-    return np.concatenate(same_contents(xs if isinstance(xs, (list, tuple)) else [xs]), axis_number(axis))
+    return np.concatenate(
+        same_contents(xs if isinstance(xs, (list, tuple)) else [xs]), axis_number(axis)
+    )
 
 
 @shape_rule("concat")
@@ -121,13 +128,22 @@ def scattered(indices: Value, updates: Array, shape: Value) -> Array:
 )
 def padded(x: Array, paddings: Value, mode: Value = None, constant_values: Value = 0) -> Array:
     """Return a tensor surrounded by zeros."""
-    around = [whole_numbers(pair) for pair in (paddings if isinstance(paddings, list) else np.asarray(paddings))]
-    if (mode is not None and str(mode).lower() != "constant") or np.any(np.asarray(constant_values)):
+    around = [
+        whole_numbers(pair)
+        for pair in (paddings if isinstance(paddings, list) else np.asarray(paddings))
+    ]
+    if (mode is not None and str(mode).lower() != "constant") or np.any(
+        np.asarray(constant_values)
+    ):
         raise Unknown
     shape = [size + sum(pair) for size, pair in zip(x.shape, around, strict=True)]
     check_size(int(np.prod(shape, dtype=np.int64)))
     result = no_rows(shape) if x.dtype == ELEMENT else np.zeros(shape, x.dtype)
-    result[tuple(slice(before, before + size) for (before, _), size in zip(around, x.shape, strict=True))] = x
+    result[
+        tuple(
+            slice(before, before + size) for (before, _), size in zip(around, x.shape, strict=True)
+        )
+    ] = x
     return result
 
 
@@ -139,7 +155,9 @@ def pad_shape(x: Value, paddings: Value, mode: Value = None, constant_values: Va
     if not isinstance(paddings, Sequence) or len(paddings) != len(shape):
         raise Unknown
     pairs = [wholes(pair) for pair in paddings]
-    return tuple(None if size is None else size + sum(pair) for size, pair in zip(shape, pairs, strict=True))
+    return tuple(
+        None if size is None else size + sum(pair) for size, pair in zip(shape, pairs, strict=True)
+    )
 
 
 @keras3("tf.pad", 'x|tensor paddings mode="CONSTANT" * constant_values=0')
@@ -172,7 +190,11 @@ def _spatial_padding(function: str, axes: int) -> None:
         if not isinstance(each, list) or len(each) != axes:
             raise Unknown("the padding")
         pairs = _pairs([[width, width] if isinstance(width, int) else width for width in each])
-        around = [[0, 0], *pairs, [0, 0]] if call.is_channels_last("data_format") else [[0, 0], [0, 0], *pairs]
+        around = (
+            [[0, 0], *pairs, [0, 0]]
+            if call.is_channels_last("data_format")
+            else [[0, 0], [0, 0], *pairs]
+        )
         return call.padded(call.floats("x"), around, 0)
 
 
@@ -192,13 +214,21 @@ def _pairs(widths: Json) -> list[Json]:
 
 
 def _is_pair(pair: Json) -> bool:
-    return isinstance(pair, list) and len(pair) == PAIR and all(isinstance(each, int) and each >= 0 for each in pair)
+    return (
+        isinstance(pair, list)
+        and len(pair) == PAIR
+        and all(isinstance(each, int) and each >= 0 for each in pair)
+    )
 
 
 PAIR = 2
 
 
-@operation("tensor_scatter_nd_update tensor_scatter_update scatter_update", "x indices updates", Kind.SCATTER)
+@operation(
+    "tensor_scatter_nd_update tensor_scatter_update scatter_update",
+    "x indices updates",
+    Kind.SCATTER,
+)
 def updated(x: Array, indices: Value, updates: Array) -> Array:
     """A tensor with other rows at some places; a tensor of zeros counts as one without any rows."""
     where, rows = np.asarray(indices), np.asarray(updates)
@@ -236,7 +266,9 @@ def stitched(indices: Value, x: Value) -> Array:
 def appended(x: Array, updates: Value, axis: Value = None) -> Array:
     """One tensor behind another one, both flattened where no axis is named."""
     arrays = same_contents([x, updates])
-    return np.concatenate([a.reshape(-1) for a in arrays] if axis is None else arrays, axis_number(axis))
+    return np.concatenate(
+        [a.reshape(-1) for a in arrays] if axis is None else arrays, axis_number(axis)
+    )
 
 
 @operation("slice_update", "x begin|start_indices updates", Kind.SCATTER)
@@ -244,7 +276,9 @@ def slice_updated(x: Array, begin: Value, updates: Array) -> Array:
     """A tensor with another one in place of a part; a tensor of zeros counts as one without any rows."""
     begins, part = whole_numbers(begin), np.asarray(updates)
     result = _over(x, part)
-    if len(begins) != x.ndim or any(b < 0 or b + n > d for b, n, d in zip(begins, part.shape, x.shape, strict=True)):
+    if len(begins) != x.ndim or any(
+        b < 0 or b + n > d for b, n, d in zip(begins, part.shape, x.shape, strict=True)
+    ):
         raise ValueError("beyond the tensor")
     result[tuple(slice(b, b + n) for b, n in zip(begins, part.shape, strict=True))] = part
     return result

@@ -54,4 +54,6 @@ _CLASSES = {
 }
 
 #: Class of an operation -> its module.
-MODULES: Mapping[str, str] = {name: f"{ROOT}.{module}" for module, names in _CLASSES.items() for name in names.split()}
+MODULES: Mapping[str, str] = {
+    name: f"{ROOT}.{module}" for module, names in _CLASSES.items() for name in names.split()
+}

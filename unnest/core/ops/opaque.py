@@ -8,10 +8,18 @@ from typing import NamedTuple
 from unnest.core.ops.elements import Array
 from unnest.core.ops.registry import Kind, define, define_all, operation
 
-define_all("merge switch if|stateless_if while|stateless_while exit sequence_mask", "*x", Kind.CONTROL)
+define_all(
+    "merge switch if|stateless_if while|stateless_while exit sequence_mask", "*x", Kind.CONTROL
+)
 define_all("over_steps", "*x", Kind.WINDOW)
 define_all("row_wise", "*x", Kind.ROWWISE)
-define("mirror_pad", "x paddings mode", Kind.OPAQUE, nodes={"MirrorPad": "x paddings @mode"}, called="tf.pad")
+define(
+    "mirror_pad",
+    "x paddings mode",
+    Kind.OPAQUE,
+    nodes={"MirrorPad": "x paddings @mode"},
+    called="tf.pad",
+)
 define("identity_n", "*x", Kind.OPAQUE)
 define("unknown", "", Kind.CONTROL)
 define("batch_moments", "*x", Kind.OPAQUE)

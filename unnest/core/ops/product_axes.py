@@ -36,12 +36,16 @@ def of_matrices(ranks: tuple[int, int], are_turned: tuple[bool, bool]) -> tuple[
     return [before + matrix for before, matrix in zip(stacks, matrices, strict=True)], f"{stack}ij"
 
 
-def of_tensordot(ranks: tuple[int, int], summed: tuple[Sequence[int], Sequence[int]]) -> tuple[list[str], str]:
+def of_tensordot(
+    ranks: tuple[int, int], summed: tuple[Sequence[int], Sequence[int]]
+) -> tuple[list[str], str]:
     """Of two tensors, of which those axes of the first are summed with those of the second."""
     first, second = AXES[: ranks[0]], AXES[ranks[0] : sum(ranks)]
     for one, other in zip(*summed, strict=True):
         second = second.replace(second[other], first[one])
-    return [first, second], "".join(letter for letter in first + second if (first + second).count(letter) == 1)
+    return [first, second], "".join(
+        letter for letter in first + second if (first + second).count(letter) == 1
+    )
 
 
 def operands_of(equation: str) -> list[str]:
@@ -54,10 +58,17 @@ def of_einsum(equation: str, ranks: Sequence[int]) -> tuple[list[str], str]:
     _, arrow, output = equation.replace(" ", "").partition("->")
     operands = operands_of(equation)
     hidden = [rank - len(each) + len(REST) for each, rank in zip(operands, ranks, strict=True)]
-    inner = "".join(letter for letter in STACK if letter not in equation)[: _longest(operands, hidden)]
-    spelled = [each.replace(REST, inner[len(inner) - number :]) for each, number in zip(operands, hidden, strict=True)]
+    inner = "".join(letter for letter in STACK if letter not in equation)[
+        : _longest(operands, hidden)
+    ]
+    spelled = [
+        each.replace(REST, inner[len(inner) - number :])
+        for each, number in zip(operands, hidden, strict=True)
+    ]
     letters = "".join(spelled)
-    implied = inner + "".join(sorted(x for x in {*letters} if letters.count(x) == 1 and x not in inner))
+    implied = inner + "".join(
+        sorted(x for x in {*letters} if letters.count(x) == 1 and x not in inner)
+    )
     return spelled, output.replace(REST, inner) if arrow else implied
 
 
@@ -66,4 +77,6 @@ REST = "..."
 
 
 def _longest(operands: Sequence[str], hidden: Sequence[int]) -> int:
-    return max((number for each, number in zip(operands, hidden, strict=True) if REST in each), default=0)
+    return max(
+        (number for each, number in zip(operands, hidden, strict=True) if REST in each), default=0
+    )

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops.call import Value
 from unnest.core.ops.elements import whole_number, whole_numbers
-from unnest.core.ops.product_axes import MATRIX, Ranks, as_matrices, of_einsum, of_matrices, of_tensordot, operands_of
+from unnest.core.ops.product_axes import (
+    MATRIX,
+    Ranks,
+    as_matrices,
+    of_einsum,
+    of_matrices,
+    of_tensordot,
+    operands_of,
+)
 from unnest.core.ops.registry import Kind, axes_rule, define, define_all, keras3, shape_rule
 from unnest.core.ops.sizes import broadcast, shape_of
 
@@ -23,7 +31,10 @@ define(
     Kind.PRODUCT,
     nodes={
         "MatMul": "x y @transpose_a @transpose_b",
-        **dict.fromkeys(("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"), "x y @adj_x:transpose_a @adj_y:transpose_b"),
+        **dict.fromkeys(
+            ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"),
+            "x y @adj_x:transpose_a @adj_y:transpose_b",
+        ),
     },
     keras3="Matmul",
     symbol="@",
@@ -50,7 +61,9 @@ def matmul_axes(
     adjoint_b: Value = None,
 ) -> tuple[list[str], str]:
     """The last axis of the first tensor with the last but one of the second, unless these are turned."""
-    return of_matrices(as_matrices(ranks), (bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b)))
+    return of_matrices(
+        as_matrices(ranks), (bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b))
+    )
 
 
 @keras3("tf.matmul tf.linalg.matmul", "a b transpose_a=false transpose_b=false")
@@ -163,7 +176,9 @@ def tensordot_nodes(call: FunctionCall) -> SymbolicTensor:
     return call.op("Tensordot", a, b, axes=axes)
 
 
-define("einsum", "subscripts|equation *xs", Kind.PRODUCT, nodes={"Einsum": "*xs @equation:subscripts"})
+define(
+    "einsum", "subscripts|equation *xs", Kind.PRODUCT, nodes={"Einsum": "*xs @equation:subscripts"}
+)
 
 
 @axes_rule("einsum")
@@ -173,7 +188,9 @@ def einsum_axes(ranks: Ranks, subscripts: Value = None) -> tuple[list[str], str]
         raise Unknown
     operands = operands_of(subscripts)
     known = zip(ranks, operands, strict=True)
-    return of_einsum(subscripts, [len(letters) if rank is None else rank for rank, letters in known])
+    return of_einsum(
+        subscripts, [len(letters) if rank is None else rank for rank, letters in known]
+    )
 
 
 @keras3("tf.einsum", "subscripts|equation x y=null z=null")

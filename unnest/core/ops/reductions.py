@@ -56,7 +56,13 @@ reduced("reduce_min min amin K.min tf.reduce_min tf.math.reduce_min", "Min", "Mi
 define("reduce_prod tf.reduce_prod tf.math.reduce_prod", REDUCED, Kind.REDUCTION, reduction(np.prod),
        nodes=_nodes("Prod"), function=np.prod, keras3="Prod")  # fmt: skip
 define("prod K.prod", REDUCED, Kind.REDUCTION, keras3="Prod", theano=Theano.SAME)
-define("reduce_std std tf.math.reduce_std K.std", REDUCED, Kind.REDUCTION, keras3="Std", theano=Theano.USUALLY)
+define(
+    "reduce_std std tf.math.reduce_std K.std",
+    REDUCED,
+    Kind.REDUCTION,
+    keras3="Std",
+    theano=Theano.USUALLY,
+)
 define("reduce_variance var K.var tf.math.reduce_variance", REDUCED, Kind.REDUCTION, keras3="Var")
 define("reduce_logsumexp logsumexp K.logsumexp tf.reduce_logsumexp tf.math.reduce_logsumexp", REDUCED, Kind.REDUCTION,
        keras3="Logsumexp")  # fmt: skip
@@ -90,7 +96,9 @@ LAST, FIRST, BEFORE_LAST = -1, 0, -2
 
 define_all("softmax log_softmax sort argsort", "x axis|dim", Kind.ALONG, axis=LAST)
 CUMULATIVE = "x axis exclusive reverse"
-define("cumprod", CUMULATIVE, Kind.ALONG, axis=FIRST, nodes={"Cumprod": "x axis @exclusive @reverse"})
+define(
+    "cumprod", CUMULATIVE, Kind.ALONG, axis=FIRST, nodes={"Cumprod": "x axis @exclusive @reverse"}
+)
 define("cumulative_logsumexp", CUMULATIVE, Kind.ALONG, axis=FIRST)
 define_all("l2_normalize", "x axis|dim", Kind.ALONG)
 define_all("normalize along_axis", "x axis", Kind.ALONG, axis=LAST)
@@ -106,7 +114,13 @@ define_all("global_norm", "xs", Kind.FOLD)
 define_all("fft ifft rfft irfft", "x n axis", Kind.FOLD, axis=LAST)
 
 
-@operation("cumsum", "x axis exclusive reverse", Kind.ALONG, axis=FIRST, nodes={"Cumsum": "x axis @exclusive @reverse"})
+@operation(
+    "cumsum",
+    "x axis exclusive reverse",
+    Kind.ALONG,
+    axis=FIRST,
+    nodes={"Cumsum": "x axis @exclusive @reverse"},
+)
 def cumsum(x: Value, axis: Value = 0, exclusive: Value = False, reverse: Value = False) -> Array:
     """Sums of numbers so far along an axis. Raises DataDependent for elements."""
     array = np.asarray(x)
@@ -138,7 +152,9 @@ def _normalized(call: FunctionCall, epsilon: float) -> Tensor:
     """Keras 3 bounds the norm where TensorFlow bounds its square."""
     if not epsilon > 0:
         raise Unknown("an epsilon that is not positive")
-    return call.op("Normalize", call.floats("x"), axis=call.axis(), order=2, epsilon=math.sqrt(epsilon))
+    return call.op(
+        "Normalize", call.floats("x"), axis=call.axis(), order=2, epsilon=math.sqrt(epsilon)
+    )
 
 
 @keras3("K.l2_normalize", "x axis=null", theano=Theano.USUALLY)
@@ -147,7 +163,10 @@ def backend_l2_normalize_nodes(call: FunctionCall) -> Tensor:
     return _normalized(call, float(TF_L2_EPSILON))
 
 
-@keras3("tf.nn.l2_normalize tf.math.l2_normalize tf.linalg.l2_normalize", f"x axis|dim epsilon={TF_L2_EPSILON}")
+@keras3(
+    "tf.nn.l2_normalize tf.math.l2_normalize tf.linalg.l2_normalize",
+    f"x axis|dim epsilon={TF_L2_EPSILON}",
+)
 def l2_normalize_nodes(call: FunctionCall) -> Tensor:
     """Return nodes that divide by the Euclidean norm."""
     return _normalized(call, call.number("epsilon"))
@@ -173,7 +192,9 @@ def _position(functions: str, class_name: str, axis: int) -> None:
 
     @keras3(functions, f"x|input axis|dimension={axis}")
     def nodes(call: FunctionCall) -> Tensor:
-        return replace(call.op(class_name, call.floats("x"), axis=call.integer("axis")), dtype="int64")
+        return replace(
+            call.op(class_name, call.floats("x"), axis=call.integer("axis")), dtype="int64"
+        )
 
 
 _position("K.argmax", "Argmax", LAST)
@@ -197,7 +218,9 @@ def _running(functions: str, class_name: str, start: float) -> None:
         return replace(made, shape=x.shape, rows=x.rows if axis else None)
 
 
-def _shifted(call: FunctionCall, x: Tensor, axis: int, shape: tuple[int | None, ...] | None, start: float) -> Tensor:
+def _shifted(
+    call: FunctionCall, x: Tensor, axis: int, shape: tuple[int | None, ...] | None, start: float
+) -> Tensor:
     """Each element in the place of the one behind it along an axis; the first is where such a calculation starts."""
     if shape is None or not -len(shape) <= axis < len(shape):
         raise Unknown("a running sum of a shape that is not known")
@@ -211,10 +234,16 @@ _running("K.cumsum tf.cumsum tf.math.cumsum", "Cumsum", 0.0)
 _running("K.cumprod tf.cumprod tf.math.cumprod", "Cumprod", 1.0)
 
 
-@keras3("K.softmax tf.nn.softmax keras.activations.softmax", "x|logits axis|dim=-1", theano=Theano.USUALLY_OF_ONE)
+@keras3(
+    "K.softmax tf.nn.softmax keras.activations.softmax",
+    "x|logits axis|dim=-1",
+    theano=Theano.USUALLY_OF_ONE,
+)
 def softmax_nodes(call: FunctionCall) -> Tensor:
     """Return the node of a softmax along one axis."""
-    return call.each_number("Softmax", axis=LAST if call.is_omitted("axis") else call.integer("axis"))
+    return call.each_number(
+        "Softmax", axis=LAST if call.is_omitted("axis") else call.integer("axis")
+    )
 
 
 @keras3("tf.nn.log_softmax tf.math.log_softmax", "x|logits axis|dim=-1")

@@ -56,7 +56,9 @@ class Kind(Enum):
     MAP = "each number by itself; the shape stays"
     ELEMENTWISE = "the numbers in the same place of several tensors, which are broadcast"
     ROWWISE = "each entry of the first axis by itself, over the last axis or a new one"
-    WINDOW = "each entry of the first axis by itself, over its other axes: convolutions, pooling, images"
+    WINDOW = (
+        "each entry of the first axis by itself, over its other axes: convolutions, pooling, images"
+    )
     REDUCTION = "all numbers along some axes, which are dropped"
     ALONG = "all numbers along an axis; the shape stays"
     FOLD = "all numbers along an axis, which gets another length, or all numbers"
@@ -94,7 +96,14 @@ IN_PLACE = frozenset({Kind.MAP, Kind.ELEMENTWISE})
 ROW_BY_ROW = IN_PLACE | {Kind.WINDOW, Kind.ROWWISE}
 """Operations that leave every entry of the first axis where it is."""
 
-COMPUTING = ROW_BY_ROW | {Kind.REDUCTION, Kind.ALONG, Kind.FOLD, Kind.SEGMENT, Kind.MATRIX, Kind.PRODUCT}
+COMPUTING = ROW_BY_ROW | {
+    Kind.REDUCTION,
+    Kind.ALONG,
+    Kind.FOLD,
+    Kind.SEGMENT,
+    Kind.MATRIX,
+    Kind.PRODUCT,
+}
 """Operations that make new numbers of those that they are given."""
 
 COMPUTING_MODULES = frozenset({"image", "nn", "random"})
@@ -287,7 +296,9 @@ SIGNATURES = {
 """Kind -> the signature of functions that one class of Keras 3 computes."""
 
 
-def define(names: str, signature: str, kind: Kind, compute: Kernel | None = None, **facts: Unpack[Facts]) -> None:
+def define(
+    names: str, signature: str, kind: Kind, compute: Kernel | None = None, **facts: Unpack[Facts]
+) -> None:
     """Register an operation under names that are separated by spaces."""
     parameters, aliases = _arguments(signature)
     plain = [*dict.fromkeys(plain_name(name) for name in names.split())]
@@ -332,7 +343,9 @@ def _arguments(signature: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
         parameter, *others = spelled.split("|")
         parameters.append(parameter)
         aliases.update(dict.fromkeys((*others, *COMMON.get(parameter, ())), parameter))
-    return tuple(parameters), {alias: of for alias, of in aliases.items() if alias not in parameters}
+    return tuple(parameters), {
+        alias: of for alias, of in aliases.items() if alias not in parameters
+    }
 
 
 def define_all(names: str, signature: str, kind: Kind, **facts: Unpack[Facts]) -> None:
@@ -371,7 +384,9 @@ def axes_rule(name: str) -> Callable[[AxesRuleT], AxesRuleT]:
     return register
 
 
-def keras3(functions: str, signature: str, theano: Theano | None = None) -> Callable[[NodesT], NodesT]:
+def keras3(
+    functions: str, signature: str, theano: Theano | None = None
+) -> Callable[[NodesT], NodesT]:
     """Register functions, by full names separated by spaces, with what makes the nodes of their calls."""
 
     def register(nodes: NodesT) -> NodesT:
@@ -404,7 +419,8 @@ class Theano(Enum):
 
     SAME = "for all numbers"
     USUALLY = (
-        "for floats of usual size: files of Keras 1, which do not tell their backend, are read with this assumption"
+        "for floats of usual size: "
+        "files of Keras 1, which do not tell their backend, are read with this assumption"
     )
     USUALLY_OF_ONE = "for floats of usual size, where it is called with one argument"
 

@@ -11,7 +11,14 @@ import numpy as np
 
 from unnest.core.model import Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.elements import Array, axis_number, check_copy, check_size, whole_number, whole_numbers
+from unnest.core.ops.elements import (
+    Array,
+    axis_number,
+    check_copy,
+    check_size,
+    whole_number,
+    whole_numbers,
+)
 from unnest.core.ops.registry import Kind, Theano, keras3, operation, shape_rule
 from unnest.core.ops.sizes import axes_of, axis_of, shape_of, whole, wholes, without_axes
 
@@ -72,7 +79,11 @@ def reshape_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
     x, sizes = call.tensor("x"), call.sizes("shape")
     unknown = [size for size in sizes if not isinstance(size, int)]
     if len(unknown) == sizes.count(-1) == 1:
-        if sizes[0] is unknown[0] and unknown[0].rows == x.rows is not None and _elements_of_row(x) is None:
+        if (
+            sizes[0] is unknown[0]
+            and unknown[0].rows == x.rows is not None
+            and _elements_of_row(x) is None
+        ):
             return _rows_reshaped(call, x, [size for size in sizes[1:] if isinstance(size, int)])
         sizes = [_rest(x, unknown[0], sizes) if size == -1 else size for size in sizes]
     shape = [size if isinstance(size, int) else -1 for size in sizes]
@@ -89,7 +100,9 @@ def _rows_reshaped(call: FunctionCall, x: SymbolicTensor, sizes: Sequence[int]) 
     if any(size < -1 or size == 0 for size in sizes):
         raise Unknown("a shape with several unknown sizes")
     made = call.layer("Reshape", x, target_shape=[*sizes])
-    return replace(made, shape=(None, *(None if size == -1 else size for size in sizes)), rows=x.rows)
+    return replace(
+        made, shape=(None, *(None if size == -1 else size for size in sizes)), rows=x.rows
+    )
 
 
 def _rest(x: SymbolicTensor, rows: Size, sizes: Sequence[int | Size]) -> int:
@@ -143,7 +156,9 @@ def batch_flatten_nodes(call: FunctionCall) -> SymbolicTensor:
     x = call.tensor("x")
     if x.shape is None or None in x.shape[1:]:
         raise Unknown("`K.batch_flatten` of an unknown shape")
-    return call.op("Reshape", x, newshape=[-1, prod(size for size in x.shape[1:] if size is not None)])
+    return call.op(
+        "Reshape", x, newshape=[-1, prod(size for size in x.shape[1:] if size is not None)]
+    )
 
 
 @operation("expand_dims", "x axis", Kind.MOVE)
@@ -317,19 +332,25 @@ def repeat_shape(x: Value, repeats: Value, axis: Value = None) -> Shape:
 @keras3("K.repeat_elements", "x rep axis")
 def repeat_elements_nodes(call: FunctionCall) -> SymbolicTensor:
     """Every entry of an axis equally often."""
-    return call.op("Repeat", call.tensor("x"), repeats=call.integer("rep"), axis=call.integer("axis"))
+    return call.op(
+        "Repeat", call.tensor("x"), repeats=call.integer("rep"), axis=call.integer("axis")
+    )
 
 
 @keras3("tf.repeat", "x|input repeats axis")
 def repeat_nodes(call: FunctionCall) -> SymbolicTensor:
     """Every entry of an axis equally often."""
-    return call.op("Repeat", call.tensor("x"), repeats=call.integer("repeats"), axis=call.integer("axis"))
+    return call.op(
+        "Repeat", call.tensor("x"), repeats=call.integer("repeats"), axis=call.integer("axis")
+    )
 
 
 @keras3("K.repeat", "x n")
 def backend_repeat_nodes(call: FunctionCall) -> SymbolicTensor:
     """A row of numbers n times, along a new axis 1: another function than TensorFlow's of that name."""
-    return call.op("Tile", call.op("ExpandDims", call.tensor("x"), axis=1), repeats=[1, call.integer("n"), 1])
+    return call.op(
+        "Tile", call.op("ExpandDims", call.tensor("x"), axis=1), repeats=[1, call.integer("n"), 1]
+    )
 
 
 @operation("tile", "x multiples|repeats", Kind.REPEAT)
@@ -346,7 +367,9 @@ def tile_shape(x: Value, multiples: Value) -> Shape:
     shape, times = shape_of(x), wholes(multiples)
     if len(shape) != len(times):
         raise Unknown
-    return tuple(None if size is None else size * count for size, count in zip(shape, times, strict=True))
+    return tuple(
+        None if size is None else size * count for size, count in zip(shape, times, strict=True)
+    )
 
 
 @keras3("K.tile tf.tile", "x|input n|multiples", theano=Theano.USUALLY)

@@ -31,7 +31,9 @@ def ctc_batch_cost_nodes(call: FunctionCall) -> SymbolicTensor:
         raise Unknown("which epsilon its logarithm had does not follow from the version")
     least = 1e-7 if release >= (2, 1, 6) else 1e-8
     logits = call.op("Log", call.calculate("Add", probabilities, least))
-    lengths = [_integers(call, call.op("Squeeze", _column(call, name), axis=[-1])) for name in LENGTHS]
+    lengths = [
+        _integers(call, call.op("Squeeze", _column(call, name), axis=[-1])) for name in LENGTHS
+    ]
     labels = _integers(call, call.tensor("y_true"))
     loss = call.op("CTCLoss", labels, logits, *lengths, mask_index=shape[-1] - 1)
     return call.op("ExpandDims", replace(loss, dtype="float32", shape=shape[:1]), axis=1)

@@ -64,7 +64,13 @@ def wholes(value: Value) -> list[int]:
 
 def axes_of(value: Value, rank: int) -> list[int]:
     """Return one axis, several, or all (None), counted from the front. Raises Unknown."""
-    axes = [*range(rank)] if value is None else [whole(value)] if isinstance(value, int) else wholes(value)
+    axes = (
+        [*range(rank)]
+        if value is None
+        else [whole(value)]
+        if isinstance(value, int)
+        else wholes(value)
+    )
     if not all(-rank <= axis < rank for axis in axes):
         raise Unknown
     return [axis % rank for axis in axes]

@@ -64,7 +64,9 @@ def get_item_shape(x: Value, key: Value) -> Shape:
 
 def _slice_size(key: slice, size: int | None) -> int | None:
     """The entries of an axis that a slice takes. Raises Unknown."""
-    start, stop, step = (None if end is None else whole(end) for end in (key.start, key.stop, key.step))
+    start, stop, step = (
+        None if end is None else whole(end) for end in (key.start, key.stop, key.step)
+    )
     return None if size is None else len(range(size)[start:stop:step])
 
 
@@ -74,11 +76,15 @@ def _slice_size(key: slice, size: int | None) -> int | None:
     Kind.SLICE,
     nodes={"StridedSlice": f"x begin end strides {' '.join(f'@{mask}' for mask in MASKS)}"},
 )
-def strided_slice(x: Value, begin: Value, end: Value, strides: Value = None, **masks: Value) -> Array:
+def strided_slice(
+    x: Value, begin: Value, end: Value, strides: Value = None, **masks: Value
+) -> Array:
     """TensorFlow's own form: bounds for every axis, and bits that say what else an axis is."""
     begins, ends = whole_numbers(begin), whole_numbers(end)
     steps = [1] * len(begins) if strides is None else whole_numbers(strides)
-    key = strided_key(begins, ends, steps, {name: whole_number(masks.get(name) or 0) for name in MASKS})
+    key = strided_key(
+        begins, ends, steps, {name: whole_number(masks.get(name) or 0) for name in MASKS}
+    )
     return np.asarray(np.asarray(x)[tuple(key)])
 
 
@@ -96,7 +102,9 @@ def strided_key(
         elif "shrink_axis" in has:
             key.append(first)
         else:
-            key.append(slice(None if "begin" in has else first, None if "end" in has else last, step))
+            key.append(
+                slice(None if "begin" in has else first, None if "end" in has else last, step)
+            )
     return key
 
 
@@ -118,8 +126,12 @@ def slice_nodes(call: FunctionCall) -> SymbolicTensor:
     begin, size = call.integers("begin"), call.integers("size")
     if len(begin) != len(size) or min(begin) < 0 or min(size) < -1:
         raise Unknown("the slice")
-    ends = [None if length == -1 else start + length for start, length in zip(begin, size, strict=True)]
-    return call.subscript(call.tensor("x"), *(slice(start, end) for start, end in zip(begin, ends, strict=True)))
+    ends = [
+        None if length == -1 else start + length for start, length in zip(begin, size, strict=True)
+    ]
+    return call.subscript(
+        call.tensor("x"), *(slice(start, end) for start, end in zip(begin, ends, strict=True))
+    )
 
 
 @operation("k3slice", "x begin|start_indices shape|dims", Kind.SLICE)
@@ -180,7 +192,11 @@ def split_nodes(call: FunctionCall) -> Items:
 @operation("k3split", "x parts|indices_or_sections axis", Kind.SLICE)
 def k3_split(x: Array, parts: Value, axis: Value = 0) -> list[Array]:
     """Into so many parts, or at these places."""
-    return np.split(x, _few(whole_number(parts)) if np.ndim(parts) == 0 else whole_numbers(parts), axis_number(axis))
+    return np.split(
+        x,
+        _few(whole_number(parts)) if np.ndim(parts) == 0 else whole_numbers(parts),
+        axis_number(axis),
+    )
 
 
 @operation("array_split", "x parts|indices_or_sections axis", Kind.SLICE)
@@ -245,10 +261,17 @@ def _take(call: FunctionCall, axis: int) -> SymbolicTensor:
         return call.op("Take", x, call.tensor("indices"), axis=axis)
     if call.is_plain("indices"):
         return call.op("Take", x, call.integer("indices"), axis=axis)
-    places: Json = call.nested("indices") if call.is_array("indices") else [*call.integers("indices")]
+    places: Json = (
+        call.nested("indices") if call.is_array("indices") else [*call.integers("indices")]
+    )
     if not isinstance(places, list) or not all(isinstance(place, int) for place in places):
         raise Unknown("indices that are no integers")
-    return call.op("Take", x, {"class_name": "__numpy__", "config": {"value": places, "dtype": "int32"}}, axis=axis)
+    return call.op(
+        "Take",
+        x,
+        {"class_name": "__numpy__", "config": {"value": places, "dtype": "int32"}},
+        axis=axis,
+    )
 
 
 @operation("take embedding_lookup", "x indices|ids axis", Kind.TAKE)

@@ -91,7 +91,11 @@ class Items:
         if self.spelt:
             return self.spelt
         inner = ", ".join(item.text for item in self.items)
-        return f"({inner}{',' if len(self.items) == 1 else ''})" if self.kind == "tuple" else f"[{inner}]"
+        return (
+            f"({inner}{',' if len(self.items) == 1 else ''})"
+            if self.kind == "tuple"
+            else f"[{inner}]"
+        )
 
 
 ArrayKind: TypeAlias = Literal["float64", "float32", "int64", "tensor"]
@@ -172,7 +176,15 @@ class Size:
 
 
 SymbolicValue: TypeAlias = (
-    SymbolicTensor | Const | Items | ConstantArray | SliceOf | LibraryName | BoundMethod | ShapeTuple | Size
+    SymbolicTensor
+    | Const
+    | Items
+    | ConstantArray
+    | SliceOf
+    | LibraryName
+    | BoundMethod
+    | ShapeTuple
+    | Size
 )
 
 
@@ -209,7 +221,11 @@ class CallArguments:
 def constant(value: bool | float | str | EllipsisType | None) -> Const:
     """A plain value, written as Python writes it."""
     text = "..." if value is ... else repr(value)
-    negative = isinstance(value, (int, float)) and not isinstance(value, bool) and math.copysign(1, value) < 0
+    negative = (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and math.copysign(1, value) < 0
+    )
     return Const(value, text, UNARY if negative else ATOM)
 
 
@@ -252,7 +268,11 @@ def part(tensor: SymbolicTensor, index: int) -> SymbolicTensor:
 
 def number(value: SymbolicValue) -> int | float | None:
     """A finite Python number that a tensor of 32 bits holds."""
-    if not isinstance(value, Const) or isinstance(value.value, bool) or not isinstance(value.value, (int, float)):
+    if (
+        not isinstance(value, Const)
+        or isinstance(value.value, bool)
+        or not isinstance(value.value, (int, float))
+    ):
         return None
     return value.value if plain(value.value) else None
 
@@ -307,7 +327,9 @@ def listed(value: SymbolicValue) -> Items:
 
     """
     if isinstance(value, ShapeTuple) and value.kind != "tensor":
-        return replace(items("tuple" if value.kind == "tuple" else "list", sizes_of(value)), spelt=value.text)
+        return replace(
+            items("tuple" if value.kind == "tuple" else "list", sizes_of(value)), spelt=value.text
+        )
     if not isinstance(value, Items):
         raise Unknown(f"{kind(value)} taken apart")
     return value
@@ -326,7 +348,13 @@ def sizes_of(shape: ShapeTuple) -> list[Const | Size]:
 def kind(value: SymbolicValue) -> str:
     """Describe a value, for a reason."""
     if isinstance(value, Const):
-        names = {bool: "a truth value", int: "an integer", float: "a number", str: "text", type(None): "None"}
+        names = {
+            bool: "a truth value",
+            int: "an integer",
+            float: "a number",
+            str: "text",
+            type(None): "None",
+        }
         return names.get(type(value.value), "`...`")
     if isinstance(value, Items):
         return "a stored list" if value.kind == "stored" else f"a {value.kind}"

@@ -112,13 +112,18 @@ def _extract_patches(call: FunctionCall) -> SymbolicTensor:
     )  # fmt: skip
 
 
-@keras3("tf.nn.local_response_normalization tf.nn.lrn", "x|input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5")
+@keras3(
+    "tf.nn.local_response_normalization tf.nn.lrn",
+    "x|input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5",
+)
 def _local_response_normalization(call: FunctionCall) -> SymbolicTensor:
     """Each channel by the squares of those around it."""
     x, radius = call.floats("x"), call.integer("depth_radius")
     if not 0 < radius <= MAX_RADIUS:
         raise Unknown("the radius")
-    squares = call.op("Pad", call.op("Square", x), pad_width=[[0, 0]] * 3 + [[radius, radius]], mode="constant")
+    squares = call.op(
+        "Pad", call.op("Square", x), pad_width=[[0, 0]] * 3 + [[radius, radius]], mode="constant"
+    )
     total: SymbolicTensor | None = None
     for k in range(2 * radius + 1):
         end = None if k == 2 * radius else k - 2 * radius
@@ -136,10 +141,20 @@ MAX_RADIUS = 10
 @keras3("tf.depth_to_space tf.nn.depth_to_space", 'x|input block_size data_format="NHWC"')
 def _depth_to_space(call: FunctionCall) -> SymbolicTensor:
     call.only(data_format="NHWC")
-    return call.op("DepthToSpace", call.floats("x"), block_size=call.integer("block_size"), data_format="channels_last")
+    return call.op(
+        "DepthToSpace",
+        call.floats("x"),
+        block_size=call.integer("block_size"),
+        data_format="channels_last",
+    )
 
 
 @keras3("tf.space_to_depth tf.nn.space_to_depth", 'x|input block_size data_format="NHWC"')
 def _space_to_depth(call: FunctionCall) -> SymbolicTensor:
     call.only(data_format="NHWC")
-    return call.op("SpaceToDepth", call.floats("x"), block_size=call.integer("block_size"), data_format="channels_last")
+    return call.op(
+        "SpaceToDepth",
+        call.floats("x"),
+        block_size=call.integer("block_size"),
+        data_format="channels_last",
+    )

@@ -24,19 +24,27 @@ UNKNOWN_SIZES = (7, 1)
 """Of axes whose size is not known, tried in turn: one that has entries to take, and one that fits any other."""
 
 
-def rows_kept(graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]) -> RowsKept:
+def rows_kept(
+    graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]
+) -> RowsKept:
     """Return the fate of rows (`entries`, on axis 0, with the shapes known beside the graph) up to the ends.
 
     A loss is reduced over the batch, beside the facts about rows: it counts only without another fact.
     """
     rows = _tried(graph, ends, entries)
     calls = [each.mixing for each in rows]
-    losses = [call for call, end in zip(calls, ends, strict=True) if call and None in calls and _is_loss(graph, end)]
+    losses = [
+        call
+        for call, end in zip(calls, ends, strict=True)
+        if call and None in calls and _is_loss(graph, end)
+    ]
     mixing = next((call for call in calls if call is not None and call not in losses), None)
     return RowsKept(mixing, all(each.is_told or each.mixing in losses for each in rows))
 
 
-def _tried(graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]) -> list[RowsKept]:
+def _tried(
+    graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]
+) -> list[RowsKept]:
     """The answer for every end: where ranks are not known, mixed is what is so for all of them."""
     by_rank: list[list[RowsKept]] = []
     for rank in RANKS:
@@ -44,7 +52,9 @@ def _tried(graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shap
         for size in UNKNOWN_SIZES:
             rows = TowerRows(graph, entries, rank, size)
             trials.append([rows.rows_up_to(end) for end in ends])
-            if not rows.known.guessed or all(answer.mixing or answer.is_told for answer in trials[-1]):
+            if not rows.known.guessed or all(
+                answer.mixing or answer.is_told for answer in trials[-1]
+            ):
                 break
         by_rank.append([_of_trials(answers) for answers in zip(*trials, strict=True)])
         if not rows.known.guesses_ranks:
@@ -81,4 +91,6 @@ def _mixing_layer(model: Graph) -> str | None:
     if at is not None:
         return at.layer
     nested = (layer for layer in model.layers.values() if is_model(layer.stored) and layer.calls)
-    return next((name for layer in nested if (name := mixing_layer(read(layer.stored))) is not None), None)
+    return next(
+        (name for layer in nested if (name := mixing_layer(read(layer.stored))) is not None), None
+    )

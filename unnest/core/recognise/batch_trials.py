@@ -57,7 +57,9 @@ class Joined(NamedTuple):
 def batches(towers: int, longest: int) -> list[int]:
     """Numbers of rows to try: some that towers and small shares divide, some that they do not."""
     k = towers
-    return sorted({1, k, k + 1, 2 * k, 2 * k + 1, 3 * k, 5 * k - 1, beyond(k, longest), lcm(DIVISIBLE, k)})
+    return sorted(
+        {1, k, k + 1, 2 * k, 2 * k + 1, 3 * k, 5 * k - 1, beyond(k, longest), lcm(DIVISIBLE, k)}
+    )
 
 
 def beyond(towers: int, longest: int) -> int:
@@ -100,7 +102,10 @@ def verdict(found: Mapping[int, BatchOutcome], towers: int, *, is_fixed: bool) -
     # Bounds that are written down cover batches up to a size; shares of the batch cover every batch that they divide.
     divided = max((n for n in found if n % towers == 0), default=None)
     if divided is not None and found[divided] is BatchOutcome.ALL:
-        return Taken(RowOrder.CONSECUTIVE, f"{sentence}, and none of those that are left when a batch does not divide")
+        return Taken(
+            RowOrder.CONSECUTIVE,
+            f"{sentence}, and none of those that are left when a batch does not divide",
+        )
     return Taken(RowOrder.UNKNOWN)
 
 
@@ -114,11 +119,15 @@ def longest(graph: SearchedGraph, ends: Sequence[Ref], stops: Sequence[Ref] = ()
 class RowTrial:
     """The towers' reads and the joins' results, carried out for one batch size after the other."""
 
-    def __init__(self, graph: SearchedGraph, sources: Mapping[Column, Ref], joins: Sequence[Joined] = ()) -> None:
+    def __init__(
+        self, graph: SearchedGraph, sources: Mapping[Column, Ref], joins: Sequence[Joined] = ()
+    ) -> None:
         """`sources`: what the towers' parts are rows of. Without a join they are taken one after the other."""
         self.graph, self.sources, self.joins = graph, sources, joins
         self.towers = len(next(iter(sources)))
-        self._of_parts = {ref: graph.shape(source) for column, source in sources.items() for ref in column}
+        self._of_parts = {
+            ref: graph.shape(source) for column, source in sources.items() for ref in column
+        }
         self.longest = max(
             [
                 longest(graph, [ref for column in sources for ref in column]),
@@ -147,13 +156,16 @@ class RowTrial:
             batch, shares, joined = tried
             is_fixed = batch != rows or is_fixed
             outcomes[batch] = outcome_of([joined] if joined is not None else [], batch)
-            is_telling |= is_fixed or outcomes[batch] is BatchOutcome.OTHER or max(map(len, shares)) > 1
+            is_telling |= (
+                is_fixed or outcomes[batch] is BatchOutcome.OTHER or max(map(len, shares)) > 1
+            )
             lengths.setdefault(outcomes[batch], set()).add(len(joined or ()))
             self.share = len(shares[0]) if is_fixed else None
         if not is_telling:
             return Taken(RowOrder.UNKNOWN)
         is_reached = (
-            lengths.keys() <= {BatchOutcome.ALL, BatchOutcome.FIRST} and len(lengths.get(BatchOutcome.FIRST, ())) == 1
+            lengths.keys() <= {BatchOutcome.ALL, BatchOutcome.FIRST}
+            and len(lengths.get(BatchOutcome.FIRST, ())) == 1
         )
         taken = verdict(outcomes, self.towers, is_fixed=is_fixed)
         if taken.rows is RowOrder.CONSECUTIVE or is_fixed or not is_reached:
@@ -165,13 +177,18 @@ class RowTrial:
         values = Values(self.graph, rows, self.longest, {})
         wholes = {source: values.of(source) for source in self.sources.values()}
         lengths = {len(whole) for whole in wholes.values()}
-        parts = [[rows_of(values.of(ref), wholes[source]) for ref in column] for column, source in self.sources.items()]
+        parts = [
+            [rows_of(values.of(ref), wholes[source]) for ref in column]
+            for column, source in self.sources.items()
+        ]
         batch = min(lengths)
         shares = [share for share in parts[0] if share is not None]
         if len(lengths) > 1 or any(part != parts[0] for part in parts) or None in parts[0]:
             return batch, [[]], None
         in_turn = [row for share in shares for row in share]
-        together = [self._together(rows, joined, shares, batch) for joined in self.joins] or [in_turn]
+        together = [self._together(rows, joined, shares, batch) for joined in self.joins] or [
+            in_turn
+        ]
         return batch, shares, together[0] if all(t == together[0] for t in together) else None
 
     def _rows_to_try(self, joined: Joined) -> Sequence[Shape]:
@@ -182,12 +199,16 @@ class RowTrial:
             self._tried_rows[joined] = [shape[1:]] if is_told and shape is not None else UNLIKE_ROWS
         return self._tried_rows[joined]
 
-    def _together(self, rows: int, joined: Joined, shares: Sequence[list[int]], batch: int) -> list[int] | None:
+    def _together(
+        self, rows: int, joined: Joined, shares: Sequence[list[int]], batch: int
+    ) -> list[int] | None:
         """The rows that a join gives, in the order in which it does."""
         answers: list[list[int] | None] = []
         for row in self._rows_to_try(joined):
             whole = numbered((batch, *row_sizes(row, self.longest)))
-            given: dict[Ref, Array] = {ref: whole[s] for ref, s in zip(joined.operands, shares, strict=True)}
+            given: dict[Ref, Array] = {
+                ref: whole[s] for ref, s in zip(joined.operands, shares, strict=True)
+            }
             result = Values(self.graph, rows, self.longest, given).of(joined.root)
             answers.append(rows_of(result, whole))
         return answers[0] if all(answer == answers[0] for answer in answers) else None

@@ -29,17 +29,24 @@ def rows_made(
     for rank in ranks if None in shapes else ranks[:1]:
         given = [(None,) * rank if shape is None else shape for shape in shapes]
         trials = (_trial(function, values, given, size) for size in SIZES)
-        answers.add(next((made for made in trials if made is not RowsMade.UNKNOWN), RowsMade.UNKNOWN))
+        answers.add(
+            next((made for made in trials if made is not RowsMade.UNKNOWN), RowsMade.UNKNOWN)
+        )
     return answers.pop() if len(answers) == 1 else RowsMade.UNKNOWN
 
 
-def _trial(function: Json, values: Mapping[str, Json], shapes: Sequence[Shape], size: int) -> RowsMade:
+def _trial(
+    function: Json, values: Mapping[str, Json], shapes: Sequence[Shape], size: int
+) -> RowsMade:
     """The same of tensors whose numbers of axes are known; `size` stands for those of axes that are not."""
     rows = batch_size([shape[0] if shape else None for shape in shapes])
 
     def inputs(_: int) -> list[TracedInput]:
         order = np.arange(rows, dtype=np.int32)
-        return [TracedInput(order, tuple(size if known is None else known for known in shape[1:])) for shape in shapes]
+        return [
+            TracedInput(order, tuple(size if known is None else known for known in shape[1:]))
+            for shape in shapes
+        ]
 
     try:
         made = follow(function, values, inputs, [0], lambda trace: _run(trace, shapes, size))
@@ -56,7 +63,10 @@ def _run(trace: Trace, shapes: Sequence[Shape], size: int) -> RowsMade:
         return RowsMade.UNKNOWN
     graph = TracedTensors(trace, shapes)
     rows = TowerRows(
-        graph, {tensor.ref: shape for tensor, shape in zip(trace.input_tensors, shapes, strict=True)}, 0, size
+        graph,
+        {tensor.ref: shape for tensor, shape in zip(trace.input_tensors, shapes, strict=True)},
+        0,
+        size,
     )
     made = [_result_rows(rows, tensor) for tensor in tensors]
     if {*made} == {RowsMade.ONE}:
@@ -77,7 +87,13 @@ def _result_rows(rows: TowerRows, tensor: TracedTensor) -> RowsMade:
     if known is None:  # rows were mixed on the way to it
         if not tensor.arrays:
             return RowsMade.MIXED
-        return RowsMade.UNKNOWN if not tensor.shape else RowsMade.ONE if tensor.shape[0] == 1 else RowsMade.MIXED
+        return (
+            RowsMade.UNKNOWN
+            if not tensor.shape
+            else RowsMade.ONE
+            if tensor.shape[0] == 1
+            else RowsMade.MIXED
+        )
     if kept.mixing is None or not isinstance(known, np.ndarray):
         return RowsMade.UNKNOWN
     return RowsMade.UNKNOWN if len(known) == 1 and _depends_on_several(known) else RowsMade.OTHERS
@@ -111,7 +127,11 @@ class TracedTensors(TensorGraph):
         if ref.rank < len(self._shapes):
             return self._shapes[ref.rank]
         arrays = self._trace.tensors[ref].arrays
-        return tuple(None if size in self._rows else size for size in arrays[0].shape) if arrays else None
+        return (
+            tuple(None if size in self._rows else size for size in arrays[0].shape)
+            if arrays
+            else None
+        )
 
     def parsed(self, at: CallId) -> OpCall:
         """The operation."""
@@ -130,7 +150,10 @@ class TracedTensors(TensorGraph):
     def differ(self, column: Column) -> str | None:
         """Operations differ in their names, or in arguments that are no tensors."""
         first, *others = (self.parsed(ref.call) for ref in column)
-        is_same = all(other.name == first.name and _without_refs(other) == _without_refs(first) for other in others)
+        is_same = all(
+            other.name == first.name and _without_refs(other) == _without_refs(first)
+            for other in others
+        )
         return None if is_same else "other operations"
 
 

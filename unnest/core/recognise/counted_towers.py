@@ -73,7 +73,9 @@ def _takes_apart(tensors: LayerTensors, ref: Ref, at: CallId, towers: int) -> bo
     )
 
 
-def _rows_tried(tensors: LayerTensors, ref: Ref, at: CallId, towers: int) -> Sequence[tuple[int, ...]]:
+def _rows_tried(
+    tensors: LayerTensors, ref: Ref, at: CallId, towers: int
+) -> Sequence[tuple[int, ...]]:
     """The shape of a row of `ref`; where the file does not tell it, those that a reshape of it may be meant for."""
     shape = tensors.shape(ref)
     if shape:
@@ -104,12 +106,17 @@ def _rows_after(tensors: LayerTensors, ref: Ref, at: CallId, sizes: tuple[int, .
 def _has_shares(made: Sequence[Array], share: int, towers: int) -> bool:
     """True if the outputs, or the entries along an axis of the only one, are each the rows of one tower."""
     rows = np.arange(towers * share)
-    for shares in (rows.reshape(towers, share), rows.reshape(share, towers).T):  # end to end, or dealt out
+    for shares in (
+        rows.reshape(towers, share),
+        rows.reshape(share, towers).T,
+    ):  # end to end, or dealt out
         of_towers = [{*each.tolist()} for each in shares]
         if len(made) == 1 and {*made[0].flat} in of_towers:
             return True
         ways = (
-            [made] if len(made) > 1 else [[*np.moveaxis(each, axis, 0)] for each in made for axis in range(each.ndim)]
+            [made]
+            if len(made) > 1
+            else [[*np.moveaxis(each, axis, 0)] for each in made for axis in range(each.ndim)]
         )
         if any([{*part.flat} for part in parts] == of_towers for parts in ways):
             return True

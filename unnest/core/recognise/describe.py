@@ -101,7 +101,11 @@ def _of_own_layers(graph: Graph, towers: TowerSet, calls: Sequence[set[CallId]])
             *towers.sentences,
             *_join_lines(graph, towers, towers.merges),
         ),
-        inline=Inline(frozenset(calls[0]), source_of, {joined.root: joined.operands[0] for joined in towers.joins}),
+        inline=Inline(
+            frozenset(calls[0]),
+            source_of,
+            {joined.root: joined.operands[0] for joined in towers.joins},
+        ),
     )
 
 
@@ -124,7 +128,10 @@ def _merge(joined: Joined, end: Ref) -> Merge:
 
 def _cuts(towers: TowerSet, reads: Sequence[Ref]) -> Iterator[str]:
     """Yield the lines of evidence that name the slices: those found, or those of the tensors that a model reads."""
-    parts = {column[0]: (source, [ref.call for ref in column]) for column, source in towers.cut_points.items()}
+    parts = {
+        column[0]: (source, [ref.call for ref in column])
+        for column, source in towers.cut_points.items()
+    }
     for source, slices in towers.cuts or [parts[ref] for ref in reads]:
         yield cut_by(source, slices)
 

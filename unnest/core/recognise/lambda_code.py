@@ -59,8 +59,14 @@ def _facts(code: CodeObject, captures: bool) -> CodeFacts:
             minus_one |= facts.minus_one
             captures |= facts.captures
             attributes |= facts.names - facts.plain
-    numbers += [v for v in constants_within(code.constants) if isinstance(v, (int, float)) and not isinstance(v, bool)]
-    is_identity = len(code.code) <= (6 if code.layout == "3.11" else 4)  # load the argument, return it
+    numbers += [
+        v
+        for v in constants_within(code.constants)
+        if isinstance(v, (int, float)) and not isinstance(v, bool)
+    ]
+    is_identity = len(code.code) <= (
+        6 if code.layout == "3.11" else 4
+    )  # load the argument, return it
     captures = captures or bool(code.free)
     parameters = code.locals[: code.arguments]
     return CodeFacts(
@@ -72,7 +78,9 @@ def _facts(code: CodeObject, captures: bool) -> CodeFacts:
         is_identity,
         code.free,
         frozenset(names - attributes),
-        None if code.flags & ANY_KEYWORDS else frozenset(code.locals[: code.arguments + code.keyword_only]),
+        None
+        if code.flags & ANY_KEYWORDS
+        else frozenset(code.locals[: code.arguments + code.keyword_only]),
     )
 
 
@@ -99,18 +107,28 @@ LOAD_CONST, LOAD_FAST, LOAD_DEREF, RETURN, WITH_ARGUMENT = 100, 124, 136, 83, 90
 
 def _minus_one(code: CodeObject) -> Iterator[str | None]:
     """Return the name from which a function subtracts the constant 1, as for an index from 1; or None."""
-    captured = (*(name for name in code.cells if name not in code.locals or code.layout != "3.11"), *code.free)
+    captured = (
+        *(name for name in code.cells if name not in code.locals or code.layout != "3.11"),
+        *code.free,
+    )
     since_311 = code.layout == "3.11"
     older, before = (0, 0), (0, 0)
     for operation, argument in _instructions(code):
         subtracts = argument == OPERAND if since_311 else operation == SUBTRACT
         loads = since_311 or before[0] == LOAD_CONST
-        if subtracts and loads and before[1] < len(code.constants) and code.constants[before[1]] == 1:
+        if (
+            subtracts
+            and loads
+            and before[1] < len(code.constants)
+            and code.constants[before[1]] == 1
+        ):
             yield _loaded(code, older, (*code.locals, *captured) if since_311 else captured)
         older, before = before, (operation, argument)
 
 
-def _loaded(code: CodeObject, instruction: tuple[int, int], captured: tuple[str, ...]) -> str | None:
+def _loaded(
+    code: CodeObject, instruction: tuple[int, int], captured: tuple[str, ...]
+) -> str | None:
     """The name that an instruction loads; `captured`: what those that load no plain local count through."""
     operation, argument = instruction
     names = code.locals if operation == LOAD_FAST and code.layout != "3.11" else captured

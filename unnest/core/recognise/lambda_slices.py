@@ -72,16 +72,22 @@ def _change(slices: Sequence[Slice], parts: Sequence[CodeRows | None]) -> str | 
     return None
 
 
-def _bound_late(claim: SliceClaim, slices: Sequence[Slice], shape: Shape | None, count: int) -> SliceClaim:
+def _bound_late(
+    claim: SliceClaim, slices: Sequence[Slice], shape: Shape | None, count: int
+) -> SliceClaim:
     """The claim of slices with the cells of the last part, unless code that can be followed takes another part."""
     larger = count if shape and shape[0] else 2 * count
-    for part, of_larger in zip(_each(slices, count, shape), _each(slices, larger, shape), strict=True):
+    for part, of_larger in zip(
+        _each(slices, count, shape), _each(slices, larger, shape), strict=True
+    ):
         if part is None or of_larger is None or part.change or part.is_partly:
             continue
         is_literal = larger > count and part.numbers == of_larger.numbers and 0 not in part.numbers
         if not is_literal and not _is_last_part(part.numbers, count, len(slices)):
             names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in slices))
-            return SliceClaim(ClaimStatus.OTHERWISE, f"the code of {names} does not take every row once")
+            return SliceClaim(
+                ClaimStatus.OTHERWISE, f"the code of {names} does not take every row once"
+            )
     return claim
 
 
@@ -98,7 +104,9 @@ def _is_told_nothing(slices: Sequence[Slice]) -> bool:
     codes = [layer_facts.stored_code(layer) for layer, _, _ in slices]
     if any(code is None or code.captures for code in codes):
         return False
-    return not any(layer.settings.get("arguments") or numbers_of(layer, call) for layer, call, _ in slices)
+    return not any(
+        layer.settings.get("arguments") or numbers_of(layer, call) for layer, call, _ in slices
+    )
 
 
 def _does_more(layer: Layer) -> str | None:
@@ -133,13 +141,19 @@ def takes_all_rows(cut: Slice) -> bool:
     """Return True if the code of a slice can be followed, and gives every batch back as it is."""
     for rows in (1, 7, ROWS_A_PART):
         parts = _parts([cut], rows)
-        if parts is None or any(part.change or part.is_partly or part.numbers != tuple(range(rows)) for part in parts):
+        if parts is None or any(
+            part.change or part.is_partly or part.numbers != tuple(range(rows)) for part in parts
+        ):
             return False
     return True
 
 
 def _in_order(
-    claim: SliceClaim, parts: Sequence[CodeRows], slices: Sequence[Slice], shape: Shape | None, count: int
+    claim: SliceClaim,
+    parts: Sequence[CodeRows],
+    slices: Sequence[Slice],
+    shape: Shape | None,
+    count: int,
 ) -> SliceClaim:
     """The claim of slices that cut rows and do nothing else, unless these are not all rows in order."""
     if claim.status in UNSURE and any(part.is_partly for part in parts):
@@ -147,14 +161,18 @@ def _in_order(
     names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in slices))
     if _are_whole(parts, count):
         return _confirmed(claim, parts, slices, shape, names)
-    if all(part.numbers == tuple(range(start, count, len(slices))) for start, part in enumerate(parts)):
+    if all(
+        part.numbers == tuple(range(start, count, len(slices))) for start, part in enumerate(parts)
+    ):
         return (
             claim
             if claim.status is ClaimStatus.DEALT
             else SliceClaim(ClaimStatus.DEALT, f"the code of {names} deals the rows out")
         )
     rows = _numbers(parts, count) or []
-    is_literal = bool(rows) and not (shape and shape[0]) and _parts(slices, 2 * count, shape) == parts
+    is_literal = (
+        bool(rows) and not (shape and shape[0]) and _parts(slices, 2 * count, shape) == parts
+    )
     if is_literal and rows == list(range(len(rows))):
         return _of_one_batch(claim, len(rows), names)
     if claim.status is ClaimStatus.OTHERWISE:
@@ -172,26 +190,39 @@ def _of_one_batch(claim: SliceClaim, count: int, names: str) -> SliceClaim:
     """The claim of slices that take the first rows of any batch, in order: they know the batch that they are for."""
     if claim.status in UNSURE:
         return SliceClaim(
-            ClaimStatus.PARTLY, f"the code of {names} takes the first {count} rows, each once and in order"
+            ClaimStatus.PARTLY,
+            f"the code of {names} takes the first {count} rows, each once and in order",
         )
     return claim._replace(status=ClaimStatus.PARTLY) if claim.status is ClaimStatus.DEALT else claim
 
 
 def _confirmed(
-    claim: SliceClaim, parts: Sequence[CodeRows], slices: Sequence[Slice], shape: Shape | None, names: str
+    claim: SliceClaim,
+    parts: Sequence[CodeRows],
+    slices: Sequence[Slice],
+    shape: Shape | None,
+    names: str,
 ) -> SliceClaim:
     """The claim of slices that take all rows in order; where the numbers do not tell it, their code does."""
     if claim.status not in {ClaimStatus.PARTLY, ClaimStatus.UNEXPLAINED, ClaimStatus.OTHERWISE}:
         return claim
     count = sum(len(part.numbers) for part in parts)
     is_whole = all(part.numbers for part in parts)
-    if not (shape and shape[0] == count):  # where the batch is fixed, these are all rows that there ever are
+    if not (
+        shape and shape[0] == count
+    ):  # where the batch is fixed, these are all rows that there ever are
         is_whole = is_whole and _takes_in_order(slices, 2 * count, shape) is True
         is_whole = is_whole and _takes_in_order(slices, 2 * count + 1, shape) is not False
     if not is_whole:
-        return claim._replace(status=ClaimStatus.OTHERWISE) if claim.status is ClaimStatus.UNEXPLAINED else claim
+        return (
+            claim._replace(status=ClaimStatus.OTHERWISE)
+            if claim.status is ClaimStatus.UNEXPLAINED
+            else claim
+        )
     edges = tuple(part.numbers[0] / count for part in parts)
-    return SliceClaim(ClaimStatus.ROWS, f"the code of {names} takes all rows, each once and in order", edges)
+    return SliceClaim(
+        ClaimStatus.ROWS, f"the code of {names} takes all rows, each once and in order", edges
+    )
 
 
 def _takes_in_order(slices: Sequence[Slice], count: int, shape: Shape | None) -> bool | None:
@@ -218,7 +249,9 @@ def _numbers(parts: Sequence[CodeRows], count: int) -> list[int] | None:
     return [number for part in parts for number in part.numbers] if total <= count else None
 
 
-def objection_to_merge(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> str | None:
+def objection_to_merge(
+    layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool
+) -> str | None:
     """Return why a layer with stored code is not a merge of so many towers; None if it may be.
 
     `shape` is that of what a tower gives, `dealt_out`: every tower holds each k-th row. A merge must give all rows back
@@ -229,7 +262,11 @@ def objection_to_merge(layer: Layer, towers: int, shape: Shape | None = None, *,
         return _computes(layer)
     if joined.change:
         return f"the code of {layer.name} does more than join rows: it {joined.change}"
-    return None if _are_all(joined, towers) else f"the code of {layer.name} joins the rows in another order"
+    return (
+        None
+        if _are_all(joined, towers)
+        else f"the code of {layer.name} joins the rows in another order"
+    )
 
 
 def _computes(layer: Layer) -> str | None:
@@ -237,9 +274,15 @@ def _computes(layer: Layer) -> str | None:
     code = layer_facts.stored_code(layer)
     if code is None:
         return None
-    computing = (name for name in code.names if name in TURNING or _computes_with_tensors(plain_name(name)))
+    computing = (
+        name for name in code.names if name in TURNING or _computes_with_tensors(plain_name(name))
+    )
     name = min((name for name in computing if name not in OF_PYTHON), default=None)
-    return f"the code of {layer.name} uses `{name}`, and cannot be followed" if name is not None else None
+    return (
+        f"the code of {layer.name} uses `{name}`, and cannot be followed"
+        if name is not None
+        else None
+    )
 
 
 def _computes_with_tensors(name: str) -> bool:
@@ -270,7 +313,9 @@ def is_shown(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out
     return joined is not None and not joined.is_partly
 
 
-def puts_together(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> bool:
+def puts_together(
+    layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool
+) -> bool:
     """Return True if the code of a layer can be followed, and gives the rows of so many towers back in order."""
     joined = _merge_result(layer, towers, shape, dealt_out=dealt_out)
     return joined is not None and not joined.is_partly and _gives_back(joined, towers)
@@ -296,7 +341,9 @@ def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
 def _rows_made(shapes: Sequence[Shape | None], layer: Layer) -> RowsMade:
     from unnest.core.recognise import code_dependence  # with the tables of nine Pythons
 
-    return code_dependence.rows_made(layer.settings.get("function"), _arguments(layer), shapes, RANKS)
+    return code_dependence.rows_made(
+        layer.settings.get("function"), _arguments(layer), shapes, RANKS
+    )
 
 
 ROWS_A_TOWER = 2
@@ -306,17 +353,25 @@ def _are_all(joined: CodeRows, towers: int) -> bool:
     return joined.numbers == tuple(range(towers * ROWS_A_TOWER))
 
 
-def _merge_result(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> CodeRows | None:
+def _merge_result(
+    layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool
+) -> CodeRows | None:
     """Return the effect of a layer's code on the rows of so many towers; None if it cannot be followed."""
     numbers, n = np.arange(towers * ROWS_A_TOWER, dtype=np.int32), ROWS_A_TOWER
-    parts = [numbers[k::towers] if dealt_out else numbers[n * k : n * (k + 1)] for k in range(towers)]
+    parts = [
+        numbers[k::towers] if dealt_out else numbers[n * k : n * (k + 1)] for k in range(towers)
+    ]
     results = _of_code(
-        layer, (_merge_result, towers, dealt_out, shape and shape[1:]), partial(_result_rows, parts, shape)
+        layer,
+        (_merge_result, towers, dealt_out, shape and shape[1:]),
+        partial(_result_rows, parts, shape),
     )
     return results[0] if results is not None and len(results) == 1 else None
 
 
-def _parts(slices: Sequence[Slice], count: int, shape: Shape | None = None) -> list[CodeRows] | None:
+def _parts(
+    slices: Sequence[Slice], count: int, shape: Shape | None = None
+) -> list[CodeRows] | None:
     """The rows that each slice takes of so many; None where the code of one cannot be followed."""
     parts = [part for part in _each(slices, count, shape) if part is not None]
     return parts if len(parts) == len(slices) else None
@@ -335,13 +390,19 @@ def _each(slices: Sequence[Slice], count: int, shape: Shape | None = None) -> li
     return parts
 
 
-def _slice_result(layer: Layer, count: int, shape: Shape | None) -> tuple[CodeRows | None, ...] | None:
+def _slice_result(
+    layer: Layer, count: int, shape: Shape | None
+) -> tuple[CodeRows | None, ...] | None:
     """Return the result of a slice's code for so many rows."""
     if count > MAX_ELEMENTS:
         return None
     row = None if shape is None else shape[1:]
     follow = partial(_result_rows, [_numbered(count)], None if row is None else (None, *row))
-    return _of_code(layer, (_slice_result, count, row), follow) if count <= MOST_ROWS else follow(layer)
+    return (
+        _of_code(layer, (_slice_result, count, row), follow)
+        if count <= MOST_ROWS
+        else follow(layer)
+    )
 
 
 def _of_code(layer: Layer, question: Hashable, follow: Callable[[Layer], Answer]) -> Answer:
@@ -350,7 +411,10 @@ def _of_code(layer: Layer, question: Hashable, follow: Callable[[Layer], Answer]
         return follow(layer)
     try:
         code = json.dumps([layer.settings.get(key) for key in ("function", "arguments")])
-    except (RecursionError, TypeError):  # TypeError: a custom mapping, in an architecture that a caller gave
+    except (
+        RecursionError,
+        TypeError,
+    ):  # TypeError: a custom mapping, in an architecture that a caller gave
         return follow(layer)
     return memoize_across_files((question, code), partial(follow, layer))
 
@@ -365,13 +429,19 @@ RANKS = (2, 4, 3, 5)
 """Of the tensor, tried in turn: a file does not always say how many axes a Lambda is given."""
 
 
-def _result_rows(rows: Sequence[Array], shape: Shape | None, layer: Layer) -> tuple[CodeRows | None, ...] | None:
+def _result_rows(
+    rows: Sequence[Array], shape: Shape | None, layer: Layer
+) -> tuple[CodeRows | None, ...] | None:
     """The rows in each result of a layer's code, of tensors with these rows; None where it cannot be followed."""
     if not layer_facts.is_function(layer):
         return None
-    from unnest.core.recognise import traced_rows  # with the tables of nine Pythons, which most graphs do not need
+    from unnest.core.recognise import (
+        traced_rows,
+    )  # with the tables of nine Pythons, which most graphs do not need
 
-    return traced_rows.rows_of_code(layer.settings.get("function"), _arguments(layer), rows, shape, RANKS)
+    return traced_rows.rows_of_code(
+        layer.settings.get("function"), _arguments(layer), rows, shape, RANKS
+    )
 
 
 def _arguments(layer: Layer) -> JsonObject:

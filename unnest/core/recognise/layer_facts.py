@@ -131,10 +131,16 @@ def _runs_others_code(stored: JsonObject) -> bool:
         if "class_name" not in part or not isinstance(config, Mapping) or "name" not in config:
             continue
         class_name = str(part["class_name"])
-        if part is not stored and (class_name == "Lambda" or not (is_keras_class(class_name, part) or is_model(part))):
+        if part is not stored and (
+            class_name == "Lambda" or not (is_keras_class(class_name, part) or is_model(part))
+        ):
             return True
         # Keras 3 writes the names of its own activations as texts, and custom functions as objects.
-        named = {key: value for key, value in config.items() if "module" not in part or not isinstance(value, str)}
+        named = {
+            key: value
+            for key, value in config.items()
+            if "module" not in part or not isinstance(value, str)
+        }
         if any(activations(named, ())):
             return True
     return False
@@ -142,7 +148,11 @@ def _runs_others_code(stored: JsonObject) -> bool:
 
 def is_function(layer: Layer) -> bool:
     """Return True if a layer runs a custom function (Keras's Lambda)."""
-    return "function" in layer.settings or "arguments" in layer.settings or layer.class_name == "Lambda"
+    return (
+        "function" in layer.settings
+        or "arguments" in layer.settings
+        or layer.class_name == "Lambda"
+    )
 
 
 def shows_how(layer: Layer) -> bool:
@@ -156,7 +166,9 @@ def keeps_rows(layer: Layer) -> str | None:
     code = stored_code(layer)
     if code is None:
         keeps = not is_function(layer) and is_keras_class(layer.class_name, layer.stored)
-        return f"{layer.name} is Keras's {layer.class_name}, which keeps all rows" if keeps else None
+        return (
+            f"{layer.name} is Keras's {layer.class_name}, which keeps all rows" if keeps else None
+        )
     if _uses(code.names, CUTTING):
         return None
     if _uses(code.names, MOVING):
@@ -201,7 +213,9 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
         axes = [arguments["axis"]] if isinstance(arguments, Mapping) and "axis" in arguments else []
         return _code_joins(config.get("function"), axes)
     axis = _axis(config)
-    may_join = layer.class_name in JOINING_LAYERS or not is_keras_class(layer.class_name, layer.stored)
+    may_join = layer.class_name in JOINING_LAYERS or not is_keras_class(
+        layer.class_name, layer.stored
+    )
     # Keras's own joins along the last axis where none is stored, and takes whole numbers alone.
     return None if axis is None and layer.class_name != "Concatenate" else axis == 0 and may_join
 
@@ -229,7 +243,9 @@ JOINING_LAYERS = frozenset({"Concatenate", "Merge", "Lambda"})
 
 def may_join(layer: Layer) -> bool:
     """Return True if a layer may put rows together, at a glance: most graphs hold none that does."""
-    if layer.class_name == "Concatenate" and ((axis := _axis(layer.settings)) is None or axis == -1 or axis > 1):
+    if layer.class_name == "Concatenate" and (
+        (axis := _axis(layer.settings)) is None or axis == -1 or axis > 1
+    ):
         return False
     joins = layer.class_name in JOINING_LAYERS or layer.class_name == "Add"  # of rows between zeros
     return "trainable" not in layer.settings or joins or not layer_record(layer.class_name).exported
@@ -272,15 +288,25 @@ def _looked_up(model: JsonObject) -> WhoseWeights:
             holders.add("normalizations")
         elif has_initializers(layer.config) or not is_own:
             return "others"
-    return "others" if "others" in holders else "normalizations" if "normalizations" in holders else "nobody"
+    return (
+        "others"
+        if "others" in holders
+        else "normalizations"
+        if "normalizations" in holders
+        else "nobody"
+    )
 
 
 def combines(layer: Layer) -> bool:
     """Return True if a layer says that it adds its inputs up, averages or stacks them."""
     code = lambda_code.code(layer.settings.get("function", layer.settings.get("mode")))
     if code is None:
-        return bool(layer_record(layer.class_name).combines) and is_keras_class(layer.class_name, layer.stored)
-    stacks = any(_says(n, ("stack",)) for n in code.names) and not any(_says(n, ("reshape",)) for n in code.names)
+        return bool(layer_record(layer.class_name).combines) and is_keras_class(
+            layer.class_name, layer.stored
+        )
+    stacks = any(_says(n, ("stack",)) for n in code.names) and not any(
+        _says(n, ("reshape",)) for n in code.names
+    )
     names = code.names - code.plain if _uses(code.names, STITCHING) else code.names
     return stacks or _uses(names, COMBINING)
 
@@ -299,7 +325,9 @@ def passes_on(layer: Layer, call: Call) -> bool:
     if what is not None:
         return _says(what.name, PASSING)
     if layer.settings.get("activation") == "linear":
-        return layer.settings.keys() - OF_EVERY_LAYER == {"activation"} and not _takes_less(layer.settings.get("dtype"))
+        return layer.settings.keys() - OF_EVERY_LAYER == {"activation"} and not _takes_less(
+            layer.settings.get("dtype")
+        )
     code = stored_code(layer)
     if code is None or code.captures or code.numbers or layer.settings.get("arguments"):
         return False

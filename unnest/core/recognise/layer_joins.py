@@ -31,7 +31,11 @@ def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
     """Yield every layer that joins calls of nested models alone, with the objection where these are no towers."""
     for at, call in graph.calls():
         layer = graph.layers[at.layer]
-        if not call.reads or not layer_facts.is_weightless(layer) or is_part_of_a_larger_merge(graph, at):
+        if (
+            not call.reads
+            or not layer_facts.is_weightless(layer)
+            or is_part_of_a_larger_merge(graph, at)
+        ):
             continue
         operands, calls = expand_join(graph, at)
         if not all(is_model(graph.layers[ref.layer].stored) for ref in operands):
@@ -41,11 +45,12 @@ def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
             on_batch = None  # to join one tower is to pass it on
         reason = _joins_no_towers(at, operands)
         if reason is None and on_batch is False:
-            reason = (
-                f"{at.layer} ({layer.class_name}) does not line the outputs of {operands[0].layer} up along the batch"
-            )
+            join, template = f"{at.layer} ({layer.class_name})", operands[0].layer
+            reason = f"{join} does not line the outputs of {template} up along the batch"
         if reason is None or len(operands) > 1:
-            yield LayerJoin(Merge(operands[0].tensor, tuple(calls), on_batch), tuple(operands), reason)
+            yield LayerJoin(
+                Merge(operands[0].tensor, tuple(calls), on_batch), tuple(operands), reason
+            )
 
 
 def joins_of_tensors(graph: Graph) -> Iterator[LayerJoin]:
@@ -65,7 +70,10 @@ def joins_of_tensors(graph: Graph) -> Iterator[LayerJoin]:
         operands, calls = expand_join(graph, at)
         is_join = bool(operands) and (not says_so or on_batch_axis(graph, calls) is True)
         if is_join and len({*operands}) == len(operands):
-            yield LayerJoin(Merge(operands[0].tensor, tuple(calls), on_batch_axis=says_so or None), tuple(operands))
+            yield LayerJoin(
+                Merge(operands[0].tensor, tuple(calls), on_batch_axis=says_so or None),
+                tuple(operands),
+            )
 
 
 def _joins_no_towers(at: CallId, operands: Sequence[Ref]) -> str | None:
@@ -147,7 +155,10 @@ def _is_within_a_join(graph: Graph, ref: Ref) -> bool:
 
 def passes_on(graph: Graph, at: CallId) -> bool:
     """Return True if a layer is there for its name or device alone, in front of one reader."""
-    return layer_facts.passes_on(graph.layers[at.layer], graph.call(at)) and len(graph.readers.get(at, ())) == 1
+    return (
+        layer_facts.passes_on(graph.layers[at.layer], graph.call(at))
+        and len(graph.readers.get(at, ())) == 1
+    )
 
 
 def on_batch_axis(graph: Graph, calls: Sequence[CallId]) -> bool | None:
@@ -183,11 +194,17 @@ def check_joins(
             f"{merges[0].layer} adds, averages or stacks the outputs of {model} instead of lining them up"
         )
     for merge in merges:
-        if layer_facts.combines(graph.layers[merge.layer]) and not _averages_numbers(graph, template, merge):
-            raise NotAWrapper(f"{merge.layer} makes one of the rows of {model}'s outputs instead of lining them up")
+        if layer_facts.combines(graph.layers[merge.layer]) and not _averages_numbers(
+            graph, template, merge
+        ):
+            raise NotAWrapper(
+                f"{merge.layer} makes one of the rows of {model}'s outputs instead of lining them up"
+            )
 
 
-def check_code(graph: Graph, merge: Merge, towers: int, shape: Shape | None, *, dealt_out: bool) -> None:
+def check_code(
+    graph: Graph, merge: Merge, towers: int, shape: Shape | None, *, dealt_out: bool
+) -> None:
     """Check the code of a merge of all towers, if it can be followed; `shape` is that of each tower's output.
 
     Raises:
@@ -196,12 +213,16 @@ def check_code(graph: Graph, merge: Merge, towers: int, shape: Shape | None, *, 
     """
     if len(graph.call(merge.calls[0]).reads) < towers:
         return
-    reason = lambda_slices.objection_to_merge(graph.layers[merge.layer], towers, shape, dealt_out=dealt_out)
+    reason = lambda_slices.objection_to_merge(
+        graph.layers[merge.layer], towers, shape, dealt_out=dealt_out
+    )
     if reason is not None:
         raise NotAWrapper(reason)
 
 
-def is_shown(graph: Graph, merge: Merge, towers: int, shape: Shape | None, *, dealt_out: bool) -> bool:
+def is_shown(
+    graph: Graph, merge: Merge, towers: int, shape: Shape | None, *, dealt_out: bool
+) -> bool:
     """Return True unless a merge of all towers has code that cannot be followed; arguments as `check_code` has them."""
     if len(graph.call(merge.calls[0]).reads) != towers:
         return True
@@ -215,7 +236,9 @@ def has_code(graph: Graph, merge: Merge) -> bool:
 
 def _averages_numbers(graph: Graph, template: Graph, merge: Merge) -> bool:
     """Return True if a merge averages an output that may be a single number, such as a loss."""
-    return layer_facts.averages(graph.layers[merge.layer]) and _may_be_a_number(template, merge.output)
+    return layer_facts.averages(graph.layers[merge.layer]) and _may_be_a_number(
+        template, merge.output
+    )
 
 
 def _may_be_a_number(template: Graph, index: int) -> bool:

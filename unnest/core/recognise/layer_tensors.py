@@ -77,7 +77,10 @@ class LayerTensors(SearchedGraph):
         """True if a layer says that it lines its inputs up along the batch, none of which slices or moves make."""
         layer, reads = self.graph.layers[ref.layer], self.reads(ref.call)
         is_of_layers = not any(self.of(read.call).name for read in reads)
-        return is_of_layers and layer_facts.joins_on_batch_axis(layer, self.graph.call(ref.call)) is True
+        return (
+            is_of_layers
+            and layer_facts.joins_on_batch_axis(layer, self.graph.call(ref.call)) is True
+        )
 
     def backwards(self) -> Iterator[Ref]:
         """The first tensor of every call."""
@@ -104,7 +107,11 @@ class LayerTensors(SearchedGraph):
             return NOTHING
         what = parse_op_call(layer, call)
         try:
-            return _of_keras(layer, call) if what is None else with_refs(what, self.graph.layers, self._ref)
+            return (
+                _of_keras(layer, call)
+                if what is None
+                else with_refs(what, self.graph.layers, self._ref)
+            )
         except Unknown:
             return NOTHING
 
@@ -126,7 +133,10 @@ class LayerTensors(SearchedGraph):
 
     def _code_result(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> RowsMade:
         """Return the effect of a layer's code on its inputs: followed once, for whatever output of the model."""
-        layer, shapes = self.graph.layers[at.layer], tuple(self.shape(ref, known) for ref in self.graph.call(at).reads)
+        layer, shapes = (
+            self.graph.layers[at.layer],
+            tuple(self.shape(ref, known) for ref in self.graph.call(at).reads),
+        )
         made = self._made.get((layer.name, shapes))
         if made is None:
             made = self._made[layer.name, shapes] = lambda_slices.rows_made(layer, shapes)
@@ -145,7 +155,9 @@ class LayerTensors(SearchedGraph):
         """Return why calls of layers are not the same computation: other arguments, other weights, other settings."""
         names = [*dict.fromkeys(ref.layer for ref in column)]
         calls = [self.graph.call(ref.call) for ref in column]
-        arguments = [tensor_refs.without_tensors(call.arguments, self.graph.layers) for call in calls]
+        arguments = [
+            tensor_refs.without_tensors(call.arguments, self.graph.layers) for call in calls
+        ]
         if any(other != arguments[0] for other in arguments):
             return f"the calls of {' and '.join(names[:2])} differ in more than their tensors"
         layers = [self.graph.layers[name] for name in names]
@@ -158,7 +170,11 @@ class LayerTensors(SearchedGraph):
     def unread(self, column: Column) -> str:
         """Also where Keras stored an operation's first argument alone, which is no tensor (`einsum`, up to 2.15)."""
         calls = [(self.graph.layers[ref.layer], self.graph.call(ref.call)) for ref in column]
-        untold = [layer.name for layer, call in calls if not call.reads and parse_op_call(layer, call) is not None]
+        untold = [
+            layer.name
+            for layer, call in calls
+            if not call.reads and parse_op_call(layer, call) is not None
+        ]
         if len(untold) == len(column):
             return f"the file does not tell which tensors {', '.join(untold[:4])} are called on"
         return super().unread(column)
@@ -184,7 +200,11 @@ class LayerTensors(SearchedGraph):
                 layer, after = self.graph.layers[here.layer], [shapes[read] for read in reads]
                 is_of_keras = parse_op_call(layer, self.graph.call(here.call)) is None
                 of_reads = dict(zip(reads, after, strict=True))
-                shapes[here] = _after(layer, after) if is_of_keras else call_shape(self.parsed(here.call), of_reads)
+                shapes[here] = (
+                    _after(layer, after)
+                    if is_of_keras
+                    else call_shape(self.parsed(here.call), of_reads)
+                )
         shape = shapes[ref]
         return self.supposed.get(ref) if shape is None else shape
 
@@ -197,14 +217,18 @@ class LayerTensors(SearchedGraph):
         if self.reads(ref.call):
             return None
         shape = layer_facts.stored_shape(layer)
-        return shape if is_input(layer.stored) else _after(layer, [shape])  # a Sequential's first layer
+        return (
+            shape if is_input(layer.stored) else _after(layer, [shape])
+        )  # a Sequential's first layer
 
     def _shape_of_output(self, model: Layer, output: int) -> Shape | None:
         """Worked out once, however often the model is called: models nest, and every level has several towers."""
         if (model.name, output) not in self._outputs:
             inner = read(model.stored)
             is_one = output < len(inner.outputs)
-            self._outputs[model.name, output] = LayerTensors(inner).shape(inner.outputs[output]) if is_one else None
+            self._outputs[model.name, output] = (
+                LayerTensors(inner).shape(inner.outputs[output]) if is_one else None
+            )
         return self._outputs[model.name, output]
 
     def is_number(self, ref: Ref) -> bool:
@@ -218,7 +242,11 @@ class LayerTensors(SearchedGraph):
         if graph.shape(ref) == ():
             return True
         what = graph.of(ref.call)
-        while what.name == "reshape" and (shape := [*shape_of(what)]) and all(size == 1 for size in shape):
+        while (
+            what.name == "reshape"
+            and (shape := [*shape_of(what)])
+            and all(size == 1 for size in shape)
+        ):
             ref = graph.reads(ref.call)[0]
             what = graph.of(ref.call)
         if not what.name and layer_facts.is_function(graph.graph.layers[ref.layer]):
@@ -226,13 +254,17 @@ class LayerTensors(SearchedGraph):
         if what.name not in AVERAGED:
             return False
         axes = argument(what, "axis")
-        return not argument(what, "keepdims") and (axes is None or axes == 0 or (isinstance(axes, list) and 0 in axes))
+        return not argument(what, "keepdims") and (
+            axes is None or axes == 0 or (isinstance(axes, list) and 0 in axes)
+        )
 
 
 def _of_keras(layer: Layer, call: Call) -> OpCall:
     """One of Keras's own layers that puts tensors together, as the operation that it is."""
     reads = [*call.reads]
-    is_code_for_one = len(reads) == 1 and layer_facts.is_function(layer)  # which joins it with itself
+    is_code_for_one = len(reads) == 1 and layer_facts.is_function(
+        layer
+    )  # which joins it with itself
     if not is_code_for_one and layer_facts.joins_on_batch_axis(layer, call):
         return OpCall("concat", [reads, 0], {})
     if len(reads) == 1 and "function" not in layer.settings and layer_facts.passes_on(layer, call):
@@ -243,7 +275,9 @@ def _of_keras(layer: Layer, call: Call) -> OpCall:
     if layer.class_name == "Merge":
         record = MERGE_MODES.get(str(layer.settings.get("mode")), record)
     if record.merges == "concat":
-        return OpCall("concat", [reads, layer.settings.get("axis", layer.settings.get("concat_axis", -1))], {})
+        return OpCall(
+            "concat", [reads, layer.settings.get("axis", layer.settings.get("concat_axis", -1))], {}
+        )
     return OpCall(record.merges, [reads], {})
 
 
@@ -261,7 +295,9 @@ def _of_rows(layer: Layer, reads: list[Ref]) -> OpCall:
 
 def _may_have_weights(layer: Layer, graph: Graph) -> bool:
     """True if two layers of this kind may hold different weights: all but operations and Keras's own without any."""
-    promises = promised(layer.class_name, layer.config)  # of Keras 1's configs too, some of which hold no initializers
+    promises = promised(
+        layer.class_name, layer.config
+    )  # of Keras 1's configs too, some of which hold no initializers
     if not layer_facts.is_weightless(layer) or (promises is not None and promises.total):
         return True
     if is_operation(layer, graph.call(CallId(layer.name, 0))):
@@ -271,7 +307,9 @@ def _may_have_weights(layer: Layer, graph: Graph) -> bool:
         return True
     if record.weight_count is not None:
         return record.weight_count(layer.settings) > 0
-    holds_no_models = layer.class_name == "Merge" and not layer.settings.get("layers")  # Keras 1's may hold branches
+    holds_no_models = layer.class_name == "Merge" and not layer.settings.get(
+        "layers"
+    )  # Keras 1's may hold branches
     return not (record.is_plain or holds_no_models) or bool(record.adapted_argument)
 
 
@@ -281,17 +319,28 @@ NAMES = frozenset({"name", "shared_object_id"})
 
 def _settings(layer: Layer) -> Json:
     """A config without the names in it; a NodeDef's inputs are names too."""
-    settings: dict[str, Json] = {key: value for key, value in layer.settings.items() if key not in NAMES}
+    settings: dict[str, Json] = {
+        key: value for key, value in layer.settings.items() if key not in NAMES
+    }
     node = parse_node_def(settings.get("node_def"))
     if node is not None:
-        settings["node_def"] = {key: value for key, value in node.items() if key not in ("name", "input")}
+        settings["node_def"] = {
+            key: value for key, value in node.items() if key not in ("name", "input")
+        }
     return settings
 
 
-AVERAGED = frozenset(name for name, each in OPERATIONS.items() if each.function in (np.mean, np.sum))
+AVERAGED = frozenset(
+    name for name, each in OPERATIONS.items() if each.function in (np.mean, np.sum)
+)
 """Operations that make one number, a loss say, of all numbers of a tensor."""
 
-OF_CODE = {RowsMade.KEPT: "rowwise", RowsMade.MIXED: "mixes", RowsMade.ONE: "mixes", RowsMade.OTHERS: "takes"}
+OF_CODE = {
+    RowsMade.KEPT: "rowwise",
+    RowsMade.MIXED: "mixes",
+    RowsMade.ONE: "mixes",
+    RowsMade.OTHERS: "takes",
+}
 """The names that stand for stored code which leaves the rows where they are, works along them, or takes some."""
 
 
@@ -306,7 +355,9 @@ def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:
     if len(shapes) > 1 and layer_record(layer.class_name).is_elementwise:
         return result_shape(OpCall("addn", [tensors], {}))
     if len(shapes) > 1:  # of two matrices, one number for each row
-        is_dot = layer.class_name == "Dot" and all(each is not None and len(each) == MATRIX for each in shapes)
+        is_dot = layer.class_name == "Dot" and all(
+            each is not None and len(each) == MATRIX for each in shapes
+        )
         return (shape[0], 1) if is_dot else None
     try:
         return output_shape(today(layer.class_name), layer.settings, shape)

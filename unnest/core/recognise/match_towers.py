@@ -42,7 +42,11 @@ class Copies:
 
 
 def walk_back(
-    graph: SearchedGraph, operands: Column, source: Callable[[Column], Ref | None], *, may_share: bool = False
+    graph: SearchedGraph,
+    operands: Column,
+    source: Callable[[Column], Ref | None],
+    *,
+    may_share: bool = False,
 ) -> Copies:
     """Return the towers that end in these operands, one or several. Raises Unlike.
 

@@ -86,11 +86,17 @@ def _numbers(graph: SearchedGraph, tensor: Ref, marks: _Marks) -> tuple[Column, 
 def _is_mean(graph: SearchedGraph, tensor: Ref, numbers: Column) -> bool:
     """Return True if a tensor is the mean of others, whatever their values."""
     for values in np.random.default_rng(len(numbers)).uniform(1.0, 2.0, (2, len(numbers))):
-        given: dict[Ref, Array] = {ref: np.asarray(value) for ref, value in zip(numbers, values, strict=True)}
+        given: dict[Ref, Array] = {
+            ref: np.asarray(value) for ref, value in zip(numbers, values, strict=True)
+        }
         try:
             result = Values(graph, DIVISIBLE, 0, given).of(tensor)
         except NOT_COMPUTED:
             return False
-        if result.shape != () or result.dtype.kind != "f" or not np.isclose(float(result), values.mean(), rtol=1e-5):
+        if (
+            result.shape != ()
+            or result.dtype.kind != "f"
+            or not np.isclose(float(result), values.mean(), rtol=1e-5)
+        ):
             return False
     return True

@@ -12,7 +12,13 @@ from collections.abc import Callable, Container, Mapping, Sequence
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer
-from unnest.core.frontends.node_def import keras3_call, node_attributes, node_call, node_inputs, parse_node_def
+from unnest.core.frontends.node_def import (
+    keras3_call,
+    node_attributes,
+    node_call,
+    node_inputs,
+    parse_node_def,
+)
 from unnest.core.model import Json, JsonObject, Ref, Unknown
 from unnest.core.ops.call import OpCall, Value, plain_name
 from unnest.core.ops.registry import argument
@@ -43,12 +49,16 @@ def shape_of(what: OpCall) -> Sequence[Json]:
     """The shape that a call brings a tensor into, as it is stored; empty where that is computed, or none."""
     shape = argument(what, "shape")
     is_literal = (
-        isinstance(shape, Sequence) and not isinstance(shape, str) and not (shape and isinstance(shape[0], str))
+        isinstance(shape, Sequence)
+        and not isinstance(shape, str)
+        and not (shape and isinstance(shape[0], str))
     )
     return shape if is_literal else ()
 
 
-def with_refs(what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.RawRef], Ref]) -> OpCall:
+def with_refs(
+    what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.RawRef], Ref]
+) -> OpCall:
     """The same call with a Ref for every tensor, and Python's own slices. Raises Unknown."""
 
     def value_of(stored: Json) -> Value:
@@ -69,12 +79,20 @@ def with_refs(what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.R
         if kind == "__ellipsis__":
             return ...
         if kind in ("__tuple__", "__numpy__", "__tensor__"):
-            return value_of(config.get("value", config.get("items")) if isinstance(config, Mapping) else config)
-        if isinstance(config, Mapping) and (kind == "__slice__" or {"start", "stop"} <= config.keys()):
+            return value_of(
+                config.get("value", config.get("items")) if isinstance(config, Mapping) else config
+            )
+        if isinstance(config, Mapping) and (
+            kind == "__slice__" or {"start", "stop"} <= config.keys()
+        ):
             return slice(*(value_of(config.get(bound)) for bound in ("start", "stop", "step")))
         return {key: value_of(part) for key, part in stored.items()}
 
-    return OpCall(what.name, [value_of(v) for v in what.args], {k: value_of(v) for k, v in what.kwargs.items()})
+    return OpCall(
+        what.name,
+        [value_of(v) for v in what.args],
+        {k: value_of(v) for k, v in what.kwargs.items()},
+    )
 
 
 def _of_function(function: str, stored: Json) -> OpCall | None:
@@ -104,7 +122,9 @@ def _of_node_def(node: JsonObject | None, config: JsonObject, stored: Json) -> O
     """Inputs go by number: the constants are numbered, the layer's inputs fill the rest."""
     node = node or {}
     inputs, constants = node.get("input"), config.get("constants") or {}
-    if not isinstance(inputs, list) and "op" in node:  # protobuf's text, of which only the name is read
+    if (
+        not isinstance(inputs, list) and "op" in node
+    ):  # protobuf's text, of which only the name is read
         return OpCall(str(node["op"]).lower(), (), {})
     if not isinstance(inputs, list) or not isinstance(stored, Sequence) or not stored:
         return None
@@ -113,7 +133,9 @@ def _of_node_def(node: JsonObject | None, config: JsonObject, stored: Json) -> O
     count = sum(1 for name in inputs if not str(name).startswith("^"))
     tensors = [_tensor(ref) for ref in ([stored] if isinstance(stored[0], str) else stored)]
     try:
-        return node_call(str(node.get("op")), node_inputs(constants, tensors, count), node_attributes(node))
+        return node_call(
+            str(node.get("op")), node_inputs(constants, tensors, count), node_attributes(node)
+        )
     except ValueError:
         return None
 

@@ -21,7 +21,9 @@ CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 #: Calls in calls; real graphs have three or four.
 MAX_DEPTH = 200
 #: These hand their input on as it is.
-PASSES = frozenset({"Identity", "StopGradient", "Snapshot", "PreventGradient", "CheckNumerics", "EnsureShape"})
+PASSES = frozenset(
+    {"Identity", "StopGradient", "Snapshot", "PreventGradient", "CheckNumerics", "EnsureShape"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,11 @@ class GraphView:
             graph = self.graph(p.frame)
             if op is None:
                 name = p.tensor.partition(":")[0]
-                known = graph.arg_shapes[graph.args.index(name)] if name in graph.args and graph.arg_shapes else None
+                known = (
+                    graph.arg_shapes[graph.args.index(name)]
+                    if name in graph.args and graph.arg_shapes
+                    else None
+                )
             else:
                 known = op.shapes[number(p.tensor)] if number(p.tensor) < len(op.shapes) else None
             if known is not None:

@@ -112,7 +112,9 @@ class BatchSplit(NamedTuple):
         if self.computed:
             sentences[self.computed] = None
         if self.reach is not None:
-            sentences[f"bounds are numbers: no tower reads more than the first {self.reach} rows"] = None
+            sentences[
+                f"bounds are numbers: no tower reads more than the first {self.reach} rows"
+            ] = None
         return tuple(sentences)
 
     @property
@@ -122,7 +124,10 @@ class BatchSplit(NamedTuple):
 
 
 def split_batch(
-    tensors: LayerTensors, columns: Sequence[Column], facts: Sequence[InputFacts], towers: set[CallId]
+    tensors: LayerTensors,
+    columns: Sequence[Column],
+    facts: Sequence[InputFacts],
+    towers: set[CallId],
 ) -> BatchSplit:
     """Return the slices behind the towers' inputs; `columns` has a tensor of every tower for each input.
 
@@ -131,15 +136,21 @@ def split_batch(
 
     """
     graph, name = tensors.graph, min(towers).layer
-    inputs = [_slices_of(graph, column, known) for column, known in zip(columns, facts, strict=True)]
+    inputs = [
+        _slices_of(graph, column, known) for column, known in zip(columns, facts, strict=True)
+    ]
     if not any(each.parts for each in inputs):
         raise NotAWrapper(f"every call of {name} reads the whole of {columns[0][0].layer}")
     for source in (each.source for each in inputs if not each.parts):
         # A support set, anchors: what every tower takes whole are no rows of the batch, or no tower would run.
         shape = layer_facts.stored_shape(graph.layers[source.layer])
         if graph.call(source.call).reads and (not shape or shape[0] is None):
-            raise NotAWrapper(f"every call of {name} reads all rows of {source.layer}, and parts of the others")
-    calls = _with_bounds(graph, set().union(*(each.calls for each in inputs)), {each.source for each in inputs})
+            raise NotAWrapper(
+                f"every call of {name} reads all rows of {source.layer}, and parts of the others"
+            )
+    calls = _with_bounds(
+        graph, set().union(*(each.calls for each in inputs)), {each.source for each in inputs}
+    )
     slices = {at for each in inputs for step in each.steps for at in step if each.parts}
     if (at := tensors.read_by_others(slices, towers | slices)) is not None:
         raise NotAWrapper(f"{at.layer}, which a tower reads, is read by others too")
@@ -163,9 +174,15 @@ def join_rows(
     """
     graph = tensors.graph
     rows = dict(_claimed_rows(graph, split, merges))
-    expected = {each.source: shape or (None, None) for each, shape in zip(split.inputs, shapes, strict=True)}
-    taken = rows_taken(graph, {each.parts: each.source for each in split.sliced}, expected, rows, joins)
-    computing = [each.source.layer for each in split.sliced if any(_computes(graph, at) for at in each.calls)]
+    expected = {
+        each.source: shape or (None, None) for each, shape in zip(split.inputs, shapes, strict=True)
+    }
+    taken = rows_taken(
+        graph, {each.parts: each.source for each in split.sliced}, expected, rows, joins
+    )
+    computing = [
+        each.source.layer for each in split.sliced if any(_computes(graph, at) for at in each.calls)
+    ]
     if taken.rows is RowOrder.NOT or not slice_claims.agree(split.claims):
         raise NotAWrapper(
             f"computed: the towers do not read all rows of {computing[0]} in order"
@@ -178,15 +195,21 @@ def join_rows(
             raise NotAWrapper(f"it cannot be computed which rows of {computing[0]} the towers read")
     dealt_out = taken.rows is RowOrder.DEALT or ClaimStatus.DEALT in split.statuses
     if dealt_out and any(len(each.claims) > 1 for each in split.inputs):
-        raise NotAWrapper(f"the rows of {split.inputs[0].source.layer} are dealt out more than once")
+        raise NotAWrapper(
+            f"the rows of {split.inputs[0].source.layer} are dealt out more than once"
+        )
     if dealt_out and joins:
-        raise NotAWrapper(f"{joins[0].root.layer} gives all rows of {split.inputs[0].source.layer}, in another order")
+        raise NotAWrapper(
+            f"{joins[0].root.layer} gives all rows of {split.inputs[0].source.layer}, in another order"
+        )
     if not computing:
         return split._replace(dealt_out=dealt_out)
     return split._replace(dealt_out=dealt_out, computed=taken.sentence, reach=taken.reach)
 
 
-def _claimed_rows(graph: Graph, split: BatchSplit, merges: Iterable[CallId]) -> Iterator[tuple[Ref, ClaimedRows]]:
+def _claimed_rows(
+    graph: Graph, split: BatchSplit, merges: Iterable[CallId]
+) -> Iterator[tuple[Ref, ClaimedRows]]:
     """Yield the rows of every opaque slice, and all rows for layers that only hand a tensor on.
 
     Slices without bounds use the bounds of the other inputs.
@@ -225,7 +248,9 @@ def rows_taken(
     if "" in names:
         return Taken(RowOrder.UNKNOWN)
     unknown = {ref: shape for ref, shape in expected.items() if tensors.shape(ref) is None}
-    larger: dict[Ref, Shape] = {ref: (shape[0], *(None for _ in shape[1:])) for ref, shape in unknown.items()}
+    larger: dict[Ref, Shape] = {
+        ref: (shape[0], *(None for _ in shape[1:])) for ref, shape in unknown.items()
+    }
     towers = len(next(iter(sources)))
     sizes = [lcm(DIVISIBLE, towers)] if names <= {CLAIMED} else []
     taken = RowTrial(LayerTensors(graph, larger, claimed), sources, joins).answer(sizes)
@@ -258,9 +283,13 @@ def _check_axes(tensors: LayerTensors, split: BatchSplit) -> None:
 
 def check_shapes(graph: Graph, template: Layer, sources: Sequence[Ref]) -> None:
     """Raise NotAWrapper where a row of a source is no row for the template."""
-    for source, shape in zip(sources, layer_facts.template_shapes(template.stored) or (), strict=False):
+    for source, shape in zip(
+        sources, layer_facts.template_shapes(template.stored) or (), strict=False
+    ):
         if not layer_facts.same_rows(layer_facts.stored_shape(graph.layers[source.layer]), shape):
-            raise NotAWrapper(f"{template.name} takes rows of another shape than those of {source.layer}")
+            raise NotAWrapper(
+                f"{template.name} takes rows of another shape than those of {source.layer}"
+            )
 
 
 def _slices_of(graph: Graph, column: Column, facts: InputFacts) -> InputSlices:
@@ -277,7 +306,9 @@ def _slices_of(graph: Graph, column: Column, facts: InputFacts) -> InputSlices:
     while len({*here}) > 1 or (len(here) == 1 and not slices.parts):
         _check_slices(graph, here)
         if len(slices.steps) == MAX_STEPS:
-            raise NotAWrapper(f"more than {MAX_STEPS} layers lie between the towers and what they read")
+            raise NotAWrapper(
+                f"more than {MAX_STEPS} layers lie between the towers and what they read"
+            )
         slices.steps.append(tuple(ref.call for ref in here))
         if not all(_hands_on(graph, ref.call) for ref in here):
             slices.parts = slices.parts or tuple(here)
@@ -286,7 +317,9 @@ def _slices_of(graph: Graph, column: Column, facts: InputFacts) -> InputSlices:
         here = [graph.call(ref.call).reads[0] for ref in here]
     slices.shown = all(_shows_how(graph, group) for _, group in slices.claims)
     slices.source = here[0]
-    while not is_model(graph.layers[slices.source.layer].stored) and _hands_on(graph, slices.source.call):
+    while not is_model(graph.layers[slices.source.layer].stored) and _hands_on(
+        graph, slices.source.call
+    ):
         slices.passed.add(slices.source.call)
         slices.source = graph.call(slices.source.call).reads[0]
     return slices
@@ -299,10 +332,14 @@ def _check_slices(graph: Graph, refs: Sequence[Ref]) -> None:
             layers = [*dict.fromkeys(each.layer for each in refs)]
             raise NotAWrapper(f"the towers read different tensors: {listed(layers)}")
         if not can_slice(graph, ref.call):
-            raise NotAWrapper(f"{ref.layer}, which has weights, stands between the towers and what they read")
+            raise NotAWrapper(
+                f"{ref.layer}, which has weights, stands between the towers and what they read"
+            )
 
 
-def _claims(graph: Graph, refs: Sequence[Ref], facts: InputFacts) -> list[tuple[SliceClaim, list[Ref]]]:
+def _claims(
+    graph: Graph, refs: Sequence[Ref], facts: InputFacts
+) -> list[tuple[SliceClaim, list[Ref]]]:
     """Return the claims of opaque slices, one step of all towers, by the tensor that they cut. Raises NotAWrapper."""
     groups = _of_one_parent(graph, refs)
     _check_they_cut(graph, refs, groups)
@@ -351,7 +388,9 @@ def _check_they_cut(graph: Graph, refs: Sequence[Ref], groups: Sequence[Sequence
                 f"{group[0].layer} is called on one tensor several times alike, and gives no different parts"
             )
     if len(groups) == len(refs) > 1:
-        raise NotAWrapper(f"{refs[0].layer} stands between a slice and its tower, and cuts nothing in parts")
+        raise NotAWrapper(
+            f"{refs[0].layer} stands between a slice and its tower, and cuts nothing in parts"
+        )
 
 
 def _check_rows_stay_whole(graph: Graph, groups: Iterable[Sequence[Ref]]) -> None:
@@ -366,13 +405,21 @@ def _check_rows_stay_whole(graph: Graph, groups: Iterable[Sequence[Ref]]) -> Non
     """
     for ref in (ref for group in groups for ref in group):
         layer, source = graph.layers[ref.layer], graph.call(ref.call).reads[0]
-        whole = graph.noted_shapes.get(source) or layer_facts.stored_shape(graph.layers[source.layer])
-        promise = layer_facts.promised_shape(layer) if layer_facts.stored_code(layer) is None else None
+        whole = graph.noted_shapes.get(source) or layer_facts.stored_shape(
+            graph.layers[source.layer]
+        )
+        promise = (
+            layer_facts.promised_shape(layer) if layer_facts.stored_code(layer) is None else None
+        )
         if promise is not None and whole is not None and len(promise) != len(whole):
             promise = None  # not what Keras asks for, and what it then ignores
-        noted = graph.noted_shapes.get(ref) or None  # `--keras 3` notes no axes for a tensor of unknown shape
+        noted = (
+            graph.noted_shapes.get(ref) or None
+        )  # `--keras 3` notes no axes for a tensor of unknown shape
         if not all(layer_facts.same_rows(whole, part) for part in (noted, promise)):
-            raise NotAWrapper(f"{ref.layer} gives rows of another shape than those of {source.layer}")
+            raise NotAWrapper(
+                f"{ref.layer} gives rows of another shape than those of {source.layer}"
+            )
 
 
 def _claim(graph: Graph, group: Sequence[Ref], facts: InputFacts) -> SliceClaim:
@@ -398,7 +445,9 @@ def _claim(graph: Graph, group: Sequence[Ref], facts: InputFacts) -> SliceClaim:
     share = facts.shape[0] if facts.shape else None
     if not rows or not share or share * len(group) != rows or rows == share:
         raise NotAWrapper(claim.sentence or f"{group[0].layer} says nothing")
-    return SliceClaim(ClaimStatus.PARTLY, f"{source.name} has {rows} rows, and the template takes {share}")
+    return SliceClaim(
+        ClaimStatus.PARTLY, f"{source.name} has {rows} rows, and the template takes {share}"
+    )
 
 
 def _shows_how(graph: Graph, group: Sequence[Ref]) -> bool:

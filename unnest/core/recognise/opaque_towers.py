@@ -33,10 +33,18 @@ from unnest.core.recognise.opaque_slices import (
 from unnest.core.recognise.slice_arguments import Slice
 from unnest.core.recognise.slice_claims import ClaimStatus
 from unnest.core.recognise.tower_search import Candidate, TowerSet, with_rows_kept
-from unnest.core.recognise.wrapper_types import Merge, NotAWrapper, check_own_layers, check_template, listed
+from unnest.core.recognise.wrapper_types import (
+    Merge,
+    NotAWrapper,
+    check_own_layers,
+    check_template,
+    listed,
+)
 
 
-def calls_of_models(tensors: LayerTensors, vouched: Collection[str]) -> Iterator[Iterator[Candidate]]:
+def calls_of_models(
+    tensors: LayerTensors, vouched: Collection[str]
+) -> Iterator[Iterator[Candidate]]:
     """Yield the calls of nested models that layers join; `vouched` are classes said to cut the batch."""
     groups: dict[tuple[CallId, ...], list[LayerJoin]] = {}
     for join in layer_joins.joins_of_models(tensors.graph):
@@ -51,7 +59,9 @@ def towers_of_own_layers(tensors: LayerTensors) -> Iterator[Iterator[Candidate]]
     groups: dict[frozenset[CallId], list[tuple[LayerJoin, Copies]]] = {}
     for join in layer_joins.joins_of_tensors(tensors.graph):
         try:
-            copies = walk_back(tensors, join.operands, lambda column: _differing_sources(tensors.graph, column))
+            copies = walk_back(
+                tensors, join.operands, lambda column: _differing_sources(tensors.graph, column)
+            )
         except Unlike:
             continue
         if copies.cut_points:
@@ -67,7 +77,11 @@ def lone_calls(tensors: LayerTensors, taken: Collection[CallId]) -> Iterator[Ite
     for name, layer in graph.layers.items():
         reads = [ref for call in layer.calls for ref in call.reads]
         is_called_once = len(layer.calls) == 1 and reads and is_model(layer.stored)
-        if is_called_once and CallId(name, 0) not in taken and all(_is_told_all(graph, ref) for ref in reads):
+        if (
+            is_called_once
+            and CallId(name, 0) not in taken
+            and all(_is_told_all(graph, ref) for ref in reads)
+        ):
             yield iter((LoneCall(tensors, CallId(name, 0)),))
 
 
@@ -75,11 +89,19 @@ def _differing_sources(graph: Graph, column: Column) -> Ref | None:
     """Return the source of slices by stored code or custom classes; None if they are all the same."""
     layers = [graph.layers[ref.layer] for ref in column]
     for ref, layer in zip(column, layers, strict=True):
-        is_custom = layer_facts.is_function(layer) or not is_keras_class(layer.class_name, layer.stored)
-        if not can_slice(graph, ref.call) or is_operation(layer, graph.call(ref.call)) or not is_custom:
+        is_custom = layer_facts.is_function(layer) or not is_keras_class(
+            layer.class_name, layer.stored
+        )
+        if (
+            not can_slice(graph, ref.call)
+            or is_operation(layer, graph.call(ref.call))
+            or not is_custom
+        ):
             return None
     is_split = len({ref.call for ref in column}) == 1
-    settings = [{key: value for key, value in layer.settings.items() if key != "name"} for layer in layers]
+    settings = [
+        {key: value for key, value in layer.settings.items() if key != "name"} for layer in layers
+    ]
     if is_split or any(other != settings[0] for other in settings):
         return graph.call(column[0].call).reads[0]
     return None
@@ -88,7 +110,9 @@ def _differing_sources(graph: Graph, column: Column) -> Ref | None:
 def _is_told_all(graph: Graph, ref: Ref) -> bool:
     """Return True if a layer runs a function that may cut, and its arguments are those of part one of one."""
     layer, call = graph.layers[ref.layer], graph.call(ref.call)
-    if not layer_facts.is_function(layer) or (layer_facts.stored_code(layer) and not layer_facts.shows_how(layer)):
+    if not layer_facts.is_function(layer) or (
+        layer_facts.stored_code(layer) and not layer_facts.shows_how(layer)
+    ):
         return False
     return slice_claims.claim([Slice(layer, call, ref.tensor)]).status is ClaimStatus.ROWS
 
@@ -96,11 +120,16 @@ def _is_told_all(graph: Graph, ref: Ref) -> bool:
 class LayerTowers(Candidate):
     """Towers that layers join, each an output of all towers."""
 
-    def __init__(self, tensors: LayerTensors, merges: Iterable[Merge], operands: Mapping[Ref, Column]) -> None:
+    def __init__(
+        self, tensors: LayerTensors, merges: Iterable[Merge], operands: Mapping[Ref, Column]
+    ) -> None:
         """`operands`: those of every merge, by the joined tensor."""
         self.tensors, self.graph = tensors, tensors.graph
         self.merges = tuple(merges)
-        self.joins = [Joined(each.tensor, operands[each.tensor], frozenset(each.calls)) for each in self.merges]
+        self.joins = [
+            Joined(each.tensor, operands[each.tensor], frozenset(each.calls))
+            for each in self.merges
+        ]
         self.number = len(self.joins[0].operands)
 
     @property
@@ -117,11 +146,15 @@ class LayerTowers(Candidate):
     def are_shown(self, shapes: Mapping[Ref, Shape | None], split: BatchSplit) -> bool:
         """Return True if no merge has code that cannot be followed; `shapes` are those of the towers' outputs."""
         return all(
-            layer_joins.is_shown(self.graph, merge, self.number, shapes.get(merge.tensor), dealt_out=split.dealt_out)
+            layer_joins.is_shown(
+                self.graph, merge, self.number, shapes.get(merge.tensor), dealt_out=split.dealt_out
+            )
             for merge in self.merges
         )
 
-    def tower_set(self, copies: Copies, columns: Sequence[Column], split: BatchSplit, *, is_known: bool) -> TowerSet:
+    def tower_set(
+        self, copies: Copies, columns: Sequence[Column], split: BatchSplit, *, is_known: bool
+    ) -> TowerSet:
         """Return the towers with their slices; `columns` has the towers' tensors for every input of the split."""
         sources = dict(zip(columns, split.sources, strict=False))
         return TowerSet(
@@ -139,13 +172,17 @@ class LayerTowers(Candidate):
 class ModelCalls(LayerTowers):
     """Calls of one nested model, and the layers that join their outputs."""
 
-    def __init__(self, tensors: LayerTensors, joins: Sequence[LayerJoin], vouched: frozenset[str]) -> None:
+    def __init__(
+        self, tensors: LayerTensors, joins: Sequence[LayerJoin], vouched: frozenset[str]
+    ) -> None:
         graph = tensors.graph
         self.objection, self.vouched = joins[0].objection, vouched
         self.calls = joins[0].towers
         self.template = graph.layers[self.calls[0].layer]
         self.model = read(self.template.stored)
-        self.columns: list[Column] = [*zip(*(graph.call(at).reads for at in self.calls), strict=False)]
+        self.columns: list[Column] = [
+            *zip(*(graph.call(at).reads for at in self.calls), strict=False)
+        ]
         merges = _with_outputs(graph, self.model, [join.merge for join in joins])
         operands = {join.merge.tensor: join.operands for join in joins}
         super().__init__(tensors, sorted(merges, key=lambda merge: merge.output), operands)
@@ -165,7 +202,9 @@ class ModelCalls(LayerTowers):
             raise NotAWrapper(f"one output of {self.template.name} is joined more than once")
         if self.tensors.read_by_others(self.calls, self.merge_calls) is not None:
             reader = self.merges[0].layer
-            raise NotAWrapper(f"the outputs of {self.template.name} are read by others than {reader} too")
+            raise NotAWrapper(
+                f"the outputs of {self.template.name} are read by others than {reader} too"
+            )
         inputs = {*self.columns}
         return walk_back(
             self.tensors,
@@ -179,10 +218,18 @@ class ModelCalls(LayerTowers):
         split, called_on = self._split()
         self._check_split(split)
         shapes = self._merge_input_shapes()
-        layer_joins.check_joins(self.graph, self.model, self.calls, self.merges, shapes, dealt_out=split.dealt_out)
-        if not any(merge.on_batch_axis for merge in self.merges) and not self._speaks_for_itself(split):
-            raise NotAWrapper(f"neither {self.merges[0].layer} nor the slices say that the batch is put together again")
-        is_joined = all(merge.on_batch_axis for merge in self.merges) and self.are_shown(shapes, split)
+        layer_joins.check_joins(
+            self.graph, self.model, self.calls, self.merges, shapes, dealt_out=split.dealt_out
+        )
+        if not any(merge.on_batch_axis for merge in self.merges) and not self._speaks_for_itself(
+            split
+        ):
+            raise NotAWrapper(
+                f"neither {self.merges[0].layer} nor the slices say that the batch is put together again"
+            )
+        is_joined = all(merge.on_batch_axis for merge in self.merges) and self.are_shown(
+            shapes, split
+        )
         towers = self.tower_set(copies, self.columns, split, is_known=is_joined and split.is_proven)
         steps = (at.layer for each in split.sliced for step in each.steps for at in step)
         bound_late = tuple(dict.fromkeys(steps)) if ClaimStatus.LATE in split.statuses else ()
@@ -238,7 +285,9 @@ class ModelCalls(LayerTowers):
         fitting = []
         for shape in layer_facts.template_shapes(self.template.stored) or ():
             for each in following:
-                if layer_facts.same_rows(layer_facts.stored_shape(self.graph.layers[each.source.layer]), shape):
+                if layer_facts.same_rows(
+                    layer_facts.stored_shape(self.graph.layers[each.source.layer]), shape
+                ):
                     fitting.append(each)
                     break
         return fitting
@@ -247,12 +296,16 @@ class ModelCalls(LayerTowers):
         """Raise NotAWrapper where the slices do not belong to the calls of the template and the merges."""
         name = self.template.name
         if len(self.calls) == 1 and ClaimStatus.PARTLY in split.statuses:
-            raise NotAWrapper(f"{name} is called once, and nothing tells that its slice is the whole batch")
+            raise NotAWrapper(
+                f"{name} is called once, and nothing tells that its slice is the whole batch"
+            )
         has_output = self.merges[-1].output < len(self.model.outputs)
         if not has_output or len(split.inputs) != self.model.arity:
             raise NotAWrapper(f"{name} is called with another number of tensors than it has")
         if self._leaves_a_tower_out(split):
-            raise NotAWrapper(f"{name} is called on one more slice, which {self.merges[0].layer} does not join")
+            raise NotAWrapper(
+                f"{name} is called on one more slice, which {self.merges[0].layer} does not join"
+            )
 
     def _leaves_a_tower_out(self, split: BatchSplit) -> bool:
         """Return True if the template is called on a slice of the same sources that no layer merges."""
@@ -268,7 +321,9 @@ class ModelCalls(LayerTowers):
         """Return the shapes of the template's outputs that merges with stored code join, by the joined tensor."""
         tensors = LayerTensors(self.model)
         with_code = [merge for merge in self.merges if layer_joins.has_code(self.graph, merge)]
-        return {merge.tensor: tensors.shape(self.model.outputs[merge.output]) for merge in with_code}
+        return {
+            merge.tensor: tensors.shape(self.model.outputs[merge.output]) for merge in with_code
+        }
 
     def _speaks_for_itself(self, split: BatchSplit) -> bool:
         """Return True if the slices are enough of a witness where no merge says what it does."""
@@ -277,9 +332,16 @@ class ModelCalls(LayerTowers):
             return is_told or split.computed is not None or split.reach is not None
         if split.computed is not None or not is_told:
             return split.computed is not None
-        slices = (self.graph.layers[at.layer] for each in split.sliced for step in each.steps for at in step)
+        slices = (
+            self.graph.layers[at.layer]
+            for each in split.sliced
+            for step in each.steps
+            for at in step
+        )
         merging = (self.graph.layers[merge.layer] for merge in self.merges)
-        return all(map(slice_claims.is_part_one_of_one, slices)) and all(map(slice_claims.says_nothing, merging))
+        return all(map(slice_claims.is_part_one_of_one, slices)) and all(
+            map(slice_claims.says_nothing, merging)
+        )
 
 
 def _with_outputs(graph: Graph, model: Graph, merges: Sequence[Merge]) -> Iterator[Merge]:
@@ -292,7 +354,11 @@ def _with_outputs(graph: Graph, model: Graph, merges: Sequence[Merge]) -> Iterat
     for output, ref in enumerate(model.outputs):
         outputs_of.setdefault(ref, []).append(output)
     times = Counter(merge.output for merge in merges)
-    equal = {outputs[-1]: iter(outputs) for outputs in outputs_of.values() if 1 < len(outputs) == times[outputs[-1]]}
+    equal = {
+        outputs[-1]: iter(outputs)
+        for outputs in outputs_of.values()
+        if 1 < len(outputs) == times[outputs[-1]]
+    }
     places = {ref: place for place, ref in enumerate(graph.outputs)}
     for merge in sorted(merges, key=lambda each: places.get(each.tensor, len(places))):
         yield merge._replace(output=next(equal[merge.output])) if merge.output in equal else merge
@@ -307,7 +373,9 @@ class OwnLayers(LayerTowers):
         self.ends_in = self.joins[0].operands[0].layer
         copies = [each for _, each in joins]
         columns = {column: source for each in copies for column, source in each.cut_points.items()}
-        calls = [set().union(*towers) for towers in zip(*(each.calls for each in copies), strict=True)]
+        calls = [
+            set().union(*towers) for towers in zip(*(each.calls for each in copies), strict=True)
+        ]
         self.copies = Copies(columns, calls, set().union(*(each.shared for each in copies)))
 
     def towers(self) -> Copies:
@@ -324,7 +392,8 @@ class OwnLayers(LayerTowers):
         split = self.join_rows(split, [None] * len(columns))
         is_shown = self._is_shown(sources, split)
         return with_rows_kept(
-            self.tensors, self.tower_set(copies, columns, split, is_known=is_shown and split.is_proven)
+            self.tensors,
+            self.tower_set(copies, columns, split, is_known=is_shown and split.is_proven),
         )
 
     def _split(self, copies: Copies) -> BatchSplit:
@@ -336,20 +405,30 @@ class OwnLayers(LayerTowers):
         columns = [*copies.cut_points]
         split = split_batch(self.tensors, columns, [InputFacts()] * len(columns), calls)
         if self.tensors.read_by_others(calls, calls | self.merge_calls) is not None:
-            raise NotAWrapper(f"the towers that end in {self.ends_in} are read by others than {merge} too")
+            raise NotAWrapper(
+                f"the towers that end in {self.ends_in} are read by others than {merge} too"
+            )
         return split
 
-    def _check_claims(self, copies: Copies, sources: Mapping[Column, Ref], split: BatchSplit) -> None:
+    def _check_claims(
+        self, copies: Copies, sources: Mapping[Column, Ref], split: BatchSplit
+    ) -> None:
         """Raise NotAWrapper for rows of another shape, and for slices that are not told all rows."""
         source_of = {column[0]: source for column, source in sources.items()}
-        for at in sorted(at for at in copies.calls[0] if is_model(self.graph.layers[at.layer].stored)):
+        for at in sorted(
+            at for at in copies.calls[0] if is_model(self.graph.layers[at.layer].stored)
+        ):
             reads = self.graph.call(at).reads
             if all(ref in source_of for ref in reads):
-                check_shapes(self.graph, self.graph.layers[at.layer], [source_of[ref] for ref in reads])
+                check_shapes(
+                    self.graph, self.graph.layers[at.layer], [source_of[ref] for ref in reads]
+                )
         if not split.claims or not split.statuses <= {ClaimStatus.ROWS, ClaimStatus.DEALT}:
             first = split.sliced[0]
             slices = first.steps[0][0].layer
-            raise NotAWrapper(f"nothing stored tells that {slices} and its like cut {first.source.layer}")
+            raise NotAWrapper(
+                f"nothing stored tells that {slices} and its like cut {first.source.layer}"
+            )
 
     def _is_shown(self, sources: Mapping[Column, Ref], split: BatchSplit) -> bool:
         """Return True if no code of a merge is beyond following. Raises NotAWrapper unless it gives the rows back."""
@@ -357,10 +436,14 @@ class OwnLayers(LayerTowers):
         ends = {joined.root: joined.operands[0] for joined in self.joins}
         shapes = {root: self.tensors.shape(end, {**rows}) for root, end in ends.items()}
         for merge in self.merges:
-            layer_joins.check_code(self.graph, merge, self.number, shapes[merge.tensor], dealt_out=split.dealt_out)
+            layer_joins.check_code(
+                self.graph, merge, self.number, shapes[merge.tensor], dealt_out=split.dealt_out
+            )
         is_shown = self.are_shown(shapes, split)
         if not is_shown and not all(merge.on_batch_axis for merge in self.merges):
-            raise NotAWrapper(f"it cannot be told whether {self.merges[0].layer} gives the rows of its towers back")
+            raise NotAWrapper(
+                f"it cannot be told whether {self.merges[0].layer} gives the rows of its towers back"
+            )
         return is_shown
 
 
@@ -390,22 +473,34 @@ class LoneCall(Candidate):
     def judge(self, copies: Copies) -> TowerSet:
         """Return the tower if the code of its slices takes all rows. Raises NotAWrapper."""
         columns = [*copies.cut_points]
-        split = split_batch(self.tensors, [(ref,) for ref in self.reads], [InputFacts()] * len(self.reads), {self.call})
+        split = split_batch(
+            self.tensors,
+            [(ref,) for ref in self.reads],
+            [InputFacts()] * len(self.reads),
+            {self.call},
+        )
         check_shapes(self.graph, self.template, split.sources)
         for ref in self.reads:
             layer, call = self.graph.layers[ref.layer], self.graph.call(ref.call)
-            if not layer_facts.shows_how(layer) or not takes_all_rows(Slice(layer, call, ref.tensor)):
+            if not layer_facts.shows_how(layer) or not takes_all_rows(
+                Slice(layer, call, ref.tensor)
+            ):
                 raise NotAWrapper(
                     f"nothing is merged, and the code of {layer.name} does not show that it takes all rows"
                 )
         if len(self.reads) != read(self.template.stored).arity:
-            raise NotAWrapper(f"{self.template.name} is called with another number of tensors than it has")
+            raise NotAWrapper(
+                f"{self.template.name} is called with another number of tensors than it has"
+            )
         slices = listed([ref.layer for ref in self.reads])
         return TowerSet(
             Copies(dict(zip(columns, split.sources, strict=False)), copies.calls),
             (),
             split.calls,
-            (*split.sentences, f"the code of {slices} takes all rows, so that there is nothing to merge"),
+            (
+                *split.sentences,
+                f"the code of {slices} takes all rows, so that there is nothing to merge",
+            ),
             cuts=split.nearest,
             sources=split.sources,
             called_on=split.sources,

@@ -15,7 +15,15 @@ from unnest.core.model import CallId, NearMiss, Ref
 from unnest.core.ops.apply import literal_axis
 from unnest.core.ops.elements import NOT_COMPUTED
 from unnest.core.ops.registry import JOINS, MOVES, SLICES, Kind, kind_of, operation_of
-from unnest.core.recognise.batch_trials import Joined, RowOrder, RowTrial, Taken, batches, beyond, longest
+from unnest.core.recognise.batch_trials import (
+    Joined,
+    RowOrder,
+    RowTrial,
+    Taken,
+    batches,
+    beyond,
+    longest,
+)
 from unnest.core.recognise.match_towers import Copies, Unlike, walk_back
 from unnest.core.recognise.mean_outputs import averages
 from unnest.core.recognise.searched_graph import SearchedGraph
@@ -35,7 +43,9 @@ def find_computed(graph: SearchedGraph) -> tuple[list[TowerSet], list[NearMiss]]
     sets = [_whole(graph, towers) for towers in _by_parts(graph, found)]
     whole = [towers for towers in sets if isinstance(towers, TowerSet)]
     misses += [miss for miss in sets if isinstance(miss, NearMiss)]
-    misses += [NearMiss(towers.joins[0].root.layer, towers.reader) for towers in whole if towers.reader]
+    misses += [
+        NearMiss(towers.joins[0].root.layer, towers.reader) for towers in whole if towers.reader
+    ]
     return whole, misses
 
 
@@ -53,7 +63,11 @@ def _attempts(graph: SearchedGraph) -> Iterator[Iterator[Candidate]]:
     sources = [_Sources(graph, far=far) for far in graph.reaches]
     roots = dict.fromkeys(ref for ref in graph.backwards() if graph.may_join(ref))
     for root in roots:
-        yield (OperationTowers(graph, joined, each) for each in sources for joined in _levels(graph, root))
+        yield (
+            OperationTowers(graph, joined, each)
+            for each in sources
+            for joined in _levels(graph, root)
+        )
 
 
 class OperationTowers(Candidate):
@@ -69,7 +83,11 @@ class OperationTowers(Candidate):
 
     def is_near(self, reason: NotAWrapper) -> bool:
         """Return True unless the operands differ at once, of a tensor that may be no join of rows at all."""
-        return not isinstance(reason, Unlike) or bool(reason.after) or self.graph.says_batch_axis(self.root)
+        return (
+            not isinstance(reason, Unlike)
+            or bool(reason.after)
+            or self.graph.says_batch_axis(self.root)
+        )
 
     def judge(self, copies: Copies) -> TowerSet:
         """Return the towers if the join gives all rows back, in order. Raises NotAWrapper."""
@@ -77,12 +95,18 @@ class OperationTowers(Candidate):
             raise NotAWrapper(f"the towers of {self.root.layer} read no parts of anything")
         trial = RowTrial(self.graph, copies.cut_points, self.joins)
         taken = trial.answer()
-        by_numbers = self.graph.takes_numbers and taken.reach is not None and not _are_split(self.graph, copies)
+        by_numbers = (
+            self.graph.takes_numbers
+            and taken.reach is not None
+            and not _are_split(self.graph, copies)
+        )
         if taken.rows is not RowOrder.CONSECUTIVE and not by_numbers:
             raise NotAWrapper(_why_not(self.joined, copies, taken))
         sentences = (taken.sentence or "",)
         slices = _slices(self.graph, copies)
-        return TowerSet(copies, (self.joined,), slices, sentences, share=trial.share, reach=taken.reach)
+        return TowerSet(
+            copies, (self.joined,), slices, sentences, share=trial.share, reach=taken.reach
+        )
 
 
 def joined_by(graph: SearchedGraph, ref: Ref) -> list[Ref]:
@@ -95,7 +119,9 @@ def joined_by(graph: SearchedGraph, ref: Ref) -> list[Ref]:
         if operation is None:
             return []
         if operation.kind in JOINS:
-            is_across = operation.kind is Kind.CONCATENATE and not _is_of_rows(graph, moved, literal_axis(what))
+            is_across = operation.kind is Kind.CONCATENATE and not _is_of_rows(
+                graph, moved, literal_axis(what)
+            )
             return [] if is_across else moved_on[:1] or moved
         if operation.adds:
             is_scattered = all(kind_of(graph.of(r.call)) is Kind.SCATTER for r in moved)
@@ -148,7 +174,11 @@ def _are_split(graph: SearchedGraph, copies: Copies) -> bool:
 
 def _slices(graph: SearchedGraph, copies: Copies) -> frozenset[CallId]:
     """The calls that cut the towers' parts, and what they compute their bounds from."""
-    return frozenset(graph.behind([ref for column in copies.cut_points for ref in column], copies.cut_points.values()))
+    return frozenset(
+        graph.behind(
+            [ref for column in copies.cut_points for ref in column], copies.cut_points.values()
+        )
+    )
 
 
 def _why_not(joined: Joined, copies: Copies, taken: Taken) -> str:
@@ -157,7 +187,9 @@ def _why_not(joined: Joined, copies: Copies, taken: Taken) -> str:
         return f"computed: {joined.root.layer} gives all rows of {source.layer}, in another order"
     if taken.rows is RowOrder.NOT:
         return f"computed: {joined.root.layer} does not give back the rows of {source.layer}, each once and in order"
-    return f"it cannot be computed whether {joined.root.layer} gives back the rows of {source.layer}"
+    return (
+        f"it cannot be computed whether {joined.root.layer} gives back the rows of {source.layer}"
+    )
 
 
 MOST_KEPT = 10_000_000
@@ -182,9 +214,15 @@ class _Sources:
             return None
         common = [ref for ref in chains[0] if all(ref in chain for chain in chains[1:])]
         if not self.far:
-            nearest = {self._nearest(ref, chain) for ref, chain in zip(column, chains, strict=True)} if common else ()
+            nearest = (
+                {self._nearest(ref, chain) for ref, chain in zip(column, chains, strict=True)}
+                if common
+                else ()
+            )
             common = [ref for ref in nearest if ref in common] if len(nearest) == 1 else []
-        return next((source for source in reversed(common) if self._are_parts(column, source)), None)
+        return next(
+            (source for source in reversed(common) if self._are_parts(column, source)), None
+        )
 
     def _chain(self, ref: Ref) -> list[Ref]:
         """Yield the tensors that a tensor is moved out of, nearest first."""
@@ -197,7 +235,9 @@ class _Sources:
         return chain
 
     def _nearest(self, ref: Ref, chain: Sequence[Ref]) -> Ref | None:
-        return next((source for source in chain if self._rows([ref], source) not in (None, [None])), None)
+        return next(
+            (source for source in chain if self._rows([ref], source) not in (None, [None])), None
+        )
 
     def _are_parts(self, column: Column, source: Ref) -> bool:
         parts = self._rows(column, source)
@@ -209,7 +249,9 @@ class _Sources:
         For others where this one cannot be computed, the largest first: they cost as much more as they are larger.
         """
         number = longest(self.graph, column)
-        for rows in dict.fromkeys((beyond(len(column), number), *reversed(batches(len(column), number)))):
+        for rows in dict.fromkeys(
+            (beyond(len(column), number), *reversed(batches(len(column), number)))
+        ):
             for values in self._values(rows, number):
                 with suppress(*NOT_COMPUTED):
                     whole = values.of(source)
@@ -253,7 +295,9 @@ def _belong_together(graph: SearchedGraph, old: TowerSet, new: TowerSet) -> bool
 def _is_cut_alike(graph: SearchedGraph, towers: TowerSet) -> bool:
     """Return True if the parts of all sources are the same rows."""
     taken = RowTrial(graph, towers.cut_points, towers.joins).answer()
-    return taken.rows is RowOrder.CONSECUTIVE or (towers.reach is not None and taken.reach == towers.reach)
+    return taken.rows is RowOrder.CONSECUTIVE or (
+        towers.reach is not None and taken.reach == towers.reach
+    )
 
 
 def _together(old: TowerSet, new: TowerSet) -> TowerSet:
@@ -262,19 +306,25 @@ def _together(old: TowerSet, new: TowerSet) -> TowerSet:
         [mine | theirs for mine, theirs in zip(old.copies.calls, new.copies.calls, strict=True)],
         old.copies.shared | new.copies.shared,
     )
-    return old._replace(copies=copies, joins=(*old.joins, *new.joins), slices=old.slices | new.slices)
+    return old._replace(
+        copies=copies, joins=(*old.joins, *new.joins), slices=old.slices | new.slices
+    )
 
 
 def _with_means(graph: SearchedGraph, towers: TowerSet) -> TowerSet:
     """Return the towers with the means of numbers that they give beside rows."""
     joins = towers.joins
-    for root, numbers, calls in averages(graph, towers.cut_points, [joined.root for joined in joins]):
+    for root, numbers, calls in averages(
+        graph, towers.cut_points, [joined.root for joined in joins]
+    ):
         for far in graph.reaches:
             try:
                 copies = walk_back(graph, numbers, _Sources(graph, far=far).of)
             except Unlike:
                 continue
-            mean = towers._replace(copies=copies, joins=(Joined(root, numbers, calls),), slices=_slices(graph, copies))
+            mean = towers._replace(
+                copies=copies, joins=(Joined(root, numbers, calls),), slices=_slices(graph, copies)
+            )
             together = _together(towers, mean)
             is_cut_alike = _is_cut_alike(graph, together._replace(joins=joins))
             if copies.cut_points.keys() & towers.cut_points.keys() and is_cut_alike:
@@ -294,5 +344,11 @@ def _with_reader(graph: SearchedGraph, towers: TowerSet) -> TowerSet:
     at = graph.read_by_others(calls | slices | joins, calls | inside | towers.slices)
     if at is None:
         return towers
-    part = "a part of a tower" if at in calls else "a slice" if at in slices else "a join of some towers"
+    part = (
+        "a part of a tower"
+        if at in calls
+        else "a slice"
+        if at in slices
+        else "a join of some towers"
+    )
     return towers._replace(reader=f"{at.layer}, {part}, is read by others too")

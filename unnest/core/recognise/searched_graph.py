@@ -75,7 +75,9 @@ class SearchedGraph(TensorGraph):
     def moved(self, at: CallId) -> list[Ref]:
         """The tensors whose contents an operation moves about; none where it is no operation."""
         if at not in self._moved:
-            self._moved[at] = [value for value in _flat(contents(self.of(at))) if isinstance(value, Ref)]
+            self._moved[at] = [
+                value for value in _flat(contents(self.of(at))) if isinstance(value, Ref)
+            ]
         return self._moved[at]
 
     def literals(self, calls: Iterable[CallId]) -> Iterator[int]:
@@ -126,7 +128,9 @@ class SearchedGraph(TensorGraph):
             pending.pop()
             if here not in self._largest:
                 own = () if self.is_given(here) else self.literals([here.call])
-                self._largest[here] = max([*own, *(self._largest.get(read, 0) for read in reads)], default=0)
+                self._largest[here] = max(
+                    [*own, *(self._largest.get(read, 0) for read in reads)], default=0
+                )
         return self._largest[ref]
 
     @cached_property

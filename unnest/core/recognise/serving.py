@@ -69,7 +69,11 @@ def find(
             tensors = ServingTensors(GraphView(graph, library), rank)
             wrappers, misses = find_computed(tensors)
             for wrapper in wrappers:
-                towers = _Named(tensors).towers(wrapper) if wrapper.reader is None or not closed else None
+                towers = (
+                    _Named(tensors).towers(wrapper)
+                    if wrapper.reader is None or not closed
+                    else None
+                )
                 if towers is None:
                     continue
                 if (reason := objection(towers)) is None:
@@ -89,7 +93,9 @@ def concatenated_places(view: GraphView, names: Iterable[str]) -> list[list[Plac
     """
     tensors = ServingTensors(view, RANKS[0])
     refs = [tensors.ref(Place((), name)) for name in names]
-    joined = [[] if literal_axis(tensors.of(ref.call)) == 1 else joined_by(tensors, ref) for ref in refs]
+    joined = [
+        [] if literal_axis(tensors.of(ref.call)) == 1 else joined_by(tensors, ref) for ref in refs
+    ]
     return [[tensors.place(ref) for ref in operands] for operands in joined]
 
 
@@ -105,12 +111,17 @@ class _Named:
     def towers(self, wrapper: TowerSet) -> ServingWrapper | None:
         """The wrapper by names; None where some part of it lies in a function that the graph calls."""
         joins = [(self._merged(joined), self._operands(joined)) for joined in wrapper.joins]
-        entries = [(self._maker(column[0]), self._source(source)) for column, source in wrapper.cut_points.items()]
+        entries = [
+            (self._maker(column[0]), self._source(source))
+            for column, source in wrapper.cut_points.items()
+        ]
         merges, operands = [merged for merged, _ in joins], [operands[0] for _, operands in joins]
         if None in merges or None in operands or any(None in entry for entry in entries):
             return None
         replaced = [*zip(merges, operands, strict=True), *entries]
-        on_the_way = [self._on_the_way(wrapper, tower) for tower in range(len(wrapper.copies.calls))]
+        on_the_way = [
+            self._on_the_way(wrapper, tower) for tower in range(len(wrapper.copies.calls))
+        ]
         return ServingWrapper(
             self.view.root.name,
             [str(merged) for merged in merges],
@@ -145,15 +156,29 @@ class _Named:
 
     def _operands(self, joined: Joined) -> list[str | None]:
         """The joined tensors, by the names that are read."""
-        reads = {self.tensors.ref(place): place for at in joined.calls for place in self.tensors.inputs(at)}
-        return [self.view.at_root(reads[ref], last=False) if ref in reads else None for ref in joined.operands]
+        reads = {
+            self.tensors.ref(place): place
+            for at in joined.calls
+            for place in self.tensors.inputs(at)
+        }
+        return [
+            self.view.at_root(reads[ref], last=False) if ref in reads else None
+            for ref in joined.operands
+        ]
 
     def _on_the_way(self, wrapper: TowerSet, tower: int) -> set[str]:
         """The operations of the graph that a tower's tensors pass, its slices among them."""
         ends = [joined.operands[tower] for joined in wrapper.joins]
-        reads = {place for joined in wrapper.joins for at in joined.calls for place in self.tensors.inputs(at)}
+        reads = {
+            place
+            for joined in wrapper.joins
+            for at in joined.calls
+            for place in self.tensors.inputs(at)
+        }
         places = {place for place in reads if self.tensors.ref(place) in ends}
-        places.update(place for at in wrapper.copies.calls[tower] for place in self.tensors.inputs(at))
+        places.update(
+            place for at in wrapper.copies.calls[tower] for place in self.tensors.inputs(at)
+        )
         aliases = (alias for place in places for alias in self.view.aliases(place))
         return {alias.tensor.partition(":")[0] for alias in aliases if not alias.frame}
 

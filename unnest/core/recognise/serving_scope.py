@@ -25,7 +25,10 @@ MAX_PLACES = 3_000_000
 
 
 def scope(
-    main: OpGraph, library: Mapping[str, OpGraph], results: Sequence[Sequence[str]], towers: ServingWrapper
+    main: OpGraph,
+    library: Mapping[str, OpGraph],
+    results: Sequence[Sequence[str]],
+    towers: ServingWrapper,
 ) -> Scope:
     """As a Keras graph's: `results` are the tensors that each signature serves. Raises Broken."""
     view = GraphView(main, library)
@@ -39,7 +42,11 @@ def scope(
         if ends <= merged:
             return "whole"
         if any(place in merged for place in _behind(view, ends)):
-            answers.add("head" if any(p in merged for e in ends - merged for p in _behind(view, {e})) else "embedded")
+            answers.add(
+                "head"
+                if any(p in merged for e in ends - merged for p in _behind(view, {e}))
+                else "embedded"
+            )
     return "head" if "head" in answers else "embedded"
 
 
@@ -89,12 +96,16 @@ def _holds(view: GraphView, place: Place, rows: int) -> bool:
     reads = [view.resolve(read) for read in view.inputs(place)]
     if op.kind in SHAPED:
         return any(_first_size(view, read) == rows for read in reads)
-    if op.kind == "StridedSlice":  # the size of the batch, out of a shape that TensorFlow wrote down as numbers
+    if (
+        op.kind == "StridedSlice"
+    ):  # the size of the batch, out of a shape that TensorFlow wrote down as numbers
         begins = _integers(view.op(reads[1])) if len(reads) > 1 else ()
         return begins[:1] == (0,) and _first_size(view, reads[0]) == rows
     if op.kind == "Const":  # zeros like the rows of a slice, a recurrent layer's first state
         zeros = op.value
-        is_state = zeros is not None and zeros.ndim > 1 and len(zeros) == rows and zeros.dtype.kind == "f"
+        is_state = (
+            zeros is not None and zeros.ndim > 1 and len(zeros) == rows and zeros.dtype.kind == "f"
+        )
         return is_state and zeros is not None and not zeros.any()
     return any(_rows_of_variable(view, state) == rows for state in _states(view, op, reads))
 
@@ -102,7 +113,11 @@ def _holds(view: GraphView, place: Place, rows: int) -> bool:
 def _integers(op: Op | None) -> tuple[int, ...]:
     """A constant list of whole numbers; nothing for anything else."""
     value = None if op is None else op.value
-    return tuple(value.tolist()) if value is not None and value.ndim == 1 and value.dtype.kind == "i" else ()
+    return (
+        tuple(value.tolist())
+        if value is not None and value.ndim == 1 and value.dtype.kind == "i"
+        else ()
+    )
 
 
 def _first_size(view: GraphView, place: Place) -> int | None:
@@ -111,7 +126,11 @@ def _first_size(view: GraphView, place: Place) -> int | None:
     if op is not None and op.kind == "Pack" and len(op.inputs) > 1:
         first = view.op(view.resolve(view.inputs(place)[0]))
         value = None if first is None else first.value
-        return int(value) if value is not None and value.ndim == 0 and value.dtype.kind == "i" else None
+        return (
+            int(value)
+            if value is not None and value.ndim == 0 and value.dtype.kind == "i"
+            else None
+        )
     sizes = _integers(op)
     return sizes[0] if len(sizes) > 1 else None
 
@@ -119,7 +138,11 @@ def _first_size(view: GraphView, place: Place) -> int | None:
 def _states(view: GraphView, op: Op, reads: Sequence[Place]) -> Iterator[Place]:
     """Return the initial values of a loop's variables, but for those that it leaves as they are."""
     if op.kind == "Merge":
-        entering = [place for place in reads if (made := view.op(place)) is not None and made.kind == "Enter"]
+        entering = [
+            place
+            for place in reads
+            if (made := view.op(place)) is not None and made.kind == "Enter"
+        ]
         yield from (view.resolve(read) for place in entering for read in view.inputs(place))
     body = op.attrs.get("body")
     if isinstance(body, Function) and body.name in view.library:
@@ -145,7 +168,9 @@ def tower_0(view: GraphView, towers: ServingWrapper) -> tuple[set[Place], set[Pl
     return ends, {view.resolve(Place(frame, t)) for t in towers.replace if t not in towers.merges}
 
 
-def variables(view: GraphView, ends: set[Place], stops: set[Place] | None = None) -> dict[Place, Op]:
+def variables(
+    view: GraphView, ends: set[Place], stops: set[Place] | None = None
+) -> dict[Place, Op]:
     """The variables that some tensors are computed from, no further than `stops`. Raises Broken."""
     behind = ((place, view.op(place)) for place in _behind(view, ends, stops))
     return {place: op for place, op in behind if op is not None and op.kind in VARIABLES}

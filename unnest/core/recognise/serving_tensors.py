@@ -80,7 +80,9 @@ class ServingTensors(SearchedGraph):
             is_made_here = op is not None and op.kind not in PASSES and op.kind not in CALLS
             made = place if is_made_here else self.view.resolve(place)
             name, _, output = made.tensor.partition(":")
-            ref = self._first_like(Ref(name, self._number_of(made.frame), self._output(made, output)), made)
+            ref = self._first_like(
+                Ref(name, self._number_of(made.frame), self._output(made, output)), made
+            )
             self._refs[frame, tensor] = ref
             self._places.setdefault(ref, made)
         return ref
@@ -97,7 +99,9 @@ class ServingTensors(SearchedGraph):
         before = self.view.op(self.view.resolve(read))
         if before is not None and before.kind == "Cast":
             return ref
-        return self._casts.setdefault((self.ref(read), *(repr(op.attrs.get(name)) for name in CAST)), ref)
+        return self._casts.setdefault(
+            (self.ref(read), *(repr(op.attrs.get(name)) for name in CAST)), ref
+        )
 
     def _number_of(self, frame: tuple[str, ...]) -> int:
         if frame not in self._frame_numbers:
@@ -134,14 +138,20 @@ class ServingTensors(SearchedGraph):
         reads = self._reads.get(at)
         if reads is None:
             op = self.op(at)
-            reads = () if op is None else tuple([self._ref(at.rank, tensor) for tensor in op.inputs])
+            reads = (
+                () if op is None else tuple([self._ref(at.rank, tensor) for tensor in op.inputs])
+            )
             self._reads[at] = reads
         return reads
 
     def is_given(self, ref: Ref) -> bool:
         """Return True if a tensor is an argument, or is fed, with a number of rows that is open."""
         op = self.op(ref.call)
-        shape = self.view.shape(self._places[ref]) if op is None or op.kind.startswith("Placeholder") else None
+        shape = (
+            self.view.shape(self._places[ref])
+            if op is None or op.kind.startswith("Placeholder")
+            else None
+        )
         return bool(shape) and shape is not None and shape[0] < 0
 
     def may_join(self, ref: Ref) -> bool:
@@ -188,7 +198,11 @@ class ServingTensors(SearchedGraph):
         """Return True if a mean, or the variance about it, is computed as `tf.nn.moments` does."""
         of = self.reads(at)[0]
         makes = self.op(of.call)
-        squares = [op for op in (self.op(user) for user in self.readers.get(at, ()) if of in self.reads(user)) if op]
+        squares = [
+            op
+            for op in (self.op(user) for user in self.readers.get(at, ()) if of in self.reads(user))
+            if op
+        ]
         return any(op.kind == "SquaredDifference" for op in (makes, *squares) if op is not None)
 
     def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
@@ -227,7 +241,9 @@ class ServingTensors(SearchedGraph):
         first = self.op(column[0].call)
         for ref in column[1:]:
             charge_steps(STEPS_A_PAIR)
-            if not _same(self.view, first, self.op(ref.call)) and not self._are_one_constant(column[0], ref):
+            if not _same(self.view, first, self.op(ref.call)) and not self._are_one_constant(
+                column[0], ref
+            ):
                 return f"{column[0].layer} and {ref.layer} compute different things"
         return None
 
@@ -235,7 +251,9 @@ class ServingTensors(SearchedGraph):
         """True if two arguments of the root graph are given the same constant: each tower may capture its own."""
         known = self.view.root.known
         is_argument = self.op(one.call) is None and self.op(other.call) is None
-        return is_argument and one.layer in known and _equal(known[one.layer], known.get(other.layer))
+        return (
+            is_argument and one.layer in known and _equal(known[one.layer], known.get(other.layer))
+        )
 
 
 def _same(view: GraphView, one: Op | None, other: Op | None) -> bool:
@@ -244,7 +262,11 @@ def _same(view: GraphView, one: Op | None, other: Op | None) -> bool:
         return False
     if one is other:
         return True
-    if one.kind != other.kind or len(one.inputs) != len(other.inputs) or not _equal(one.value, other.value):
+    if (
+        one.kind != other.kind
+        or len(one.inputs) != len(other.inputs)
+        or not _equal(one.value, other.value)
+    ):
         return False
     for key in one.attrs.keys() | other.attrs.keys():
         if key.startswith("_") or key in IGNORED:
@@ -261,7 +283,9 @@ def _same(view: GraphView, one: Op | None, other: Op | None) -> bool:
 def _equal(one: np.ndarray | None, other: np.ndarray | None) -> bool:
     if one is None or other is None:
         return one is other
-    return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    return (
+        one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    )
 
 
 def _same_functions(view: GraphView, left: str, right: str) -> bool:
@@ -272,10 +296,14 @@ def _same_functions(view: GraphView, left: str, right: str) -> bool:
     if len(one.root.rets) != len(two.root.rets) or len(one.root.args) != len(two.root.args):
         return False
     met: dict[Place, Place] = {}
-    pending = [(Place((), a), Place((), b)) for a, b in zip(one.root.rets, two.root.rets, strict=True)]
+    pending = [
+        (Place((), a), Place((), b)) for a, b in zip(one.root.rets, two.root.rets, strict=True)
+    ]
     while pending:
         charge_steps(STEPS_A_PAIR)
-        a, b = (graph.resolve(place) for graph, place in zip((one, two), pending.pop(), strict=True))
+        a, b = (
+            graph.resolve(place) for graph, place in zip((one, two), pending.pop(), strict=True)
+        )
         if a in met:
             if met[a] != b:
                 return False

@@ -79,7 +79,11 @@ def _constants(slices: Sequence[Slice]) -> frozenset[Number]:
 def _from_one(slices: Sequence[Slice]) -> frozenset[str | None] | None:
     """The names that the code of all slices takes 1 off, None for any unnamed one; no set without code."""
     codes = [layer_facts.stored_code(layer) for layer, _, _ in slices]
-    sets = [code.minus_one | ({None} if -1 in code.numbers else set()) for code in codes if code is not None]
+    sets = [
+        code.minus_one | ({None} if -1 in code.numbers else set())
+        for code in codes
+        if code is not None
+    ]
     return frozenset.intersection(*sets) if len(sets) == len(slices) else None
 
 
@@ -98,7 +102,12 @@ def _defaulted(layer: Layer) -> tuple[str, ...]:
     """Return the names of the parameters with a default, none if the code does not show them."""
     _, defaults, _ = code_objects.parts_of(layer.settings.get("function"))
     code = layer_facts.stored_code(layer)
-    if code is None or not defaults or isinstance(defaults, str) or not isinstance(defaults, Sequence):
+    if (
+        code is None
+        or not defaults
+        or isinstance(defaults, str)
+        or not isinstance(defaults, Sequence)
+    ):
         return ()
     return code.parameters[-len(defaults) :] if len(code.parameters) >= len(defaults) else ()
 
@@ -133,7 +142,9 @@ def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Path, Number]]:
         replaced = [parameter in names for parameter in parameters] or [bool(names)] * len(defaults)
         for index, (value, is_replaced) in enumerate(zip(defaults, replaced, strict=True)):
             if not is_replaced:
-                yield from layer_facts.numbers(value, ("function", "defaults" if is_object else 1, index))
+                yield from layer_facts.numbers(
+                    value, ("function", "defaults" if is_object else 1, index)
+                )
     yield from layer_facts.numbers(closure, ("function", "closure" if is_object else 2))
 
 
@@ -150,7 +161,9 @@ def _call_arguments(call: Call, layer: Layer) -> Iterator[tuple[Path, Number]]:
     if isinstance(stored, Mapping):
         arguments: Json = {"args": stored.get("args"), **_mapping(stored.get("kwargs"))}
     elif isinstance(stored, Sequence) and not isinstance(stored, str):
-        nodes = [node for node in stored if isinstance(node, Sequence) and not isinstance(node, str)]
+        nodes = [
+            node for node in stored if isinstance(node, Sequence) and not isinstance(node, str)
+        ]
         arguments = [node[2] if node and node[0] == CONSTANT else [*node[3:]] for node in nodes]
     else:
         return
@@ -170,9 +183,15 @@ def name_in_code(place: Path, facts: SliceFacts) -> str | None:
     """Return the code's name of a number: a layer's argument, a parameter or a cell; None for others."""
     if place[0] == "arguments":
         return str(place[-1])
-    names = facts.captured if place[:2] in CELLS else facts.defaulted if place[:2] in DEFAULTS else ()
+    names = (
+        facts.captured if place[:2] in CELLS else facts.defaulted if place[:2] in DEFAULTS else ()
+    )
     *_, index = place
-    return names[index] if isinstance(index, int) and len(place) == len(CELLS[0]) + 1 and index < len(names) else None
+    return (
+        names[index]
+        if isinstance(index, int) and len(place) == len(CELLS[0]) + 1 and index < len(names)
+        else None
+    )
 
 
 def called(place: Path, facts: SliceFacts) -> str:

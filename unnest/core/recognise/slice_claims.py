@@ -46,7 +46,9 @@ class ClaimStatus(Enum):
     DEALT = "every tower reads each k-th row"
     LATE = "the rows of the last part, in every slice: cells of a closure, bound late"
     PARTLY = "nothing that contradicts it"
-    UNEXPLAINED = "numbers that fit, beside texts or truth values that differ, which only code can explain"
+    UNEXPLAINED = (
+        "numbers that fit, beside texts or truth values that differ, which only code can explain"
+    )
     OPAQUE = "nothing at all"
     OTHERWISE = "something else than all rows in order"
 
@@ -77,7 +79,10 @@ def claim(slices: Sequence[Slice], rows: int | None = None) -> SliceClaim:
     numbers = [numbers_of(layer, call) for layer, call, _ in slices]
     axis = next((n[p] for n in numbers for p in n if p[-1] in AXES and n[p] != 0), None)
     if axis is not None:
-        return SliceClaim(ClaimStatus.OTHERWISE, f"{slices[0].layer.name} cuts axis {axis:g}, which is not the batch")
+        return SliceClaim(
+            ClaimStatus.OTHERWISE,
+            f"{slices[0].layer.name} cuts axis {axis:g}, which is not the batch",
+        )
     numbers = [{p: v for p, v in n.items() if p[-1] not in AXES} for n in numbers]
     if objection := slice_string_arguments.objection_to_names(slices):
         return SliceClaim(ClaimStatus.OTHERWISE, objection)
@@ -110,7 +115,8 @@ def _split(slices: Sequence[Slice]) -> SliceClaim:
     parts, count = [output for _, _, output in slices], len(slices)
     if parts != list(range(count)):
         return SliceClaim(
-            ClaimStatus.OTHERWISE, f"the towers read the parts of {layer.name} in the order {_listed(parts)}"
+            ClaimStatus.OTHERWISE,
+            f"the towers read the parts of {layer.name} in the order {_listed(parts)}",
         )
     numbers = numbers_of(layer, call)
     if any(value != 0 for place, value in numbers.items() if place[-1] in AXES):
@@ -119,7 +125,10 @@ def _split(slices: Sequence[Slice]) -> SliceClaim:
     if count in told or len(told) < len(numbers):
         return SliceClaim(ClaimStatus.ROWS)
     if told and not layer_facts.is_function(layer):
-        return SliceClaim(ClaimStatus.OTHERWISE, f"{layer.name} stores {_listed(told)} and has {count} parts in use")
+        return SliceClaim(
+            ClaimStatus.OTHERWISE,
+            f"{layer.name} stores {_listed(told)} and has {count} parts in use",
+        )
     return (
         SliceClaim(ClaimStatus.PARTLY)
         if layer_facts.is_function(layer)
@@ -133,7 +142,11 @@ def _judge(slices: Sequence[Slice], numbers: Sequence[Numbers], facts: SliceFact
     varying = every - constant.keys() if facts.slice_count > 1 else every
     if not varying and facts.slice_count > 1:
         return _all_equal(slices, constant, facts)
-    readings = [*counted(numbers, constant, facts), *shared_out(numbers, constant, facts), *bounded(numbers, facts)]
+    readings = [
+        *counted(numbers, constant, facts),
+        *shared_out(numbers, constant, facts),
+        *bounded(numbers, facts),
+    ]
     complete = [r for r in readings if r.is_complete]
     if complete:
         return _explaining_numbers(complete, numbers, varying, facts)
@@ -143,17 +156,27 @@ def _judge(slices: Sequence[Slice], numbers: Sequence[Numbers], facts: SliceFact
 
 
 def _half_told(
-    slices: Sequence[Slice], reading: Reading, every: set[Path], numbers: Sequence[Numbers], facts: SliceFacts
+    slices: Sequence[Slice],
+    reading: Reading,
+    every: set[Path],
+    numbers: Sequence[Numbers],
+    facts: SliceFacts,
 ) -> SliceClaim:
     """A lone counter, or bounds whose end nothing calls the whole: rows by themselves where the code knows no size."""
     others = every - reading.places
     if others:
-        return SliceClaim(ClaimStatus.OTHERWISE, f"{reading.sentence}, but {_of(min(others, key=str), numbers, facts)}")
+        return SliceClaim(
+            ClaimStatus.OTHERWISE,
+            f"{reading.sentence}, but {_of(min(others, key=str), numbers, facts)}",
+        )
     if not reading.is_index and not facts.literal:
         return SliceClaim(
-            ClaimStatus.OTHERWISE, f"{reading.sentence}, but nothing says that the last part ends with the batch"
+            ClaimStatus.OTHERWISE,
+            f"{reading.sentence}, but nothing says that the last part ends with the batch",
         )
-    if reading.is_index and (not layer_facts.is_function(slices[0].layer) or not _may_count(slices, reading, numbers)):
+    if reading.is_index and (
+        not layer_facts.is_function(slices[0].layer) or not _may_count(slices, reading, numbers)
+    ):
         return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(slices))
     return SliceClaim(ClaimStatus.PARTLY)
 
@@ -161,7 +184,9 @@ def _half_told(
 def _may_count(slices: Sequence[Slice], reading: Reading, numbers: Sequence[Numbers]) -> bool:
     """True if a lone counter may be a tower's number where no code says more: an integer from 0, no seed or scale."""
     firsts = [numbers[0][place] for place in reading.places]
-    return slice_string_arguments.have_code(slices) or all(isinstance(first, int) and first == 0 for first in firsts)
+    return slice_string_arguments.have_code(slices) or all(
+        isinstance(first, int) and first == 0 for first in firsts
+    )
 
 
 def _explaining_numbers(
@@ -174,26 +199,38 @@ def _explaining_numbers(
     unexplained = varying.difference(*(reading.places for reading in explained))
     if facts.slice_count > 1 and unexplained:
         return SliceClaim(
-            ClaimStatus.OTHERWISE, f"{_of(min(unexplained, key=str), numbers, facts)}, which is no order of parts"
+            ClaimStatus.OTHERWISE,
+            f"{_of(min(unexplained, key=str), numbers, facts)}, which is no order of parts",
         )
     if not all(_alike(first.edges, other.edges) for other in complete):
         return SliceClaim(ClaimStatus.OTHERWISE, "the numbers tell two different cuts")
-    if facts.literal and first.is_index:  # without the number of rows an index can but deal them out
+    if (
+        facts.literal and first.is_index
+    ):  # without the number of rows an index can but deal them out
         return SliceClaim(ClaimStatus.DEALT, first.sentence)
     return SliceClaim(ClaimStatus.ROWS, first.sentence, first.edges)
 
 
 def _unread(
-    slices: Sequence[Slice], numbers: Sequence[Numbers], varying: set[Path], constant: Numbers, facts: SliceFacts
+    slices: Sequence[Slice],
+    numbers: Sequence[Numbers],
+    varying: set[Path],
+    constant: Numbers,
+    facts: SliceFacts,
 ) -> SliceClaim:
     """Numbers in none of the forms that tell rows."""
     is_function = layer_facts.is_function(slices[0].layer)
     if varying and (is_function or len(slices) in constant.values()):
         return SliceClaim(
-            ClaimStatus.OTHERWISE, f"{_of(min(varying, key=str), numbers, facts)}, which is no order of parts"
+            ClaimStatus.OTHERWISE,
+            f"{_of(min(varying, key=str), numbers, facts)}, which is no order of parts",
         )
     is_opaque = not is_function or _tells_nothing(slices[0].layer)
-    return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(slices)) if is_opaque else SliceClaim(ClaimStatus.PARTLY)
+    return (
+        SliceClaim(ClaimStatus.OPAQUE, _says_nothing(slices))
+        if is_opaque
+        else SliceClaim(ClaimStatus.PARTLY)
+    )
 
 
 def _all_equal(slices: Sequence[Slice], constant: Numbers, facts: SliceFacts) -> SliceClaim:
@@ -204,7 +241,8 @@ def _all_equal(slices: Sequence[Slice], constant: Numbers, facts: SliceFacts) ->
     others = [value for place, value in constant.items() if place[:2] not in CELLS]
     if same and cells and _is_last_part(cells, others, facts):
         return SliceClaim(
-            ClaimStatus.LATE, f"slice arguments: every slice stores the last part's, {_listed(cells)}: bound late"
+            ClaimStatus.LATE,
+            f"slice arguments: every slice stores the last part's, {_listed(cells)}: bound late",
         )
     is_told = len(constant) > 1 and facts.slice_count in constant.values()
     only_the_number = not others and cells == [facts.slice_count]
@@ -226,7 +264,11 @@ def _code_of(function: Json) -> Json:
     if isinstance(function, Mapping):
         config = function.get("config")
         return config.get("code") if isinstance(config, Mapping) else config
-    return function[0] if isinstance(function, Sequence) and not isinstance(function, str) and function else function
+    return (
+        function[0]
+        if isinstance(function, Sequence) and not isinstance(function, str) and function
+        else function
+    )
 
 
 def _differs(slices: Sequence[Slice]) -> bool:
@@ -241,12 +283,21 @@ def _tells_nothing(layer: Layer) -> bool:
         return False
     code = layer_facts.stored_code(layer)
     if code is None:
-        return isinstance(_code_of(layer.settings.get("function")), str) and _is_by_name(layer.settings["function"])
-    return not code.captures and not code.numbers and bool(code.names) and not layer_facts.shows_how(layer)
+        return isinstance(_code_of(layer.settings.get("function")), str) and _is_by_name(
+            layer.settings["function"]
+        )
+    return (
+        not code.captures
+        and not code.numbers
+        and bool(code.names)
+        and not layer_facts.shows_how(layer)
+    )
 
 
 def _is_by_name(function: Json) -> bool:
-    return isinstance(function, str) or (isinstance(function, Mapping) and isinstance(function.get("config"), str))
+    return isinstance(function, str) or (
+        isinstance(function, Mapping) and isinstance(function.get("config"), str)
+    )
 
 
 def _is_last_part(cells: Sequence[Number], others: Sequence[Number], facts: SliceFacts) -> bool:
@@ -262,7 +313,9 @@ def _is_last_part(cells: Sequence[Number], others: Sequence[Number], facts: Slic
         return True
     for start in cells:
         for other in values:
-            by_stop = 0 < start < other and (isclose((other - start) * count, other) or other in (totals - {*values}))
+            by_stop = 0 < start < other and (
+                isclose((other - start) * count, other) or other in (totals - {*values})
+            )
             by_share = other > 0 and (start + other) in totals and start > 0
             if by_stop or by_share:
                 return True
@@ -270,7 +323,11 @@ def _is_last_part(cells: Sequence[Number], others: Sequence[Number], facts: Slic
 
 
 def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
-    return not one or not other or all(isclose(a, b, abs_tol=1e-9) for a, b in zip(one, other, strict=True))
+    return (
+        not one
+        or not other
+        or all(isclose(a, b, abs_tol=1e-9) for a, b in zip(one, other, strict=True))
+    )
 
 
 def agree(claims: Sequence[SliceClaim]) -> bool:

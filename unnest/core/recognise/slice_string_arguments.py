@@ -44,8 +44,11 @@ def difference(slices: Sequence[Slice]) -> str | None:
     told = [dict(_texts(_own_arguments(layer))) for layer, _, _ in slices]
     for place in dict.fromkeys(place for leaves in told for place in leaves):
         values = [leaves.get(place) for leaves in told]
-        if any(type(value) is not type(values[0]) or value != values[0] for value in values) and not (
-            all(isinstance(value, str) and re.fullmatch(DEVICE, value) for value in values) or _count_towers(values)
+        if any(
+            type(value) is not type(values[0]) or value != values[0] for value in values
+        ) and not (
+            all(isinstance(value, str) and re.fullmatch(DEVICE, value) for value in values)
+            or _count_towers(values)
         ):
             return f"{last(place)} is {', '.join(_argument_text(value) for value in values)} from slice to slice"
     return None
@@ -61,12 +64,17 @@ def _own_arguments(layer: Layer) -> Mapping[str, Json]:
 
 def _texts(value: Json) -> Iterator[tuple[Path, Json]]:
     """Every text and truth value in JSON with its place."""
-    return ((place, leaf) for place, leaf in json_tree.leaves(value) if isinstance(leaf, (str, bool)))
+    return (
+        (place, leaf) for place, leaf in json_tree.leaves(value) if isinstance(leaf, (str, bool))
+    )
 
 
 def _count_towers(values: Sequence[Json]) -> bool:
     """Return True if texts are equal but for one number that counts them from 0 or 1: "tower_0", "tower_1"."""
-    parts = [re.fullmatch(r"(.*?)(\d+)(\D*)", value) if isinstance(value, str) else None for value in values]
+    parts = [
+        re.fullmatch(r"(.*?)(\d+)(\D*)", value) if isinstance(value, str) else None
+        for value in values
+    ]
     found = [(part[1], int(part[2]), part[3]) for part in parts if part is not None]
     if len(found) < len(values) or found[0][1] not in (0, 1):
         return False

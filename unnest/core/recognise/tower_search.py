@@ -90,7 +90,9 @@ class Candidate(ABC):
         return True
 
 
-def find(attempts: Iterable[Iterator[Candidate]], used: Iterable[CallId] = ()) -> tuple[list[TowerSet], list[NearMiss]]:
+def find(
+    attempts: Iterable[Iterator[Candidate]], used: Iterable[CallId] = ()
+) -> tuple[list[TowerSet], list[NearMiss]]:
     """Return the first tower set of each attempt, and the near misses of attempts without one.
 
     An attempt is one tensor, or several, that join towers, read in one way or another. Its candidates are not asked if
@@ -131,7 +133,10 @@ def with_rows_kept(graph: SearchedGraph, towers: TowerSet) -> TowerSet:
         MixesRows: the result for a row depends on which rows are in its part.
 
     """
-    parts = {column[0]: graph.rows_of_part(column[0], source) for column, source in towers.cut_points.items()}
+    parts = {
+        column[0]: graph.rows_of_part(column[0], source)
+        for column, source in towers.cut_points.items()
+    }
     kept = rows_kept(graph, [joined.operands[0] for joined in towers.joins], parts)
     if kept.objection is not None:
         raise MixesRows(kept.objection)

@@ -13,7 +13,14 @@ from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.frontends.traced_code import follow
 from unnest.core.interpreters.tensor_graph import row_sizes
-from unnest.core.interpreters.trace import Effect, OtherSizes, Step, Trace, TracedInput, TracedTensor
+from unnest.core.interpreters.trace import (
+    Effect,
+    OtherSizes,
+    Step,
+    Trace,
+    TracedInput,
+    TracedTensor,
+)
 from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.elements import ZERO, Array
@@ -29,14 +36,22 @@ LONGEST = 10_000
 
 
 def rows_of_code(
-    function: Json, values: Mapping[str, Json], rows: Sequence[Array], shape: Shape | None, ranks: Sequence[int]
+    function: Json,
+    values: Mapping[str, Json],
+    rows: Sequence[Array],
+    shape: Shape | None,
+    ranks: Sequence[int],
 ) -> tuple[CodeRows | None, ...] | None:
     """Return the rows in each result of stored code, None for one that holds none; None without an answer.
 
     The code is given a tensor for each entry of `rows`, the numbers of its rows (int32), with the other axes of
     `shape`; where that is not known, `ranks` are tried. `values` are the layer's arguments.
     """
-    row = None if shape is None or None in shape[1:] else tuple(size for size in shape[1:] if size is not None)
+    row = (
+        None
+        if shape is None or None in shape[1:]
+        else tuple(size for size in shape[1:] if size is not None)
+    )
     ranks = ranks if row is None else [len(row) + 1]
 
     def inputs(sizes: tuple[int, ...], rank: int) -> list[TracedInput]:
@@ -54,11 +69,23 @@ def rows_of_code(
         sizes = error.sizes
     try:
         if sizes is not None:
-            named = follow(function, values, lambda _: [TracedInput(each, sizes) for each in rows], [0], _results)
-            return None if named is None else tuple(each and _of_named_sizes(each) for each in named)
+            named = follow(
+                function,
+                values,
+                lambda _: [TracedInput(each, sizes) for each in rows],
+                [0],
+                _results,
+            )
+            return (
+                None if named is None else tuple(each and _of_named_sizes(each) for each in named)
+            )
         longest = max(_numbers(function, values), default=0)
         unknown = (None,) * (max(ranks) - 1)
-        return trial(row_sizes(unknown if row is None else row, longest)) if longest <= LONGEST else None
+        return (
+            trial(row_sizes(unknown if row is None else row, longest))
+            if longest <= LONGEST
+            else None
+        )
     except OtherSizes:
         return None
 
@@ -77,8 +104,14 @@ def _with_larger_axes(
     """
     if larger is None or len(larger) != len(found):
         return found
-    parts = [each and other and each.first != other.first for each, other in zip(found, larger, strict=True)]
-    return tuple(CodeRows(change=PART) if is_part else each for each, is_part in zip(found, parts, strict=True))
+    parts = [
+        each and other and each.first != other.first
+        for each, other in zip(found, larger, strict=True)
+    ]
+    return tuple(
+        CodeRows(change=PART) if is_part else each
+        for each, is_part in zip(found, parts, strict=True)
+    )
 
 
 def _numbers(function: Json, values: Mapping[str, Json]) -> Iterator[int]:
@@ -101,7 +134,9 @@ def _results(trace: Trace) -> tuple[CodeRows | None, ...] | None:
     results = trace.result if isinstance(trace.result, (list, tuple)) else [trace.result]
     if not any(isinstance(value, TracedTensor) for value in results):
         return None
-    return tuple(_rows_in(trace, value) if isinstance(value, TracedTensor) else None for value in results)
+    return tuple(
+        _rows_in(trace, value) if isinstance(value, TracedTensor) else None for value in results
+    )
 
 
 def _rows_in(trace: Trace, tensor: TracedTensor) -> CodeRows | None:
@@ -127,7 +162,9 @@ def _rows_moved(given: TracedInput, tensor: TracedTensor, steps: Sequence[Step])
         is_guess = not given.is_sized and any(_names_shape(step.call) for step in steps)
         return None if is_guess else CodeRows(change="reshapes its rows")
     first = () if given.is_sized else tuple(each.first for each in changes if each.first)
-    words = next((each.words for each in changes if each.words and (given.is_sized or not each.first)), "")
+    words = next(
+        (each.words for each in changes if each.words and (given.is_sized or not each.first)), ""
+    )
     if words:
         return CodeRows(change=words)
     is_partly = any(step.effect in {Effect.CUTS, Effect.CASTS} for step in steps) or bool(first)
@@ -152,7 +189,9 @@ def _changes(tensor: TracedTensor, sizes: Sequence[int]) -> list[Change] | None:
     """Return the fate of each axis after the batch; None if axes are put together."""
     axes, changes = [*range(1, len(sizes) + 1)], list[Change]()
     if len(tensor.shape) == len(sizes):
-        dropped = next((axis for axis in axes if sizes[axis - 1] > 1 and _is_alike(tensor.arrays[axis])), None)
+        dropped = next(
+            (axis for axis in axes if sizes[axis - 1] > 1 and _is_alike(tensor.arrays[axis])), None
+        )
         changes.append(Change(f"takes one entry of axis {dropped}"))
         axes = [axis for axis in axes if axis != dropped]
     if len(tensor.shape) != len(axes) + 1:
@@ -180,7 +219,9 @@ def _change(entries: Array, size: int, axis: int) -> Change:
 
 def _entries(array: Array) -> Array:
     """The indices in an array of elements, with one entry along axes where all are the same by construction."""
-    return np.asarray(array["element"])[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in array.strides)]
+    return np.asarray(array["element"])[
+        tuple(slice(0, 1) if stride == 0 else slice(None) for stride in array.strides)
+    ]
 
 
 def _is_alike(array: Array) -> bool:

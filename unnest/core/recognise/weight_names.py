@@ -46,7 +46,9 @@ ALL_EVIDENCE = 3
 
 MERGE_WORDS = ("concat", "merge")
 
-COMBINING_NAMES = frozenset({"dot", "add", "average", "maximum", "minimum", "multiply", "subtract", "lambda"})
+COMBINING_NAMES = frozenset(
+    {"dot", "add", "average", "maximum", "minimum", "multiply", "subtract", "lambda"}
+)
 """What Keras calls the layers, numbers aside, that compare or combine outputs as often as a Lambda joins them."""
 
 
@@ -104,7 +106,9 @@ def is_doubtful(groups: Sequence[Group]) -> bool:
         return False
     at, template = weighted[0], groups[weighted[0]]
     by_owner = owners(template.tensors)
-    own = {t.name.rpartition("/")[0] or owner for owner, tensors in by_owner.items() for t in tensors}
+    own = {
+        t.name.rpartition("/")[0] or owner for owner, tensors in by_owner.items() for t in tensors
+    }
     return len(by_owner) > 1 or (own != {template.name} and at > 1 and at + 1 < len(groups))
 
 
@@ -130,7 +134,9 @@ def _slices(names: Sequence[str]) -> tuple[int, int | None] | None:
     return first, (len(names) - first) // first
 
 
-def _evidence(template: Group, cut: str, after: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _evidence(
+    template: Group, cut: str, after: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The merge layers among those that follow the template, and what speaks for a wrapper."""
     found = []
     own = _owner_names(template.tensors)
@@ -161,7 +167,9 @@ def groups_of(bare: WrapperByNames, *, is_standalone: bool) -> tuple[Group, ...]
     of tf.keras's Normalization (`mean:0`).
     """
     by_owner = owners(bare.tensors)
-    ownerless = next((t.name for owner, own in by_owner.items() for t in own if t.name == owner), None)
+    ownerless = next(
+        (t.name for owner, own in by_owner.items() for t in own if t.name == owner), None
+    )
     if ownerless is not None:
         raise Ambiguous(f"{ownerless!r} of {bare.template} does not say which layer's weight it is")
     found = layers_of(_as_layers_are_called(by_owner, bare.merge), is_standalone=is_standalone)
@@ -174,7 +182,11 @@ def groups_of(bare: WrapperByNames, *, is_standalone: bool) -> tuple[Group, ...]
 
 def unstored_names(groups: Sequence[Group]) -> list[str]:
     """The layers whose names none of their weights bears."""
-    return [group.name for group in groups if not any(group.name in tensor.name for tensor in group.tensors)]
+    return [
+        group.name
+        for group in groups
+        if not any(group.name in tensor.name for tensor in group.tensors)
+    ]
 
 
 def _as_layers_are_called(
@@ -182,6 +194,10 @@ def _as_layers_are_called(
 ) -> Mapping[str, tuple[Tensor, ...]]:
     """Owners without the number that a clone's weights bear: a merge layer shows what its layer is called."""
     ends = {owner.rpartition("_")[2] for owner in found}
-    if len(ends) == 1 and (end := "_" + ends.pop())[1:].isdigit() and any(name + end in found for name in merge):
+    if (
+        len(ends) == 1
+        and (end := "_" + ends.pop())[1:].isdigit()
+        and any(name + end in found for name in merge)
+    ):
         return {owner.removesuffix(end): own for owner, own in found.items()}
     return found

@@ -65,7 +65,9 @@ class LayerWrapper(NamedTuple):
         """Return for each slice that the first tower reads what was sliced."""
         if self.inline is not None:
             return self.inline.cut
-        return dict(zip(graph.call(self.towers[0]).reads, self.called_on or self.sources, strict=True))
+        return dict(
+            zip(graph.call(self.towers[0]).reads, self.called_on or self.sources, strict=True)
+        )
 
     @property
     def first(self) -> frozenset[CallId]:
@@ -84,7 +86,9 @@ class LayerWrapper(NamedTuple):
         """Every merged tensor -> the first tower's own."""
         if self.inline is not None:
             return self.inline.ends
-        return {m.tensor: Ref(self.towers[0].layer, self.towers[0].rank, m.output) for m in self.merges}
+        return {
+            m.tensor: Ref(self.towers[0].layer, self.towers[0].rank, m.output) for m in self.merges
+        }
 
 
 class Recognised(NamedTuple):
@@ -123,10 +127,16 @@ def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:
     """
     layers = {at: graph.layers[at.layer] for at in tower}
     if not any(map(layer_facts.learns_row_by_row, layers.values())):
-        raise NotAWrapper(f"the towers that end in {end} hold no weights but those of normalizations, if any")
-    fixed = [at.layer for at, layer in layers.items() if layer_facts.fixes_rows(layer, graph.call(at))]
+        raise NotAWrapper(
+            f"the towers that end in {end} hold no weights but those of normalizations, if any"
+        )
+    fixed = [
+        at.layer for at, layer in layers.items() if layer_facts.fixes_rows(layer, graph.call(at))
+    ]
     if fixed:
-        raise NotAWrapper(f"{min(fixed)} is built for the number of rows of one tower, and takes no other")
+        raise NotAWrapper(
+            f"{min(fixed)} is built for the number of rows of one tower, and takes no other"
+        )
 
 
 SHOWN = 4
@@ -140,7 +150,9 @@ def listed(names: Sequence[str]) -> str:
 
 def cut_by(source: Ref, slices: Sequence[CallId]) -> str:
     """The line of evidence that says what is sliced, and by which layers."""
-    names = ", ".join(dict.fromkeys(at.layer for at in slices[:SHOWN])) + (", ..." if slices[SHOWN:] else "")
+    names = ", ".join(dict.fromkeys(at.layer for at in slices[:SHOWN])) + (
+        ", ..." if slices[SHOWN:] else ""
+    )
     return f"every tower reads a slice of {source.layer}, cut by {names}"
 
 

@@ -51,14 +51,20 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
         return Recognised()
     wrappers, misses = _search(graph, vouched)
     objections = [_objection(graph, wrapper, vouched) for wrapper in wrappers]
-    found = [wrapper for wrapper, objection in zip(wrappers, objections, strict=True) if objection is None]
+    found = [
+        wrapper
+        for wrapper, objection in zip(wrappers, objections, strict=True)
+        if objection is None
+    ]
     near: dict[str, NearMiss] = {}
     for miss in (*misses, *filter(None, objections)):
         near.setdefault(miss.layer, miss)
     if not found and not near:
         near = {miss.layer: miss for miss in _never_joined(graph)}
     joined = {at.layer for wrapper in found for merge in wrapper.merges for at in merge.calls}
-    return Recognised(tuple(found), tuple(miss for layer, miss in near.items() if layer not in joined))
+    return Recognised(
+        tuple(found), tuple(miss for layer, miss in near.items() if layer not in joined)
+    )
 
 
 def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper], list[NearMiss]]:
@@ -72,10 +78,14 @@ def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper],
     from unnest.core.recognise.tower_search import find
 
     tensors = LayerTensors(graph)
-    computed, computed_misses = _describe_all(graph, *find_computed(tensors)) if may_join else ([], [])
+    computed, computed_misses = (
+        _describe_all(graph, *find_computed(tensors)) if may_join else ([], [])
+    )
     wrappers = [wrapper for wrapper in computed if wrapper.inline is None]
     joining = [at for wrapper in wrappers for merge in wrapper.merges for at in merge.calls]
-    claimed, misses = _describe_all(graph, *find(opaque_towers.calls_of_models(tensors, vouched), joining))
+    claimed, misses = _describe_all(
+        graph, *find(opaque_towers.calls_of_models(tensors, vouched), joining)
+    )
     wrappers += claimed
     taken = {at for wrapper in wrappers for at in wrapper.towers}
     alone, alone_misses = _describe_all(graph, *find(opaque_towers.lone_calls(tensors, taken)))
@@ -131,9 +141,13 @@ def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) ->
     Keras stores no merge that is not read. A head that counts towers speaks against slices of code that is not stored.
     """
     layer = wrapper.merges[0].layer if wrapper.merges else wrapper.template
-    if not any(ref in graph.outputs or graph.readers.get(ref.call) for ref in wrapper.results(graph)):
+    if not any(
+        ref in graph.outputs or graph.readers.get(ref.call) for ref in wrapper.results(graph)
+    ):
         return NearMiss(layer, f"nothing reads what {layer} gives")
-    if wrapper.confidence == "proven" or not any(_is_unknown_code(graph, at, vouched) for at in wrapper.slices):
+    if wrapper.confidence == "proven" or not any(
+        _is_unknown_code(graph, at, vouched) for at in wrapper.slices
+    ):
         return None
     from unnest.core.recognise.counted_towers import counting_layer
 
@@ -141,7 +155,10 @@ def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) ->
     if head is None:
         return None
     towers = len(wrapper.towers)
-    return NearMiss(layer, f"{head} splits what {layer} gives in {towers} again: the towers may be views of one batch")
+    return NearMiss(
+        layer,
+        f"{head} splits what {layer} gives in {towers} again: the towers may be views of one batch",
+    )
 
 
 def _is_unknown_code(graph: Graph, at: CallId, vouched: Collection[str]) -> bool:
@@ -153,7 +170,13 @@ def _is_unknown_code(graph: Graph, at: CallId, vouched: Collection[str]) -> bool
 
 def _never_joined(graph: Graph) -> Iterator[NearMiss]:
     """Return why the last layer with weights that is called several times is not a template (siamese twins)."""
-    shared = [layer for layer in graph.layers.values() if len(layer.calls) > 1 and layer_facts.learns_row_by_row(layer)]
+    shared = [
+        layer
+        for layer in graph.layers.values()
+        if len(layer.calls) > 1 and layer_facts.learns_row_by_row(layer)
+    ]
     for layer in shared[-1:]:
         calls = f"the {len(layer.calls)} calls of {layer.name}"
-        yield NearMiss(layer.name, f"nothing is known to join the outputs of {calls} along the batch")
+        yield NearMiss(
+            layer.name, f"nothing is known to join the outputs of {calls} along the batch"
+        )

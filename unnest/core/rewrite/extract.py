@@ -23,7 +23,13 @@ from unnest.core.architecture.graph import Graph, Layer, keras_order, reached
 from unnest.core.model import CallId, Json, JsonObject, Ref, Scope, Unknown
 from unnest.core.recognise.layer_facts import stored_shape
 from unnest.core.recognise.wrapper_types import LayerWrapper
-from unnest.core.rewrite.flatten import INPUTS, OUTPUTS, end_names, has_keys, sequential_as_functional
+from unnest.core.rewrite.flatten import (
+    INPUTS,
+    OUTPUTS,
+    end_names,
+    has_keys,
+    sequential_as_functional,
+)
 
 
 def scope(graph: Graph, wrapper: LayerWrapper) -> Scope:
@@ -49,7 +55,9 @@ def same_ends(graph: Graph, wrapper: LayerWrapper) -> bool:
     results = wrapper.results(graph)
     count = len(read(graph.layers[wrapper.template].stored).outputs)
     return (
-        wrapper.sources == graph.inputs and (*results,) == graph.outputs and [*results.values()] == list(range(count))
+        wrapper.sources == graph.inputs
+        and (*results,) == graph.outputs
+        and [*results.values()] == list(range(count))
     )
 
 
@@ -64,10 +72,15 @@ def exchanges_names(graph: Graph, wrapper: LayerWrapper) -> bool:
         INPUTS: [_place(wrapper.sources, ref) for ref in graph.inputs],
         OUTPUTS: [results.get(ref) for ref in graph.outputs],
     }
-    return any(_are_exchanged(end_names(graph, key), places[key], end_names(template, key)) for key in places)
+    return any(
+        _are_exchanged(end_names(graph, key), places[key], end_names(template, key))
+        for key in places
+    )
 
 
-def _are_exchanged(outer_names: Sequence[str], places: Sequence[int | None], names: Sequence[str]) -> bool:
+def _are_exchanged(
+    outer_names: Sequence[str], places: Sequence[int | None], names: Sequence[str]
+) -> bool:
     """Return True if a name of the outer model, in a place of the template, is another one's there."""
     return any(
         place is not None and place < len(names) and outer in names and outer != names[place]
@@ -84,8 +97,14 @@ TOP_LEVEL_ONLY = ("inbound_nodes", "name", "class_name", "config")
 
 def standalone(outer: JsonObject, layer: Layer) -> JsonObject:
     """A nested model as its own top-level model, with what the writer puts beside a top-level config."""
-    inner_keys = {key: layer.stored[key] for key in outer if key in layer.stored and key not in TOP_LEVEL_ONLY}
-    outer_keys = {key: value for key, value in outer.items() if key not in ("class_name", "config", *inner_keys)}
+    inner_keys = {
+        key: layer.stored[key] for key in outer if key in layer.stored and key not in TOP_LEVEL_ONLY
+    }
+    outer_keys = {
+        key: value
+        for key, value in outer.items()
+        if key not in ("class_name", "config", *inner_keys)
+    }
     if "name" in outer:
         outer_keys["name"] = layer.name
     if "module" in outer_keys and layer.class_name != outer["class_name"]:
@@ -118,7 +137,9 @@ def cannot_flatten(graph: Graph, wrapper: LayerWrapper) -> str | None:
         return f"{template.name} is called elsewhere too"
     places = [_place(wrapper.sources, ref) for ref in graph.inputs]
     names = [ref.layer for ref in read(template.stored).inputs]
-    if not has_keys(graph, INPUTS) and _are_exchanged([ref.layer for ref in graph.inputs], places, names):
+    if not has_keys(graph, INPUTS) and _are_exchanged(
+        [ref.layer for ref in graph.inputs], places, names
+    ):
         return f"an input of {template.name} has the name of another one of {graph.name}"
     try:
         inner = own_layers(graph, wrapper)
@@ -130,7 +151,11 @@ def cannot_flatten(graph: Graph, wrapper: LayerWrapper) -> str | None:
         reason = keras3_tensor_specs.cannot_note(graph, wrapper, read(inner))
         if reason:
             return reason
-    removed_layers = {template.name, *(c.layer for c in _removed(graph, wrapper)), *(s.layer for s in wrapper.sources)}
+    removed_layers = {
+        template.name,
+        *(c.layer for c in _removed(graph, wrapper)),
+        *(s.layer for s in wrapper.sources),
+    }
     clashing = sorted((set(graph.layers) - removed_layers) & set(read(inner).layers))
     return f"both models have a layer {clashing[0]}" if clashing else None
 
@@ -148,15 +173,28 @@ def own_layers(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
 
 def _removed(graph: Graph, wrapper: LayerWrapper) -> set[CallId]:
     """Return calls that the outputs no longer need: merges, towers but the first, slices that only these read."""
-    sources_of_slices, tower_output_of_merge, first = wrapper.cut(graph), wrapper.ends, wrapper.first
+    sources_of_slices, tower_output_of_merge, first = (
+        wrapper.cut(graph),
+        wrapper.ends,
+        wrapper.first,
+    )
 
     def reads_after(call_id: CallId) -> Iterable[Ref]:
-        replaced = {**tower_output_of_merge, **sources_of_slices} if call_id in first else tower_output_of_merge
+        replaced = (
+            {**tower_output_of_merge, **sources_of_slices}
+            if call_id in first
+            else tower_output_of_merge
+        )
         return (replaced.get(ref, ref) for ref in graph.call(call_id).reads)
 
     behind_outputs = _calls_behind(graph.outputs, lambda call_id: graph.call(call_id).reads)
     # Losses and metrics that were added to the model (`AddLoss`) lead to no output.
-    added = [ref for call_id, call in graph.calls() if call_id not in behind_outputs for ref in call.reads]
+    added = [
+        ref
+        for call_id, call in graph.calls()
+        if call_id not in behind_outputs
+        for ref in call.reads
+    ]
     ends = (*graph.outputs, *added)
     needed = _calls_behind([tower_output_of_merge.get(ref, ref) for ref in ends], reads_after)
     return _calls_behind(ends, lambda call_id: graph.call(call_id).reads) - needed
@@ -164,7 +202,9 @@ def _removed(graph: Graph, wrapper: LayerWrapper) -> set[CallId]:
 
 def _calls_behind(tensors: Iterable[Ref], reads: Callable[[CallId], Iterable[Ref]]) -> set[CallId]:
     """The calls that some tensors are made by, all the way back."""
-    return reached((ref.call for ref in tensors), lambda call_id: [ref.call for ref in reads(call_id)])
+    return reached(
+        (ref.call for ref in tensors), lambda call_id: [ref.call for ref in reads(call_id)]
+    )
 
 
 class _TemplateTensor(NamedTuple):
@@ -177,13 +217,17 @@ class _TemplateTensor(NamedTuple):
 class _Renumbering:
     """References of the outer graph, translated to what stands in their place afterwards."""
 
-    def __init__(self, graph: Graph, removed: set[CallId], replacements: Mapping[Ref, _TemplateTensor | Ref]) -> None:
+    def __init__(
+        self, graph: Graph, removed: set[CallId], replacements: Mapping[Ref, _TemplateTensor | Ref]
+    ) -> None:
         self._graph = graph
         self._replacements = replacements
         self._rank = {
             CallId(name, rank): new
             for name, layer in graph.layers.items()
-            for new, rank in enumerate(r for r in range(len(layer.calls)) if CallId(name, r) not in removed)
+            for new, rank in enumerate(
+                r for r in range(len(layer.calls)) if CallId(name, r) not in removed
+            )
         }
 
     def __call__(self, raw: tensor_refs.RawRef) -> tensor_refs.RawRef:
@@ -205,7 +249,9 @@ class _Renumbering:
         if isinstance(new, _TemplateTensor):
             return (new.layer.name, first(new.layer) + new.ref.rank, new.ref.tensor)
         if new.call not in self._rank:
-            raise NotAGraph(f"{new.layer!r} belongs to a wrapper, but what surrounds the wrapper needs it")
+            raise NotAGraph(
+                f"{new.layer!r} belongs to a wrapper, but what surrounds the wrapper needs it"
+            )
         return (new.layer, first(self._graph.layers[new.layer]) + self._rank[new.call], new.tensor)
 
 
@@ -224,20 +270,31 @@ def in_place(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
         in_tower = renumber_tower.rewrite(stored)
         return in_tower if rows is None else tensor_refs.with_rows(in_tower, rows)
 
-    entries = [entry for layer in graph.layers.values() for entry in _entries_left(graph, layer, removed, rewritten)]
+    entries = [
+        entry
+        for layer in graph.layers.values()
+        for entry in _entries_left(graph, layer, removed, rewritten)
+    ]
     return _with_layers(graph, entries, renumber)
 
 
 def _fixed_batch(graph: Graph, wrapper: LayerWrapper) -> int | None:
     """The batch that the model's own layers take once they are no tower, where it is fixed."""
-    shapes = [stored_shape(graph.layers[source.layer]) for source in wrapper.sources] if wrapper.inline else []
+    shapes = (
+        [stored_shape(graph.layers[source.layer]) for source in wrapper.sources]
+        if wrapper.inline
+        else []
+    )
     return next((shape[0] for shape in shapes if shape), None)
 
 
 def _with_layers(graph: Graph, entries: Iterable[JsonObject], change: _Renumbering) -> JsonObject:
     config = graph.model["config"]
     assert isinstance(config, Mapping)
-    ends = [tensor_refs.rewrite(config[key], graph.layers, change.at_ends) for key in ("input_layers", "output_layers")]
+    ends = [
+        tensor_refs.rewrite(config[key], graph.layers, change.at_ends)
+        for key in ("input_layers", "output_layers")
+    ]
     return in_keras_order(graph, functional(graph.model, entries, *ends))
 
 
@@ -278,23 +335,32 @@ def flattened(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
             entries += [part.stored for part in inner.layers.values()]
         elif name not in source_layers:
             entries += _entries_left(
-                graph, layer, removed, lambda _, stored: renumber.rewrite(with_template_specs(stored))
+                graph,
+                layer,
+                removed,
+                lambda _, stored: renumber.rewrite(with_template_specs(stored)),
             )
     return _with_layers(graph, entries, renumber)
 
 
-def _noting_template_output(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> Callable[[Json], Json]:
+def _noting_template_output(
+    graph: Graph, wrapper: LayerWrapper, inner: Graph
+) -> Callable[[Json], Json]:
     """Return a function that stores a call of the head behind the template's own layers."""
     if not _notes_tensors(graph.layers[wrapper.template]):
         return lambda stored: stored
     from unnest.core.rewrite import keras3_tensor_specs
 
-    return functools.partial(keras3_tensor_specs.noting, graph, wrapper, keras3_tensor_specs.output_spec(inner))
+    return functools.partial(
+        keras3_tensor_specs.noting, graph, wrapper, keras3_tensor_specs.output_spec(inner)
+    )
 
 
 def _notes_tensors(template: Layer) -> bool:
     """Return True if flattening needs shapes that the file does not hold: a Sequential of Keras 3."""
-    return read(template.stored).sequential and any(tensor_refs.is_keras_3(call.stored) for call in template.calls)
+    return read(template.stored).sequential and any(
+        tensor_refs.is_keras_3(call.stored) for call in template.calls
+    )
 
 
 def _entries_left(
@@ -304,11 +370,17 @@ def _entries_left(
     call_ids = [CallId(layer.name, rank) for rank in range(len(layer.calls))]
     if graph.call(call_ids[0]).stored is None:  # an input layer
         return [layer.stored]
-    calls = [rewritten(call_id, graph.call(call_id).stored) for call_id in call_ids if call_id not in removed]
+    calls = [
+        rewritten(call_id, graph.call(call_id).stored)
+        for call_id in call_ids
+        if call_id not in removed
+    ]
     return [{**layer.stored, "inbound_nodes": calls}] if calls else []
 
 
-def instead_of_nested(graph: Graph, name_in_outer: str, model: JsonObject) -> tuple[JsonObject, str]:
+def instead_of_nested(
+    graph: Graph, name_in_outer: str, model: JsonObject
+) -> tuple[JsonObject, str]:
     """The outer model with another model in the place of a nested one, and the name that it goes by there.
 
     It keeps its own name unless another layer of the outer model has it.
@@ -319,7 +391,11 @@ def instead_of_nested(graph: Graph, name_in_outer: str, model: JsonObject) -> tu
     if name != layer.name and name in graph.layers:
         name = layer.name
         config = {**config, "name": name} if isinstance(config, Mapping) else config
-    inner_keys = {key: value for key, value in model.items() if key in layer.stored and key not in TOP_LEVEL_ONLY}
+    inner_keys = {
+        key: value
+        for key, value in model.items()
+        if key in layer.stored and key not in TOP_LEVEL_ONLY
+    }
     entry = {**layer.stored, **inner_keys, "class_name": model["class_name"], "config": config}
     if "name" in entry:
         entry["name"] = name
@@ -348,7 +424,10 @@ def instead_of_nested(graph: Graph, name_in_outer: str, model: JsonObject) -> tu
         for e in entries
         if isinstance(e, Mapping)
     ]
-    ends = [tensor_refs.rewrite(config[key], graph.layers, rename_at_ends) for key in ("input_layers", "output_layers")]
+    ends = [
+        tensor_refs.rewrite(config[key], graph.layers, rename_at_ends)
+        for key in ("input_layers", "output_layers")
+    ]
     return functional(outer, renamed, *ends), name
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from unnest.core.architecture import NotAGraph, first_at_ends, is_model, layer_name, read, tensor_refs
+from unnest.core.architecture import (
+    NotAGraph,
+    first_at_ends,
+    is_model,
+    layer_name,
+    read,
+    tensor_refs,
+)
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras_facts import shape_inference
 from unnest.core.model import Json, JsonObject, Unknown
@@ -66,7 +73,12 @@ def _keras_3_chain(model: JsonObject, graph: Graph) -> JsonObject:
         previous, spec = [layer.name, 0, 0], call.output
     end: Json = [entries[-1]["name"], first_at_ends(entries[-1]), 0]
     start: Json = [first.name, 0, 0]
-    config: JsonObject = {"name": graph.name, "layers": entries, "input_layers": [start], "output_layers": [end]}
+    config: JsonObject = {
+        "name": graph.name,
+        "layers": entries,
+        "input_layers": [start],
+        "output_layers": [end],
+    }
     return {**model, "config": config}
 
 
@@ -136,7 +148,9 @@ def exchanged_end(before: JsonObject | None, after: JsonObject | None) -> str | 
     for key in (INPUTS, OUTPUTS):
         old, new = (end_names(read(model), key) for model in (before, after))
         if len(old) == len(new) == len({*old}):
-            moved = [name for name, here in zip(old, new, strict=True) if name != here and name in new]
+            moved = [
+                name for name, here in zip(old, new, strict=True) if name != here and name in new
+            ]
             if moved:
                 return moved[0]
     return None

@@ -17,7 +17,9 @@ def cannot_note(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> str | None
     """Return why calls of a Keras 3 Sequential and of the head cannot be stored as its writer would, or None."""
     if _casts(inner) and not _casts(graph):
         return "how this version of Keras notes a cast is not in the file"
-    without_policy = [name for name, layer in inner.layers.items() if shape_inference.hides_policy(layer.stored)]
+    without_policy = [
+        name for name, layer in inner.layers.items() if shape_inference.hides_policy(layer.stored)
+    ]
     if _casts(inner) and without_policy:
         return f"{without_policy[0]} does not store in which dtype it computes"
     output = output_spec(inner)
@@ -50,23 +52,32 @@ def output_spec(inner: Graph) -> shape_inference.Spec | None:
     return call.output if call else None
 
 
-def _reads_the_same(graph: Graph, reader: CallId, tensor: Ref, output: shape_inference.Spec) -> bool:
+def _reads_the_same(
+    graph: Graph, reader: CallId, tensor: Ref, output: shape_inference.Spec
+) -> bool:
     """Return True if only the stored dtype differs between a call on the merged tensor and one on the template's own.
 
     A merge layer may cast the towers' outputs to a dtype of its own.
     """
     call, entry = graph.call(reader), graph.layers[reader.layer].stored
     noted_specs = {
-        spec for ref, spec in zip(call.reads, shape_inference.noted(call.arguments), strict=False) if ref == tensor
+        spec
+        for ref, spec in zip(call.reads, shape_inference.noted(call.arguments), strict=False)
+        if ref == tensor
     }
     if noted_specs == {output} or len(noted_specs) != 1 or len(call.reads) != 1:
         return noted_specs == {output}
     (noted,) = noted_specs
-    with_noted, with_output = shape_inference.called(entry, noted), shape_inference.called(entry, output)
+    with_noted, with_output = (
+        shape_inference.called(entry, noted),
+        shape_inference.called(entry, output),
+    )
     return noted.shape == output.shape and with_noted is not None and with_noted == with_output
 
 
-def noting(graph: Graph, wrapper: LayerWrapper, output: shape_inference.Spec | None, stored: Json) -> Json:
+def noting(
+    graph: Graph, wrapper: LayerWrapper, output: shape_inference.Spec | None, stored: Json
+) -> Json:
     """A call of the head as Keras 3 notes it where no merge has cast what the template makes."""
     for merge in wrapper.merges if output else ():
         number = merge.tensor.rank + graph.layers[merge.layer].first

@@ -49,7 +49,10 @@ class ModelWeights(NamedTuple):
         share = (self.groups or {}).get(name, Share())
         if not self.owned:
             return share
-        trained, rest = ([t._replace(owner=(name, *t.owner)) for t in part] for part in (share.trained, share.rest))
+        trained, rest = (
+            [t._replace(owner=(name, *t.owner)) for t in part]
+            for part in (share.trained, share.rest)
+        )
         return share._replace(trained=(*trained,), rest=(*rest,))
 
     def of_layer(self, name: str) -> Share | None:
@@ -69,7 +72,11 @@ class ModelWeights(NamedTuple):
     def trained_in_order(self) -> list[Tensor] | None:
         """Return the weights for which the optimizer has state, each once, in its order; None if in doubt."""
         layers = read(self.model).layers
-        by_layer = [_trained(layers[name], share) for name, share in self.by_layer().items() if name in layers]
+        by_layer = [
+            _trained(layers[name], share)
+            for name, share in self.by_layer().items()
+            if name in layers
+        ]
         known = [trained for trained in by_layer if trained is not None]
         once = {t.ref: t for trained in known for t in trained}
         return [*once.values()] if len(known) == len(by_layer) else None

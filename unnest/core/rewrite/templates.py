@@ -44,7 +44,9 @@ def _of_layers(graph: Graph, wrapper: LayerWrapper, level: ModelWeights) -> Temp
         inputs=len(wrapper.sources),
         outputs=len(wrapper.merges),
         layers=len(names) + len(wrapper.sources),
-        parameters=sum(t.size for share in known for t in share.tensors) if len(known) == len(shares) else None,
+        parameters=sum(t.size for share in known for t in share.tensors)
+        if len(known) == len(shares)
+        else None,
     )
 
 
@@ -60,7 +62,9 @@ def without_needless(group: Group) -> Group:
     plain = [_plain(tensor.name) for tensor in group.tensors]
     count = Counter(plain)
     named = zip(group.tensors, plain, strict=True)
-    return Group(group.name, tuple(t._replace(name=name) if count[name] == 1 else t for t, name in named))
+    return Group(
+        group.name, tuple(t._replace(name=name) if count[name] == 1 else t for t, name in named)
+    )
 
 
 def _plain(name: str) -> str:

@@ -40,7 +40,9 @@ class Unwrapped(NamedTuple):
     near_misses: tuple[NearMiss, ...] = ()
 
 
-def unwrap_all(parallel: ModelWeights, *, keep_nested: bool, slice_layers: frozenset[str] = frozenset()) -> Unwrapped:
+def unwrap_all(
+    parallel: ModelWeights, *, keep_nested: bool, slice_layers: frozenset[str] = frozenset()
+) -> Unwrapped:
     """All wrappers out of a top-level model; layers of `slice_layers` are said to cut the batch in order."""
     unwrapping = _Unwrapping(keep_nested, slice_layers, len(read(parallel.model).outputs))
     left, refusal = parallel, None
@@ -49,7 +51,8 @@ def unwrap_all(parallel: ModelWeights, *, keep_nested: bool, slice_layers: froze
     except Ambiguous as doubt:
         refusal = str(doubt)
     before, after = (
-        compile_config.output_names([r.layer for r in read(each.model).outputs]) for each in (parallel, left)
+        compile_config.output_names([r.layer for r in read(each.model).outputs])
+        for each in (parallel, left)
     )
     positions = zip(before, unwrapping.outputs, strict=True)
     return Unwrapped(
@@ -114,7 +117,9 @@ class _Unwrapping:
                 raise
             return self._keep_template_nested(self._last_whole, left, str(doubt))
 
-    def _keep_template_nested(self, last: _WholeWrapper, template: ModelWeights, doubt: str) -> ModelWeights:
+    def _keep_template_nested(
+        self, last: _WholeWrapper, template: ModelWeights, doubt: str
+    ) -> ModelWeights:
         """Return the model that the last whole wrapper was, with what is left of its template as a layer."""
         graph, wrapper, self.outputs = last
         other_ends = Code.OTHER_ENDS(name=graph.name, template=wrapper.template)
@@ -131,7 +136,9 @@ class _Unwrapping:
         """
         place = _Place(level, depth, inside)
         while True:
-            while (recognised := recognise(graph := read(place.level.model), self._slice_layers)).wrappers:
+            while (
+                recognised := recognise(graph := read(place.level.model), self._slice_layers)
+            ).wrappers:
                 self._without(place, graph, recognised.wrappers[0])
             before = place.level.model
             for name, layer in graph.layers.items():
@@ -145,16 +152,25 @@ class _Unwrapping:
         """Take a wrapper of its own graph out of a model, and report it. Raises Ambiguous."""
         scope = extract.scope(graph, wrapper)
         if scope == "whole" and wrapper.inline is None:
-            if extract.exchanges_names(graph, wrapper) or (place.inside and not extract.same_ends(graph, wrapper)):
+            if extract.exchanges_names(graph, wrapper) or (
+                place.inside and not extract.same_ends(graph, wrapper)
+            ):
                 scope = "embedded"
             elif not place.inside:
                 self._last_whole = _WholeWrapper(graph, wrapper, self.outputs)
                 self._follow_ends(graph, wrapper)
         self._report(graph, wrapper, "embedded" if place.inside else scope, place.depth)
-        if scope != "embedded" and wrapper.inline is None and is_in_training(graph.call(wrapper.towers[0])):
+        if (
+            scope != "embedded"
+            and wrapper.inline is None
+            and is_in_training(graph.call(wrapper.towers[0]))
+        ):
             self.findings.append(Code.CALLED_IN_TRAINING(template=wrapper.template))
         if place.depth > self._deepest:
-            self._deepest, self.innermost = place.depth, innermost(graph, wrapper, scope, place.level)
+            self._deepest, self.innermost = (
+                place.depth,
+                innermost(graph, wrapper, scope, place.level),
+            )
         place.level = self._take_out(place.level, graph, wrapper, scope)
         if scope != "whole" and wrapper.template in read(place.level.model).layers:
             place.template_depths[wrapper.template] = place.depth + 1
@@ -189,9 +205,13 @@ class _Unwrapping:
             )
         )
 
-    def _take_out(self, level: ModelWeights, graph: Graph, wrapper: LayerWrapper, scope: Scope) -> ModelWeights:
+    def _take_out(
+        self, level: ModelWeights, graph: Graph, wrapper: LayerWrapper, scope: Scope
+    ) -> ModelWeights:
         """The model without this wrapper. Raises Ambiguous."""
-        self.removed |= {c.layer for c in wrapper.slices} | {c.layer for merge in wrapper.merges for c in merge.calls}
+        self.removed |= {c.layer for c in wrapper.slices} | {
+            c.layer for merge in wrapper.merges for c in merge.calls
+        }
         if wrapper.inline is not None and _begins_with_a_merge(graph, wrapper):
             why = "a model that begins with a merge of models is kept as a layer"
             self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=why))
@@ -200,7 +220,9 @@ class _Unwrapping:
         if scope == "head":
             return self._under_head(level, graph, wrapper)
         template = graph.layers[wrapper.template]
-        template_weights = level.flat if level.groups is None else level.groups.get(template.name, Share())
+        template_weights = (
+            level.flat if level.groups is None else level.groups.get(template.name, Share())
+        )
         return ModelWeights.of_nested(extract.standalone(graph.model, template), template_weights)
 
     def _under_head(self, level: ModelWeights, graph: Graph, wrapper: LayerWrapper) -> ModelWeights:
@@ -217,7 +239,9 @@ class _Unwrapping:
             try:
                 template_weights = level.by_layer().get(wrapper.template, Share())
                 shares = split(template_weights.tensors, read(extract.own_layers(graph, wrapper)))
-                return self._with_model(level, graph, extract.flattened(graph, wrapper), {wrapper.template: shares})
+                return self._with_model(
+                    level, graph, extract.flattened(graph, wrapper), {wrapper.template: shares}
+                )
             except Ambiguous as doubt:
                 if not self._keep_nested:
                     raise
@@ -227,10 +251,17 @@ class _Unwrapping:
     def _report_doubt(self, wrapper: LayerWrapper, doubt: str) -> None:
         """Report why a template, the weights of which cannot be divided, stays nested, and what that means."""
         template = wrapper.template
-        self.findings += [Code.STAYS_NESTED(template=template, why=doubt), Code.ORDER_NOT_TOLD(template=template)]
+        self.findings += [
+            Code.STAYS_NESTED(template=template, why=doubt),
+            Code.ORDER_NOT_TOLD(template=template),
+        ]
 
     def _with_model(
-        self, level: ModelWeights, graph: Graph, model: JsonObject, unpacked: Mapping[str, Mapping[str, Share]]
+        self,
+        level: ModelWeights,
+        graph: Graph,
+        model: JsonObject,
+        unpacked: Mapping[str, Mapping[str, Share]],
     ) -> ModelWeights:
         """Return the weights under another model, the layers of which have another order, or replace an unpacked one.
 
@@ -238,14 +269,18 @@ class _Unwrapping:
         """
         names_after = list(read(model).layers)
         names_before = [name for layer in graph.layers for name in unpacked.get(layer, (layer,))]
-        unpacked_shares = {name: share for shares in unpacked.values() for name, share in shares.items()}
+        unpacked_shares = {
+            name: share for shares in unpacked.values() for name, share in shares.items()
+        }
         known_shares = None if level.groups is None else {**level.groups, **unpacked_shares}
         moved = _moved(names_before, names_after, known_shares)
         self.moved = self.moved or moved
         if level.groups is None and not moved and not unpacked:
             return level._replace(model=model)
         groups = level.by_layer()
-        shares = {name: unpacked_shares.get(name, groups.get(name, Share())) for name in names_after}
+        shares = {
+            name: unpacked_shares.get(name, groups.get(name, Share())) for name in names_after
+        }
         return ModelWeights(model, shares, owned=level.owned)
 
     def _unwrap_layer(self, level: ModelWeights, layer: Layer, depth: int) -> ModelWeights:
@@ -269,7 +304,9 @@ class _Unwrapping:
             path: self._unwrap(ModelWeights.of_nested(held, layer_weights), depth, inside=True)
             for path, held in held_models.items()
         }
-        changed = {path: each.model for path, each in left.items() if each.model is not held_models[path]}
+        changed = {
+            path: each.model for path, each in left.items() if each.model is not held_models[path]
+        }
         if not changed:
             return level
         entry = replace_children(layer.stored, changed)
@@ -295,6 +332,8 @@ def _moved(before: Sequence[str], after: Sequence[str], shares: Mapping[str, Sha
 
 def _mixing_layer(template: Graph) -> str | None:
     """The layer of a template, or of a model in it, that works along the batch for certain; None if none."""
-    from unnest.core.recognise.batch_axis import mixing_layer  # brings NumPy, which most graphs do not need
+    from unnest.core.recognise.batch_axis import (
+        mixing_layer,
+    )  # brings NumPy, which most graphs do not need
 
     return mixing_layer(template)

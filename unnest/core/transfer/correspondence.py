@@ -63,7 +63,9 @@ def correspondence(
         raise Different(f"the file's model has {count}; {e}") from e
     missing = next((path for path in target_shapes if path not in walk.stored), None)
     if missing is not None:
-        raise Different(f"your model's {'/'.join(missing)!r} is not used by its outputs, or not in the file")
+        raise Different(
+            f"your model's {'/'.join(missing)!r} is not used by its outputs, or not in the file"
+        )
     return walk.result
 
 
@@ -116,9 +118,13 @@ class _Walk:
             raise _part(a, b, why)
         old_path, new_path = a.leaf.path, b.leaf.path
         if self.stored.setdefault(new_path, old_path) != old_path:
-            raise Different(f"your model's {b.name!r} is several layers in the file, {a.name!r} among them")
+            raise Different(
+                f"your model's {b.name!r} is several layers in the file, {a.name!r} among them"
+            )
         if self._targets.setdefault(old_path, new_path) != new_path:
-            raise Different(f"the file's {a.name!r} is several layers in your model, {b.name!r} among them")
+            raise Different(
+                f"the file's {a.name!r} is several layers in your model, {b.name!r} among them"
+            )
 
 
 def _part(old: Node, new: Node, why: str) -> Exception:
@@ -130,7 +136,11 @@ def _part(old: Node, new: Node, why: str) -> Exception:
 
 def _node_text(node: Node) -> str:
     argument = f" {node.argument}" if node.kind == ACTIVATION else ""
-    return f"{node.kind}{argument} {node.name!r}" if node.leaf is not None else f"input {node.argument}"
+    return (
+        f"{node.kind}{argument} {node.name!r}"
+        if node.leaf is not None
+        else f"input {node.argument}"
+    )
 
 
 def _unlike(old: Leaf, new: Leaf, old_settings: JsonObject, new_settings: JsonObject) -> str | None:
@@ -162,15 +172,22 @@ def _in_order(
     if len(old) != len(new):
         raise Different(f"the file's model has {len(old)} layers with weights, yours {len(new)}")
     for a, b in zip(old, new, strict=True):
-        if today(a.layer.class_name) != today(b.layer.class_name) or stored_shapes[a.path] != target_shapes[b.path]:
-            raise Different(f"the file's {a.name!r} and your model's {b.name!r} stand at one place and are not alike")
+        if (
+            today(a.layer.class_name) != today(b.layer.class_name)
+            or stored_shapes[a.path] != target_shapes[b.path]
+        ):
+            raise Different(
+                f"the file's {a.name!r} and your model's {b.name!r} stand at one place and are not alike"
+            )
         if why := _unlike(a, b, a.layer.settings, b.layer.settings):
             raise Different(f"the file's {a.name!r} and your model's {b.name!r} differ: {why}")
     kinds = [(today(leaf.layer.class_name), stored_shapes[leaf.path]) for leaf in old]
     by_name = renumbered([leaf.path[-1] for leaf in new], [leaf.path[-1] for leaf in old])
     for a, b, kind in zip(old, new, kinds, strict=True):
         if kinds.count(kind) > 1 and by_name.get(b.path[-1]) != a.path[-1]:
-            raise Different(f"code keeps the two from being compared, and {b.name!r} may be several layers of the file")
+            raise Different(
+                f"code keeps the two from being compared, and {b.name!r} may be several layers of the file"
+            )
     return {b.path: a.path for a, b in zip(old, new, strict=True)}
 
 

@@ -35,10 +35,19 @@ def in_one_form(old: NodeOutput, new: NodeOutput) -> tuple[NodeOutput, NodeOutpu
 def _with_kept_axes(reshape: Node, pooling: Node) -> Forms:
     """A global pooling whose output is reshaped to sizes of 1 and the channels, and one with `keepdims`."""
     inner = _only_operand(reshape)
-    if reshape.kind != "Reshape" or inner is None or not inner.kind.startswith(POOLING) or inner.kind != pooling.kind:
+    if (
+        reshape.kind != "Reshape"
+        or inner is None
+        or not inner.kind.startswith(POOLING)
+        or inner.kind != pooling.kind
+    ):
         return None
     target = reshape.settings.get("target_shape")
-    if inner.settings.get("keepdims") or pooling.settings.get("keepdims") is not True or not is_list(target):
+    if (
+        inner.settings.get("keepdims")
+        or pooling.settings.get("keepdims") is not True
+        or not is_list(target)
+    ):
         return None
     ones = target[1:] if _is_channels_first(inner) else target[:-1]
     axes = int(inner.kind[-2])
@@ -52,7 +61,11 @@ def _activated_last(reshape: Node, activation: Node) -> Forms:
     other = _only_operand(activation)
     if reshape.kind != "Reshape" or inner is None or other is None or other.kind != "Reshape":
         return None
-    if inner.kind != ACTIVATION or activation.kind != ACTIVATION or inner.argument not in ACTIVATIONS:
+    if (
+        inner.kind != ACTIVATION
+        or activation.kind != ACTIVATION
+        or inner.argument not in ACTIVATIONS
+    ):
         return None
     if inner.argument in ALONG_LAST_AXIS and not _keeps_last_axis(reshape, _only_operand(inner)):
         return None
@@ -71,7 +84,11 @@ def _padded_by_itself(padded: Node, same: Node) -> Forms:
     if (padded.settings.get("padding"), same.settings.get("padding")) != ("valid", "same"):
         return None
     sizes = _sizes(image, padded), _sizes(start, same)
-    if sizes[0] is None or sizes[0] != sizes[1] or _is_channels_first(padding) != _is_channels_first(padded):
+    if (
+        sizes[0] is None
+        or sizes[0] != sizes[1]
+        or _is_channels_first(padding) != _is_channels_first(padded)
+    ):
         return None
     if _amounts(padding.settings.get("padding")) != list(_same_amounts(same, sizes[0])):
         return None
@@ -103,13 +120,21 @@ def _sizes(image: Node, reader: Node) -> Sequence[int] | None:
     if not is_list(shape):
         return None
     sizes = shape[2:] if _is_channels_first(reader) else shape[1:-1]
-    return [n for n in sizes if isinstance(n, int)] if all(isinstance(n, int) for n in sizes) else None
+    return (
+        [n for n in sizes if isinstance(n, int)] if all(isinstance(n, int) for n in sizes) else None
+    )
 
 
 def _amounts(padding: Json) -> list[tuple[Json, Json]]:
     """Return what a ZeroPadding layer adds before and behind each axis, as Keras 3 stores it."""
     pairs = padding if is_list(padding) else []
-    return [(pair[0], pair[1]) if is_list(pair) and len(pair) == 2 else (pair, pair) for pair in pairs]  # noqa: PLR2004
+    amounts: list[tuple[Json, Json]] = []
+    for pair in pairs:
+        if is_list(pair) and len(pair) == 2:  # noqa: PLR2004 - before and behind
+            amounts.append((pair[0], pair[1]))
+        else:
+            amounts.append((pair, pair))
+    return amounts
 
 
 def _same_amounts(layer: Node, sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -127,5 +152,11 @@ def _same_amounts(layer: Node, sizes: Sequence[int]) -> Iterator[tuple[int, int]
 def _numbers(settings: JsonObject, key: str, count: int) -> list[int]:
     """Return an argument of a convolution for each axis; one that is missing is 1."""
     value = settings.get(key, 1)
-    numbers = [n for n in value if isinstance(n, int)] if is_list(value) else [value] if isinstance(value, int) else []
+    numbers = (
+        [n for n in value if isinstance(n, int)]
+        if is_list(value)
+        else [value]
+        if isinstance(value, int)
+        else []
+    )
     return numbers * count if len(numbers) == 1 else numbers

@@ -54,7 +54,11 @@ class Node:
         if self.leaf is None or self.kind == ACTIVATION:
             return False
         layer = self.leaf.layer
-        return layer.class_name == "Lambda" or _is_operation(layer) or not is_keras_class(self.kind, layer.stored)
+        return (
+            layer.class_name == "Lambda"
+            or _is_operation(layer)
+            or not is_keras_class(self.kind, layer.stored)
+        )
 
 
 class NodeOutput(NamedTuple):
@@ -68,7 +72,9 @@ def outputs_of(model: JsonObject) -> list[NodeOutput]:
     """Return the model's outputs as expressions over its inputs."""
     graph = read(model)
     settings = [graph.layers[ref.layer].settings for ref in graph.inputs] or [{}]
-    inputs = [NodeOutput(Node(INPUT, (), argument=k, settings=own), 0) for k, own in enumerate(settings)]
+    inputs = [
+        NodeOutput(Node(INPUT, (), argument=k, settings=own), 0) for k, own in enumerate(settings)
+    ]
     return _written_out(graph, inputs, ())
 
 
@@ -81,7 +87,9 @@ def _written_out(graph: Graph, inputs: Sequence[NodeOutput], path: LeafPath) -> 
         layer, call = graph.layers[call_id.layer], graph.call(call_id)
         if call_id in values:
             continue
-        reads = [_value(values, ref) for ref in call.reads] or ([] if is_input(layer.stored) else list(inputs))
+        reads = [_value(values, ref) for ref in call.reads] or (
+            [] if is_input(layer.stored) else list(inputs)
+        )
         if is_model(layer.stored):
             values[call_id] = _written_out(read(layer.stored), reads, (*path, layer.name))
         else:
@@ -91,19 +99,33 @@ def _written_out(graph: Graph, inputs: Sequence[NodeOutput], path: LeafPath) -> 
 
 def _value(values: Mapping[CallId, list[NodeOutput] | Node], ref: Ref) -> NodeOutput:
     made = values[ref.call]
-    return NodeOutput(made, ref.tensor) if isinstance(made, Node) else made[min(ref.tensor, len(made) - 1)]
+    return (
+        NodeOutput(made, ref.tensor)
+        if isinstance(made, Node)
+        else made[min(ref.tensor, len(made) - 1)]
+    )
 
 
-def _of_leaf(leaf: Leaf, call: Call, reads: Sequence[NodeOutput], graph: Graph) -> list[NodeOutput] | Node:
+def _of_leaf(
+    leaf: Leaf, call: Call, reads: Sequence[NodeOutput], graph: Graph
+) -> list[NodeOutput] | Node:
     kind = today(leaf.layer.class_name)
-    is_keras = is_keras_class(leaf.layer.class_name, leaf.layer.stored) and not _is_operation(leaf.layer)
+    is_keras = is_keras_class(leaf.layer.class_name, leaf.layer.stored) and not _is_operation(
+        leaf.layer
+    )
     settings = leaf.layer.settings
     if is_keras and reads and (layer_record(kind).in_training_only or is_input(leaf.layer.stored)):
         return [reads[0]]
     if is_keras and (name := _activation(kind, settings)) is not None:
-        return [reads[0]] if name == "linear" else Node(ACTIVATION, tuple(reads), leaf, _today(name), settings)
+        return (
+            [reads[0]]
+            if name == "linear"
+            else Node(ACTIVATION, tuple(reads), leaf, _today(name), settings)
+        )
     node = Node(kind, tuple(reads), leaf, _arguments(call, graph), settings)
-    name = settings.get("activation") if is_keras and layer_record(kind).applies_activation else None
+    name = (
+        settings.get("activation") if is_keras and layer_record(kind).applies_activation else None
+    )
     if name is None or name == "linear":
         return node
     return [NodeOutput(Node(ACTIVATION, (NodeOutput(node, 0),), leaf, _today(name), settings), 0)]
@@ -160,4 +182,8 @@ def _in_order(graph: Graph) -> Iterator[CallId]:
         elif call_id not in done:
             done.add(call_id)
             pending.append((call_id, True))
-            pending += [(ref.call, False) for ref in reversed(graph.call(call_id).reads) if ref.call not in done]
+            pending += [
+                (ref.call, False)
+                for ref in reversed(graph.call(call_id).reads)
+                if ref.call not in done
+            ]

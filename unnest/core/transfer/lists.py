@@ -39,7 +39,9 @@ class ListedWeights(NamedTuple):
     by_order: tuple[str, ...] = ()
 
 
-def listed_weights(groups: Sequence[Group], target: TargetModel, *, is_keras_1: bool) -> ListedWeights:
+def listed_weights(
+    groups: Sequence[Group], target: TargetModel, *, is_keras_1: bool
+) -> ListedWeights:
     """Return the weights of each leaf layer of the target, of groups that bear the names of another program's layers.
 
     Groups stand for layers in order, one group for all layers of a parallel model's template. Names may differ by
@@ -64,7 +66,9 @@ def listed_weights(groups: Sequence[Group], target: TargetModel, *, is_keras_1: 
     raise Ambiguous(_other_number(groups, within, names))
 
 
-def leaves_by_name(names: Iterable[str], target: TargetModel) -> tuple[JsonObject, dict[str, LeafPath]]:
+def leaves_by_name(
+    names: Iterable[str], target: TargetModel
+) -> tuple[JsonObject, dict[str, LeafPath]]:
     """Return the target's layers with weights as a chain, and the path of each by its name there.
 
     They are called as those of `names`, of variables, of which each differs by Keras's number at most.
@@ -79,9 +83,13 @@ def leaves_by_name(names: Iterable[str], target: TargetModel) -> tuple[JsonObjec
         raise Ambiguous(f"no variable is named after {missing[0]!r}, a layer of your model")
     path_by_name = {known[leaf.path[-1]]: leaf.path for leaf in within}
     entries = [
-        _renamed(leaf, name, is_frozen=False, is_keras_1=False) for name, leaf in zip(path_by_name, within, strict=True)
+        _renamed(leaf, name, is_frozen=False, is_keras_1=False)
+        for name, leaf in zip(path_by_name, within, strict=True)
     ]
-    return {"class_name": "Sequential", "config": {"name": UNNAMED, "layers": entries}}, path_by_name
+    return {
+        "class_name": "Sequential",
+        "config": {"name": UNNAMED, "layers": entries},
+    }, path_by_name
 
 
 def layer_name(tensors: Sequence[Tensor]) -> str | None:
@@ -90,9 +98,13 @@ def layer_name(tensors: Sequence[Tensor]) -> str | None:
     return names.pop() or None if len(names) == 1 else None
 
 
-def check_names(stored_names: Mapping[LeafPath, str | None], weights: Mapping[LeafPath, tuple[Tensor, ...]]) -> None:
+def check_names(
+    stored_names: Mapping[LeafPath, str | None], weights: Mapping[LeafPath, tuple[Tensor, ...]]
+) -> None:
     """Raise Ambiguous where layers' names in the file say otherwise than their places, and shapes allow both."""
-    known = {path: name for path, name in stored_names.items() if name is not None and weights.get(path)}
+    known = {
+        path: name for path, name in stored_names.items() if name is not None and weights.get(path)
+    }
     by_name = renumbered([path[-1] for path in known], known.values())
     path_of = {name: path for path, name in known.items()}
     shapes = {path: [t.shape for t in weights[path]] for path in known}
@@ -106,9 +118,19 @@ def _other_number(groups: Sequence[Group], within: Sequence[Leaf], names: Mappin
     stored = {group.name for group in groups}
     missing = [leaf.name for leaf in within if names.get(leaf.path[-1]) not in stored]
     surplus = sorted(stored - {names.get(leaf.path[-1], "") for leaf in within})
-    parts = [f"the file has weights of {len(groups)} layers, your model {len(within)} layers with weights"]
-    parts += [f"not in the file: {', '.join(missing[:3])}"] if missing and len(missing) < len(within) else []
-    parts += [f"not in your model: {', '.join(surplus[:3])}"] if surplus and len(surplus) < len(groups) else []
+    parts = [
+        f"the file has weights of {len(groups)} layers, your model {len(within)} layers with weights"
+    ]
+    parts += (
+        [f"not in the file: {', '.join(missing[:3])}"]
+        if missing and len(missing) < len(within)
+        else []
+    )
+    parts += (
+        [f"not in your model: {', '.join(surplus[:3])}"]
+        if surplus and len(surplus) < len(groups)
+        else []
+    )
     return "; ".join(parts)
 
 
@@ -122,7 +144,9 @@ def _misfits(tensors: Sequence[Tensor], target: TargetModel) -> Iterator[str]:
         yield f"no layer of yours takes {name!r} of the file, of shape {shape}"
 
 
-def _left_over(weights: Sequence[tuple[str, Shape]], others: Sequence[tuple[str, Shape]]) -> list[tuple[str, Shape]]:
+def _left_over(
+    weights: Sequence[tuple[str, Shape]], others: Sequence[tuple[str, Shape]]
+) -> list[tuple[str, Shape]]:
     """The weights that are left, in order, when each of the others has taken one of its shape."""
     takers = Counter(shape for _, shape in others)
     left = []
@@ -158,7 +182,11 @@ def _parts(tensors: Iterable[Tensor]) -> Iterator[str]:
 
 
 def _of_groups(
-    groups: Sequence[Group], units: Sequence[Sequence[Leaf]], names: Mapping[str, str], *, is_keras_1: bool
+    groups: Sequence[Group],
+    units: Sequence[Sequence[Leaf]],
+    names: Mapping[str, str],
+    *,
+    is_keras_1: bool,
 ) -> ListedWeights:
     """One group for each layer, in order. Raises Ambiguous."""
     weights: LeafWeights = {}
@@ -173,17 +201,23 @@ def _of_groups(
         (leaf,) = unit
         named = names.get(leaf.path[-1])
         if _is_of_other_class(group.name, leaf):
-            raise Ambiguous(f"{group.name!r} stands where your model has the {leaf.layer.class_name} {leaf.name!r}")
+            raise Ambiguous(
+                f"{group.name!r} stands where your model has the {leaf.layer.class_name} {leaf.name!r}"
+            )
         if named is None:
             by_order.append(leaf.name)
         elif named != group.name and shapes.get(named) == shapes[group.name]:
-            raise Ambiguous(f"{group.name!r} stands in the place of {named!r}, which has the same shapes")
+            raise Ambiguous(
+                f"{group.name!r} stands in the place of {named!r}, which has the same shapes"
+            )
         weights[leaf.path], unnamed = _in_leaf(leaf, group.tensors, is_keras_1=is_keras_1)
         by_order += unnamed
     return ListedWeights(weights, tuple(by_order))
 
 
-def _in_leaf(leaf: Leaf, tensors: tuple[Tensor, ...], *, is_keras_1: bool) -> tuple[tuple[Tensor, ...], list[str]]:
+def _in_leaf(
+    leaf: Leaf, tensors: tuple[Tensor, ...], *, is_keras_1: bool
+) -> tuple[tuple[Tensor, ...], list[str]]:
     """Return the weights of a leaf layer, those of the model in a TimeDistributed with the layers that own them.
 
     The second value names the layers of that model that order alone gave theirs. Raises Ambiguous.
@@ -192,7 +226,9 @@ def _in_leaf(leaf: Leaf, tensors: tuple[Tensor, ...], *, is_keras_1: bool) -> tu
     if today(leaf.layer.class_name) != "TimeDistributed" or len(held) != 1 or not tensors:
         return tensors, []
     unit = [*leaves(held[0])]
-    inner = _of_list([Group("", tensors)], unit, _names([Group("", tensors)], unit), 0, is_keras_1=is_keras_1)
+    inner = _of_list(
+        [Group("", tensors)], unit, _names([Group("", tensors)], unit), 0, is_keras_1=is_keras_1
+    )
     owned = tuple(t._replace(owner=path) for path, own in inner.weights.items() for t in own)
     return owned, [f"{leaf.name}/{name}" for name in inner.by_order]
 
@@ -205,7 +241,12 @@ def _is_of_other_class(name: str, leaf: Leaf) -> bool:
 
 
 def _of_list(
-    groups: Sequence[Group], unit: Sequence[Leaf], names: Mapping[str, str], depth: int, *, is_keras_1: bool
+    groups: Sequence[Group],
+    unit: Sequence[Leaf],
+    names: Mapping[str, str],
+    depth: int,
+    *,
+    is_keras_1: bool,
 ) -> ListedWeights:
     """The flat list of a model at that depth, which may stand before the groups of a head. Raises Ambiguous."""
     parts: dict[LeafPath, list[Leaf]] = {}
@@ -218,7 +259,10 @@ def _of_list(
         _entry(own, called[path], name_of, is_frozen=path in frozen, is_keras_1=is_keras_1)
         for path, own in parts.items()
     ]
-    chain: JsonObject = {"class_name": "Sequential", "config": {"name": "your model", "layers": entries}}
+    chain: JsonObject = {
+        "class_name": "Sequential",
+        "config": {"name": "your model", "layers": entries},
+    }
     if len(groups) > 1:
         placed, without_names = shared_out(groups, chain)
         shares = {group.name: group.tensors for group in placed}
@@ -248,11 +292,15 @@ def _check_told(weights: LeafWeights, by_order: Sequence[str]) -> None:
     count = Counter(shapes[name] for name in by_order)
     doubt = next((name for name in by_order if count[shapes[name]] > 1), None)
     if doubt is not None:
-        raise Ambiguous(f"no name says which weights are those of {doubt!r}, and the file has several of its shapes")
+        raise Ambiguous(
+            f"no name says which weights are those of {doubt!r}, and the file has several of its shapes"
+        )
 
 
 def _frozen(
-    tensors: Sequence[Tensor], parts: Mapping[LeafPath, Sequence[Leaf]], name_of: Mapping[LeafPath, str]
+    tensors: Sequence[Tensor],
+    parts: Mapping[LeafPath, Sequence[Leaf]],
+    name_of: Mapping[LeafPath, str],
 ) -> set[LeafPath]:
     """The layers that were frozen when the list was written: all their weights stand with what is not trained."""
     order = {name_of[leaf.path]: k for k, own in enumerate(parts.values()) for leaf in own}
@@ -262,7 +310,9 @@ def _frozen(
     border = next((k for k in range(1, len(owners)) if owners[k] < owners[k - 1]), None)
     if border is None:
         statistics = {k for k, own in enumerate(parts.values()) if _has_statistics(own)}
-        border = 0 if any(owner in statistics for owner in owners if owner < owners[-1]) else len(owners)
+        border = (
+            0 if any(owner in statistics for owner in owners if owner < owners[-1]) else len(owners)
+        )
     trained = set(owners[:border])
     return {path for k, path in enumerate(parts) if k not in trained}
 
@@ -273,12 +323,19 @@ def _has_statistics(own: Sequence[Leaf]) -> bool:
 
 
 def _entry(
-    own: Sequence[Leaf], name: str, name_of: Mapping[LeafPath, str], *, is_frozen: bool, is_keras_1: bool
+    own: Sequence[Leaf],
+    name: str,
+    name_of: Mapping[LeafPath, str],
+    *,
+    is_frozen: bool,
+    is_keras_1: bool,
 ) -> JsonObject:
     """A layer's entry as the file's program may have had it; a model's is a chain of its leaf layers."""
     if len(own) == 1 and name_of[own[0].path] == name:
         return _renamed(own[0], name, is_frozen=is_frozen, is_keras_1=is_keras_1)
-    layers = [_renamed(leaf, name_of[leaf.path], is_frozen=False, is_keras_1=is_keras_1) for leaf in own]
+    layers = [
+        _renamed(leaf, name_of[leaf.path], is_frozen=False, is_keras_1=is_keras_1) for leaf in own
+    ]
     return {"class_name": "Sequential", "config": {"name": name, "layers": layers}}
 
 

@@ -26,7 +26,9 @@ class OperandOrder:
             return new.inputs
         wanted = [self._digest(value) for value in old.inputs]
         given = [(self._digest(value), value) for value in new.inputs]
-        if [digest for digest, _ in given] == wanted or sorted(digest for digest, _ in given) != sorted(wanted):
+        if [digest for digest, _ in given] == wanted or sorted(
+            digest for digest, _ in given
+        ) != sorted(wanted):
             return new.inputs
         operands: list[NodeOutput] = []
         for digest in wanted:

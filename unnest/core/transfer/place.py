@@ -36,7 +36,10 @@ class PlacedWeights(NamedTuple):
 
 
 def place_model(
-    model: Stored, target: TargetModel, state: StateAlone | None = None, context: Context | None = None
+    model: Stored,
+    target: TargetModel,
+    state: StateAlone | None = None,
+    context: Context | None = None,
 ) -> PlacedWeights:
     """Place the weights of a model of Keras 3 whose architecture is known.
 
@@ -49,7 +52,9 @@ def place_model(
     assert model.architecture is not None
     try:
         weights = weights_by_leaf(model.architecture, model.groups)
-        shapes = {path: tuple(t.shape for t in tensors) for path, tensors in weights.items() if tensors}
+        shapes = {
+            path: tuple(t.shape for t in tensors) for path, tensors in weights.items() if tensors
+        }
         found = correspondence(model.architecture, target.architecture, shapes, target.shapes)
     except (Ambiguous, Different) as e:
         advice = "build the model that was saved, or take the file's own: unnest.keras.load_model"
@@ -71,9 +76,14 @@ def place_model(
     return PlacedWeights(groups_of(target.architecture, by_target), placed_state, findings)
 
 
-def _owned(tensors: tuple[Tensor, ...], stored: JsonObject, target: JsonObject) -> tuple[Tensor, ...]:
+def _owned(
+    tensors: tuple[Tensor, ...], stored: JsonObject, target: JsonObject
+) -> tuple[Tensor, ...]:
     """Return a leaf layer's weights with the names that the target has for the layers of a model which it holds."""
-    held = [[leaf.path for _, model in children(entry) for leaf in leaves(model)] for entry in (stored, target)]
+    held = [
+        [leaf.path for _, model in children(entry) for leaf in leaves(model)]
+        for entry in (stored, target)
+    ]
     names = dict(zip(*held, strict=True))
     return tuple(t._replace(owner=names.get(t.owner, t.owner)) for t in tensors)
 
@@ -135,7 +145,10 @@ def _converted(
 ) -> PlacedWeights:
     within = {leaf.path: leaf for leaf in leaves(target.architecture)}
     try:
-        done = {path: converted_weights(within[path], weights.get(path, ()), context) for path in target.shapes}
+        done = {
+            path: converted_weights(within[path], weights.get(path, ()), context)
+            for path in target.shapes
+        }
     except CannotConvert as e:
         raise Refused("cannot-convert", f"{e}") from e
     _check_shapes(done, target)
@@ -145,7 +158,9 @@ def _converted(
     if changed := [*_with_other_default(within.values(), weights, context)]:
         findings.append(Code.OTHER_GATES(layers=listed(changed)))
     placed = _with_state(done, weights, target, context, state)
-    return placed._replace(findings=(*findings, *placed.findings), conversions=context.conversions())
+    return placed._replace(
+        findings=(*findings, *placed.findings), conversions=context.conversions()
+    )
 
 
 def _with_state(
@@ -192,7 +207,9 @@ def _check_shapes(weights: Mapping[LeafPath, tuple[Tensor, ...]], target: Target
     kinds = {leaf.path: today(leaf.layer.class_name) for leaf in leaves(target.architecture)}
     for path, wanted in target.shapes.items():
         shapes = tuple(t.shape for t in weights.get(path, ()))
-        if shapes == wanted or (layer_record(kinds[path]).parts is Parts.LAYERS and sorted(shapes) == sorted(wanted)):
+        if shapes == wanted or (
+            layer_record(kinds[path]).parts is Parts.LAYERS and sorted(shapes) == sorted(wanted)
+        ):
             continue
         name = "/".join(path)
         if not shapes:
@@ -206,19 +223,32 @@ def _shapes_text(shapes: Sequence[WeightShape]) -> str:
     return ", ".join(map(str, shapes[:4])) + (" ..." if len(shapes) > 4 else "")  # noqa: PLR2004 - as many as fit
 
 
-def _state(model: Stored, target: TargetModel, found: Correspondence) -> tuple[tuple[Tensor, ...] | None, str | None]:
+def _state(
+    model: Stored, target: TargetModel, found: Correspondence
+) -> tuple[tuple[Tensor, ...] | None, str | None]:
     """Return the optimizer's state for the target, or the reason for its absence; no reason if it is not wanted."""
     if target.optimizer is None or not model.optimizer:
         return None, None
     assert model.architecture is not None
     kind = compile_config.optimizer_class(model.training)
     if kind is None or kind.rpartition(">")[2].lower() != target.optimizer.class_name.lower():
-        return None, f"the file's optimizer is {kind}, your model is compiled with {target.optimizer.class_name}"
-    trained = {leaf.path: leaf.layer.settings.get("trainable") is not False for leaf in leaves(model.architecture)}
-    own = {leaf.path: leaf.layer.settings.get("trainable") is not False for leaf in leaves(target.architecture)}
+        return (
+            None,
+            f"the file's optimizer is {kind}, your model is compiled with {target.optimizer.class_name}",
+        )
+    trained = {
+        leaf.path: leaf.layer.settings.get("trainable") is not False
+        for leaf in leaves(model.architecture)
+    }
+    own = {
+        leaf.path: leaf.layer.settings.get("trainable") is not False
+        for leaf in leaves(target.architecture)
+    }
     order = [path for path in trained if path in found.stored.values()]
     places = [order.index(found.stored[path]) for path in own if path in found.stored]
-    if places != sorted(places) or any(trained[old] != own[new] for new, old in found.stored.items()):
+    if places != sorted(places) or any(
+        trained[old] != own[new] for new, old in found.stored.items()
+    ):
         return None, "your model trains other layers, or in another order"
     if tuple(t.shape for t in model.optimizer) != target.optimizer.shapes:
         return None, OTHER_VARIABLES
@@ -226,4 +256,7 @@ def _state(model: Stored, target: TargetModel, found: Correspondence) -> tuple[t
 
 
 def _refusal(why: str) -> Refused:
-    return Refused(MISMATCH, f"{why}; build the model that was saved, or pass the JSON of its model as architecture")
+    return Refused(
+        MISMATCH,
+        f"{why}; build the model that was saved, or pass the JSON of its model as architecture",
+    )

@@ -26,7 +26,11 @@ def difference(one: JsonObject, other: JsonObject, *, activated: bool) -> str | 
     of the two lacks are not compared: its Keras does not have them.
     """
     for key in one:
-        if key not in other or (key in IDLE and (key != "activation" or activated)) or key.endswith(IDLE_ENDS):
+        if (
+            key not in other
+            or (key in IDLE and (key != "activation" or activated))
+            or key.endswith(IDLE_ENDS)
+        ):
             continue
         if not _is_same(key, one[key], other[key]):
             return f"{key} {_value_text(one[key])} and {_value_text(other[key])}"
@@ -39,7 +43,9 @@ def _is_same(key: str, one: Json, other: Json) -> bool:
             return _is_same_object(one, other)
         return difference(one, other, activated=False) is None
     if is_list(one) and is_list(other):
-        return len(one) == len(other) and all(_is_same(key, a, b) for a, b in zip(one, other, strict=True))
+        return len(one) == len(other) and all(
+            _is_same(key, a, b) for a, b in zip(one, other, strict=True)
+        )
     one, other = _alone(one), _alone(other)
     if key == "axis" and isinstance(one, int) and isinstance(other, int) and one * other < 0:
         return True  # the same where the rank says so, which no config does
@@ -66,4 +72,8 @@ def _is_same_object(one: JsonObject, other: JsonObject) -> bool:
 def _value_text(value: Json) -> str:
     if isinstance(value, OBJECT):
         return str(value.get("class_name", "{...}"))
-    return "[...]" if isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 4 else repr(value)  # noqa: PLR2004 - as many as fit in a sentence
+    return (
+        "[...]"
+        if isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 4  # noqa: PLR2004 - as many as fit in a sentence
+        else repr(value)
+    )

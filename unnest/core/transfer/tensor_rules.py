@@ -30,7 +30,9 @@ READ = frozenset({
 })  # fmt: skip
 
 
-def converted_weights(leaf: Leaf, tensors: Sequence[Tensor], context: Context) -> tuple[Tensor, ...]:
+def converted_weights(
+    leaf: Leaf, tensors: Sequence[Tensor], context: Context
+) -> tuple[Tensor, ...]:
     """Return the weights of a leaf layer of the target, in the order of its class.
 
     Raises:
@@ -48,18 +50,30 @@ def converted_weights(leaf: Leaf, tensors: Sequence[Tensor], context: Context) -
         weights = correlating(kind, weights, name, context)
         if layer.settings.get("activation") != HARD_SIGMOID:
             return weights
-        return scaled(weights, factors_of(NewLayer(name, kind, layer.settings, weights)), name, context)
+        return scaled(
+            weights, factors_of(NewLayer(name, kind, layer.settings, weights)), name, context
+        )
     if not (record.holds or record.parts is Parts.CELL or record.states):
         return weights
     if any(True for _ in children(layer.stored)):
-        if context.release[:1] == (1,) or context.backend == "theano" or HARD_SIGMOID in str(layer.config):
+        if (
+            context.release[:1] == (1,)
+            or context.backend == "theano"
+            or HARD_SIGMOID in str(layer.config)
+        ):
             raise refused(
-                name, kind, "holds a model whose weights need rules; pass architecture=, the JSON of its model"
+                name,
+                kind,
+                "holds a model whose weights need rules; pass architecture=, the JSON of its model",
             )
         return weights
-    piece = converted_layer(_as_stored(layer.stored, [t.shape for t in weights]), name, weights, context)
+    piece = converted_layer(
+        _as_stored(layer.stored, [t.shape for t in weights]), name, weights, context
+    )
     if not isinstance(piece, NewLayer):
-        raise refused(name, kind, "is several layers by the rules for its weights; pass architecture=")
+        raise refused(
+            name, kind, "is several layers by the rules for its weights; pass architecture="
+        )
     return piece.weights
 
 
@@ -76,9 +90,16 @@ def _as_stored(entry: JsonObject, shapes: Sequence[tuple[int, ...]]) -> JsonObje
     if isinstance(cells := given.get("cells"), Sequence):
         given["cells"] = [_as_stored(cell, ()) for cell in cells if isinstance(cell, Mapping)]
     units = settings.get("units")
-    if kind in CUDNN_BLOCKS and isinstance(units, int) and [*shapes[2:]] == [(CUDNN_BLOCKS[kind] * units,)]:
+    if (
+        kind in CUDNN_BLOCKS
+        and isinstance(units, int)
+        and [*shapes[2:]] == [(CUDNN_BLOCKS[kind] * units,)]
+    ):
         kind = f"CuDNN{kind}"
-        if settings.get("recurrent_activation") != "sigmoid" or settings.get("activation") != "tanh":
+        if (
+            settings.get("recurrent_activation") != "sigmoid"
+            or settings.get("activation") != "tanh"
+        ):
             raise CannotConvert(
                 f"{settings.get('name')!r}: its weights are those of CuDNN, which computes sigmoid and tanh alone"
             )

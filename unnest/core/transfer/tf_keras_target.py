@@ -53,7 +53,9 @@ def graph_form(target: TargetModel) -> Keras3Form:
     weights = _by_leaf(model.architecture, model)
     shapes = {path: tuple(t.shape for t in each) for path, each in weights.items() if each}
     optimizer = target.optimizer and _optimizer(target.optimizer, model, weights, trained)
-    return Keras3Form(TargetModel(model.architecture, shapes, optimizer), weights, model.optimizer or (), own)
+    return Keras3Form(
+        TargetModel(model.architecture, shapes, optimizer), weights, model.optimizer or (), own
+    )
 
 
 def layer_form(target: TargetModel) -> Keras3Form:
@@ -66,7 +68,9 @@ def layer_form(target: TargetModel) -> Keras3Form:
     own, context = _own_variables(target), Context.of(target.keras_version, "tensorflow")
     within = {leaf.path: leaf for leaf in leaves(target.architecture)}
     try:
-        weights = {path: converted_weights(within[path], each, context) for path, each in own.items()}
+        weights = {
+            path: converted_weights(within[path], each, context) for path, each in own.items()
+        }
     except CannotConvert as e:
         raise Refused("cannot-convert", f"your model: {e}") from e
     shapes = {path: tuple(t.shape for t in each) for path, each in weights.items()}
@@ -88,7 +92,9 @@ def in_own_form(placed: PlacedWeights, form: Keras3Form, target: TargetModel) ->
         Refused: a variable of the model does not follow from the file's weights; the message names its layer.
 
     """
-    weights = _own_weights(form, _by_leaf(form.target.architecture, Stored("weights", groups=placed.groups)))
+    weights = _own_weights(
+        form, _by_leaf(form.target.architecture, Stored("weights", groups=placed.groups))
+    )
     findings = tuple(f for f in placed.findings if f.code not in OF_KERAS_3)
     state = None
     if placed.optimizer is not None:
@@ -104,7 +110,10 @@ def _own_variables(target: TargetModel) -> dict[LeafPath, tuple[Tensor, ...]]:
     optimizer = target.optimizer
     trained = set(optimizer.trained) if optimizer else set()
     return {
-        path: tuple(t._replace(trained=(path, k) in trained) for k, t in enumerate(_variables("/".join(path), shapes)))
+        path: tuple(
+            t._replace(trained=(path, k) in trained)
+            for k, t in enumerate(_variables("/".join(path), shapes))
+        )
         for path, shapes in target.shapes.items()
     }
 
@@ -117,11 +126,19 @@ def _converted(target: TargetModel) -> tuple[WeightsByLeaf, Stored, frozenset[st
 
     """
     own, optimizer = _own_variables(target), target.optimizer
-    state = tuple(_variables("optimizer", optimizer.shapes)) if optimizer and optimizer.shapes else None
+    state = (
+        tuple(_variables("optimizer", optimizer.shapes)) if optimizer and optimizer.shapes else None
+    )
     groups, version = groups_of(target.architecture, own), target.keras_version
-    made = convert(Stored("model", target.architecture, _training(optimizer), groups, state, version, "tensorflow"))
+    made = convert(
+        Stored(
+            "model", target.architecture, _training(optimizer), groups, state, version, "tensorflow"
+        )
+    )
     if made.model is None:
-        raise Refused("cannot-convert", f"your model: {made.refusal.message if made.refusal else ''}")
+        raise Refused(
+            "cannot-convert", f"your model: {made.refusal.message if made.refusal else ''}"
+        )
     return own, made.model, frozenset(t.ref for each in own.values() for t in each if t.trained)
 
 
@@ -132,9 +149,15 @@ def _own_weights(form: Keras3Form, given: WeightsByLeaf) -> WeightsByLeaf:
     bound: dict[str, Tensor] = {}
     for path, patterns in form.weights.items():
         values, own_path = given[path], paths.get(frozenset(t.ref for t in patterns))
-        if own_path is not None and sorted(t.shape for t in values) == sorted(t.shape for t in patterns):
-            weights[own_path] = values  # as they are; names and owners say whose they are in a layer that holds others
-        elif len(patterns) != len(values) or not all(bind(a, b, bound) for a, b in zip(patterns, values, strict=True)):
+        if own_path is not None and sorted(t.shape for t in values) == sorted(
+            t.shape for t in patterns
+        ):
+            weights[own_path] = (
+                values  # as they are; names and owners say whose they are in a layer that holds others
+            )
+        elif len(patterns) != len(values) or not all(
+            bind(a, b, bound) for a, b in zip(patterns, values, strict=True)
+        ):
             raise _refused(path, "its weights do not follow from those of the file")
     for path, each in form.own.items():
         if path not in weights:
@@ -153,7 +176,10 @@ def _variables(prefix: str, shapes: Sequence[tuple[int, ...]]) -> Iterator[Tenso
 def _training(optimizer: TargetOptimizer | None) -> JsonObject | None:
     if optimizer is None:
         return None
-    return {"optimizer_config": {"class_name": optimizer.class_name, "config": optimizer.config}, "loss": None}
+    return {
+        "optimizer_config": {"class_name": optimizer.class_name, "config": optimizer.config},
+        "loss": None,
+    }
 
 
 def _optimizer(
@@ -202,14 +228,21 @@ def bind(pattern: Tensor, value: Tensor, bound: dict[str, Tensor]) -> bool:
     if pattern.recipe is None:
         return pattern.shape == value.shape and bound.setdefault(pattern.ref, value) == value
     step, operands, arguments = pattern.recipe
-    if value.recipe is not None and (value.recipe.step, value.recipe.arguments) == (step, arguments):
+    if value.recipe is not None and (value.recipe.step, value.recipe.arguments) == (
+        step,
+        arguments,
+    ):
         return all(bind(a, b, bound) for a, b in zip(operands, value.recipe.of, strict=True))
     if step == "scale" and all(arguments):
-        return bind(operands[0], tensors.scaled(value, *(1 / factor for factor in arguments)), bound)
+        return bind(
+            operands[0], tensors.scaled(value, *(1 / factor for factor in arguments)), bound
+        )
     if step == "reshape":
         return bind(operands[0], tensors.reshaped(value, *operands[0].shape), bound)
     return False
 
 
 def _refused(path: LeafPath, why: str) -> Refused:
-    return Refused(MISMATCH, f"your model's {'/'.join(path)!r}: {why}; build the model that was saved")
+    return Refused(
+        MISMATCH, f"your model's {'/'.join(path)!r}: {why}; build the model that was saved"
+    )

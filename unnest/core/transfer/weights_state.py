@@ -7,7 +7,14 @@ from typing import NamedTuple
 
 from unnest.core.architecture.nested import LeafPath
 from unnest.core.keras3.context import Context
-from unnest.core.keras3.optimizers import CLASSES, NOT_CONVERTED, KnownOptimizer, NoCounterpart, is_fresh, state
+from unnest.core.keras3.optimizers import (
+    CLASSES,
+    NOT_CONVERTED,
+    KnownOptimizer,
+    NoCounterpart,
+    is_fresh,
+    state,
+)
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.transfer.leaves import TargetModel, TargetOptimizer, stem_and_number
 from unnest.findings import Code, Finding
@@ -51,7 +58,9 @@ def place_state(
         return None, (Code.OPTIMIZER_DROPPED(why=why),)
     before = tuple(context.notes.findings)
     try:
-        tensors = stored.tensors if stored.is_keras_3 else _converted(stored, weights, target, context)
+        tensors = (
+            stored.tensors if stored.is_keras_3 else _converted(stored, weights, target, context)
+        )
     except NoCounterpart as e:
         return None, (Code.OPTIMIZER_DROPPED(why=f"{e}"),)
     if tuple(t.shape for t in tensors) != optimizer.shapes:
@@ -84,13 +93,20 @@ def _converted(
     assert optimizer is not None
     if optimizer.class_name not in CLASSES:
         raise NoCounterpart(f"the state of the optimizer {optimizer.class_name!r} is not converted")
-    trained = [_trained_weight(weights, target, path, position) for path, position in optimizer.trained]
+    trained = [
+        _trained_weight(weights, target, path, position) for path, position in optimizer.trained
+    ]
     places = {ref: place for place, ref in enumerate(stored.order)}
-    return state(stored.tensors, _target_facts(optimizer, modern=stored.modern), trained, places, context)
+    return state(
+        stored.tensors, _target_facts(optimizer, modern=stored.modern), trained, places, context
+    )
 
 
 def _trained_weight(
-    weights: Mapping[LeafPath, tuple[Tensor, ...]], target: TargetModel, path: LeafPath, position: int
+    weights: Mapping[LeafPath, tuple[Tensor, ...]],
+    target: TargetModel,
+    path: LeafPath,
+    position: int,
 ) -> Tensor:
     if tuple(t.shape for t in weights[path]) != target.shapes[path]:
         raise NoCounterpart(f"the weights of {'/'.join(path)!r} stand in another order in the file")

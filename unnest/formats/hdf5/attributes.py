@@ -102,7 +102,9 @@ def style(attributes: Attributes, name: str) -> Style:
 
 def write_text(group: h5py.Group, name: str, value: str, how: Style) -> None:
     """A scalar text; fixed-length where the source's is."""
-    group.attrs.create(name, np.bytes_(value.encode()) if how is None else value.encode(), dtype=how)
+    group.attrs.create(
+        name, np.bytes_(value.encode()) if how is None else value.encode(), dtype=how
+    )
 
 
 def write_names(group: h5py.Group, name: str, values: Sequence[str], how: Style) -> None:
@@ -111,9 +113,13 @@ def write_names(group: h5py.Group, name: str, values: Sequence[str], how: Style)
         group.attrs[name] = np.empty(0)
         return
     fixed_length = np.array([v.encode() for v in values])
-    if fixed_length.nbytes <= HEADER_LIMIT and (how is None or len(values) * REFERENCE <= HEADER_LIMIT):
+    if fixed_length.nbytes <= HEADER_LIMIT and (
+        how is None or len(values) * REFERENCE <= HEADER_LIMIT
+    ):
         # As bytes: h5py 3 marks what is not ASCII as if it were.
-        group.attrs.create(name, fixed_length if how is None else [v.encode() for v in values], dtype=how)
+        group.attrs.create(
+            name, fixed_length if how is None else [v.encode() for v in values], dtype=how
+        )
         return
     chunks = 2
     while any(chunk.nbytes > HEADER_LIMIT for chunk in np.array_split(fixed_length, chunks)):
@@ -173,4 +179,6 @@ def _decoded(value: object, name: str, place: str) -> str:
 
 
 def _wrong(name: str, place: str, what: str) -> Unreadable:
-    return Unreadable("bad-attribute", f"{place}: the attribute {name} {what}; the file is damaged or not Keras's")
+    return Unreadable(
+        "bad-attribute", f"{place}: the attribute {name} {what}; the file is damaged or not Keras's"
+    )

@@ -51,7 +51,8 @@ class Comparer:
         if layouts == [h5d.CONTIGUOUS] * 2:
             sizes = [d.get_storage_size() for d in (left, right)]
             return sizes[0] == sizes[1] and (
-                not sizes[0] or self._same_range(stored, left.get_offset(), right.get_offset(), sizes[0])
+                not sizes[0]
+                or self._same_range(stored, left.get_offset(), right.get_offset(), sizes[0])
             )
         if layouts == [h5d.CHUNKED] * 2:
             return self._same_chunks(stored, left, right) and _can_be_decoded(left)
@@ -75,10 +76,13 @@ class Comparer:
 
         def ends_iteration(chunk: h5d.StoreInfo) -> bool | None:
             other = right.get_chunk_info_by_coord(chunk.chunk_offset)
-            is_same = (chunk.size, chunk.filter_mask) == (other.size, other.filter_mask) and self._same_range(
-                stored, chunk.byte_offset, other.byte_offset, chunk.size
-            )
-            return None if is_same else True  # anything but None ends the iteration and is its result
+            is_same = (chunk.size, chunk.filter_mask) == (
+                other.size,
+                other.filter_mask,
+            ) and self._same_range(stored, chunk.byte_offset, other.byte_offset, chunk.size)
+            return (
+                None if is_same else True
+            )  # anything but None ends the iteration and is its result
 
         difference: bool | None = left.chunk_iter(ends_iteration)
         return difference is None
@@ -156,7 +160,8 @@ def slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
         file = h5i.get_file_id(dataset).name.decode("utf-8", "replace")
         place = h5i.get_name(dataset).decode("utf-8", "replace")
         raise Unreadable(
-            "damaged-hdf5", f"{file}: {place} cannot be read ({oneline(e)}); restore the file from a copy"
+            "damaged-hdf5",
+            f"{file}: {place} cannot be read ({oneline(e)}); restore the file from a copy",
         ) from e
 
 
@@ -185,7 +190,9 @@ def _slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
             yield value.tobytes()
 
 
-def _slab_axis_and_step(shape: tuple[int, ...], itemsize: int, chunk: tuple[int, ...] | None) -> tuple[int, int]:
+def _slab_axis_and_step(
+    shape: tuple[int, ...], itemsize: int, chunk: tuple[int, ...] | None
+) -> tuple[int, int]:
     """Return (axis, step): a slab is `step` indices of `axis`, one index of each axis before it, all behind it.
 
     Slabs hold whole chunks where those fit, so that each chunk is decoded once.

@@ -75,7 +75,9 @@ def new_hdf5(file: IO[bytes]) -> Iterator[h5py.File]:
         raise
 
 
-def copy_dataset(hdf5: GuardedFile, path: str, group: h5g.GroupID, name: str, links: h5p.PropLCID) -> None:
+def copy_dataset(
+    hdf5: GuardedFile, path: str, group: h5g.GroupID, name: str, links: h5p.PropLCID
+) -> None:
     """A dataset of the input as it is stored, under its name in a group of the output.
 
     Raises Unreadable where the input is to blame, OSError or RuntimeError where the system is.
@@ -91,7 +93,8 @@ def copy_dataset(hdf5: GuardedFile, path: str, group: h5g.GroupID, name: str, li
 
 def _cannot_read(hdf5: GuardedFile, path: str, error: Exception) -> Unreadable:
     return Unreadable(
-        "cannot-read", f"{hdf5.path}: /{short(path)} cannot be read ({oneline(error)}); restore the file from a copy"
+        "cannot-read",
+        f"{hdf5.path}: /{short(path)} cannot be read ({oneline(error)}); restore the file from a copy",
     )
 
 
@@ -151,12 +154,16 @@ class Transfer:
             copy_dataset(hdf5, tensor.ref, group.id, name, self.links)
             self.progress(hdf5.datasets[tensor.ref].stored)
 
-    def _declare(self, group: h5py.Group, name: str, tensor: Tensor, stored: _Stored | None) -> None:
+    def _declare(
+        self, group: h5py.Group, name: str, tensor: Tensor, stored: _Stored | None
+    ) -> None:
         """A contiguous dataset, for which there is no room as long as nothing is written to it."""
         properties = h5p.create(h5p.DATASET_CREATE)
         properties.set_obj_track_times(False)
         space = h5s.create_simple(tensor.shape) if tensor.shape else h5s.create(h5s.SCALAR)
-        dataset = h5d.create(group.id, encoded(name), _type_of(tensor), space, properties, lcpl=self.links)
+        dataset = h5d.create(
+            group.id, encoded(name), _type_of(tensor), space, properties, lcpl=self.links
+        )
         if tensor.size:
             self._declared.append(_Declared(h5o.get_info(dataset).addr, tensor, stored))
 

@@ -55,7 +55,9 @@ def _place_of_address(file: IO[bytes], room: Room) -> int:
     while position < size:
         kind, length, *_ = MESSAGE.unpack_from(messages, position)
         position += MESSAGE.size
-        if kind == LAYOUT and messages[position:].startswith(IN_ONE_PIECE + PAIR.pack(UNDEFINED, room.size)):
+        if kind == LAYOUT and messages[position:].startswith(
+            IN_ONE_PIECE + PAIR.pack(UNDEFINED, room.size)
+        ):
             return room.header + HEADER.size + position + len(IN_ONE_PIECE)
         position += length
     raise ValueError("HDF5 gave a dataset another layout than was asked for")

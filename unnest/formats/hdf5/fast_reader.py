@@ -90,12 +90,18 @@ def _integer(size: int, signed: int) -> bytes:
 
 def _float(size: int, sign: int, exponent: tuple[int, int], bias: int) -> bytes:
     location, width = exponent
-    return Struct("<BBBBIHHBBBBI").pack(0x11, 0x20, sign, 0, size, 0, 8 * size, location, width, 0, location, bias)
+    return Struct("<BBBBIHHBBBBI").pack(
+        0x11, 0x20, sign, 0, size, 0, 8 * size, location, width, 0, location, bias
+    )
 
 
 #: The stored form of the types of tensors -> NumPy's.
 NUMBERS = {
-    **{_integer(size, signed): np.dtype(f"<{'ui'[signed]}{size}") for size in (1, 2, 4, 8) for signed in (0, 1)},
+    **{
+        _integer(size, signed): np.dtype(f"<{'ui'[signed]}{size}")
+        for size in (1, 2, 4, 8)
+        for signed in (0, 1)
+    },
     _float(2, 15, (10, 5), 15): np.dtype("<f2"),
     _float(4, 31, (23, 8), 127): np.dtype("<f4"),
     _float(8, 63, (52, 11), 1023): np.dtype("<f8"),
@@ -239,7 +245,9 @@ class PlainFile:
         self._heaps.check_texts(references, count)
         found = []
         for length, address, index in iter_unpack("<IQI", references[: count * REFERENCE]):
-            require(address and PAIR.unpack(self._content.read(address, PAIR.size))[1] >= SMALLEST_HEAP)
+            require(
+                address and PAIR.unpack(self._content.read(address, PAIR.size))[1] >= SMALLEST_HEAP
+            )
             text = self._heaps.text(address, index)
             require(len(text) == length and b"\0" not in text)
             found.append(text)
@@ -305,7 +313,13 @@ class PlainFile:
                 entry = ENTRY.unpack_from(symbols, SYMBOLS.size + ENTRY.size * place)
                 name_offset, header, cached, zero, *table = entry
                 name = name_at(name_offset)
-                require(last < name and b"/" not in name and name != b"." and cached in (0, 1) and zero == 0)
+                require(
+                    last < name
+                    and b"/" not in name
+                    and name != b"."
+                    and cached in (0, 1)
+                    and zero == 0
+                )
                 last = name
                 yield name, header, PAIR.pack(*table) if cached else None
             require(name_at(key) == last)
@@ -318,7 +332,11 @@ class PlainFile:
         names = self._content.read(start, size)
         while free != NONE_FREE:
             next_free, length = FREE.unpack_from(names, free)
-            require(FREE.size <= length and free + length <= size and (next_free > free or next_free == NONE_FREE))
+            require(
+                FREE.size <= length
+                and free + length <= size
+                and (next_free > free or next_free == NONE_FREE)
+            )
             free = next_free
         return names
 
@@ -372,12 +390,17 @@ class PlainFile:
     def _dataset(self, path: str, messages: dict[int, list[bytes]]) -> DatasetNode:
         times = messages.pop(TIME, [TIME_HEAD])
         require(messages.keys() == {SPACE, TYPE, FILL, LAYOUT} and times[0].startswith(TIME_HEAD))
-        (space,), (stored_type,), (fill,), (layout,) = (messages[kind] for kind in (SPACE, TYPE, FILL, LAYOUT))
+        (space,), (stored_type,), (fill,), (layout,) = (
+            messages[kind] for kind in (SPACE, TYPE, FILL, LAYOUT)
+        )
         shape, dtype = _shape(space), STORED_NUMBERS.get(stored_type)
         require(dtype is not None and fill == FILL_VALUE and layout.startswith(IN_ONE_PIECE))
         assert dtype is not None
         offset, stored = PAIR.unpack_from(layout, len(IN_ONE_PIECE))
-        require(0 < stored == math.prod(shape) * dtype.itemsize and ROOT <= offset <= self._content.size - stored)
+        require(
+            0 < stored == math.prod(shape) * dtype.itemsize
+            and ROOT <= offset <= self._content.size - stored
+        )
         return DatasetNode(path, shape, dtype.str, CONTIGUOUS, stored)
 
 

@@ -102,7 +102,9 @@ class GuardedFile:
 
     """
 
-    def __init__(self, path: str, window: IO[bytes] | io.RawIOBase | None = None, size: int = 0) -> None:
+    def __init__(
+        self, path: str, window: IO[bytes] | io.RawIOBase | None = None, size: int = 0
+    ) -> None:
         """`window` where the HDF5 file is part of another file, `size` bytes long; `path` is then its name."""
         self.path = path
         self._window = window
@@ -122,7 +124,8 @@ class GuardedFile:
         except (OSError, RuntimeError, ValueError, KeyError, TypeError, OverflowError) as e:
             self.close()
             raise Unreadable(
-                "damaged-hdf5", f"{path}: the HDF5 structure is damaged ({oneline(e)}); restore it from a copy"
+                "damaged-hdf5",
+                f"{path}: the HDF5 structure is damaged ({oneline(e)}); restore it from a copy",
             ) from e
 
     @property
@@ -145,7 +148,8 @@ class GuardedFile:
 
     def _refuse(self, code: str, what: str, place: str) -> Unreadable:
         return Unreadable(
-            code, f"{self.path}: {what} at /{short(place)}; Keras writes no such thing, do not trust this file"
+            code,
+            f"{self.path}: {what} at /{short(place)}; Keras writes no such thing, do not trust this file",
         )
 
     def _walk(self) -> None:
@@ -167,12 +171,16 @@ class GuardedFile:
                 if kind != h5l.TYPE_HARD:
                     raise self._refuse("link", "a soft or external link", path)
                 if address in addresses:
-                    raise self._refuse("shared-object", "a second name for a group or dataset", path)
+                    raise self._refuse(
+                        "shared-object", "a second name for a group or dataset", path
+                    )
                 addresses.add(address)
                 child = h5o.open(group, name)
                 if isinstance(child, h5g.GroupID):
                     if depth >= MAX_DEPTH:
-                        raise self._refuse("too-deep", f"more than {MAX_DEPTH} levels of groups", path)
+                        raise self._refuse(
+                            "too-deep", f"more than {MAX_DEPTH} levels of groups", path
+                        )
                     self.groups.add(path)
                     pending.append((path + "/", depth + 1, child))
                 elif isinstance(child, h5d.DatasetID):
@@ -183,7 +191,9 @@ class GuardedFile:
                     self.others.append(path)
         if tensor_bytes > self.size:
             raise self._refuse(
-                "absurd-size", f"{tensor_bytes} bytes of tensors in {self.size} bytes of file, the same bytes", ""
+                "absurd-size",
+                f"{tensor_bytes} bytes of tensors in {self.size} bytes of file, the same bytes",
+                "",
             )
 
     def _dataset(self, path: str, dataset: h5d.DatasetID) -> DatasetNode:
@@ -196,7 +206,11 @@ class GuardedFile:
         space = dataset.get_space()
         if space.get_simple_extent_type() == h5s.NULL:
             raise self._refuse("not-a-tensor", "an empty dataset", path)
-        shape, dtype, stored = space.get_simple_extent_dims(), dataset.dtype, dataset.get_storage_size()
+        shape, dtype, stored = (
+            space.get_simple_extent_dims(),
+            dataset.dtype,
+            dataset.get_storage_size(),
+        )
         declared = dtype.itemsize
         for dimension in shape:
             declared *= dimension
@@ -204,9 +218,13 @@ class GuardedFile:
             offset = dataset.get_offset()
             # What was never written has no place in the file, and reads as zeros without end.
             if declared and (offset is None or offset + declared > self.size):
-                raise self._refuse("absurd-size", f"{declared} declared bytes that are not in the file", path)
+                raise self._refuse(
+                    "absurd-size", f"{declared} declared bytes that are not in the file", path
+                )
         elif declared > max(SMALL, stored * MAX_EXPANSION):
-            raise self._refuse("absurd-size", f"{declared} declared bytes in {stored} stored ones", path)
+            raise self._refuse(
+                "absurd-size", f"{declared} declared bytes in {stored} stored ones", path
+            )
         return DatasetNode(path, shape, self._dtype(path, dataset, dtype), layout, stored)
 
     def _dtype(self, path: str, dataset: h5d.DatasetID, dtype: np.dtype[Any]) -> str:
@@ -234,14 +252,19 @@ class GuardedFile:
     def attributes(self, path: str) -> dict[str, GuardedAttribute]:
         """The attributes of a group, opened but not read, in file order. Raises Unreadable."""
         try:
-            return {attribute.name: attribute for attribute in self._attributes_of(path, self.group(path))}
+            return {
+                attribute.name: attribute
+                for attribute in self._attributes_of(path, self.group(path))
+            }
         except (OSError, RuntimeError, ValueError, KeyError) as e:
             raise Unreadable(
                 "bad-attribute",
                 f"{self.path}: the attributes of /{short(path)} are damaged ({oneline(e)}); copy it again",
             ) from e
 
-    def _attributes_of(self, path: str, opened: h5g.GroupID | h5d.DatasetID) -> Iterator[GuardedAttribute]:
+    def _attributes_of(
+        self, path: str, opened: h5g.GroupID | h5d.DatasetID
+    ) -> Iterator[GuardedAttribute]:
         """The attributes of what has been opened at `path`, in file order. Raises Unreadable, or OverBudget."""
         count = h5a.get_num_attrs(opened)
         if count > MAX_ATTRIBUTES:
@@ -263,9 +286,13 @@ class GuardedFile:
                 self.check_references(attribute, dtype, count)
             except Unsafe as e:
                 place = f"{self.path}: /{short(path)}: the attribute {short(attribute.name)}"
-                raise Unreadable("bad-attribute", f"{place} {e}; the file is damaged or not Keras's") from e
+                raise Unreadable(
+                    "bad-attribute", f"{place} {e}; the file is damaged or not Keras's"
+                ) from e
 
-    def check_references(self, attribute: GuardedAttribute, dtype: np.dtype[Any], count: int) -> None:
+    def check_references(
+        self, attribute: GuardedAttribute, dtype: np.dtype[Any], count: int
+    ) -> None:
         """Raises Unsafe or OverBudget unless the `count` texts of an attribute lie sound in the file."""
         if dtype.kind != "O":
             raise Unsafe("has a type that Keras does not write")
@@ -322,7 +349,10 @@ def _opening_failed(path: str, error: OSError) -> Unreadable:
         return Unreadable("cannot-open", f"{path}: cannot be opened ({os.strerror(error.errno)})")
     if "truncated file" in text:
         return Unreadable("truncated", f"{path}: the file is cut short; copy or download it again")
-    return Unreadable("damaged-hdf5", f"{path}: not a whole HDF5 file ({oneline(error)}); copy or download it again")
+    return Unreadable(
+        "damaged-hdf5",
+        f"{path}: not a whole HDF5 file ({oneline(error)}); copy or download it again",
+    )
 
 
 def _links(group: h5g.GroupID) -> list[tuple[bytes, int, int]]:

@@ -64,7 +64,9 @@ class Heaps:
         for k in range(count):
             charge_steps()
             length, address, index = unpack_from("<IQI", references, k * REFERENCE)
-            if address == 0:  # what is no text at all; an empty one with an address is looked up all the same
+            if (
+                address == 0
+            ):  # what is no text at all; an empty one with an address is looked up all the same
                 continue
             _, stored = self._objects(address).get(index, (0, -1))
             if length > stored:
@@ -127,7 +129,10 @@ def _attributes(read: Read, header: int, size: int) -> Iterator[bytes]:
         flags = start[5]
         offset = 6 + (16 if flags & 0x20 else 0) + (4 if flags & 0x10 else 0)
         size_bytes = 1 << (flags & 3)
-        first = (header + offset + size_bytes, int.from_bytes(start[offset : offset + size_bytes], "little"))
+        first = (
+            header + offset + size_bytes,
+            int.from_bytes(start[offset : offset + size_bytes], "little"),
+        )
         yield from _messages(read, first, size, extra=2 if flags & 4 else 0, modern=True)
     elif start[:1] == b"\1":
         (length,) = unpack_from("<I", start, 8)
@@ -136,7 +141,9 @@ def _attributes(read: Read, header: int, size: int) -> Iterator[bytes]:
         raise Unsafe("belongs to an object with a broken header")
 
 
-def _messages(read: Read, first: tuple[int, int], size: int, *, extra: int, modern: bool) -> Iterator[bytes]:
+def _messages(
+    read: Read, first: tuple[int, int], size: int, *, extra: int, modern: bool
+) -> Iterator[bytes]:
     """Version 1: type (2), size (2), flags (1), 3 zeros; 2: type (1), size (2), flags (1), `extra`."""
     pending, visited = [first], {first[0]}
     head_size = 4 + extra if modern else 8
@@ -162,7 +169,9 @@ def _messages(read: Read, first: tuple[int, int], size: int, *, extra: int, mode
                     raise Unsafe("belongs to an object with a broken header")
                 visited.add(next_offset)
                 # A continuation of version 2 has a magic number before its messages, and a checksum behind.
-                pending.append((next_offset + 4, next_length - 8) if modern else (next_offset, next_length))
+                pending.append(
+                    (next_offset + 4, next_length - 8) if modern else (next_offset, next_length)
+                )
 
 
 def _data_of(content: bytes, name: bytes) -> bytes | None:

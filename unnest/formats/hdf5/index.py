@@ -56,7 +56,9 @@ class DatasetNode(NamedTuple):
 def require_numbers(node: DatasetNode, place: str) -> None:
     """Raises Unreadable unless a dataset, which messages call `place`, is an array of numbers of a known type."""
     if node.dtype == NOT_PLAIN:
-        raise Unreadable("not-a-tensor", f"{place} is not an array of numbers; do not trust this file")
+        raise Unreadable(
+            "not-a-tensor", f"{place} is not an array of numbers; do not trust this file"
+        )
     if node.dtype == TWO_OPAQUE_BYTES:
         raise Unreadable(
             "dtype",
@@ -84,5 +86,7 @@ def is_path_keyed(has_attribute: Callable[[str], bool], has_link: Callable[[str]
     """Return True if the root of an HDF5 file has the path-keyed layout, not the older one with lists of names."""
     if any(map(has_attribute, ("model_config", "layer_names", "layer_names0"))):
         return False
-    has_layers = any(map(has_link, ("layers", "_layer_checkpoint_dependencies")))  # the latter in Keras 2.12 to 2.14
+    has_layers = any(
+        map(has_link, ("layers", "_layer_checkpoint_dependencies"))
+    )  # the latter in Keras 2.12 to 2.14
     return has_layers and not has_link("model_weights")

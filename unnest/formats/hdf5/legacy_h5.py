@@ -44,7 +44,9 @@ class H5Container(Container):
         except (ValueError, KeyError) as e:
             raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
 
-    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
+    def verify(
+        self, output: Output, source: Source, path: str, progress: OnBytes
+    ) -> tuple[str, ...]:
         """Structure by equality, tensors by their stored bytes."""
         model = output.model
         with self.open(path) as written:
@@ -53,8 +55,15 @@ class H5Container(Container):
             for tensor, written_tensor in zip(model.tensors, written.stored.tensors, strict=True):
                 if not comparer.holds(tensor, written.hdf5.dataset(written_tensor.ref)):
                     name = written_tensor.name
-                    raise Failed("read-back", f"{path}: {name} reads back differently; the disk may be failing")
-        checks = ["structure", *(["architecture"] if model.architecture is not None else []), "weights"]
+                    raise Failed(
+                        "read-back",
+                        f"{path}: {name} reads back differently; the disk may be failing",
+                    )
+        checks = [
+            "structure",
+            *(["architecture"] if model.architecture is not None else []),
+            "weights",
+        ]
         return (*checks, "optimizer") if model.optimizer is not None else tuple(checks)
 
 
@@ -62,7 +71,12 @@ class _Writer:
     """A stored model into a new file, in the order and the attribute styles of its source."""
 
     def __init__(self, file: h5py.File, model: Stored, source: Source, transfer: Transfer) -> None:
-        self.file, self.model, self.spelling, self.transfer = file, model, source.h5_spelling, transfer
+        self.file, self.model, self.spelling, self.transfer = (
+            file,
+            model,
+            source.h5_spelling,
+            transfer,
+        )
 
     def write(self) -> None:
         is_model = self.model.contents == "model"
@@ -81,19 +95,31 @@ class _Writer:
             self._json("training_config", self.model.training)
 
     def _versions(
-        self, group: h5py.Group, source_attributes: h5_attributes.Attributes, usual: h5_attributes.Style
+        self,
+        group: h5py.Group,
+        source_attributes: h5_attributes.Attributes,
+        usual: h5_attributes.Style,
     ) -> None:
         """Write the versions where the source has them (else everywhere), and copy unknown attributes.
 
         `usual` is the style if the source has none: text for a model, bytes for weights, since Keras decodes those when
         it loads them (Source: hdf5_format of TensorFlow 2.0 to 2.3).
         """
-        for name, value in (("keras_version", self.model.keras_version), ("backend", self.model.backend)):
+        for name, value in (
+            ("keras_version", self.model.keras_version),
+            ("backend", self.model.backend),
+        ):
             if value is not None and (name in source_attributes or not self.spelling.layers):
-                style = h5_attributes.style(source_attributes, name) if name in source_attributes else usual
+                style = (
+                    h5_attributes.style(source_attributes, name)
+                    if name in source_attributes
+                    else usual
+                )
                 h5_attributes.write_text(group, name, value, style)
         for name in sorted(
-            n for n in source_attributes if not KNOWN.fullmatch(n) and h5_attributes.can_copy(source_attributes, n)
+            n
+            for n in source_attributes
+            if not KNOWN.fullmatch(n) and h5_attributes.can_copy(source_attributes, n)
         ):
             h5_attributes.copy(source_attributes, name, group)
 
@@ -106,7 +132,9 @@ class _Writer:
     def _layers(self, root: h5py.Group) -> None:
         spelling = self.spelling
         names = [g.name for g in self.model.groups]
-        h5_attributes.write_names(root, "layer_names", names, h5_attributes.style(spelling.layers, "layer_names"))
+        h5_attributes.write_names(
+            root, "layer_names", names, h5_attributes.style(spelling.layers, "layer_names")
+        )
         self._versions(root, spelling.layers, h5_attributes.BYTES_TEXT)
         for layer in self.model.groups:
             # A layer's name may be a path, and lead through another layer's group.
@@ -114,7 +142,9 @@ class _Writer:
         if spelling.has_top_level:
             self._tensors(root.create_group(TOP_LEVEL), (), spelling.weight_names)
 
-    def _tensors(self, group: h5py.Group, tensors: tuple[Tensor, ...], style: h5_attributes.Style) -> None:
+    def _tensors(
+        self, group: h5py.Group, tensors: tuple[Tensor, ...], style: h5_attributes.Style
+    ) -> None:
         h5_attributes.write_names(group, "weight_names", [t.name for t in tensors], style)
         for tensor in tensors:
             self.transfer.write_dataset(group, tensor.name, tensor)

@@ -37,7 +37,9 @@ MODEL, OPTIMIZER = "model_weights", "optimizer_weights"
 TOP_LEVEL = "top_level_model_weights"
 
 #: Attributes that a stored model knows; all others are carried as they are.
-KNOWN = re.compile(r"unnest|keras_version|backend|model_config|training_config|(layer|weight)_names\d*")
+KNOWN = re.compile(
+    r"unnest|keras_version|backend|model_config|training_config|(layer|weight)_names\d*"
+)
 
 
 class H5Source(Source):
@@ -70,7 +72,11 @@ class H5Source(Source):
     @property
     def content(self) -> Hashable:
         """All of it: what is planned follows from the stored model alone, and that from the index and these texts."""
-        return self._json_texts, self.stored._replace(architecture=None, training=None), self.findings
+        return (
+            self._json_texts,
+            self.stored._replace(architecture=None, training=None),
+            self.findings,
+        )
 
     def _place(self, layer: str) -> str:
         return f"{self.root}/{layer}" if self.root else layer
@@ -182,7 +188,9 @@ class _Reader:
     def _place(self, path: str) -> str:
         return f"{self.hdf5.path}: /{short(path)}"
 
-    def _version(self, name: str, top: h5_attributes.Attributes, layers: h5_attributes.Attributes) -> str | None:
+    def _version(
+        self, name: str, top: h5_attributes.Attributes, layers: h5_attributes.Attributes
+    ) -> str | None:
         """Return a version from the file's attributes, else its layers'; both must be texts, as both are rewritten."""
         of_layers = h5_attributes.text(layers, name, self._place(self.root))
         return h5_attributes.text(top, name, self._place("")) if name in top else of_layers
@@ -207,7 +215,8 @@ class _Reader:
         names = h5_attributes.names(self.hdf5.attributes(path), "weight_names", self._place(path))
         if names is None:
             raise Unreadable(
-                "bad-attribute", f"{self._place(path)} has no weight_names; the file is damaged or not Keras's"
+                "bad-attribute",
+                f"{self._place(path)} has no weight_names; the file is damaged or not Keras's",
             )
         return tuple(self._tensor(path, name) for name in self._unique(names, path))
 
@@ -244,7 +253,8 @@ class _Reader:
             )
         if "layers" in self.hdf5.groups or "_layer_checkpoint_dependencies" in self.hdf5.groups:
             return Unreadable(
-                "not-supported-yet", f"{path}: is a path-keyed .weights.h5, which this version cannot read yet"
+                "not-supported-yet",
+                f"{path}: is a path-keyed .weights.h5, which this version cannot read yet",
             )
         if "keras_version" in top or self.root:
             return Unreadable(
@@ -257,14 +267,24 @@ class _Reader:
             f"{path}: is HDF5, but no Keras model or weights; pass the file of model.save() or save_weights()",
         )
 
-    def _not_carried(self, attributes: Mapping[str, h5_attributes.Attributes]) -> tuple[Finding, ...]:
+    def _not_carried(
+        self, attributes: Mapping[str, h5_attributes.Attributes]
+    ) -> tuple[Finding, ...]:
         """Report everything in the file that belongs to no model, and so will not be in the output."""
-        not_carried = [p for p in self.hdf5.datasets if p not in self.tensor_paths] + self.hdf5.others
+        not_carried = [
+            p for p in self.hdf5.datasets if p not in self.tensor_paths
+        ] + self.hdf5.others
         for path, of_group in attributes.items():
             not_carried += [
-                f"{path}@{n}" for n in of_group if not KNOWN.fullmatch(n) and not h5_attributes.can_copy(of_group, n)
+                f"{path}@{n}"
+                for n in of_group
+                if not KNOWN.fullmatch(n) and not h5_attributes.can_copy(of_group, n)
             ]
-        return (Code.NOT_CARRIED(what=listed(sorted("/" + p for p in not_carried))),) if not_carried else ()
+        return (
+            (Code.NOT_CARRIED(what=listed(sorted("/" + p for p in not_carried))),)
+            if not_carried
+            else ()
+        )
 
 
 def _path(group: str, name: str) -> str:

@@ -45,12 +45,18 @@ def with_adapted_state(source: Source, model: Stored) -> tuple[Stored, list[Conv
     return bound, made
 
 
-def _words(source: Source, architecture: JsonObject, missing: Mapping[str, JsonObject]) -> dict[str, list[Json]]:
+def _words(
+    source: Source, architecture: JsonObject, missing: Mapping[str, JsonObject]
+) -> dict[str, list[Json]]:
     """Return the words of lookup layers by the layers' names, from the files below the layers' paths in a `.keras`."""
     found: dict[str, list[Json]] = {}
     for name, path in _paths(architecture) if missing and source.members else ():
         member = f"assets/{path}/vocabulary.txt"
-        if name not in missing or member not in source.members or source.member_size(member) > MOST_WORDS:
+        if (
+            name not in missing
+            or member not in source.members
+            or source.member_size(member) > MOST_WORDS
+        ):
             continue
         kind, config = str(missing[name]["class_name"]), _config(missing[name])
         try:
@@ -83,10 +89,14 @@ def _with_boundaries(source: Source, model: Stored) -> tuple[Stored, tuple[str, 
     found: dict[int, list[float]] = {}
     read: set[str] = set()
     for entry in entries:
-        summaries = [*_summaries(model, config_name(entry))] if names[config_name(entry)] == 1 else []
+        summaries = (
+            [*_summaries(model, config_name(entry))] if names[config_name(entry)] == 1 else []
+        )
         bins = _config(entry).get("num_bins")
         if len(summaries) == 1 and isinstance(bins, int) and bins > 0:
-            summary = np.frombuffer(b"".join(source.blocks(summaries[0])), "<f4").reshape(summaries[0].shape)
+            summary = np.frombuffer(b"".join(source.blocks(summaries[0])), "<f4").reshape(
+                summaries[0].shape
+            )
             found[id(entry)] = bin_boundaries(summary, bins)
             read.add(summaries[0].ref)
 
@@ -94,9 +104,14 @@ def _with_boundaries(source: Source, model: Stored) -> tuple[Stored, tuple[str, 
         if id(part) not in found:
             return inner
         boundaries: list[Json] = [*found[id(part)]]
-        return {**inner, "config": {**_config(part), "bin_boundaries": boundaries, "num_bins": None}}
+        return {
+            **inner,
+            "config": {**_config(part), "bin_boundaries": boundaries, "num_bins": None},
+        }
 
-    groups = tuple(g._replace(tensors=tuple(t for t in g.tensors if t.ref not in read)) for g in model.groups)
+    groups = tuple(
+        g._replace(tensors=tuple(t for t in g.tensors if t.ref not in read)) for g in model.groups
+    )
     architecture = json_tree.transform(model.architecture, completed)
     assert isinstance(architecture, Mapping)
     bound = tuple(config_name(entry) for entry in entries if id(entry) in found)
@@ -113,7 +128,9 @@ def _summaries(model: Stored, name: str) -> Iterator[Tensor]:
     for group in model.groups:
         for tensor in group.tensors:
             layer = tensor.owner[-1] if tensor.owner else group.name
-            is_summary = tensor.dtype == "<f4" and tensor.shape[:-1] == (2,) and 0 < tensor.shape[-1] <= MOST
+            is_summary = (
+                tensor.dtype == "<f4" and tensor.shape[:-1] == (2,) and 0 < tensor.shape[-1] <= MOST
+            )
             if layer == name and is_summary:
                 yield tensor
 

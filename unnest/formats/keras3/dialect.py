@@ -25,8 +25,16 @@ from unnest.formats.keras3.adapted_layers import with_adapted_state
 from unnest.formats.keras3.path_layout import lay_out
 
 #: --to, and the container that holds a model of Keras 3 under it.
-CONTAINERS: dict[Target, ContainerName] = {"keras": "keras", "weights": "weights_h5", "json": "json"}
-SUFFIXES: dict[ContainerName, str] = {"keras": ".keras", "weights_h5": ".weights.h5", "json": ".json"}
+CONTAINERS: dict[Target, ContainerName] = {
+    "keras": "keras",
+    "weights": "weights_h5",
+    "json": "json",
+}
+SUFFIXES: dict[ContainerName, str] = {
+    "keras": ".keras",
+    "weights_h5": ".weights.h5",
+    "json": ".json",
+}
 
 
 def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
@@ -57,13 +65,17 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
         with naming_file(source):
             lay_out(target)  # whatever has no place is refused before anything is written
     if to == "keras" and make_plan(target).verdict != "clean":
-        target = target._replace(is_ours=True)  # its code, which showed the opposite, has become a function's name
+        target = target._replace(
+            is_ours=True
+        )  # its code, which showed the opposite, has become a function's name
     name = CONTAINERS[to]
     not_held = [*converted.findings, *left_out(source, converted.model, target)]
     if source.container == "checkpoint" and target.contents != "architecture":
         not_held += left_of_checkpoint(source, target, target)
     elif complete.optimizer is not None and complete.training is None:
-        not_held.append(Code.OPTIMIZER_DROPPED(why="which optimizer it is of is not stored with it"))
+        not_held.append(
+            Code.OPTIMIZER_DROPPED(why="which optimizer it is of is not stored with it")
+        )
     not_held += left_of_layers(source, name, target)
     return TargetFormat(
         name,
@@ -86,7 +98,8 @@ def _choose_container(source: Source, to: Target | None, *, has_weights: bool) -
         return "keras" if has_weights else "json"
     if to not in CONTAINERS:
         raise Refused(
-            "cannot-convert", f"{source.path}: --keras 3 writes .keras, .weights.h5 or .json, not --to {to}; use -o"
+            "cannot-convert",
+            f"{source.path}: --keras 3 writes .keras, .weights.h5 or .json, not --to {to}; use -o",
         )
     if to != "json" and not has_weights:
         raise no_weights(source)
@@ -102,7 +115,9 @@ def _complete(source: Source, plan: Plan) -> Stored:
         raise no_architecture(source)
     check_readable(source, plan, model)
     check_weights(source, model, is_moved=True)
-    if isinstance(plan.output, Rearranged) and is_model(model.architecture):  # `convert` refuses others
+    if isinstance(plan.output, Rearranged) and is_model(
+        model.architecture
+    ):  # `convert` refuses others
         from unnest.formats.keras3.path_order import in_order
 
         with naming_file(source):

@@ -39,7 +39,8 @@ class KerasFolderSource(KerasModelSource):
     def __init__(self, path: str) -> None:
         self.path = path
         config, metadata = (
-            parse_object(self._text(name), f"{os.path.join(path, name)}") for name in (CONFIG, METADATA)
+            parse_object(self._text(name), f"{os.path.join(path, name)}")
+            for name in (CONFIG, METADATA)
         )
         if not is_architecture(config):
             raise Unreadable("not-keras", f"{path}: {CONFIG} is not what Keras writes")
@@ -71,7 +72,9 @@ class KerasFolderSource(KerasModelSource):
                 charge_memory(BYTES_A_FILE)
                 path = os.path.join(parent, name)
                 if count > MOST_FILES or not os.path.isfile(path):
-                    raise Unreadable("not-a-file", f"{path}: is no regular file, or one of too many; remove it")
+                    raise Unreadable(
+                        "not-a-file", f"{path}: is no regular file, or one of too many; remove it"
+                    )
                 yield os.path.relpath(path, self.path).replace(os.sep, "/")
 
     @property
@@ -87,7 +90,9 @@ class KerasFolderSource(KerasModelSource):
                 while block := file.read(BLOCK):
                     yield block
         except OSError as e:
-            raise Unreadable("cannot-read", f"{path}: cannot be read ({e.strerror}); copy it again") from e
+            raise Unreadable(
+                "cannot-read", f"{path}: cannot be read ({e.strerror}); copy it again"
+            ) from e
 
     def member_size(self, name: str) -> int:
         """Return the size of a member, in bytes."""

@@ -58,12 +58,20 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 def _other_zip(path: str, members: Sequence[str], missing: str) -> tuple[str, str]:
     """Return code and message for a zip that is not a Keras model."""
-    if missing not in members and any(name.endswith((*MODEL_SUFFIXES, "/saved_model.pb")) for name in members):
-        return "compression", f"{path}: is a zip file with a model in it; unpack it first, and pass the model"
+    if missing not in members and any(
+        name.endswith((*MODEL_SUFFIXES, "/saved_model.pb")) for name in members
+    ):
+        return (
+            "compression",
+            f"{path}: is a zip file with a model in it; unpack it first, and pass the model",
+        )
     foreign = foreign_zip(members)
     if foreign is not None:
         return foreign.code, foreign.error(path).message
-    return "not-keras", f"{path}: is a zip file, but no .keras: it must hold one {missing}; save the model again"
+    return (
+        "not-keras",
+        f"{path}: is a zip file, but no .keras: it must hold one {missing}; save the model again",
+    )
 
 
 class Window(Readable):
@@ -110,7 +118,9 @@ class KerasSource(KerasModelSource):
             count = self.members.count(member)
             is_of_keras = not {CONFIG, WEIGHTS, METADATA}.isdisjoint(self.members)
             if not count and is_of_keras:
-                raise Unreadable("incomplete", f"{path}: has lost its {member}; restore the file from a copy")
+                raise Unreadable(
+                    "incomplete", f"{path}: has lost its {member}; restore the file from a copy"
+                )
             if count != 1:
                 raise Unreadable(*_other_zip(path, self.members, member))
         config = parse_object(self._text(path, CONFIG), f"{path}: {CONFIG}")
@@ -128,7 +138,9 @@ class KerasSource(KerasModelSource):
     def _text(self, path: str, member: str) -> str:
         info = self.archive.getinfo(member)
         if info.file_size > MAX_JSON:
-            raise Unreadable("too-large", f"{path}: {member} claims {info.file_size} bytes, which no model's has")
+            raise Unreadable(
+                "too-large", f"{path}: {member} claims {info.file_size} bytes, which no model's has"
+            )
         charge_memory(info.file_size)
         try:
             return b"".join(self.member(member)).decode("utf-8")
@@ -143,13 +155,24 @@ class KerasSource(KerasModelSource):
                 while block := content.read(BLOCK):
                     bytes_left -= len(block)
                     if bytes_left < 0:
-                        raise Unreadable("absurd-size", f"{self.path}: {name} is longer than it claims")
+                        raise Unreadable(
+                            "absurd-size", f"{self.path}: {name} is longer than it claims"
+                        )
                     spend_bytes(len(block))
                     yield block
-        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, NotImplementedError) as e:
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            RuntimeError,
+            ValueError,
+            NotImplementedError,
+        ) as e:
             raise _broken(self.path, name, e) from e
         if bytes_left:
-            raise Unreadable("damaged-zip", f"{self.path}: {name} is shorter than it claims; copy it again")
+            raise Unreadable(
+                "damaged-zip", f"{self.path}: {name} is shorter than it claims; copy it again"
+            )
 
     def member_size(self, name: str) -> int:
         """Return the unpacked size of a member, in bytes."""
@@ -166,20 +189,27 @@ class KerasSource(KerasModelSource):
 
     def _check_weights(self) -> None:
         info = self.archive.getinfo(WEIGHTS)
-        if crc32_of(self._file, _data_start(self._file, info, self.path), info.file_size) != info.CRC:
-            raise Unreadable("checksum", f"{self.path}: the checksum of {WEIGHTS} does not match; copy it again")
+        start = _data_start(self._file, info, self.path)
+        if crc32_of(self._file, start, info.file_size) != info.CRC:
+            raise Unreadable(
+                "checksum", f"{self.path}: the checksum of {WEIGHTS} does not match; copy it again"
+            )
 
     def _open_weights(self, path: str) -> GuardedFile:
         info = self.archive.getinfo(WEIGHTS)
         if info.compress_type == zipfile.ZIP_STORED:
             start = _data_start(self._file, info, path)
-            return GuardedFile(f"{path}: {WEIGHTS}", Window(self._file, start, info.file_size), info.file_size)
+            return GuardedFile(
+                f"{path}: {WEIGHTS}", Window(self._file, start, info.file_size), info.file_size
+            )
         # Zipped again by someone: unpacked into a nameless file, within limits.
         self._spool = spool()
         for block in self.member(WEIGHTS):
             _write_spool(self._spool, block)
         self._spool.flush()
-        return GuardedFile(f"{path}: {WEIGHTS}", Window(self._spool, 0, info.file_size), info.file_size)
+        return GuardedFile(
+            f"{path}: {WEIGHTS}", Window(self._spool, 0, info.file_size), info.file_size
+        )
 
     def _close_files(self) -> None:
         for file in (self._spool, self._file):
@@ -203,7 +233,9 @@ def _opened(path: str) -> IO[bytes]:
     try:
         return open(path, "rb", buffering=0)
     except OSError as e:
-        raise Unreadable("cannot-open", f"{path}: cannot be opened ({e.strerror}); check its permissions") from e
+        raise Unreadable(
+            "cannot-open", f"{path}: cannot be opened ({e.strerror}); check its permissions"
+        ) from e
 
 
 def _archive(file: IO[bytes], path: str) -> zipfile.ZipFile:
@@ -236,29 +268,38 @@ def _check_directory(archive: zipfile.ZipFile, path: str, size: int) -> None:
             reason = "shares bytes with another member"
         if info.flag_bits & ENCRYPTED:
             raise Unreadable(
-                "bad-member", f"{path}: is password-protected; unzip it with its password, and zip it again"
+                "bad-member",
+                f"{path}: is password-protected; unzip it with its password, and zip it again",
             )
         if reason is not None:
             raise Unreadable(
-                "bad-member", f"{path}: {info.filename!r} {reason} (crafted or damaged); do not trust this file"
+                "bad-member",
+                f"{path}: {info.filename!r} {reason} (crafted or damaged); do not trust this file",
             )
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise Unreadable(
-                "compression", f"{path}: {info.filename} is packed in an unusual way; zip it again, without compression"
+                "compression",
+                f"{path}: {info.filename} is packed in an unusual way; zip it again, without compression",
             )
         names.add(info.filename)
         end = info.header_offset + LOCAL_HEADER + info.compress_size
         unpacked += info.file_size
     if unpacked > max(SMALL, size * MAX_EXPANSION):
         raise Unreadable(
-            "absurd-size", f"{path}: claims {unpacked} bytes in {size} (crafted or damaged); do not trust this file"
+            "absurd-size",
+            f"{path}: claims {unpacked} bytes in {size} (crafted or damaged); do not trust this file",
         )
 
 
 def _forbidden(info: zipfile.ZipInfo) -> str | None:
     """Return what is wrong with a member by itself, as the end of a sentence; None if nothing is."""
     name = info.filename
-    if not name or name.startswith(("/", "\\")) or ":" in name.split("/")[0] or ".." in re.split(r"[/\\]", name):
+    if (
+        not name
+        or name.startswith(("/", "\\"))
+        or ":" in name.split("/")[0]
+        or ".." in re.split(r"[/\\]", name)
+    ):
         return "climbs out of its folder"
     if stat.S_ISLNK(info.external_attr >> 16):
         return "is a link"
@@ -268,18 +309,24 @@ def _forbidden(info: zipfile.ZipInfo) -> str | None:
 
 
 def _broken(path: str, member: str, error: Exception) -> Unreadable:
-    return Unreadable("damaged-zip", f"{path}: {member} cannot be read ({oneline(error)}); copy it again")
+    return Unreadable(
+        "damaged-zip", f"{path}: {member} cannot be read ({oneline(error)}); copy it again"
+    )
 
 
 def _data_start(file: IO[bytes], info: zipfile.ZipInfo, path: str) -> int:
     """Return the offset of a member's data; its local header may have another name and extra field."""
     header = pread(file.fileno(), LOCAL_HEADER, info.header_offset)
     if len(header) < LOCAL_HEADER or header[:4] != b"PK\3\4":
-        raise Unreadable("damaged-zip", f"{path}: the zip directory points beside {info.filename}; copy it again")
+        raise Unreadable(
+            "damaged-zip", f"{path}: the zip directory points beside {info.filename}; copy it again"
+        )
     name, extra = (int.from_bytes(header[k : k + 2], "little") for k in (26, 28))
     start = info.header_offset + LOCAL_HEADER + name + extra
     if start + info.file_size > os.fstat(file.fileno()).st_size:
-        raise Unreadable("truncated", f"{path}: cut short inside {info.filename}; copy or download it again")
+        raise Unreadable(
+            "truncated", f"{path}: cut short inside {info.filename}; copy or download it again"
+        )
     return start
 
 
@@ -296,7 +343,9 @@ class KerasContainer(Container):
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """The members in Keras's order, the weights last."""
         model = output.model
-        other_members = _other_members(source.members, output.moves) if isinstance(output, Rearranged) else {}
+        other_members = (
+            _other_members(source.members, output.moves) if isinstance(output, Rearranged) else {}
+        )
         metadata = _metadata(output, source)
         try:
             with open(path, "x+b", buffering=0) as file:
@@ -307,18 +356,24 @@ class KerasContainer(Container):
                     for new, old in sorted(other_members.items()):
                         _copy_member(archive, new, source, old)
                     weights = zipfile.ZipInfo(WEIGHTS, EPOCH)
-                    target.add(archive, weights, lambda rest: write_weights(rest, output, source, progress))
+                    target.add(
+                        archive, weights, lambda rest: write_weights(rest, output, source, progress)
+                    )
         except (OSError, RuntimeError) as e:
             raise write_failed(path, e) from e
         except (ValueError, KeyError) as e:
             raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
 
-    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
+    def verify(
+        self, output: Output, source: Source, path: str, progress: OnBytes
+    ) -> tuple[str, ...]:
         """Configs by equality, tensors by bytes, members by their checksums."""
         with self.open(path) as written:
             config = b"".join(written.member(CONFIG))
             if json.loads(config) != json.loads(dump(_config(output.model))):
-                raise Failed("read-back", f"{path}: {CONFIG} reads back differently; the disk may be failing")
+                raise Failed(
+                    "read-back", f"{path}: {CONFIG} reads back differently; the disk may be failing"
+                )
             assert isinstance(written.hdf5, GuardedFile)
             compare(written.hdf5, output, source, path, progress)
         optimizer = ("optimizer",) if output.model.optimizer is not None else ()
@@ -332,7 +387,9 @@ def _metadata(output: Output, source: Source) -> JsonObject:
         return {"keras_version": output.model.keras_version, **mark}
     if METADATA not in source.members:
         return {}
-    return parse_object(b"".join(source.member(METADATA)).decode("utf-8"), f"{source.path}: {METADATA}")
+    return parse_object(
+        b"".join(source.member(METADATA)).decode("utf-8"), f"{source.path}: {METADATA}"
+    )
 
 
 def _other_members(members: Sequence[str], moves: Sequence[Move]) -> dict[str, str]:
@@ -341,8 +398,14 @@ def _other_members(members: Sequence[str], moves: Sequence[Move]) -> dict[str, s
     new_names: dict[str, str] = {}
     for name in sorted(set(members) - {METADATA, CONFIG, WEIGHTS}):
         top, _, path = name.partition("/")
-        move = next((m for m in deepest_first if m.recursive and path.startswith(m.source + "/")), None)
-        new = name if move is None else f"{top}/{join_path(move.target, path[len(move.source) + 1 :])}"
+        move = next(
+            (m for m in deepest_first if m.recursive and path.startswith(m.source + "/")), None
+        )
+        new = (
+            name
+            if move is None
+            else f"{top}/{join_path(move.target, path[len(move.source) + 1 :])}"
+        )
         if top != ASSETS or new in new_names:
             new = name
         new_names[new] = name

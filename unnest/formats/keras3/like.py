@@ -27,7 +27,11 @@ OF_A_MODEL = frozenset({
 
 def has_no_architecture(source: Source, plan: Plan) -> bool:
     """Return True for weights without an architecture, in the file or given."""
-    return plan.stored.contents == "weights" and plan.complete is None and source.stored.architecture is None
+    return (
+        plan.stored.contents == "weights"
+        and plan.complete is None
+        and source.stored.architecture is None
+    )
 
 
 def like_target_format(source: Source, plan: Plan, target: TargetModel) -> TargetFormat:
@@ -39,16 +43,30 @@ def like_target_format(source: Source, plan: Plan, target: TargetModel) -> Targe
     """
     if not target.shapes:
         raise Refused(
-            "no-weights", f"{source.path}: your model has no layers with weights; build the one that was saved"
+            "no-weights",
+            f"{source.path}: your model has no layers with weights; build the one that was saved",
         )
-    placed = _placed(source, plan, target) if target.is_keras_3 else _placed_in_tf_keras(source, plan, target)
+    placed = (
+        _placed(source, plan, target)
+        if target.is_keras_3
+        else _placed_in_tf_keras(source, plan, target)
+    )
     model = Stored(
-        "weights", target.architecture, None, placed.groups, placed.optimizer, keras_version=target.keras_version
+        "weights",
+        target.architecture,
+        None,
+        placed.groups,
+        placed.optimizer,
+        keras_version=target.keras_version,
     )
     with naming_file(source):
         lay_out(model)  # whatever has no place is refused before anything is written
     return TargetFormat(
-        "weights_h5", Rewritten(model), ".weights.h5", findings=placed.findings, conversions=placed.conversions
+        "weights_h5",
+        Rewritten(model),
+        ".weights.h5",
+        findings=placed.findings,
+        conversions=placed.conversions,
     )
 
 
@@ -81,18 +99,30 @@ def _state_alone(source: Source, plan: Plan, model: Stored) -> tuple[StateAlone 
 
 def _of_model(source: Source, plan: Plan, target: TargetModel) -> PlacedWeights:
     if source.stored.contents == "architecture":
-        raise Refused("no-weights", f"{source.path}: holds an architecture and no weights; pass the file of weights")
+        raise Refused(
+            "no-weights",
+            f"{source.path}: holds an architecture and no weights; pass the file of weights",
+        )
     made = keras_3_target_format(source, plan, "keras")
     if not is_model(made.model.architecture or {}):
         kind = (made.model.architecture or {}).get("class_name")
         why = f"its {kind} keeps its layers in code; load the file with that code, and save its weights"
         raise Refused("other-model", f"{source.path}: {why}")
     with naming_file(source):
-        model = in_order(made.model, in_lists=False) if isinstance(made.output, Rearranged) else made.model
+        model = (
+            in_order(made.model, in_lists=False)
+            if isinstance(made.output, Rearranged)
+            else made.model
+        )
         state, context = _state_alone(source, plan, made.model)
         placed = place_model(model, target, state, context)
     of_model = OF_A_MODEL if state is None else OF_A_MODEL | {"optimizer-dropped"}
     findings = tuple(f for f in made.findings if f.code not in of_model)
-    if placed.optimizer is None and not placed.findings and model.optimizer and target.optimizer is None:
+    if (
+        placed.optimizer is None
+        and not placed.findings
+        and model.optimizer
+        and target.optimizer is None
+    ):
         findings = (*findings, Code.OPTIMIZER_DROPPED(why="your model is not compiled"))
     return placed._replace(findings=(*findings, *placed.findings), conversions=made.conversions)

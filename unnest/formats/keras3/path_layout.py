@@ -50,13 +50,17 @@ class Layout:
         for k, tensor in enumerate(tensors):
             self.tensors[join_path(path, "vars", str(k))] = tensor
 
-    def add_model(self, entry: JsonObject, shares: Mapping[str, Sequence[Tensor]], path: str) -> None:
+    def add_model(
+        self, entry: JsonObject, shares: Mapping[str, Sequence[Tensor]], path: str
+    ) -> None:
         """Add a model, given the weights of each of its layers."""
         self.add_object(path, model_name(entry))
         for layer, place in places(entry, path, self.attribute):
             self.add_layer(layer.stored, layer.name, shares.get(layer.name, ()), place)
 
-    def add_layer(self, entry: JsonObject, name: str, tensors: Sequence[Tensor], path: str, holder: str = "") -> None:
+    def add_layer(
+        self, entry: JsonObject, name: str, tensors: Sequence[Tensor], path: str, holder: str = ""
+    ) -> None:
         """Add a layer, given the flat list of its weights.
 
         `holder`: the layer that holds it, after which Keras 2 may name its weights.
@@ -80,9 +84,15 @@ class Layout:
             self._add_held(kind, settings, name, tensors, path)
         elif kind == "SpectralNormalization" and self.modern and len(tensors) > 1:
             self._add_spectral_normalization(settings, name, tensors, path)
-        elif kind == "MultiHeadAttention" and len(tensors) == (8 if settings.get("use_bias", True) else 4):
+        elif kind == "MultiHeadAttention" and len(tensors) == (
+            8 if settings.get("use_bias", True) else 4
+        ):
             self._add_attention(name, tensors, path)
-        elif not tensors or layer_record(kind).is_plain or (_has_all(name, holder, tensors) and not parts_of(entry)):
+        elif (
+            not tensors
+            or layer_record(kind).is_plain
+            or (_has_all(name, holder, tensors) and not parts_of(entry))
+        ):
             self.add_object(path, name, tensors)
         else:
             raise unplaced(name, kind)
@@ -97,7 +107,9 @@ class Layout:
         try:
             shares = split(tensors, read(model))
         except Ambiguous as doubt:
-            raise Refused("weights-ambiguous", f"{doubt}; write .h5, which keeps that list as it is") from doubt
+            raise Refused(
+                "weights-ambiguous", f"{doubt}; write .h5, which keeps that list as it is"
+            ) from doubt
         self.add_model(model, {name: share.tensors for name, share in shares.items()}, path)
 
     def _add_spectral_normalization(
@@ -119,7 +131,9 @@ class Layout:
             place = join_path(path, attribute if self.modern else "_" + attribute)
             self.add_object(place, stored_name, tensors[k * count : (k + 1) * count])
 
-    def _add_held(self, kind: str, settings: JsonObject, name: str, tensors: Sequence[Tensor], path: str) -> None:
+    def _add_held(
+        self, kind: str, settings: JsonObject, name: str, tensors: Sequence[Tensor], path: str
+    ) -> None:
         """Add the layer that a wrapping layer holds."""
         inner = settings.get("cell" if kind == "RNN" else "layer")
         if not isinstance(inner, Mapping):
@@ -133,11 +147,22 @@ class Layout:
             if len(tensors) % 2 or expected_weights is None or expected_weights.statistics:
                 raise unplaced(name, kind)
             forward, backward = tensors[:half], tensors[half:]
-            if all(_is_of("backward", t) for t in forward) and all(_is_of("forward", t) for t in backward):
-                forward, backward = backward, forward  # that way was frozen: its weights are listed behind the trained
-            inner_name = _name(inner).removeprefix("forward_")  # Keras's JSON has the name with and without
-            self.add_layer(inner, f"forward_{inner_name}", forward, join_path(path, "forward_layer"))
-            self.add_layer(inner, f"backward_{inner_name}", backward, join_path(path, "backward_layer"))
+            if all(_is_of("backward", t) for t in forward) and all(
+                _is_of("forward", t) for t in backward
+            ):
+                forward, backward = (
+                    backward,
+                    forward,
+                )  # that way was frozen: its weights are listed behind the trained
+            inner_name = _name(inner).removeprefix(
+                "forward_"
+            )  # Keras's JSON has the name with and without
+            self.add_layer(
+                inner, f"forward_{inner_name}", forward, join_path(path, "forward_layer")
+            )
+            self.add_layer(
+                inner, f"backward_{inner_name}", backward, join_path(path, "backward_layer")
+            )
 
     def _add_cell(self, cell: JsonObject, tensors: Sequence[Tensor], path: str) -> None:
         config, kind = cell.get("config"), str(cell.get("class_name"))
@@ -172,7 +197,10 @@ def lay_out(model: Stored) -> Layout:
     placed_refs = {t.ref for t in layout.tensors.values()}
     unplaced = [t.name for g in model.groups for t in g.tensors if t.ref not in placed_refs]
     if unplaced:
-        raise Refused("weights-unplaced", f"{unplaced[0]!r} is of no layer of the architecture; write .h5 instead")
+        raise Refused(
+            "weights-unplaced",
+            f"{unplaced[0]!r} is of no layer of the architecture; write .h5 instead",
+        )
     return layout
 
 
@@ -191,7 +219,9 @@ def _name(entry: JsonObject) -> str:
 def _has_all(name: str, holder: str, tensors: Sequence[Tensor]) -> bool:
     """Return True if the names of the weights say that the layer, or its holder, has them all itself."""
     names = [name, holder] if holder else [name]
-    return all(t.name.startswith(OWN_VARS) or any(_holds(each, t) for each in names) for t in tensors)
+    return all(
+        t.name.startswith(OWN_VARS) or any(_holds(each, t) for each in names) for t in tensors
+    )
 
 
 def _holds(name: str, tensor: Tensor) -> bool:

@@ -14,8 +14,21 @@ from unnest.core.keras_facts.wrapped_layers import wrapped
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Refused
-from unnest.formats.keras3.layer_paths import DEPENDENCIES, LAYERS, join_path, name_by_path, places, promises_weights
-from unnest.formats.keras3.path_layout import BY_CODE, OWN_VARS, Layout, check_not_quantized, unplaced
+from unnest.formats.keras3.layer_paths import (
+    DEPENDENCIES,
+    LAYERS,
+    join_path,
+    name_by_path,
+    places,
+    promises_weights,
+)
+from unnest.formats.keras3.path_layout import (
+    BY_CODE,
+    OWN_VARS,
+    Layout,
+    check_not_quantized,
+    unplaced,
+)
 
 
 def as_h5_lists(model: Stored) -> Stored:
@@ -43,8 +56,13 @@ def in_order(model: Stored, *, in_lists: bool) -> Stored:
     assert model.architecture is not None
     layers = read(model.architecture).layers
     is_older = any(t.ref.startswith(DEPENDENCIES) for g in model.groups for t in g.tensors)
-    lists = _Lists((model.keras_version or "").startswith("3."), DEPENDENCIES if is_older else LAYERS)
-    groups = [Group(g.name, lists.of_layer(layers[g.name].stored, g.name, g.tensors)) for g in model.groups]
+    lists = _Lists(
+        (model.keras_version or "").startswith("3."), DEPENDENCIES if is_older else LAYERS
+    )
+    groups = [
+        Group(g.name, lists.of_layer(layers[g.name].stored, g.name, g.tensors))
+        for g in model.groups
+    ]
     if in_lists:
         for group in groups:
             _check_order_decided(layers[group.name], group.tensors)
@@ -58,16 +76,23 @@ class _Lists:
     modern: bool
     attribute: str
 
-    def of_layer(self, entry: JsonObject, name: str, tensors: Sequence[Tensor], path: str = "") -> tuple[Tensor, ...]:
+    def of_layer(
+        self, entry: JsonObject, name: str, tensors: Sequence[Tensor], path: str = ""
+    ) -> tuple[Tensor, ...]:
         """A layer's weights; `path` is where the layer is, if that is known. Raises Refused."""
-        tensors = [t for t in tensors if "seed_generator" not in t.ref.split("/")]  # no other container stores these
+        tensors = [
+            t for t in tensors if "seed_generator" not in t.ref.split("/")
+        ]  # no other container stores these
         if is_model(entry):
             return self._of_model(entry, tensors)
         check_not_quantized(entry, name)
         held = _time_distributed_model(entry)
         if held is None:
             return self._as_code_lists(entry, name, tensors)
-        path = path or f"/{tensors[0].ref if tensors else ''}".partition(f"/layer/{self.attribute}/")[0][1:]
+        path = (
+            path
+            or f"/{tensors[0].ref if tensors else ''}".partition(f"/layer/{self.attribute}/")[0][1:]
+        )
         return self._of_model_at(join_path(path, "layer"), held, name, tensors)
 
     def _of_model(self, model: JsonObject, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
@@ -79,7 +104,9 @@ class _Lists:
             ordered += [t._replace(owner=(inner.name, *t.owner)) for t in inner_sorted]
         return _trained_first(ordered)
 
-    def _as_code_lists(self, entry: JsonObject, name: str, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    def _as_code_lists(
+        self, entry: JsonObject, name: str, tensors: Sequence[Tensor]
+    ) -> tuple[Tensor, ...]:
         """The weights of a layer that holds no model: its own, and those of the layers that it holds."""
         index_by_ref = {t.ref: k for k, t in enumerate(tensors)}
         refusal = unplaced(name, str(entry.get("class_name")))
@@ -88,16 +115,22 @@ class _Lists:
         home = _home(tensors, self.attribute)
         own_vars = join_path(_innermost(entry, home), "vars")
         if all(ref.rpartition("/")[0] == own_vars for ref in index_by_ref):
-            if not all(ref.rpartition("/")[2].isdecimal() for ref in index_by_ref):  # names of the class's own
+            if not all(
+                ref.rpartition("/")[2].isdecimal() for ref in index_by_ref
+            ):  # names of the class's own
                 raise refusal
             return tuple(t._replace(name=f"{OWN_VARS}{k}") for k, t in enumerate(tensors))
         layout = Layout(self.modern, self.attribute)
-        layout.add_layer(entry, name, [t._replace(name=str(k)) for k, t in enumerate(tensors)], home)
+        layout.add_layer(
+            entry, name, [t._replace(name=str(k)) for k, t in enumerate(tensors)], home
+        )
         if set(layout.tensors) != set(index_by_ref):
             raise refusal
         return tuple(tensors[index_by_ref[place]] for place in layout.tensors)
 
-    def _of_model_at(self, path: str, model: JsonObject, name: str, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    def _of_model_at(
+        self, path: str, model: JsonObject, name: str, tensors: Sequence[Tensor]
+    ) -> tuple[Tensor, ...]:
         """The weights of a model at `path`, which `name` holds, each with the layers of the model that own it.
 
         Raises Refused where a layer is not where it should be, or one of Keras's own does not say what of it is
@@ -112,7 +145,9 @@ class _Lists:
                 if not inner and promises_weights(layer):
                     why = f"the weights of {layer.name!r} in it are stored elsewhere, with a layer that shares them"
                     raise _refusal(name, why)
-                inner_sorted = self.of_layer(layer.stored, layer.name, _mark_trained(layer, inner, name), place)
+                inner_sorted = self.of_layer(
+                    layer.stored, layer.name, _mark_trained(layer, inner, name), place
+                )
             ordered += [t._replace(owner=(layer.name, *t.owner)) for t in inner_sorted]
         if {t.ref for t in ordered} != {t.ref for t in tensors}:
             raise _refusal(name, "weights are stored in it that are of no layer of its config")
@@ -139,7 +174,10 @@ def _mark_trained(layer: Layer, tensors: Sequence[Tensor], holder: str) -> list[
     if count is None and not _is_keras_own(layer.stored):
         count = len(tensors)
     if tensors and count is None:
-        raise _refusal(holder, f"which weights of {layer.name!r} in it are trained does not follow from its config")
+        raise _refusal(
+            holder,
+            f"which weights of {layer.name!r} in it are trained does not follow from its config",
+        )
     return [t._replace(trained=k < (count or 0)) for k, t in enumerate(tensors)]
 
 
@@ -147,14 +185,22 @@ def _time_distributed_model(entry: JsonObject) -> JsonObject | None:
     """Return the model that a TimeDistributed layer applies to every step, if it applies one."""
     config = entry.get("config")
     held = config.get("layer") if isinstance(config, Mapping) else None
-    is_applied = str(entry.get("class_name")) == "TimeDistributed" and isinstance(held, Mapping) and is_model(held)
+    is_applied = (
+        str(entry.get("class_name")) == "TimeDistributed"
+        and isinstance(held, Mapping)
+        and is_model(held)
+    )
     return held if is_applied and isinstance(held, Mapping) else None
 
 
 def _innermost(entry: JsonObject, path: str) -> str:
     """Return the path of the weights of the layer at `path`: those of a pure wrapper are its inner layer's."""
     inner = wrapped(entry)
-    return path if inner is None else _innermost(inner, join_path(path, *layer_record(str(entry["class_name"])).holds))
+    return (
+        path
+        if inner is None
+        else _innermost(inner, join_path(path, *layer_record(str(entry["class_name"])).holds))
+    )
 
 
 def _home(tensors: Sequence[Tensor], attribute: str) -> str:
@@ -186,7 +232,9 @@ def _check_order_decided(layer: Layer, tensors: Sequence[Tensor]) -> None:
             )
 
 
-def _leaves(layer: Layer, tensors: Sequence[Tensor]) -> Iterator[tuple[Layer, Sequence[Tensor], bool]]:
+def _leaves(
+    layer: Layer, tensors: Sequence[Tensor]
+) -> Iterator[tuple[Layer, Sequence[Tensor], bool]]:
     """Yield each layer of the model that a layer is or holds, nested ones too; a layer without a model yields itself.
 
     Each comes with its weights, and True if it is known which of them are trained.
@@ -206,4 +254,6 @@ def _model_within(layer: Layer) -> JsonObject | None:
 def _is_keras_own(entry: JsonObject) -> bool:
     """Return True for one of Keras's own layers, if the layer that it wraps is one as well."""
     inner = wrapped(entry)
-    return layer_record(str(entry.get("class_name"))).exported and (inner is None or _is_keras_own(inner))
+    return layer_record(str(entry.get("class_name"))).exported and (
+        inner is None or _is_keras_own(inner)
+    )

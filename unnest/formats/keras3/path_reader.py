@@ -64,7 +64,9 @@ class Tree:
         self.groups = hdf5.groups
         #: What to do where an architecture is not that of the weights; a `.keras`, which has its version, holds both.
         self.way_out = (
-            "pass the architecture of the saved model" if keras_version is None else "restore the file from a copy"
+            "pass the architecture of the saved model"
+            if keras_version is None
+            else "restore the file from a copy"
         )
         #: How the writer gets to a model's layers: LAYERS or DEPENDENCIES.
         self.attribute = DEPENDENCIES if DEPENDENCIES in hdf5.groups else LAYERS
@@ -77,10 +79,14 @@ class Tree:
                 self.compiled_parts.setdefault("/".join(parts[:start]), []).append(path)
             for depth in range(start, len(parts)):
                 self.tensors_below.setdefault("/".join(parts[:depth]), []).append(path)
-        optimizers = [f"{place}/vars" for place in self.compiled_parts if f"/{place}".endswith("/optimizer")]
+        optimizers = [
+            f"{place}/vars" for place in self.compiled_parts if f"/{place}".endswith("/optimizer")
+        ]
         #: The optimizer's group. It lies with a nested model that was compiled with the same optimizer: what is met
         #: first is stored.
-        self.optimizer_group = optimizers[0] if OPTIMIZER not in hdf5.groups and len(optimizers) == 1 else OPTIMIZER
+        self.optimizer_group = (
+            optimizers[0] if OPTIMIZER not in hdf5.groups and len(optimizers) == 1 else OPTIMIZER
+        )
         self._check_numbers()
 
     def _check_numbers(self) -> None:
@@ -98,14 +104,22 @@ class Tree:
             if f"/{group}".endswith("/vars") and group != self.optimizer_group:
                 numbers_by_group.setdefault(group, []).append(number)
         for group, numbers in numbers_by_group.items():
-            if all(map(str.isdecimal, numbers)) and {*numbers} != {str(k) for k in range(len(numbers))}:
+            if all(map(str.isdecimal, numbers)) and {*numbers} != {
+                str(k) for k in range(len(numbers))
+            }:
                 what = f"/{group} holds weights {', '.join(sorted(numbers, key=int))}, where Keras counts from 0"
-                raise Unreadable("missing-weight", f"{self.hdf5.path}: {what}; restore the file from a copy")
+                raise Unreadable(
+                    "missing-weight", f"{self.hdf5.path}: {what}; restore the file from a copy"
+                )
 
     def _compiled_part_depth(self, parts: Sequence[str]) -> int:
         """How many parts lead to a nested model's own optimizer or metrics; 0 where this is in none."""
         for k, part in enumerate(parts):
-            if k and part in COMPILED_PARTS and join_path("/".join(parts[:k]), self.attribute) in self.groups:
+            if (
+                k
+                and part in COMPILED_PARTS
+                and join_path("/".join(parts[:k]), self.attribute) in self.groups
+            ):
                 return k + 1
         return 0
 
@@ -173,7 +187,10 @@ class Tree:
 
     def under(self, path: str) -> list[str]:
         """The paths of a sub-tree's tensors in Keras's order: own first, then by attribute, numbers as numbers."""
-        return sorted(self.tensors_below.get(path, []), key=lambda p: [_rank(x) for x in p[len(path) :].split("/")])
+        return sorted(
+            self.tensors_below.get(path, []),
+            key=lambda p: [_rank(x) for x in p[len(path) :].split("/")],
+        )
 
     def tensor(self, path: str, owner: tuple[str, ...] = (), *, trained: bool = True) -> Tensor:
         """The handle of a stored array."""
@@ -199,7 +216,11 @@ class Tree:
     def name(self, path: str) -> str | None:
         """The layer's name, where Keras 3 notes it."""
         vars_ = join_path(path, "vars")
-        return h5_attributes.text(self.hdf5.attributes(vars_), "name", self.hdf5.path) if vars_ in self.groups else None
+        return (
+            h5_attributes.text(self.hdf5.attributes(vars_), "name", self.hdf5.path)
+            if vars_ in self.groups
+            else None
+        )
 
     def optimizer(self) -> tuple[Tensor, ...] | None:
         """The optimizer's variables in order; None if it has none, or if their numbers do not give all places."""
@@ -216,7 +237,11 @@ class Tree:
         start = self.optimizer_group + "/"
         paths = self.under(self.optimizer_group)
         is_numbered = paths == [f"{start}{k}" for k in range(len(paths))]
-        return () if is_numbered and not any(g.startswith(start) for g in self.groups) else tuple(paths)
+        return (
+            ()
+            if is_numbered and not any(g.startswith(start) for g in self.groups)
+            else tuple(paths)
+        )
 
     def stores_layer_names(self) -> bool:
         """Return True if layers' names stand beside their weights, as Keras 3 writes them."""
@@ -233,7 +258,9 @@ def _rank(part: str) -> tuple[int, int, str]:
 class Placement:
     """The paths of a model's layers, and of those nested in it, in a file, with the weights of each."""
 
-    def __init__(self, tree: Tree, model: JsonObject, prefix: str = "", *, has_its_names: bool = True) -> None:
+    def __init__(
+        self, tree: Tree, model: JsonObject, prefix: str = "", *, has_its_names: bool = True
+    ) -> None:
         """Locate the layers below `prefix`, at which the sub-tree of the model starts.
 
         Not `has_its_names`: the model is another program's, so its layers may have other names.
@@ -265,7 +292,9 @@ class Placement:
                 groups.append(Group(layer.name, self._weights[path]))
                 continue
             stored_name = tree.name(path) if path in tree.groups else None
-            is_other = self._has_its_names and stored_name not in (None, layer.name) and layer.is_named
+            is_other = (
+                self._has_its_names and stored_name not in (None, layer.name) and layer.is_named
+            )
             if (path not in tree.groups and promises_weights(layer)) or is_other:
                 raise Refused(
                     "architecture-mismatch",
@@ -285,12 +314,18 @@ class Placement:
 
     def _layer(self, layer: Layer, path: str) -> tuple[Tensor, ...]:
         if is_model(layer.stored):
-            flat = [t._replace(owner=(g.name, *t.owner)) for g in self._groups(layer.stored, path) for t in g.tensors]
+            flat = [
+                t._replace(owner=(g.name, *t.owner))
+                for g in self._groups(layer.stored, path)
+                for t in g.tensors
+            ]
             self._weights_of_models[path] = {t.ref for t in flat}
         else:
             paths = self.tree.under(path)
             count = trained_count(layer, len(paths))
-            flat = [self.tree.tensor(p, trained=count is None or k < count) for k, p in enumerate(paths)]
+            flat = [
+                self.tree.tensor(p, trained=count is None or k < count) for k, p in enumerate(paths)
+            ]
             self._owners |= dict.fromkeys(paths, path)
         return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
 
@@ -298,13 +333,23 @@ class Placement:
         """Return the path of a layer of the result in this file, by its weights, else by its name and class."""
         refs = [t.ref for t in tensors]
         if refs and is_model(layer.stored):
-            holding = [path for path, weights in self._weights_of_models.items() if weights.issuperset(refs)]
-            with_name = [p for p in self.layer_paths.get((layer.name, layer.class_name), ()) if p in holding]
+            holding = [
+                path
+                for path, weights in self._weights_of_models.items()
+                if weights.issuperset(refs)
+            ]
+            with_name = [
+                p for p in self.layer_paths.get((layer.name, layer.class_name), ()) if p in holding
+            ]
             return max(with_name or holding or [""], key=len)
         if refs:
             return self._owners.get(refs[0])
         # A template's input layer is often the wrapper's own, and then has its group there alone.
-        stored = [p for p in self.layer_paths.get((layer.name, layer.class_name), ()) if p in self.tree.groups]
+        stored = [
+            p
+            for p in self.layer_paths.get((layer.name, layer.class_name), ())
+            if p in self.tree.groups
+        ]
         return stored[-1] if stored else None
 
     def moves_of(self, layer: Layer, path_of: str, target: str) -> list[Move]:
@@ -313,17 +358,33 @@ class Placement:
         A model that another layer holds too, and has stored, has nothing in this one's.
         """
         inner_model = layer.settings.get("layer")
-        if not isinstance(inner_model, Mapping) or not is_model(inner_model) or not self.tree.under(path_of):
+        if (
+            not isinstance(inner_model, Mapping)
+            or not is_model(inner_model)
+            or not self.tree.under(path_of)
+        ):
             return [Move(path_of, target)]
         tree, start = self.tree, join_path(path_of, "layer")
         roots = [
             start,
-            *(m for m in sorted(tree.groups, key=len) if m.startswith(join_path(start, tree.attribute) + "/")),
+            *(
+                m
+                for m in sorted(tree.groups, key=len)
+                if m.startswith(join_path(start, tree.attribute) + "/")
+            ),
         ]
-        inner_root = next((r for r in roots if self._is_at(inner_model, r, tree.under(start))), None)
+        inner_root = next(
+            (r for r in roots if self._is_at(inner_model, r, tree.under(start))), None
+        )
         if inner_root is None:
-            raise Refused("weights-unplaced", f"{tree.hdf5.path}: /{start} is not the model that {layer.name!r} holds")
-        return [Move(path_of, target, recursive=False), Move(inner_root, join_path(target, "layer"))]
+            raise Refused(
+                "weights-unplaced",
+                f"{tree.hdf5.path}: /{start} is not the model that {layer.name!r} holds",
+            )
+        return [
+            Move(path_of, target, recursive=False),
+            Move(inner_root, join_path(target, "layer")),
+        ]
 
     def _is_at(self, model: JsonObject, root: str, weights: Iterable[str]) -> bool:
         """Return True if the file has this very model at `root`: all these weights are its own, and none is missing."""
@@ -364,7 +425,9 @@ class _Moves(NamedTuple):
     placement: Placement
     shared: SharedLayers | None
 
-    def of(self, model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], source: str, target: str) -> list[Move]:
+    def of(
+        self, model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], source: str, target: str
+    ) -> list[Move]:
         """Return the moves of a model, and of those nested in it, from `source` to `target`."""
         moves = [Move(source, target, recursive=False)]
         tree, placed_paths = self.placement.tree, set[str]()

@@ -22,9 +22,13 @@ NOTHING_MOVED = (Move("", ""),)
 class PathKeyedSource(Source):
     """A path-keyed file; where its architecture comes from is the container's business."""
 
-    def __init__(self, path: str, hdf5: GuardedFile | ShardedTree, tree: Tree, stored: Stored) -> None:
+    def __init__(
+        self, path: str, hdf5: GuardedFile | ShardedTree, tree: Tree, stored: Stored
+    ) -> None:
         """`tree` is the index of `hdf5`."""
-        not_carried = Code.OPTIMIZER_DROPPED(why=f"/{tree.optimizer_group} is not numbered from 0 on without a gap")
+        not_carried = Code.OPTIMIZER_DROPPED(
+            why=f"/{tree.optimizer_group} is not numbered from 0 on without a gap"
+        )
         super().__init__(path, stored, (not_carried,) if tree.unnumbered_optimizer else ())
         self.hdf5, self.tree = hdf5, tree
 
@@ -61,7 +65,9 @@ class PathKeyedSource(Source):
         if self.container != "keras" or not shared_names or model.architecture is None:
             return full_plan
         return full_plan._replace(
-            output=full_plan.output._replace(model=model._replace(architecture=apart(model.architecture))),
+            output=full_plan.output._replace(
+                model=model._replace(architecture=apart(model.architecture))
+            ),
             findings=(*full_plan.findings, Code.LAYERS_APART(layers=listed(shared_names))),
         )
 
@@ -77,7 +83,9 @@ class PathKeyedSource(Source):
         """The output that is this file's own tree with sub-trees moved."""
         moves = tuple(moves)
         makes_groups = any(move.new_layer is not None for move in moves)
-        return Rearranged(model, moves, self.tree.optimizer_group, makes_groups and self.tree.stores_layer_names())
+        return Rearranged(
+            model, moves, self.tree.optimizer_group, makes_groups and self.tree.stores_layer_names()
+        )
 
     def _naming(self, parallel: Plan) -> Plan:
         """Add to the plan which variables of nested models, and of an optimizer without an order, are left out."""
@@ -89,11 +97,15 @@ class PathKeyedSource(Source):
             return parallel
         dropped = (self.tree.tensor(path) for paths in left_in_file.values() for path in paths)
         finding = Code.NOT_CARRIED(what=listed(["/" + place for place in left_in_file]))
-        return parallel._replace(findings=(*parallel.findings, finding), dropped=(*parallel.dropped, *dropped))
+        return parallel._replace(
+            findings=(*parallel.findings, finding), dropped=(*parallel.dropped, *dropped)
+        )
 
     def _rest(self) -> list[Move]:
         """Return moves that leave optimizer, metrics and the like in place."""
-        tops = sorted({g.split("/")[0] for g in self.hdf5.groups if g} - {self.tree.attribute, "vars"})
+        tops = sorted(
+            {g.split("/")[0] for g in self.hdf5.groups if g} - {self.tree.attribute, "vars"}
+        )
         return [Move(t, t) for t in tops]
 
     def hdf5_of(self, tensor: Tensor) -> GuardedFile | None:

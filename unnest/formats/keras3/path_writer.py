@@ -28,15 +28,22 @@ def _moved(output: Rearranged, tree: Tree) -> tuple[dict[str, str], dict[str, st
         if move.new_layer is not None:
             continue
         start = move.source + "/" if move.source else ""
-        for old, paths_by_new in [*((g, groups) for g in hdf5.groups), *((d, tensors) for d in hdf5.datasets)]:
+        for old, paths_by_new in [
+            *((g, groups) for g in hdf5.groups),
+            *((d, tensors) for d in hdf5.datasets),
+        ]:
             is_inside = old == move.source or old.startswith(start)
             if not is_inside or (
-                not move.recursive and old[len(start) :].split("/")[0] not in ("", "vars") and old != move.source
+                not move.recursive
+                and old[len(start) :].split("/")[0] not in ("", "vars")
+                and old != move.source
             ):
                 continue
             new = join_path(move.target, old[len(start) :] if old != move.source else "")
             if paths_by_new.setdefault(new, old) != old and paths_by_new is tensors:
-                raise Refused("ambiguous", f"{hdf5.path}: two weights would both be /{new}; please report it")
+                raise Refused(
+                    "ambiguous", f"{hdf5.path}: two weights would both be /{new}; please report it"
+                )
     state = output.model.optimizer
     for path in [p for p in tensors if p.startswith(OPTIMIZER + "/")]:
         del tensors[path]
@@ -52,7 +59,9 @@ def _moved(output: Rearranged, tree: Tree) -> tuple[dict[str, str], dict[str, st
     return groups, tensors
 
 
-def write_weights(file: IO[bytes], output: Output, source: Source, progress: OnBytes, *, marked: bool = False) -> None:
+def write_weights(
+    file: IO[bytes], output: Output, source: Source, progress: OnBytes, *, marked: bool = False
+) -> None:
     """A new, unbuffered file: parts of the source moved, or another container's lists laid out anew.
 
     `marked` as weights of a single-device model. Raises Refused.
@@ -69,7 +78,9 @@ def write_weights(file: IO[bytes], output: Output, source: Source, progress: OnB
     transfer.fill(file)
 
 
-def _rearrange(file: h5py.File, output: Rearranged, source: PathKeyedSource, transfer: Transfer) -> None:
+def _rearrange(
+    file: h5py.File, output: Rearranged, source: PathKeyedSource, transfer: Transfer
+) -> None:
     """Groups, their names, and the tensors, copied as they are stored."""
     tree = source.tree
     groups, tensors = _moved(output, tree)
@@ -99,7 +110,9 @@ def _write_anew(file: h5py.File, model: Stored, transfer: Transfer) -> None:
         transfer.write_dataset(file, path, layout.tensors[path])
 
 
-def compare(hdf5: GuardedFile, output: Output, source: Source, path: str, progress: OnBytes) -> None:
+def compare(
+    hdf5: GuardedFile, output: Output, source: Source, path: str, progress: OnBytes
+) -> None:
     """Raises Failed where the written file is not what was meant; `path` is what it is called."""
     if isinstance(output, Rearranged):
         assert isinstance(source, PathKeyedSource)
@@ -113,7 +126,9 @@ def _compare_moved(
 ) -> None:
     groups, tensors = _moved(output, source.tree)
     if set(hdf5.datasets) != set(tensors) or not set(groups) <= hdf5.groups:
-        raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
+        raise Failed(
+            "read-back", f"{path}: the layers read back differently; the disk may be failing"
+        )
     if not {t.ref for g in output.model.groups for t in g.tensors} <= set(tensors.values()):
         raise Failed("incomplete", f"{path}: a weight would be missing; please report it")
     comparer = Comparer(source, hdf5, progress)
@@ -121,19 +136,27 @@ def _compare_moved(
         _check_same(comparer, source.tree.tensor(old), hdf5, new, path)
 
 
-def _compare_anew(hdf5: GuardedFile, model: Stored, source: Source, path: str, progress: OnBytes) -> None:
+def _compare_anew(
+    hdf5: GuardedFile, model: Stored, source: Source, path: str, progress: OnBytes
+) -> None:
     """Every tensor where its path says, and nothing else there. Raises Failed."""
     layout = lay_out(model)
     if set(hdf5.datasets) != set(layout.tensors) or not set(layout.groups) <= hdf5.groups:
-        raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
+        raise Failed(
+            "read-back", f"{path}: the layers read back differently; the disk may be failing"
+        )
     comparer = Comparer(source, hdf5, progress)
     for place, tensor in layout.tensors.items():
         _check_same(comparer, tensor, hdf5, place, path)
 
 
-def _check_same(comparer: Comparer, tensor: Tensor, hdf5: GuardedFile, place: str, path: str) -> None:
+def _check_same(
+    comparer: Comparer, tensor: Tensor, hdf5: GuardedFile, place: str, path: str
+) -> None:
     """Raises Failed unless a tensor is at its place in what was written."""
     node = hdf5.datasets[place]
     same = (node.shape, node.dtype) == (tensor.shape, tensor.dtype)
     if not same or not comparer.holds(tensor, hdf5.dataset(place)):
-        raise Failed("read-back", f"{path}: /{place} reads back differently; the disk may be failing")
+        raise Failed(
+            "read-back", f"{path}: /{place} reads back differently; the disk may be failing"
+        )

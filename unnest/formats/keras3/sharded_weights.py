@@ -35,7 +35,9 @@ class ShardedTree:
             self.close()
             raise
         self.groups = set[str]().union(*(file.groups for file in self.files.values()))
-        self.datasets: dict[str, DatasetNode] = {p: self.files[name].datasets[p] for p, name in self._places.items()}
+        self.datasets: dict[str, DatasetNode] = {
+            p: self.files[name].datasets[p] for p, name in self._places.items()
+        }
 
     def _datasets_by_path(self) -> dict[str, str]:
         """Path of a dataset -> the name of its shard."""
@@ -44,7 +46,8 @@ class ShardedTree:
             for path in file.datasets:
                 if places.setdefault(path, name) != name:
                     raise Unreadable(
-                        "duplicate-name", f"{self.path}: /{path} is in {places[path]} and in {name}; {MIXED}"
+                        "duplicate-name",
+                        f"{self.path}: /{path} is in {places[path]} and in {name}; {MIXED}",
                     )
         return places
 
@@ -54,7 +57,9 @@ class ShardedTree:
         for path, name in self._places.items():
             found.setdefault(path.rpartition("/")[0], set()).add(name)
         said = self._map.files_by_group
-        wrong = sorted(group for group in found.keys() | said.keys() if found.get(group) != said.get(group))
+        wrong = sorted(
+            group for group in found.keys() | said.keys() if found.get(group) != said.get(group)
+        )
         if wrong:
             what = f"the weights of /{wrong[0]} are not in the files that it names"
             raise Unreadable("missing-weight", f"{self.path}: {what}; {MIXED}")
@@ -86,6 +91,7 @@ def _opened(map_path: str, name: str) -> GuardedFile:
     path = os.path.join(os.path.dirname(map_path), name)
     if not os.path.isfile(path):
         raise Unreadable(
-            "missing-file", f"{path}: missing; {os.path.basename(map_path)} is not complete without it: copy it, too"
+            "missing-file",
+            f"{path}: missing; {os.path.basename(map_path)} is not complete without it: copy it, too",
         )
     return GuardedFile(path)

@@ -46,10 +46,15 @@ class SharedLayers:
             config = without_numbers(layer.config)
             alike = [each for each in met if without_numbers(each.layer.config) == config]
             numbered = [each for each in alike if each.layer.stored.get(SHARED) == number]
-            paths = [each.path for each in numbered or alike if each.layer.stored.get(SHARED) in (None, number)]
+            paths = [
+                each.path
+                for each in numbered or alike
+                if each.layer.stored.get(SHARED) in (None, number)
+            ]
             if len(paths) > 1:
                 raise Refused(
-                    "ambiguous", f"{layer.name!r} is shared with one of /{', /'.join(paths)}, which are alike"
+                    "ambiguous",
+                    f"{layer.name!r} is shared with one of /{', /'.join(paths)}, which are alike",
                 )
             if paths:
                 return paths[0]

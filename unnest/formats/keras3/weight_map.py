@@ -44,7 +44,9 @@ class WeightMap(NamedTuple):
 
 def read_map(path: str) -> WeightMap:
     """The map of that path. Raises Unreadable."""
-    stored = parse_object(read_bytes(path, MAX_MAP, "map of weights").decode("utf-8", "replace"), path)
+    stored = parse_object(
+        read_bytes(path, MAX_MAP, "map of weights").decode("utf-8", "replace"), path
+    )
     files, metadata = stored.get("weight_map"), stored.get("metadata")
     if not isinstance(files, Mapping) or not files:
         raise _damaged(path, "names no file")
@@ -62,7 +64,9 @@ def is_map(path: str) -> bool:
         OSError: the file cannot be read.
 
     """
-    if not path.endswith(SUFFIX) or not os.path.isfile(path):  # a pipe beside a shard would keep us waiting
+    if not path.endswith(SUFFIX) or not os.path.isfile(
+        path
+    ):  # a pipe beside a shard would keep us waiting
         return False
     with open(path, "rb") as file:
         beginning = file.read(FIRST_FILE)
@@ -74,7 +78,9 @@ def map_of(path: str) -> str | None:
     shard = SHARD.search(path)
     map_path = path if shard is None else path[: shard.start()] + SUFFIX
     try:
-        is_part = is_map(map_path) and (shard is None or os.path.basename(path) in read_map(map_path).files)
+        is_part = is_map(map_path) and (
+            shard is None or os.path.basename(path) in read_map(map_path).files
+        )
     except (OSError, Unreadable):
         return None
     return map_path if is_part else None
@@ -83,7 +89,10 @@ def map_of(path: str) -> str | None:
 def files_of(map_path: str) -> list[str]:
     """The paths of a map and of its shards, as far as they are there. Raises Unreadable."""
     folder = os.path.dirname(map_path)
-    return [map_path, *filter(os.path.isfile, (os.path.join(folder, name) for name in read_map(map_path).files))]
+    return [
+        map_path,
+        *filter(os.path.isfile, (os.path.join(folder, name) for name in read_map(map_path).files)),
+    ]
 
 
 def _names(path: str, group: str, names: object) -> frozenset[str]:
@@ -92,10 +101,17 @@ def _names(path: str, group: str, names: object) -> frozenset[str]:
     if not isinstance(listed, list) or not listed:
         raise _damaged(path, f"names no file for {group}")
     for name in listed:
-        if not isinstance(name, str) or not SHARD.search(name) or os.path.basename(name) != name or "\\" in name:
+        if (
+            not isinstance(name, str)
+            or not SHARD.search(name)
+            or os.path.basename(name) != name
+            or "\\" in name
+        ):
             raise _damaged(path, f"names what is no file of weights beside it for {group}")
     return frozenset(listed)
 
 
 def _damaged(path: str, what: str) -> Unreadable:
-    return Unreadable("damaged-index", f"{path}: {what}; save the weights again, or restore the file from a copy")
+    return Unreadable(
+        "damaged-index", f"{path}: {what}; save the weights again, or restore the file from a copy"
+    )

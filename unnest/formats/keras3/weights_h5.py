@@ -82,7 +82,11 @@ class WeightsSource(PathKeyedSource):
             return without_layers(self.stored, architecture)
         version = _version_in(architecture)
         if version is None and (called := named_inputs.called_by_release(architecture)) is not None:
-            return Plan("clean", self.stored, refusal=Refusal("architecture-mismatch", _unknown_release(called)))
+            return Plan(
+                "clean",
+                self.stored,
+                refusal=Refusal("architecture-mismatch", _unknown_release(called)),
+            )
         architecture = named_inputs.as_read_today(architecture, release_of(version))
         try:
             full_plan = self.planned(Stored("model", architecture), choices=choices)
@@ -90,7 +94,9 @@ class WeightsSource(PathKeyedSource):
             return self._plan_with_template(architecture, e, choices)
         output = full_plan.output
         if output is not None:
-            output = output._replace(model=output.model._replace(contents="weights", architecture=None, training=None))
+            output = output._replace(
+                model=output.model._replace(contents="weights", architecture=None, training=None)
+            )
         return full_plan._replace(
             output=output,
             complete=self._completed(full_plan.result or full_plan.stored),
@@ -99,7 +105,10 @@ class WeightsSource(PathKeyedSource):
 
     def placed_in(self, target: TargetModel) -> PlacedWeights:
         """Place the weights by their paths, which number the layers of a class; names noted there are checked."""
-        tried = [self._placed_at(p, target) for p in ("", *(wrapper.template for wrapper in self._lone_models()))]
+        tried = [
+            self._placed_at(p, target)
+            for p in ("", *(wrapper.template for wrapper in self._lone_models()))
+        ]
         placed = next((each for each in tried if isinstance(each, PlacedWeights)), None)
         if placed is None:
             raise next(each for each in tried if isinstance(each, Refused))
@@ -110,11 +119,17 @@ class WeightsSource(PathKeyedSource):
         try:
             placement = Placement(self.tree, target.architecture, prefix, has_its_names=False)
             version = "3.x" if self.tree.stores_layer_names() else "2.x"
-            stored = Stored("weights", target.architecture, groups=placement.groups, keras_version=version)
+            stored = Stored(
+                "weights", target.architecture, groups=placement.groups, keras_version=version
+            )
             weights = weights_by_leaf(target.architecture, in_order(stored, in_lists=False).groups)
-            names = {path: self._layer_name(tensors) for path, tensors in weights.items() if tensors}
+            names = {
+                path: self._layer_name(tensors) for path, tensors in weights.items() if tensors
+            }
             state = self.state_alone(self.stored)
-            return place_leaves(weights, target, names, is_keras_3=self.tree.stores_layer_names(), state=state)
+            return place_leaves(
+                weights, target, names, is_keras_3=self.tree.stores_layer_names(), state=state
+            )
         except Refused as refusal:
             return refusal
         except Ambiguous as doubt:
@@ -135,7 +150,9 @@ class WeightsSource(PathKeyedSource):
         """The name that stands beside a leaf layer's first weight."""
         return self.tree.name(tensors[0].ref.rpartition("/vars/")[0])
 
-    def _plan_with_template(self, architecture: JsonObject, not_whole: Refused, choices: Choices) -> Plan:
+    def _plan_with_template(
+        self, architecture: JsonObject, not_whole: Refused, choices: Choices
+    ) -> Plan:
         """With the architecture of a model that holds all weights of this one, or around it. Raises Refused.
 
         `not_whole` is why it is not that of the whole: a model within that this one holds has no better reason.
@@ -148,11 +165,18 @@ class WeightsSource(PathKeyedSource):
             except Refused:
                 continue
             layers = read(architecture).layers
-            if any(contradiction(layers[g.name], [t.shape for t in g.tensors]) for g in placement.groups):
+            if any(
+                contradiction(layers[g.name], [t.shape for t in g.tensors])
+                for g in placement.groups
+            ):
                 continue
             shares = {g.name: g.tensors for g in placement.groups}
-            moves = moves_to(placement, architecture, shares, wrapper.template, shared=SharedLayers())
-            of_template = Stored("model", architecture, groups=placement.groups, optimizer=self.stored.optimizer)
+            moves = moves_to(
+                placement, architecture, shares, wrapper.template, shared=SharedLayers()
+            )
+            of_template = Stored(
+                "model", architecture, groups=placement.groups, optimizer=self.stored.optimizer
+            )
             return self._without(around, moves)._replace(complete=self._completed(of_template))
         template = template_in(architecture, choices)
         if template is not None:  # these may be its weights: a file that was fixed already
@@ -178,12 +202,16 @@ class WeightsSource(PathKeyedSource):
             architecture=architecture,
             keras_version=version,
             backend=backend if isinstance(backend, str) else None,
-            training=compile_config if isinstance(compile_config, Mapping) and compile_config else None,
+            training=compile_config
+            if isinstance(compile_config, Mapping) and compile_config
+            else None,
         )
 
     def _children(self, prefix: str) -> list[str]:
         start = join_path(prefix, self.tree.attribute) + "/"
-        return sorted(g for g in self.tree.hdf5.groups if g.startswith(start) and "/" not in g[len(start) :])
+        return sorted(
+            g for g in self.tree.hdf5.groups if g.startswith(start) and "/" not in g[len(start) :]
+        )
 
     def _lone_models(self) -> Iterator[_PathWrapper]:
         """The models that hold all weights of the one around them, outermost first, as wrappers around them."""
@@ -217,7 +245,9 @@ class WeightsSource(PathKeyedSource):
         if not inputs or len(merging) != 1 or len(cutting) != 1:
             return _PathWrapper(prefix, template, inputs, None, merges)
         towers, remainder = divmod(len(kinds[cutting[0]]), inputs)
-        return _PathWrapper(prefix, template, inputs, towers if towers > 1 and not remainder else None, merges)
+        return _PathWrapper(
+            prefix, template, inputs, towers if towers > 1 and not remainder else None, merges
+        )
 
     def _plan_by_paths(self) -> Plan:
         """The plan without an architecture."""
@@ -225,12 +255,16 @@ class WeightsSource(PathKeyedSource):
         if self.stored.is_ours:
             return Plan(verdict="clean", stored=self.stored, output=as_it_is)
         wrappers = list(self._wrappers())
-        if not wrappers or not self.tree.under(join_path(wrappers[-1].template, self.tree.attribute)):
+        if not wrappers or not self.tree.under(
+            join_path(wrappers[-1].template, self.tree.attribute)
+        ):
             # Under a head, or cut by operations, which have no paths, a template looks like any model in a model.
             is_nested = any(d.count(f"{self.tree.attribute}/") > 1 for d in self.tree.hdf5.datasets)
             findings = (Code.NEEDS_ARCHITECTURE(),) if is_nested else ()
             return Plan(verdict="clean", stored=self.stored, output=as_it_is, findings=findings)
-        names_alone = Code.NAMES_ALONE(merge=", ".join(self._wrapper_of_report(wrappers[-1], 0).merge))
+        names_alone = Code.NAMES_ALONE(
+            merge=", ".join(self._wrapper_of_report(wrappers[-1], 0).merge)
+        )
         template = wrappers[-1].template
         parallel = self._without(wrappers, [*self._lifted(template), *self._inputs(template)])
         return parallel._replace(findings=(names_alone, *parallel.findings))
@@ -243,9 +277,13 @@ class WeightsSource(PathKeyedSource):
         parallel = Plan(
             verdict="parallel",
             stored=self.stored,
-            wrappers=tuple(self._wrapper_of_report(wrapper, depth) for depth, wrapper in enumerate(wrappers)),
+            wrappers=tuple(
+                self._wrapper_of_report(wrapper, depth) for depth, wrapper in enumerate(wrappers)
+            ),
             output=self.rearranged(result, [*moves, *self._rest()]),
-            template=Template(None, None, len(wrappers[-1].merges) or None, None, sum(t.size for t in tensors)),
+            template=Template(
+                None, None, len(wrappers[-1].merges) or None, None, sum(t.size for t in tensors)
+            ),
         )
         return self._naming(parallel)
 
@@ -258,24 +296,36 @@ class WeightsSource(PathKeyedSource):
         )
         evidence = (f"/{wrapper.template} holds all weights", beside)
         template, *merges = (
-            self.tree.name(path) or path.rsplit("/", 1)[1] for path in (wrapper.template, *wrapper.merges)
+            self.tree.name(path) or path.rsplit("/", 1)[1]
+            for path in (wrapper.template, *wrapper.merges)
         )
         name = self.tree.name(wrapper.model) or None
-        return Wrapper(name, template, wrapper.towers, "whole", tuple(merges), depth, "likely", evidence)
+        return Wrapper(
+            name, template, wrapper.towers, "whole", tuple(merges), depth, "likely", evidence
+        )
 
     def _lifted(self, template: str) -> list[Move]:
         """The template in the place of the root, without what it has beside its layers, having been compiled itself."""
         start = len(template) + 1
-        names_inside = {g[start:].split("/")[0] for g in self.tree.hdf5.groups if g.startswith(template + "/")}
+        names_inside = {
+            g[start:].split("/")[0] for g in self.tree.hdf5.groups if g.startswith(template + "/")
+        }
         parts = sorted(names_inside - {*COMPILED_PARTS, "vars"})
-        return [Move(template, "", recursive=False), *(Move(join_path(template, part), part) for part in parts)]
+        return [
+            Move(template, "", recursive=False),
+            *(Move(join_path(template, part), part) for part in parts),
+        ]
 
     def _inputs(self, template: str) -> list[Move]:
         """The wrapper's input layers, where they are the template's too; a Sequential has none."""
         own_inputs = [c for c in self._children(template) if "/input_layer" in c[len(template) :]]
         if own_inputs or template.rsplit("/", 1)[1].startswith("sequential"):
             return []
-        return [Move(c, c) for c in self._children("") if c.startswith(join_path(self.tree.attribute, "input_layer"))]
+        return [
+            Move(c, c)
+            for c in self._children("")
+            if c.startswith(join_path(self.tree.attribute, "input_layer"))
+        ]
 
 
 class ShardedSource(WeightsSource):
@@ -303,9 +353,13 @@ def _weights_in(tree: Tree) -> Stored:
     """
     every = tuple(tree.tensor(p) for p in tree.under(tree.attribute))
     if not every:
-        raise Unreadable("not-keras", f"{tree.hdf5.path}: is an HDF5 file, but holds no layers with weights")
+        raise Unreadable(
+            "not-keras", f"{tree.hdf5.path}: is an HDF5 file, but holds no layers with weights"
+        )
     is_ours = MARK in tree.hdf5.attributes("")
-    return Stored("weights", groups=(Group("", every),), optimizer=tree.optimizer(), is_ours=is_ours)
+    return Stored(
+        "weights", groups=(Group("", every),), optimizer=tree.optimizer(), is_ours=is_ours
+    )
 
 
 class WeightsContainer(Container):
@@ -317,7 +371,9 @@ class WeightsContainer(Container):
     def open(self, path: str) -> WeightsSource:
         """Read the layout; the tensors stay in the file. A shard stands for all of them."""
         map_path = map_of(path)
-        return WeightsSource(path, GuardedFile(path)) if map_path is None else ShardedSource(map_path)
+        return (
+            WeightsSource(path, GuardedFile(path)) if map_path is None else ShardedSource(map_path)
+        )
 
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """Move the sub-trees as the plan says, or lay them out anew."""
@@ -329,14 +385,20 @@ class WeightsContainer(Container):
         except (ValueError, KeyError) as e:
             raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
 
-    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
+    def verify(
+        self, output: Output, source: Source, path: str, progress: OnBytes
+    ) -> tuple[str, ...]:
         """Every tensor against its source, by its bytes, and nothing else there."""
         hdf5 = GuardedFile(path)
         try:
             compare(hdf5, output, source, path, progress)
         finally:
             hdf5.close()
-        return ("structure", "weights", *(("optimizer",) if output.model.optimizer is not None else ()))
+        return (
+            "structure",
+            "weights",
+            *(("optimizer",) if output.model.optimizer is not None else ()),
+        )
 
 
 __all__ = ["WeightsContainer", "WeightsSource"]

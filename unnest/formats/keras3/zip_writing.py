@@ -28,7 +28,10 @@ class Rest(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Move the position, in bytes from the start of the view, and return it."""
-        return self._file.seek(offset + (self._start if whence == io.SEEK_SET else 0), whence) - self._start
+        return (
+            self._file.seek(offset + (self._start if whence == io.SEEK_SET else 0), whence)
+            - self._start
+        )
 
     def tell(self) -> int:
         """Return the position, in bytes from the start of the view."""
@@ -71,7 +74,9 @@ class ZipTarget(io.RawIOBase):
         write_all(self._file, data)
         return len(data)
 
-    def add(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, fill: Callable[[IO[bytes]], None]) -> None:
+    def add(
+        self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, fill: Callable[[IO[bytes]], None]
+    ) -> None:
         """A member of the archive that is written to this, last and uncompressed, with what `fill` writes.
 
         Source: PKWARE's APPNOTE 4.3.7. The archive goes on from `start_dir`, as after members of its own.

@@ -85,14 +85,19 @@ class Bundle:
         self.index = prefix + ".index"
         raw = entries(read_plain(self.index, MAX_INDEX), self.index)
         if b"" not in raw:
-            raise Unreadable("damaged-index", f"{self.index}: the checkpoint index has no header; copy it again")
+            raise Unreadable(
+                "damaged-index", f"{self.index}: the checkpoint index has no header; copy it again"
+            )
         header = protos.parse("BundleHeader", raw.pop(b""), self.index)
         if header.endianness == BIG_ENDIAN:
             raise Unreadable(
-                "big-endian", f"{self.index}: written on a big-endian machine; save it again on another one"
+                "big-endian",
+                f"{self.index}: written on a big-endian machine; save it again on another one",
             )
         if not 0 < header.num_shards <= 1 << 16:
-            raise Unreadable("damaged-index", f"{self.index}: claims {header.num_shards} data files")
+            raise Unreadable(
+                "damaged-index", f"{self.index}: claims {header.num_shards} data files"
+            )
         self.shards = int(header.num_shards)
         self.entries: dict[str, BundleEntry] = {}
         try:
@@ -126,33 +131,57 @@ class Bundle:
         proto = protos.parse("BundleEntry", value, where)
         if proto.dtype != STRING and proto.dtype not in DTYPES:
             raise Unreadable(
-                "dtype", f"{where}: tensors of TensorFlow's type {proto.dtype} cannot be read; save without it"
+                "dtype",
+                f"{where}: tensors of TensorFlow's type {proto.dtype} cannot be read; save without it",
             )
         dtype = DTYPES.get(proto.dtype, "string")
         if len(proto.shape.dim) > MAX_RANK:
-            raise Unreadable("damaged-index", f"{where}: a shape of {len(proto.shape.dim)} axes is not one of a tensor")
+            raise Unreadable(
+                "damaged-index",
+                f"{where}: a shape of {len(proto.shape.dim)} axes is not one of a tensor",
+            )
         shape = tuple(int(d.size) for d in proto.shape.dim)
         if proto.shape.unknown_rank or any(d < 0 for d in shape):
-            raise Unreadable("damaged-index", f"{where}: the shape {list(shape)} is not one of a tensor")
+            raise Unreadable(
+                "damaged-index", f"{where}: the shape {list(shape)} is not one of a tensor"
+            )
         if not proto.slices:
-            return BundleEntry(name, dtype, shape, (self._piece(where, proto, dtype, tuple((0, d) for d in shape)),))
+            return BundleEntry(
+                name,
+                dtype,
+                shape,
+                (self._piece(where, proto, dtype, tuple((0, d) for d in shape)),),
+            )
         pieces = []
         for part in proto.slices:
             charge_steps(ENTRY_STEPS)
-            stored_extents = [(int(e.start), int(e.length) if e.WhichOneof("has_length") else -1) for e in part.extent]
+            stored_extents = [
+                (int(e.start), int(e.length) if e.WhichOneof("has_length") else -1)
+                for e in part.extent
+            ]
             stored = raw.get(slice_key(name, stored_extents))
             if stored is None or len(stored_extents) != len(shape):
-                raise Unreadable("missing-slice", f"{where}: a slice of this partitioned variable is missing")
-            extents = tuple((0, d) if n == -1 else (s, n) for (s, n), d in zip(stored_extents, shape, strict=True))
-            pieces.append(self._piece(where, protos.parse("BundleEntry", stored, where), dtype, extents))
+                raise Unreadable(
+                    "missing-slice", f"{where}: a slice of this partitioned variable is missing"
+                )
+            extents = tuple(
+                (0, d) if n == -1 else (s, n)
+                for (s, n), d in zip(stored_extents, shape, strict=True)
+            )
+            pieces.append(
+                self._piece(where, protos.parse("BundleEntry", stored, where), dtype, extents)
+            )
         entry = BundleEntry(name, dtype, shape, tuple(sorted(pieces, key=lambda p: p.extents)))
         if not _tiles(entry):
             raise Unreadable(
-                "wrong-shape", f"{where}: the slices of this partitioned variable do not make {list(shape)}"
+                "wrong-shape",
+                f"{where}: the slices of this partitioned variable do not make {list(shape)}",
             )
         return entry
 
-    def _piece(self, where: str, proto: protos.Message, dtype: str, extents: tuple[tuple[int, int], ...]) -> ShardSlice:
+    def _piece(
+        self, where: str, proto: protos.Message, dtype: str, extents: tuple[tuple[int, int], ...]
+    ) -> ShardSlice:
         count = 1
         for _, length in extents:
             count *= length
@@ -163,7 +192,9 @@ class Bundle:
             )
         if not 0 <= proto.shard_id < self.shards or proto.offset < 0 or proto.size < 0:
             raise Unreadable("damaged-index", f"{where}: points outside the data files")
-        return ShardSlice(int(proto.shard_id), int(proto.offset), int(proto.size), int(proto.crc32c), extents)
+        return ShardSlice(
+            int(proto.shard_id), int(proto.offset), int(proto.size), int(proto.crc32c), extents
+        )
 
     def _check_ends(self) -> None:
         """Every shard is there and long enough, before anything is believed."""
@@ -199,7 +230,9 @@ class Bundle:
         while offset < end:
             block = pread(shard, min(BLOCK, end - offset), offset)
             if not block:
-                raise Unreadable("truncated", f"{self.shard_path(piece.shard)}: cut short while it was read")
+                raise Unreadable(
+                    "truncated", f"{self.shard_path(piece.shard)}: cut short while it was read"
+                )
             crc = extend(crc, block)
             offset += len(block)
             yield block
@@ -214,7 +247,12 @@ class Bundle:
         entry = self.entries[key]
         piece = entry.pieces[0]
         where = f"{self.shard_path(piece.shard)}: {key!r}"
-        if entry.dtype != "string" or len(entry.pieces) != 1 or piece.size > MAX_STRING or entry.size > piece.size:
+        if (
+            entry.dtype != "string"
+            or len(entry.pieces) != 1
+            or piece.size > MAX_STRING
+            or entry.size > piece.size
+        ):
             raise Unreadable("damaged-index", f"{where}: not a string tensor that can be read")
         cursor = Cursor(b"".join(self.piece_blocks(entry, piece)))
         try:
@@ -251,11 +289,16 @@ def _tiles(entry: BundleEntry) -> bool:
 def _overlap(entry: BundleEntry) -> bool:
     """Return True if two slices, sorted by where they start, share an element."""
     cut_axes = [
-        k for k in range(len(entry.shape)) if any(p.extents[k] != entry.pieces[0].extents[k] for p in entry.pieces)
+        k
+        for k in range(len(entry.shape))
+        if any(p.extents[k] != entry.pieces[0].extents[k] for p in entry.pieces)
     ]
     if len(cut_axes) == 1:  # as partitioners cut
         extents_along = [p.extents[cut_axes[0]] for p in entry.pieces]
-        return any(start + length > after for (start, length), (after, _) in itertools.pairwise(extents_along))
+        return any(
+            start + length > after
+            for (start, length), (after, _) in itertools.pairwise(extents_along)
+        )
     for k, piece in enumerate(entry.pieces):
         charge_steps(k * len(entry.shape))
         for other in entry.pieces[:k]:
@@ -278,7 +321,9 @@ def _interleave(entry: BundleEntry, parts: list[bytes]) -> Iterator[bytes]:
     full_tensor = np.zeros((*entry.shape, size), np.uint8)
     for piece, data in zip(entry.pieces, parts, strict=True):
         region = tuple(slice(s, s + n) for s, n in piece.extents)
-        full_tensor[region] = np.frombuffer(data, np.uint8).reshape(*(n for _, n in piece.extents), size)
+        full_tensor[region] = np.frombuffer(data, np.uint8).reshape(
+            *(n for _, n in piece.extents), size
+        )
     flat_tensor = full_tensor.reshape(-1)
     for start in range(0, flat_tensor.size, BLOCK):
         yield flat_tensor[start : start + BLOCK].tobytes()
@@ -320,9 +365,13 @@ def open_plain(path: str) -> int:
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise Unreadable("link", f"{path}: not a plain file; put the file itself there")
-        return os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+        return os.open(
+            path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        )
     except FileNotFoundError as e:
-        raise Unreadable("missing-file", f"{path}: missing; the model is not complete without it: copy it, too") from e
+        raise Unreadable(
+            "missing-file", f"{path}: missing; the model is not complete without it: copy it, too"
+        ) from e
     except OSError as e:
         raise Unreadable("cannot-open", f"{path}: cannot be opened ({e.strerror})") from e
 
@@ -332,6 +381,8 @@ def read_plain(path: str, limit: int) -> bytes:
     descriptor = open_plain(path)
     with os.fdopen(descriptor, "rb") as f:
         if os.fstat(descriptor).st_size > limit:
-            raise Unreadable("too-large", f"{path}: larger than {limit >> 20} MB, which no such file is")
+            raise Unreadable(
+                "too-large", f"{path}: larger than {limit >> 20} MB, which no such file is"
+            )
         charge_memory(os.fstat(descriptor).st_size)
         return f.read()

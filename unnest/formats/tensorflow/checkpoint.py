@@ -64,7 +64,9 @@ class _PlacedWeights(NamedTuple):
 def _piece_as_entry(entry: BundleEntry, piece: ShardSlice) -> BundleEntry:
     """One piece of a stored tensor as a tensor of its own."""
     lengths = tuple(n for _, n in piece.extents)
-    return entry._replace(shape=lengths, pieces=(piece._replace(extents=tuple((0, n) for n in lengths)),))
+    return entry._replace(
+        shape=lengths, pieces=(piece._replace(extents=tuple((0, n) for n in lengths)),)
+    )
 
 
 class CheckpointSource(Source):
@@ -76,7 +78,9 @@ class CheckpointSource(Source):
     def __init__(self, path: str) -> None:
         self.bundle = Bundle(path)
         try:
-            self.objects = ObjectModels(ObjectGraph(self.bundle)) if KEY in self.bundle.entries else None
+            self.objects = (
+                ObjectModels(ObjectGraph(self.bundle)) if KEY in self.bundle.entries else None
+            )
             self.program = Program(path + ".meta") if os.path.isfile(path + ".meta") else None
             names = self.objects.graph.names() if self.objects else {}
             tensors = tuple(
@@ -103,7 +107,9 @@ class CheckpointSource(Source):
             return self._without_weights(architecture, doubt, choices=choices)
         return self._plan_with_weights(architecture, placed, choices=choices)
 
-    def _plan_with_weights(self, architecture: JsonObject, placed: _PlacedWeights, *, choices: Choices) -> Plan:
+    def _plan_with_weights(
+        self, architecture: JsonObject, placed: _PlacedWeights, *, choices: Choices
+    ) -> Plan:
         """Return the plan for placed weights; variables that have no place in a file of weights are dropped."""
         weights_plan = plan(placed.stored, architecture=architecture, choices=choices)
         if placed.doubt is not None:
@@ -111,19 +117,29 @@ class CheckpointSource(Source):
                 stored=self.stored, output=None, dropped=(), refusal=self._refusal(placed.doubt)
             )
         complete = (
-            self._completed(architecture, placed, weights_plan, choices=choices) if not weights_plan.refusal else None
+            self._completed(architecture, placed, weights_plan, choices=choices)
+            if not weights_plan.refusal
+            else None
         )
-        graph_plan = self._plan_by_graph() if weights_plan.verdict == "clean" and not weights_plan.refusal else None
+        graph_plan = (
+            self._plan_by_graph()
+            if weights_plan.verdict == "clean" and not weights_plan.refusal
+            else None
+        )
         if graph_plan is not None:
             # The architecture given is the template's: its weights are placed, and the graph shows the wrapper.
-            weights_plan = graph_plan._replace(stored=placed.stored, refusal=None, output=Rewritten(placed.stored))
+            weights_plan = graph_plan._replace(
+                stored=placed.stored, refusal=None, output=Rewritten(placed.stored)
+            )
         if placed.not_carried:
             weights_plan = weights_plan._replace(
                 findings=(*weights_plan.findings, Code.NOT_CARRIED(what=listed(placed.not_carried)))
             )
         if weights_plan.result is not None:
             kept_refs = {t.ref for g in weights_plan.result.groups for t in g.tensors}
-            weights_plan = weights_plan._replace(dropped=tuple(t for t in self.tensors if t.ref not in kept_refs))
+            weights_plan = weights_plan._replace(
+                dropped=tuple(t for t in self.tensors if t.ref not in kept_refs)
+            )
         return weights_plan._replace(complete=complete)
 
     def placed_in(self, target: TargetModel) -> PlacedWeights:
@@ -133,27 +149,37 @@ class CheckpointSource(Source):
             if located.doubt is not None:
                 raise located.doubt
             weights = weights_by_leaf(target.architecture, located.groups)
-            state = self._state(self.objects.optimizers.state(located.node, located.groups), located)
+            state = self._state(
+                self.objects.optimizers.state(located.node, located.groups), located
+            )
             names = {path: layer_name(own) for path, own in weights.items()}
             return place_leaves(weights, target, names, state=state)
         try:
             chain, path_by_name = leaves_by_name([v.name for v in self._variables], target)
         except Ambiguous as doubt:
-            why = "give it the name that it had, or pass the architecture of the model that was saved"
+            why = (
+                "give it the name that it had, or pass the architecture of the model that was saved"
+            )
             raise Refused("other-model", f"{doubt}; {why}") from doubt
         variables = CheckpointVariables(
             self.path, self._variables, list(self.program.creation_ranks) if self.program else ()
         )
         groups = variables.groups(chain)
         state = self._state(optimizer_state(self._variables, groups))
-        return place_leaves({path_by_name[group.name]: group.tensors for group in groups}, target, {}, state=state)
+        return place_leaves(
+            {path_by_name[group.name]: group.tensors for group in groups}, target, {}, state=state
+        )
 
     def state_alone(self, stored: Stored) -> StateAlone | None:
         """Return the optimizer's state of the model that the weights make with the architecture given."""
-        located = self.objects.find(stored.architecture) if self.objects and stored.architecture else None
+        located = (
+            self.objects.find(stored.architecture) if self.objects and stored.architecture else None
+        )
         return self._state(stored.optimizer, located)
 
-    def _state(self, tensors: tuple[Tensor, ...] | None, located: PlacedModel | None = None) -> StateAlone | None:
+    def _state(
+        self, tensors: tuple[Tensor, ...] | None, located: PlacedModel | None = None
+    ) -> StateAlone | None:
         """The optimizer's state, with the names that its slots had in the program; `located` is its model."""
         if not tensors:
             return None
@@ -172,17 +198,26 @@ class CheckpointSource(Source):
         return tuple(v.tensor for v in self._variables if v.tensor is not None)
 
     def _completed(
-        self, architecture: JsonObject, placed: _PlacedWeights, weights_plan: Plan, *, choices: Choices
+        self,
+        architecture: JsonObject,
+        placed: _PlacedWeights,
+        weights_plan: Plan,
+        *,
+        choices: Choices,
     ) -> Stored | None:
         """The model that the weights make with the architecture given, the optimizer's state in Keras's order."""
         stored = placed.stored
-        architecture_alone = {k: v for k, v in architecture.items() if k not in ("keras_version", "backend")}
+        architecture_alone = {
+            k: v for k, v in architecture.items() if k not in ("keras_version", "backend")
+        }
         if {g.name for g in stored.groups} <= set(read(architecture).layers):
             complete = stored._replace(contents="model", architecture=architecture_alone)
             complete_plan = plan(complete, choices=choices)
             complete = complete_plan.result or complete
         elif weights_plan.result is not None:
-            complete = weights_plan.result._replace(contents="model", architecture=architecture_alone)
+            complete = weights_plan.result._replace(
+                contents="model", architecture=architecture_alone
+            )
         else:
             return None
         state = None
@@ -192,7 +227,9 @@ class CheckpointSource(Source):
             state = optimizer_state(placed.names.variables, complete.groups)
         return complete._replace(optimizer=state)
 
-    def _without_weights(self, architecture: JsonObject, doubt: Refused, *, choices: Choices) -> Plan:
+    def _without_weights(
+        self, architecture: JsonObject, doubt: Refused, *, choices: Choices
+    ) -> Plan:
         """Return the plan by the architecture alone, for weights that cannot be placed; what is clean may stay."""
         if doubt.code == "architecture-mismatch":
             raise doubt
@@ -212,7 +249,11 @@ class CheckpointSource(Source):
     def _stored_architecture(self) -> JsonObject | None:
         graph = self.objects.graph if self.objects else None
         texts = [t for n in graph.models() if (t := graph.config(n)) is not None] if graph else []
-        return parse_object(texts[0].decode("utf-8", "replace"), f"{self.path}: the stored config") if texts else None
+        return (
+            parse_object(texts[0].decode("utf-8", "replace"), f"{self.path}: the stored config")
+            if texts
+            else None
+        )
 
     def _placed(self, architecture: JsonObject) -> _PlacedWeights:
         """The weights by layer of the architecture, which is the saved model's or its template's. Raises Refused."""
@@ -224,11 +265,15 @@ class CheckpointSource(Source):
         )
         if self.objects is None:
             names = CheckpointVariables(
-                self.path, self._variables, list(self.program.creation_ranks) if self.program else ()
+                self.path,
+                self._variables,
+                list(self.program.creation_ranks) if self.program else (),
             )
             groups = names.groups(architecture)
             return _PlacedWeights(
-                stored._replace(groups=groups), names=names, not_carried=tuple(v.name for v in names.not_placed)
+                stored._replace(groups=groups),
+                names=names,
+                not_carried=tuple(v.name for v in names.not_placed),
             )
         located = self.objects.find(architecture)
         if not located.within:
@@ -244,14 +289,20 @@ class CheckpointSource(Source):
                 f"{self.path}: the architecture given is that of a part, beside which there are other weights; "
                 "pass that of the model that was saved",
             )
-        groups = tuple(Group(f"layer-{k}", tuple(tensors) if k == position else ()) for k in range(count))
+        groups = tuple(
+            Group(f"layer-{k}", tuple(tensors) if k == position else ()) for k in range(count)
+        )
         return _PlacedWeights(stored._replace(groups=groups), model=model, doubt=located.doubt)
 
     # ---- names alone ----
 
     @cached_property
     def _variables(self) -> tuple[Variable, ...]:
-        return tuple(v for key, entry in self.bundle.entries.items() for v in self._saved_variables(key, entry))
+        return tuple(
+            v
+            for key, entry in self.bundle.entries.items()
+            for v in self._saved_variables(key, entry)
+        )
 
     def _saved_variables(self, key: str, entry: BundleEntry) -> Iterator[Variable]:
         """The variables that one stored tensor holds: one, or, where the graph says so, one per slice."""
@@ -290,7 +341,9 @@ class CheckpointSource(Source):
             return graph_plan
         clean = Plan(verdict="clean", stored=self.stored, output=Rewritten(self.stored))
         if self.program is not None:
-            return clean._replace(findings=(Code.NEEDS_ARCHITECTURE(),) if self.program.is_doubtful else ())
+            return clean._replace(
+                findings=(Code.NEEDS_ARCHITECTURE(),) if self.program.is_doubtful else ()
+            )
         # Objects show layers in layers, not what a layer is or reads: there may be a wrapper.
         graph = self.objects.graph if self.objects else None
         are_flat = graph is not None and all(graph.is_flat(n) for n in graph.models())
@@ -305,9 +358,23 @@ class CheckpointSource(Source):
         towers = self.program.towers if self.program else None
         if towers is None or self.program is None:
             return None
-        merges, file_name = tuple(m.partition(":")[0] for m in towers.merges), os.path.basename(self.program.path)
-        evidence = (f"{towers.towers} operands of {merges[0]} in {file_name} are the same computation",)
-        wrapper = Wrapper(None, towers.replace[towers.merges[0]], towers.towers, "whole", merges, 0, "proven", evidence)
+        merges, file_name = (
+            tuple(m.partition(":")[0] for m in towers.merges),
+            os.path.basename(self.program.path),
+        )
+        evidence = (
+            f"{towers.towers} operands of {merges[0]} in {file_name} are the same computation",
+        )
+        wrapper = Wrapper(
+            None,
+            towers.replace[towers.merges[0]],
+            towers.towers,
+            "whole",
+            merges,
+            0,
+            "proven",
+            evidence,
+        )
         template = Template(None, len(towers.sources), len(merges), None, self.program.parameters)
         why = "names alone do not tell the layers; pass --architecture MODEL.json"
         return Plan(
@@ -326,9 +393,12 @@ class CheckpointSource(Source):
             return self.bundle.blocks(entry_of_key)
         entry = self.bundle.entries[key]
         extents = tuple(
-            (int(a), int(b) - int(a)) for a, _, b in (part.partition(":") for part in range_text.split(","))
+            (int(a), int(b) - int(a))
+            for a, _, b in (part.partition(":") for part in range_text.split(","))
         )
-        return self.bundle.blocks(_piece_as_entry(entry, next(p for p in entry.pieces if p.extents == extents)))
+        return self.bundle.blocks(
+            _piece_as_entry(entry, next(p for p in entry.pieces if p.extents == extents))
+        )
 
     def parts(self) -> tuple[str, ...]:
         """The shards, the graph if there is one, then the index."""
@@ -352,11 +422,17 @@ class CheckpointContainer(Container):
 
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """Never asked for: `target_format` sends what comes out of a checkpoint to .h5."""
-        raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
+        raise Refused(
+            "cannot-write", f"{path}: checkpoints are read, not written; use --to weights"
+        )
 
-    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
+    def verify(
+        self, output: Output, source: Source, path: str, progress: OnBytes
+    ) -> tuple[str, ...]:
         """Check the output without writing it. Raises Refused, as `write`."""
-        raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
+        raise Refused(
+            "cannot-write", f"{path}: checkpoints are read, not written; use --to weights"
+        )
 
 
 __all__ = ["CheckpointContainer", "CheckpointSource"]

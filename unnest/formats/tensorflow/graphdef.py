@@ -41,10 +41,17 @@ def function(f: protos.Message) -> OpGraph:
     args = tuple(a.name for a in f.signature.input_arg)
     missing = [o.name for o in f.signature.output_arg if o.name not in f.ret]
     if missing:
-        raise Unreadable("damaged-graph", f"the function {f.signature.name!r} does not make its output {missing[0]!r}")
+        raise Unreadable(
+            "damaged-graph",
+            f"the function {f.signature.name!r} does not make its output {missing[0]!r}",
+        )
     rets = tuple(f.ret[o.name] for o in f.signature.output_arg)
     return OpGraph(
-        f.signature.name, {n.name: op(n, inside=True) for n in f.node_def}, args, rets, _argument_shapes(f, len(args))
+        f.signature.name,
+        {n.name: op(n, inside=True) for n in f.node_def},
+        args,
+        rets,
+        _argument_shapes(f, len(args)),
     )
 
 
@@ -53,7 +60,9 @@ def _argument_shapes(f: protos.Message, count: int) -> tuple[StoredShape, ...]:
     shapes: dict[int, StoredShape] = {}
     for raw in f.arg_attr:
         entry = protos.parse("ArgAttr", raw, f.signature.name)
-        value = entry.value.attr.get("_output_shapes") if "_output_shapes" in entry.value.attr else None
+        value = (
+            entry.value.attr.get("_output_shapes") if "_output_shapes" in entry.value.attr else None
+        )
         if value is not None and value.list.shape:
             shapes[entry.key] = shape(value.list.shape[0])
     if not shapes and "_input_shapes" in f.attr:
@@ -71,7 +80,11 @@ def op(node: protos.Message, *, inside: bool = False) -> Op:
     charge_steps(OP_STEPS + len(node.input) + len(node.attr))
     charge_memory(OP_BYTES)
     data = tuple(i if inside else tensor(i) for i in node.input if not i.startswith("^"))
-    attrs = {k: attribute(v) for k, v in node.attr.items() if k not in ("value", "_output_shapes", "_class")}
+    attrs = {
+        k: attribute(v)
+        for k, v in node.attr.items()
+        if k not in ("value", "_output_shapes", "_class")
+    }
     shapes: tuple[StoredShape, ...] = ()
     if "_output_shapes" in node.attr:
         shapes = tuple(shape(s) for s in node.attr["_output_shapes"].list.shape)
@@ -125,11 +138,15 @@ def constant(array: protos.Message) -> np.ndarray:
         values = getattr(array, field)
         if len(values) and dtype.kind != "c" and dtype_name != "<f2":
             # Fewer elements than the shape says: the last one fills the rest.
-            values_in_full = np.array([*values, *([values[-1]] * max(0, count - len(values)))][:count])
+            values_in_full = np.array(
+                [*values, *([values[-1]] * max(0, count - len(values)))][:count]
+            )
             return values_in_full.astype(dtype).reshape(dims)
     return np.zeros(dims, dtype) if _is_empty(array) else np.array(protos.dump(array))
 
 
 def _is_empty(array: protos.Message) -> bool:
     """Return True if an Array stores no elements, which means zeros."""
-    return {f.name for f, _ in array.ListFields()} <= {"dtype", "shape", "version"} and len(protos.dump(array)) < SMALL
+    return {f.name for f, _ in array.ListFields()} <= {"dtype", "shape", "version"} and len(
+        protos.dump(array)
+    ) < SMALL

@@ -24,7 +24,9 @@ MAX_JOINS = 100
 #: What stands between a variable and the operation that saves it.
 READS = frozenset({"Identity", "ReadVariableOp"})
 #: A part of a tensor in a Saver's words: the whole shape, then start and length of every axis, `-` for all.
-PART = re.compile(r"(?P<shape>(?:\d{1,18} )*)(?P<extents>(?:-|\d{1,18},\d{1,18})(?::(?:-|\d{1,18},\d{1,18}))*)")
+PART = re.compile(
+    r"(?P<shape>(?:\d{1,18} )*)(?P<extents>(?:-|\d{1,18},\d{1,18})(?::(?:-|\d{1,18},\d{1,18}))*)"
+)
 
 
 class Saved(NamedTuple):
@@ -55,7 +57,9 @@ class Program:
         """The flat graph; its results are the tensors that no operation reads."""
         ops_by_name = graphdef.main_graph(self.message.graph, ()).ops
         read_by = {t for op in ops_by_name.values() for t in op.inputs}
-        return OpGraph("", ops_by_name, (), tuple(f"{n}:0" for n in ops_by_name if f"{n}:0" not in read_by))
+        return OpGraph(
+            "", ops_by_name, (), tuple(f"{n}:0" for n in ops_by_name if f"{n}:0" not in read_by)
+        )
 
     @cached_property
     def creation_ranks(self) -> dict[str, int]:
@@ -71,7 +75,9 @@ class Program:
         return frozenset(self._collected("trainable_variables"))
 
     def _collected(self, key: str) -> list[str]:
-        values = self.message.collections[key].bytes.value if key in self.message.collections else ()
+        values = (
+            self.message.collections[key].bytes.value if key in self.message.collections else ()
+        )
         return [protos.parse("Variable", v, self.path).name.rpartition(":")[0] for v in values]
 
     @cached_property
@@ -84,7 +90,9 @@ class Program:
             inputs = [i for i in node.input if not i.startswith("^")]
             keys, parts, tensors = (*(*inputs[1:3], "", "")[:2], inputs[3:])
             of_node: dict[str, list[Saved]] = {}
-            for key, part, tensor in zip(self._texts(keys), self._texts(parts), tensors, strict=False):
+            for key, part, tensor in zip(
+                self._texts(keys), self._texts(parts), tensors, strict=False
+            ):
                 name = self._variable(graphdef.tensor(tensor))
                 if name is not None:
                     of_node.setdefault(key, []).append(Saved(name, _extents(part)))
@@ -95,13 +103,18 @@ class Program:
     @cached_property
     def _constants(self) -> dict[str, protos.Message]:
         return {
-            n.name: n.attr["value"].tensor for n in self.message.graph.node if n.op == "Const" and "value" in n.attr
+            n.name: n.attr["value"].tensor
+            for n in self.message.graph.node
+            if n.op == "Const" and "value" in n.attr
         }
 
     def _texts(self, tensor: str) -> list[str]:
         """Return the texts in a constant."""
         constant = self._constants.get(tensor.partition(":")[0])
-        return [t.decode("utf-8", "surrogateescape") for t in (constant.string_val if constant is not None else ())]
+        return [
+            t.decode("utf-8", "surrogateescape")
+            for t in (constant.string_val if constant is not None else ())
+        ]
 
     def _variable(self, tensor: str) -> str | None:
         """The variable that a tensor is read from."""
@@ -116,7 +129,9 @@ class Program:
     def towers(self) -> serving.ServingWrapper | None:
         """The wrapper in the graph. Raises Unreadable."""
         try:
-            return serving.find([self.graph], graphdef.library(self.message.graph), closed=False).wrapper
+            return serving.find(
+                [self.graph], graphdef.library(self.message.graph), closed=False
+            ).wrapper
         except Broken as e:
             raise serving_graph.broken(self.path, e) from e
 
@@ -125,7 +140,9 @@ class Program:
         """True if computations from the same variables are joined along the batch: unproven towers."""
         view = GraphView(self.graph, graphdef.library(self.message.graph))
         try:
-            concatenations = [f"{op.name}:0" for op in self.graph.ops.values() if op.kind in CONCATENATIONS]
+            concatenations = [
+                f"{op.name}:0" for op in self.graph.ops.values() if op.kind in CONCATENATIONS
+            ]
             joined = serving.concatenated_places(view, concatenations)
             variable_sets = [
                 [_flat_names(serving_scope.variables(view, {place})) for place in places]
@@ -134,7 +151,9 @@ class Program:
             ]
         except Broken as e:
             raise serving_graph.broken(self.path, e) from e
-        return len(joined) > MAX_JOINS or any(set.intersection(*variable_set) for variable_set in variable_sets)
+        return len(joined) > MAX_JOINS or any(
+            set.intersection(*variable_set) for variable_set in variable_sets
+        )
 
     @cached_property
     def parameters(self) -> int | None:
@@ -142,7 +161,9 @@ class Program:
         if self.towers is None:
             return None
         try:
-            return serving_scope.parameters(self.graph, graphdef.library(self.message.graph), self.towers)
+            return serving_scope.parameters(
+                self.graph, graphdef.library(self.message.graph), self.towers
+            )
         except Broken as e:
             raise serving_graph.broken(self.path, e) from e
 
@@ -154,7 +175,9 @@ class Program:
             return None
         view = GraphView(self.graph, graphdef.library(self.message.graph))
         try:
-            return frozenset(_flat_names(serving_scope.variables(view, *serving_scope.tower_0(view, towers))))
+            return frozenset(
+                _flat_names(serving_scope.variables(view, *serving_scope.tower_0(view, towers)))
+            )
         except Broken as e:
             raise serving_graph.broken(self.path, e) from e
 

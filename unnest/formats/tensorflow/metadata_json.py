@@ -48,7 +48,10 @@ def of_root(meta: JsonObject) -> dict[str, Any] | None:
 
 
 def _versions(value: Mapping[str, Any]) -> dict[str, str | None]:
-    return {k: value.get(k) if isinstance(value.get(k), str) else None for k in ("keras_version", "backend")}
+    return {
+        k: value.get(k) if isinstance(value.get(k), str) else None
+        for k in ("keras_version", "backend")
+    }
 
 
 def _plain(value: Json) -> Json:
@@ -66,7 +69,9 @@ def _plain(value: Json) -> Json:
 
 def _without_shared_ids(value: Json) -> Json:
     """Remove the numbers by which SavedModel metadata identifies shared objects."""
-    return json_tree.transform(value, lambda _, part: {k: v for k, v in part.items() if k != "shared_object_id"})
+    return json_tree.transform(
+        value, lambda _, part: {k: v for k, v in part.items() if k != "shared_object_id"}
+    )
 
 
 def _with_modules(value: Json) -> Json:
@@ -75,12 +80,18 @@ def _with_modules(value: Json) -> Json:
     def change(_: JsonObject, parts: dict[str, Json]) -> Json:
         for key, part in parts.items():
             kind = key.rpartition("_")[2]
-            if kind not in MODULES or not isinstance(part, Mapping) or set(part) != {"class_name", "config"}:
+            if (
+                kind not in MODULES
+                or not isinstance(part, Mapping)
+                or set(part) != {"class_name", "config"}
+            ):
                 continue
             name = str(part["class_name"])
             if is_rule_of_keras(name):
                 parts[key] = {"module": MODULES[kind], **part, "registered_name": None}
-            elif ">" not in name:  # its author's module is not stored; the loader is given the class by this name
+            elif (
+                ">" not in name
+            ):  # its author's module is not stored; the loader is given the class by this name
                 parts[key] = {"module": None, **part, "registered_name": name}
         return parts
 

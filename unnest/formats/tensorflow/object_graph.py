@@ -65,12 +65,16 @@ class ObjectGraph:
         self.where = f"{bundle.prefix}: object graph"
         self.nodes = protos.parse("ObjectGraph", bundle.strings(KEY)[0], self.where).nodes
         if not self.nodes:
-            raise Unreadable("damaged-index", f"{self.where}: holds no objects; copy the files again")
+            raise Unreadable(
+                "damaged-index", f"{self.where}: holds no objects; copy the files again"
+            )
         charge_steps(STEPS_AN_OBJECT * len(self.nodes) + sum(len(n.children) for n in self.nodes))
         charge_memory(BYTES_AN_OBJECT * len(self.nodes))
         self._children = [{c.local_name: self._number(c) for c in n.children} for n in self.nodes]
         if generators := self._generators():
-            self._children = [{k: n for k, n in each.items() if n not in generators} for each in self._children]
+            self._children = [
+                {k: n for k, n in each.items() if n not in generators} for each in self._children
+            ]
         self._layers: dict[int, dict[int, int]] = {}
         self._steps = 0
 
@@ -79,13 +83,22 @@ class ObjectGraph:
 
         (Source: tf.random.Generator of TensorFlow 2.2, a vector of int64 under that name, and nothing else.)
         """
-        with_state = ((n, each[STATE]) for n, each in enumerate(self._children) if len(each) == 1 and STATE in each)
+        with_state = (
+            (n, each[STATE])
+            for n, each in enumerate(self._children)
+            if len(each) == 1 and STATE in each
+        )
         states = ((n, self.bundle.entries.get(self.key(state) or "")) for n, state in with_state)
-        return {n for n, state in states if state and state.dtype == "<i8" and len(state.shape) == 1}
+        return {
+            n for n, state in states if state and state.dtype == "<i8" and len(state.shape) == 1
+        }
 
     def _number(self, child: Message) -> int:
         if not 0 <= child.node_id < len(self.nodes):
-            raise Unreadable("damaged-index", f"{self.where}: {child.local_name!r} is an object that is not there")
+            raise Unreadable(
+                "damaged-index",
+                f"{self.where}: {child.local_name!r} is an object that is not there",
+            )
         return int(child.node_id)
 
     def step(self) -> None:
@@ -93,7 +106,10 @@ class ObjectGraph:
         self._steps += 1
         charge_steps(STEPS_A_VISIT)
         if self._steps > MAX_STEPS + MAX_STEPS_EACH * len(self.nodes):
-            raise Unreadable("absurd-size", f"{self.where}: its objects lead to each other without end; no model's do")
+            raise Unreadable(
+                "absurd-size",
+                f"{self.where}: its objects lead to each other without end; no model's do",
+            )
 
     # ---- objects ----
 
@@ -107,7 +123,9 @@ class ObjectGraph:
 
     def listed(self, node: int) -> list[int]:
         """The elements of a list."""
-        numbered = {int(name): n for name, n in self._children[node].items() if NUMBER.fullmatch(name)}
+        numbered = {
+            int(name): n for name, n in self._children[node].items() if NUMBER.fullmatch(name)
+        }
         return [numbered[k] for k in sorted(numbered)]
 
     def way_to(self, node: int) -> list[str]:
@@ -129,7 +147,9 @@ class ObjectGraph:
 
     def key(self, node: int) -> str | None:
         """The tensor in the bundle that an object is; None where it is no variable."""
-        return next((a.checkpoint_key for a in self.nodes[node].attributes if a.name == VALUE), None)
+        return next(
+            (a.checkpoint_key for a in self.nodes[node].attributes if a.name == VALUE), None
+        )
 
     def name(self, node: int) -> str | None:
         """Return a variable's name in the program; None if it is not stored, or the node is not a variable."""
@@ -138,7 +158,10 @@ class ObjectGraph:
     def names(self) -> dict[str, str]:
         """Return the program's name of each stored variable, by its key."""
         return {
-            a.checkpoint_key: a.full_name for n in self.nodes for a in n.attributes if a.name == VALUE and a.full_name
+            a.checkpoint_key: a.full_name
+            for n in self.nodes
+            for a in n.attributes
+            if a.name == VALUE and a.full_name
         }
 
     def tensor(self, node: int, place: str, *, trained: bool, modern: bool) -> Tensor:
@@ -146,7 +169,9 @@ class ObjectGraph:
         key = self.key(node) or ""
         entry = self.bundle.entries.get(key)
         if entry is None:
-            raise Unreadable("missing-weight", f"{self.where}: names the tensor {key!r}, which is not stored")
+            raise Unreadable(
+                "missing-weight", f"{self.where}: names the tensor {key!r}, which is not stored"
+            )
         name = self.name(node) or place
         return Tensor(name if modern else f"{name}:0", entry.shape, entry.dtype, key, (), trained)
 
@@ -167,7 +192,9 @@ class ObjectGraph:
             if self.key(current) is not None:
                 variables[current] = path
             path = path[:MAX_PARTS]
-            pending += [(n, (*path, name)) for name, n in reversed(self.attributes(current).items())]
+            pending += [
+                (n, (*path, name)) for name, n in reversed(self.attributes(current).items())
+            ]
         own_names = {n: (name,) for name, n in reversed(self.attributes(node).items())}
         return {n: own_names.get(n, path) for n, path in variables.items()}
 
@@ -196,22 +223,33 @@ class ObjectGraph:
         if operations is None and functional is not None:
             operations = self.child(functional, "_operations")
         if operations is not None:
-            return {int(name): n for name, n in self._children[operations].items() if NUMBER.fullmatch(name)}
+            return {
+                int(name): n
+                for name, n in self._children[operations].items()
+                if NUMBER.fullmatch(name)
+            }
         matches = ((LAYER.fullmatch(name), n) for name, n in self._children[node].items())
         return {int(m[1]): n for m, n in matches if m}
 
     def is_modern(self, node: int) -> bool:
         """Return True if Keras 3 made a model: then operations have numbers and no objects, and names no `:0`."""
-        return self.child(node, "_operations") is not None or self.child(node, "_functional") is not None
+        return (
+            self.child(node, "_operations") is not None
+            or self.child(node, "_functional") is not None
+        )
 
     def config(self, node: int) -> bytes | None:
         """The JSON that TensorFlow 1.13 to 1.15 stores beside the weights."""
-        key = next((a.checkpoint_key for a in self.nodes[node].attributes if a.name == CONFIG), None)
+        key = next(
+            (a.checkpoint_key for a in self.nodes[node].attributes if a.name == CONFIG), None
+        )
         return self.bundle.strings(key)[0] if key in self.bundle.entries else None
 
     def weight_keys(self, node: int) -> set[str]:
         """The keys of all weights of a model's layers."""
-        return {self.key(n) or "" for layer in self.layers(node).values() for n in self.variables(layer)}
+        return {
+            self.key(n) or "" for layer in self.layers(node).values() for n in self.variables(layer)
+        }
 
     def is_flat(self, node: int) -> bool:
         """True if no layer of a model holds objects with weights, as a template that is called on slices would."""

@@ -60,7 +60,8 @@ class ObjectModels:
         models = self.graph.models()
         if not models:
             raise Refused(
-                "architecture-mismatch", f"{self.graph.where}: has no layers; pass a checkpoint of a Keras model"
+                "architecture-mismatch",
+                f"{self.graph.where}: has no layers; pass a checkpoint of a Keras model",
             )
         tried = [self._placed_or_refusal(architecture, node) for node in models]
         placed = [each for each in tried if isinstance(each, PlacedModel)]
@@ -97,7 +98,11 @@ class ObjectModels:
             given = f"{name}={loading}" if name.isidentifier() else f"**{{{name!r}: {loading}}}"
             loading = f"tf.train.Checkpoint({given})"
         prefix = repr(self.graph.bundle.prefix)
-        load = f"MODEL.load_weights({prefix})" if loading == "MODEL" else f"{loading}.restore({prefix})"
+        load = (
+            f"MODEL.load_weights({prefix})"
+            if loading == "MODEL"
+            else f"{loading}.restore({prefix})"
+        )
         return f"load it into the MODEL that your code makes, {load}, and save that as .h5"
 
     def _models_around(self, node: int, models: Sequence[int]) -> tuple[tuple[int, int, int], ...]:

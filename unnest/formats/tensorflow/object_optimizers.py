@@ -28,7 +28,9 @@ class Optimizers:
         by_name = {name: n for n in range(len(graph.nodes)) for name in [graph.name(n)] if name}
         trained_by = {n: self._trained_by(n, by_name) for n in range(len(graph.nodes))}
         #: The variables that each optimizer trains; those that do not tell are left out.
-        self.trained = {n: variables for n, variables in trained_by.items() if variables is not None}
+        self.trained = {
+            n: variables for n, variables in trained_by.items() if variables is not None
+        }
         #: The variables that some optimizer trains.
         self.all_trained = {n for variables in self.trained.values() for n in variables}
 
@@ -50,7 +52,9 @@ class Optimizers:
             graph.step()
             parts = (graph.name(slot) or "").split("/")[-MAX_PARTS:]
             tails = ("/".join(parts[k:]) for k in range(1, len(parts)))
-            variables.update(next(([by_name[t]] for t in tails if by_name.get(t, slot) not in state), ()))
+            variables.update(
+                next(([by_name[t]] for t in tails if by_name.get(t, slot) not in state), ())
+            )
         return variables
 
     def state(self, model: int, groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
@@ -68,7 +72,10 @@ class Optimizers:
             slots = self._slots(optimizer, order)
             counts = [n for name in COUNTS if (n := graph.child(optimizer, name)) is not None]
             state = [*counts, *slots] if slots is not None else []
-        return tuple(graph.tensor(n, graph.key(n) or "", trained=False, modern=modern) for n in state) or None
+        return (
+            tuple(graph.tensor(n, graph.key(n) or "", trained=False, modern=modern) for n in state)
+            or None
+        )
 
     def is_modern(self, model: int, groups: Iterable[Group]) -> bool:
         """Return True if a model's optimizer lists its variables, as those of Keras 2.10 and later do."""
@@ -78,8 +85,13 @@ class Optimizers:
     def _of_model(self, model: int, order: Sequence[str]) -> int | None:
         """The optimizer that hangs on a model, or else the only one that trains its weights, by their keys."""
         of_model = self._graph.child(model, "optimizer")
-        keys = {optimizer: {self._graph.key(n) for n in trained} for optimizer, trained in self.trained.items()}
-        matching = [optimizer for optimizer in keys if keys[optimizer] and keys[optimizer] <= set(order)]
+        keys = {
+            optimizer: {self._graph.key(n) for n in trained}
+            for optimizer, trained in self.trained.items()
+        }
+        matching = [
+            optimizer for optimizer in keys if keys[optimizer] and keys[optimizer] <= set(order)
+        ]
         if of_model in matching or (not matching and of_model is not None):
             return of_model
         return matching[0] if len(matching) == 1 else None

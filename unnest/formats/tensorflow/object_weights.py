@@ -42,13 +42,22 @@ class WeightsByLayer:
             nodes = {k - 1: n for k, n in nodes.items() if k}
         elif count + 1 == len(layers) and begins_with_input and not (modern and 0 in nodes):
             layers = layers[1:]
-        if (max(nodes, default=-1) >= len(layers)) if modern else (sorted(nodes) != list(range(len(layers)))):
+        if (
+            (max(nodes, default=-1) >= len(layers))
+            if modern
+            else (sorted(nodes) != list(range(len(layers))))
+        ):
             raise Refused(
                 "architecture-mismatch",
                 f"{self._graph.where}: stores {count} layers where the architecture has {len(layers)}; pass its own",
             )
         return [
-            (layer.name, self._layer(layer, nodes[k], modern=modern) if k in nodes else self._operation(layer))
+            (
+                layer.name,
+                self._layer(layer, nodes[k], modern=modern)
+                if k in nodes
+                else self._operation(layer),
+            )
             for k, layer in enumerate(layers)
         ]
 
@@ -71,7 +80,11 @@ class WeightsByLayer:
         within = self._model_within(layer, node)
         if within is None:
             return self._layer_variables(layer, node, modern=modern)
-        flat = [t._replace(owner=(name, *t.owner)) for name, tensors in self._model(*within) for t in tensors]
+        flat = [
+            t._replace(owner=(name, *t.owner))
+            for name, tensors in self._model(*within)
+            for t in tensors
+        ]
         stored_lists = self._graph.stored_lists(node)
         if stored_lists is not None:
             flat = [t._replace(trained=t.ref in stored_lists.trained) for t in flat]
@@ -93,12 +106,16 @@ class WeightsByLayer:
         by_key = {self._graph.key(n): n for n in variables}
 
         def tensor(n: int, *, trained: bool) -> Tensor:
-            return self._graph.tensor(n, "/".join((layer.name, *variables[n])), trained=trained, modern=modern)
+            return self._graph.tensor(
+                n, "/".join((layer.name, *variables[n])), trained=trained, modern=modern
+            )
 
         stored_lists = self._graph.stored_lists(node)
         if stored_lists is not None:
             listed_keys = [key for key in stored_lists.order if key in by_key]
-            return tuple(tensor(by_key[key], trained=key in stored_lists.trained) for key in listed_keys)
+            return tuple(
+                tensor(by_key[key], trained=key in stored_lists.trained) for key in listed_keys
+            )
         listed = (
             list(variables)
             if layer_record(today(layer.class_name)).exported
@@ -108,7 +125,9 @@ class WeightsByLayer:
         tensors = [tensor(n, trained=flag) for n, flag in zip(listed, flags, strict=True)]
         return (*(t for t in tensors if t.trained), *(t for t in tensors if not t.trained))
 
-    def _as_code_lists(self, layer: Layer, node: int, variables: Mapping[int, AttributePath]) -> list[int]:
+    def _as_code_lists(
+        self, layer: Layer, node: int, variables: Mapping[int, AttributePath]
+    ) -> list[int]:
         """A custom layer's variables as Keras lists them: its own first, then each sub-layer's.
 
         Sub-layers are listed as they were made, but those in a dictionary by their keys, which looks the same here.
@@ -121,7 +140,11 @@ class WeightsByLayer:
             children_of = {n: name for name, n in self._graph.attributes(current).items()}
             own_variables = [n for n in children_of if n in variables and n not in order]
             order += own_variables
-            sub_layers = [n for n in children_of if n not in variables and self._graph.variables(n).keys() - {*order}]
+            sub_layers = [
+                n
+                for n in children_of
+                if n not in variables and self._graph.variables(n).keys() - {*order}
+            ]
             names = [children_of[n] for n in sub_layers]
             are_numbered = all(map(NUMBER.fullmatch, names))
             if not is_layer and not own_variables and not are_numbered and names != sorted(names):
@@ -139,7 +162,10 @@ class WeightsByLayer:
             (record.exported and bool(self._graph.layers(node)))
             or (expected_weights is not None and len(entries) < expected_weights.total)
             or (record.is_plain and any(len(path) > 1 for path in variables.values()))
-            or (expected_weights is not None and not fits(layer.settings, [e.shape for e in entries if e is not None]))
+            or (
+                expected_weights is not None
+                and not fits(layer.settings, [e.shape for e in entries if e is not None])
+            )
             or (is_input(layer.stored) and bool(entries))
         )
         if does_not_fit:

@@ -89,13 +89,24 @@ TABLE = {
 }
 
 #: protobuf's numbers of its scalar types.
-SCALARS = {"double": 1, "float": 2, "int64": 3, "int32": 5, "fixed32": 7, "bool": 8, "string": 9, "bytes": 12}
+SCALARS = {
+    "double": 1,
+    "float": 2,
+    "int64": 3,
+    "int32": 5,
+    "fixed32": 7,
+    "bool": 8,
+    "string": 9,
+    "bytes": 12,
+}
 
 #: What protobuf says where it had no memory for what it read (source: 7.36.2); to it, the same error.
 NO_MEMORY = "alloc failed"
 
 #: Messages in which an unknown field would change what the known ones mean.
-STRICT = frozenset({"BundleHeader", "BundleEntry", "Shape", "Slice", "Extent", "SavedModel", "MetaGraph", "Graph"})
+STRICT = frozenset(
+    {"BundleHeader", "BundleEntry", "Shape", "Slice", "Extent", "SavedModel", "MetaGraph", "Graph"}
+)
 
 _FIELD = re.compile(r"(\w+) (\d+) (\*?)(?:(map)<(\w+)>|(\w+))(?:\|(\w+))?")
 
@@ -104,14 +115,19 @@ _FIELD = re.compile(r"(\w+) (\d+) (\*?)(?:(map)<(\w+)>|(\w+))(?:\|(\w+))?")
 def _classes() -> dict[str, Any]:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-    file = descriptor_pb2.FileDescriptorProto(name="unnest_wire.proto", package=PACKAGE, syntax="proto3")
+    file = descriptor_pb2.FileDescriptorProto(
+        name="unnest_wire.proto", package=PACKAGE, syntax="proto3"
+    )
     for name, fields in TABLE.items():
         message = file.message_type.add(name=name)
         for field, number, many, is_map, value, kind, oneof in _FIELD.findall(fields):
             _declare(message, field, int(number), value or kind, is_map or many, oneof)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}")) for name in TABLE}
+    return {
+        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}"))
+        for name in TABLE
+    }
 
 
 def _declare(message: Message, name: str, number: int, kind: str, form: str, oneof: str) -> None:
@@ -155,7 +171,9 @@ def parse(name: str, data: bytes, where: str) -> Message:
     except (DecodeError, ValueError, RecursionError) as e:
         if NO_MEMORY in str(e):
             raise MemoryError from e
-        raise Unreadable("damaged-protobuf", f"{where}: not a whole {name} message; copy the file again") from e
+        raise Unreadable(
+            "damaged-protobuf", f"{where}: not a whole {name} message; copy the file again"
+        ) from e
     if name in STRICT:
         strict(message, where)
     return message
@@ -168,7 +186,10 @@ def strict(message: Message, where: str) -> None:
     unknown = [f.field_number for f in cast("Iterable[Any]", UnknownFieldSet(message))]
     if unknown:
         name = message.DESCRIPTOR.name
-        raise Unreadable("unknown-field", f"{where}: {name} has the unknown field {unknown[0]}; try a newer unnest")
+        raise Unreadable(
+            "unknown-field",
+            f"{where}: {name} has the unknown field {unknown[0]}; try a newer unnest",
+        )
     for field, value in message.ListFields():
         if field.message_type is not None and field.message_type.name in STRICT:
             for item in value if _many(field) else (value,):

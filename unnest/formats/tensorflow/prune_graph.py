@@ -104,7 +104,12 @@ def _downstream(graph: OpGraph, towers: serving.ServingWrapper) -> set[str]:
         for reader in readers.get(pending.pop(), ()):
             op = graph.ops[reader]
             by_data = any(t.partition(":")[0] in towers.others | dependents for t in op.inputs)
-            if reader not in dependents and reader not in shared and reader not in towers.others and by_data:
+            if (
+                reader not in dependents
+                and reader not in shared
+                and reader not in towers.others
+                and by_data
+            ):
                 dependents.add(reader)
                 pending.append(reader)
     return dependents
@@ -139,7 +144,11 @@ def _keep_nodes(nodes: Message, alive: set[str]) -> None:
 
 def _colocate(node: Message, alive: set[str]) -> None:
     """A node may not ask to be placed with one that is gone."""
-    places = [s for s in node.attr["_class"].list.s if not s.startswith(b"loc:@") or s[5:].decode() in alive]
+    places = [
+        s
+        for s in node.attr["_class"].list.s
+        if not s.startswith(b"loc:@") or s[5:].decode() in alive
+    ]
     if not places:
         del node.attr["_class"]
         return
@@ -166,7 +175,9 @@ def prune(model: Message, meta: Message) -> Message:
 
 def _roots(meta: Message) -> list[str]:
     """The operations that serving, saving, restoring and initializing start from."""
-    tensors = [i.name for s in meta.signatures.values() for m in (s.inputs, s.outputs) for i in m.values()]
+    tensors = [
+        i.name for s in meta.signatures.values() for m in (s.inputs, s.outputs) for i in m.values()
+    ]
     for signature in meta.signatures.values():
         for info in (*signature.inputs.values(), *signature.outputs.values()):
             tensors += [info.sparse.values, info.sparse.indices, info.sparse.shape]
@@ -180,7 +191,12 @@ def _roots(meta: Message) -> list[str]:
             tensors += list(collection.nodes.value)
             for data in collection.bytes.value:
                 variable = _variable(data)
-                tensors += [variable.name, variable.initializer, variable.snapshot, variable.initial]
+                tensors += [
+                    variable.name,
+                    variable.initializer,
+                    variable.snapshot,
+                    variable.initial,
+                ]
     return [f.partition(":")[0] for f in tensors if f]
 
 
@@ -195,7 +211,9 @@ def _nodes_behind(nodes: Mapping[str, Message], roots: Iterable[str]) -> set[str
     """The nodes that some of them need, by name; names that are no node's lead nowhere."""
 
     def reads(name: str) -> list[str]:
-        return [n for n in (i.lstrip("^").partition(":")[0] for i in nodes[name].input) if n in nodes]
+        return [
+            n for n in (i.lstrip("^").partition(":")[0] for i in nodes[name].input) if n in nodes
+        ]
 
     return reached((name for name in roots if name in nodes), reads)
 
@@ -215,7 +233,10 @@ def _filter_collections(meta: Message, alive: set[str]) -> None:
 def _filter_library(meta: Message) -> None:
     """The functions that are still called, without their gradients."""
     functions = {f.signature.name: f for f in meta.graph.library.function}
-    called_first = [*(c for n in meta.graph.node for c in _called_functions(n)), *meta.objects.functions]
+    called_first = [
+        *(c for n in meta.graph.node for c in _called_functions(n)),
+        *meta.objects.functions,
+    ]
 
     def calls(name: str) -> list[str]:
         return [c for n in functions[name].node_def for c in _called_functions(n) if c in functions]

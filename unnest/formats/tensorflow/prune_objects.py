@@ -29,7 +29,8 @@ def prune_objects(meta: Message) -> None:
     dropped = {
         k
         for k, n in enumerate(objects.nodes)
-        if (n.WhichOneof("kind") in ("function", "bare") and not _names(n) <= serving) or n.user.identifier == OPTIMIZER
+        if (n.WhichOneof("kind") in ("function", "bare") and not _names(n) <= serving)
+        or n.user.identifier == OPTIMIZER
     }
     keep = _reachable(objects, dropped)
     new_number = {old: new for new, old in enumerate(sorted(keep))}
@@ -74,7 +75,9 @@ def _serving_functions(meta: Message) -> set[str]:
 
     def calls(name: str) -> list[str]:
         operations = bodies[name].node_def if name in bodies else ()
-        return [value.func.name for op in operations for value in op.attr.values() if value.func.name]
+        return [
+            value.func.name for op in operations for value in op.attr.values() if value.func.name
+        ]
 
     return reached(serving, calls)
 

@@ -45,7 +45,10 @@ def check_stored(meta: Message, bundle: Bundle | None, index: str) -> None:
     if bundle is None:
         in_objects = any(n.WhichOneof("kind") == "variable" for n in meta.objects.nodes)
         if in_objects or any(r.name != KEY for r in restored):
-            raise Unreadable("missing-file", f"{index}: missing; the model is not complete without it: copy it, too")
+            raise Unreadable(
+                "missing-file",
+                f"{index}: missing; the model is not complete without it: copy it, too",
+            )
         return
     for name, shape in restored:
         entry = bundle.entries.get(name)
@@ -95,7 +98,9 @@ def _bodies(meta: Message) -> Iterator[_Body]:
             callee = functions.pop(node.attr["f"].func.name, None) if "f" in node.attr else None
             if callee is not None:
                 variables = (_variable(body, i) for i in node.input)
-                arguments = dict(zip((a.name for a in callee.signature.input_arg), variables, strict=False))
+                arguments = dict(
+                    zip((a.name for a in callee.signature.input_arg), variables, strict=False)
+                )
                 pending.append(_Body({n.name: n for n in callee.node_def}, arguments))
 
 
@@ -109,7 +114,11 @@ def _variable_shapes(body: _Body) -> dict[tuple[str, int], tuple[int, ...]]:
         producer = body.nodes.get(_producer(value))
         if producer is not None and producer.op == "Identity":
             value = producer.input[0]
-        if variable is None or "shape" not in variable.attr or variable.attr["shape"].shape.unknown_rank:
+        if (
+            variable is None
+            or "shape" not in variable.attr
+            or variable.attr["shape"].shape.unknown_rank
+        ):
             continue
         shape = tuple(int(d.size) for d in variable.attr["shape"].shape.dim)
         if all(d >= 0 for d in shape):

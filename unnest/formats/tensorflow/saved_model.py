@@ -48,7 +48,13 @@ from unnest.findings import Code, Finding, listed
 from unnest.formats.base import MODEL_SUFFIXES, Container, OnBytes, Source
 from unnest.formats.error_translation import reading
 from unnest.formats.json_text import is_architecture, parse, parse_object
-from unnest.formats.tensorflow import metadata_json, protos, prune_graph, served_wrappers, serving_graph
+from unnest.formats.tensorflow import (
+    metadata_json,
+    protos,
+    prune_graph,
+    served_wrappers,
+    serving_graph,
+)
 from unnest.formats.tensorflow.bundle import Bundle, read_plain
 from unnest.formats.tensorflow.metadata_json import METADATA
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
@@ -82,7 +88,10 @@ class SavedModelSource(Source):
                 f"{os.path.join(path, GRAPH)}: missing; the model is not complete without it: copy it, too",
             )
         if GRAPH not in self.files:
-            raise Unreadable("text-graph", f"{path}: is stored as text ({TEXT_GRAPH}); save it in the binary form")
+            raise Unreadable(
+                "text-graph",
+                f"{path}: is stored as text ({TEXT_GRAPH}); save it in the binary form",
+            )
         self.graph_bytes = read_plain(os.path.join(path, GRAPH), MAX_GRAPH)
         model = protos.parse("SavedModel", self.graph_bytes, os.path.join(path, GRAPH))
         if not model.meta_graphs:
@@ -94,21 +103,29 @@ class SavedModelSource(Source):
         #: Why the owners of the weights are unknown: the graph can be cut without.
         self._conversion_refusal: Refusal | None = None
         try:
-            served = next((m for m in model.meta_graphs if "serve" in m.info.tags), model.meta_graphs[0])
+            served = next(
+                (m for m in model.meta_graphs if "serve" in m.info.tags), model.meta_graphs[0]
+            )
             check_stored(served, self.bundle, os.path.join(path, VARIABLES) + ".index")
             stored, findings = self._keras(path, model)
         except BaseException:
             self.close()
             raise
         others = _models_beside(self.files)
-        super().__init__(path, stored, (*findings, Code.OTHER_MODELS(what=listed(others))) if others else findings)
+        super().__init__(
+            path,
+            stored,
+            (*findings, Code.OTHER_MODELS(what=listed(others))) if others else findings,
+        )
 
     def _keras(self, path: str, model: protos.Message) -> tuple[Stored, tuple[Finding, ...]]:
         """The Keras model, without an architecture where none is stored, and what of it is not carried."""
         metadata = self._metadata(path, model)
         if metadata is None or not is_model(metadata["architecture"]):
             return Stored("model"), ()
-        architecture, self._files_of_words = with_tables(metadata["architecture"], model, self.bundle, path, self.files)
+        architecture, self._files_of_words = with_tables(
+            metadata["architecture"], model, self.bundle, path, self.files
+        )
         stored = Stored(
             "model",
             architecture,
@@ -128,8 +145,16 @@ class SavedModelSource(Source):
         if stored.training is None and stored.optimizer:
             why = "this SavedModel does not store the compile settings it belongs to"
             return stored._replace(optimizer=None), (Code.OPTIMIZER_DROPPED(why=why),)
-        if stored.training is not None and stored.optimizer is None and models.optimizers.trains(stored.groups or ()):
-            return stored, (Code.OPTIMIZER_DROPPED(why="in which order it is saved does not follow from the file"),)
+        if (
+            stored.training is not None
+            and stored.optimizer is None
+            and models.optimizers.trains(stored.groups or ())
+        ):
+            return stored, (
+                Code.OPTIMIZER_DROPPED(
+                    why="in which order it is saved does not follow from the file"
+                ),
+            )
         return stored, ()
 
     def _metadata(self, path: str, model: protos.Message) -> dict[str, Any] | None:
@@ -184,7 +209,9 @@ class SavedModelSource(Source):
 
     @cached_property
     def _cut(self) -> bytes:
-        with reading(os.path.join(self.path, GRAPH)):  # what cannot be cut is damaged, not the disk that is written to
+        with reading(
+            os.path.join(self.path, GRAPH)
+        ):  # what cannot be cut is damaged, not the disk that is written to
             model, meta = self.serving()
             if not served_wrappers.recognise(meta, self.path).wrappers:
                 raise Refused(
@@ -197,7 +224,11 @@ class SavedModelSource(Source):
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """The Keras graph decides where it shows a wrapper; the operations, where it is in the code of a layer."""
         others = [t for t in self.tags if "serve" not in t] if len(self.tags) > 1 else []
-        left_out = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if others else ()
+        left_out = (
+            (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),)
+            if others
+            else ()
+        )
         clean = Plan(
             verdict="clean",
             stored=self.stored,
@@ -205,7 +236,9 @@ class SavedModelSource(Source):
             conversion_refusal=self._conversion_refusal,
         )
         if self.stored.architecture is not None:
-            keras_plan = plan(self.stored, choices=choices)._replace(conversion_refusal=self._conversion_refusal)
+            keras_plan = plan(self.stored, choices=choices)._replace(
+                conversion_refusal=self._conversion_refusal
+            )
             if keras_plan.verdict == "parallel":
                 return self._compare_with_operations(keras_plan, clean, left_out)
             clean = clean._replace(near_misses=keras_plan.near_misses)
@@ -216,11 +249,15 @@ class SavedModelSource(Source):
         if not wrappers_in_graph:
             return clean._replace(near_misses=clean.near_misses or near_misses)
         if clean.near_misses and self._layers_show_row_cuts():
-            return clean._replace(near_misses=(*map(_not_in_layers, wrappers_in_graph), *clean.near_misses))
+            return clean._replace(
+                near_misses=(*map(_not_in_layers, wrappers_in_graph), *clean.near_misses)
+            )
         wrappers = tuple(map(_wrapper, wrappers_in_graph))
         innermost = max(wrappers_in_graph, key=lambda f: f.depth)
         ends = innermost.towers
-        template = Template(None, len({*ends.sources}), len(ends.merges), None, innermost.parameters)
+        template = Template(
+            None, len({*ends.sources}), len(ends.merges), None, innermost.parameters
+        )
         parallel = Plan(
             verdict="parallel",
             stored=self.stored,
@@ -232,7 +269,9 @@ class SavedModelSource(Source):
         fixed_rows = next((f.built_for for f in wrappers_in_graph if f.built_for is not None), None)
         if fixed_rows is not None:
             rows = f"tower 0 is built for batches of {fixed_rows} rows and takes no others"
-            return parallel._replace(refusal=Refusal("fixed-batch", f"{rows}; export the template by your code"))
+            return parallel._replace(
+                refusal=Refusal("fixed-batch", f"{rows}; export the template by your code")
+            )
         return parallel._replace(output=GraphCut(Stored("model")))
 
     def _layers_show_row_cuts(self) -> bool:
@@ -241,9 +280,15 @@ class SavedModelSource(Source):
         Noise, dropout and `stop_gradient` leave nothing in the serving graph.
         """
         architecture = self.stored.architecture
-        return architecture is not None and is_model(architecture) and shows_row_cuts(read(architecture))
+        return (
+            architecture is not None
+            and is_model(architecture)
+            and shows_row_cuts(read(architecture))
+        )
 
-    def _compare_with_operations(self, keras_plan: Plan, clean: Plan, left_out: tuple[Finding, ...]) -> Plan:
+    def _compare_with_operations(
+        self, keras_plan: Plan, clean: Plan, left_out: tuple[Finding, ...]
+    ) -> Plan:
         """The plan of the Keras graph; what layers' code leaves open, the operations may tell, either way.
 
         Of towers of the model's own layers they prove it only where it is known of all operations what they do to rows.
@@ -255,15 +300,25 @@ class SavedModelSource(Source):
             in_graph, near_misses = served_wrappers.recognise(self.serving()[1], self.path)
         except (Refused, Unreadable):
             return parallel  # the Keras model can be written all the same
-        if not in_graph and near_misses and all(w.confidence == "likely" for w in keras_plan.wrappers):
+        if (
+            not in_graph
+            and near_misses
+            and all(w.confidence == "likely" for w in keras_plan.wrappers)
+        ):
             return clean._replace(near_misses=near_misses)
-        models = {layer_name(entry) for entry in layer_entries(self.stored.architecture) if is_model(entry)}
+        models = {
+            layer_name(entry)
+            for entry in layer_entries(self.stored.architecture)
+            if is_model(entry)
+        }
         told = [
             f.towers.towers
             for f, w in zip(in_graph, keras_plan.wrappers, strict=False)
             if f.towers.keeps_rows or w.template in models
         ]
-        if len(in_graph) != len(keras_plan.wrappers) or told != [w.towers for w in keras_plan.wrappers]:
+        if len(in_graph) != len(keras_plan.wrappers) or told != [
+            w.towers for w in keras_plan.wrappers
+        ]:
             return parallel
         proofs = (
             w._replace(confidence=p.confidence, evidence=(*w.evidence, *p.evidence))
@@ -293,23 +348,41 @@ def _wrapper(served: served_wrappers.ServedWrapper) -> Wrapper:
         f"each tower reads its own part of {sources}, and the parts are joined in order",
     ]
     if towers.reach is not None:
-        evidence.append(f"whose bounds are numbers: no tower reads more than the first {towers.reach} rows")
+        evidence.append(
+            f"whose bounds are numbers: no tower reads more than the first {towers.reach} rows"
+        )
     confidence: Confidence = "proven" if towers.reach is None else "likely"
-    return Wrapper(towers.graph, first, towers.towers, served.scope, merges, served.depth, confidence, tuple(evidence))
+    return Wrapper(
+        towers.graph,
+        first,
+        towers.towers,
+        served.scope,
+        merges,
+        served.depth,
+        confidence,
+        tuple(evidence),
+    )
 
 
 def _not_in_layers(served: served_wrappers.ServedWrapper) -> NearMiss:
     """Return the near miss for towers of the serving graph that are different layers of the Keras graph."""
     towers = served.towers
     merge = towers.merges[0].partition(":")[0]
-    return NearMiss(merge, f"{towers.towers} towers are one computation in serving only: their Keras layers differ")
+    return NearMiss(
+        merge,
+        f"{towers.towers} towers are one computation in serving only: their Keras layers differ",
+    )
 
 
 def _models_beside(files: Sequence[str]) -> list[str]:
     """Return the parts of a SavedModel's folder that are models themselves, by their names: folders and files."""
-    folders = {os.path.dirname(f) for f in files if os.path.basename(f) in (GRAPH, TEXT_GRAPH)} - {""}
+    folders = {os.path.dirname(f) for f in files if os.path.basename(f) in (GRAPH, TEXT_GRAPH)} - {
+        ""
+    }
     models = [*folders, *(f for f in files if f.lower().endswith(MODEL_SUFFIXES))]
-    return sorted(m for m in models if not any(str(parent) in folders for parent in PurePosixPath(m).parents))
+    return sorted(
+        m for m in models if not any(str(parent) in folders for parent in PurePosixPath(m).parents)
+    )
 
 
 def _files(path: str) -> list[str]:
@@ -329,9 +402,14 @@ def _files(path: str) -> list[str]:
             elif stat.S_ISREG(mode):
                 files.append(os.path.relpath(entry.path, path).replace(os.sep, "/"))
             else:
-                raise Unreadable("link", f"{entry.path}: a link or no plain file; TensorFlow writes no such thing")
+                raise Unreadable(
+                    "link",
+                    f"{entry.path}: a link or no plain file; TensorFlow writes no such thing",
+                )
         if len(files) > MAX_FILES:
-            raise Unreadable("too-large", f"{path}: more than {MAX_FILES} files, which no SavedModel has")
+            raise Unreadable(
+                "too-large", f"{path}: more than {MAX_FILES} files, which no SavedModel has"
+            )
     return sorted(files)
 
 
@@ -359,15 +437,22 @@ class SavedModelContainer(Container):
         except OSError as e:
             raise write_failed(path, e) from e
 
-    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
+    def verify(
+        self, output: Output, source: Source, path: str, progress: OnBytes
+    ) -> tuple[str, ...]:
         """The graph reads back; every other file is the source's, byte for byte."""
         assert isinstance(source, SavedModelSource)
         with self.open(path) as written:
             if written.graph_bytes != source.cut():
-                raise Failed("read-back", f"{path}: the graph reads back differently; the disk may be failing")
+                raise Failed(
+                    "read-back",
+                    f"{path}: the graph reads back differently; the disk may be failing",
+                )
             shards = set(_shards(written.bundle))
             if written.bundle is not None and source.bundle is not None:
-                are_cloned = all(are_clones(os.path.join(source.path, n), os.path.join(path, n)) for n in shards)
+                are_cloned = all(
+                    are_clones(os.path.join(source.path, n), os.path.join(path, n)) for n in shards
+                )
                 # Of clones the source's are read: they may be in memory, and are the same blocks.
                 _check_bundle(source.bundle if are_cloned else written.bundle, path, progress)
             for name in source.members:
@@ -375,7 +460,10 @@ class SavedModelContainer(Container):
                 if name not in STALE | shards and not _same(
                     os.path.join(source.path, name), os.path.join(path, name), progress
                 ):
-                    raise Failed("read-back", f"{path}: {name} reads back differently; the disk may be failing")
+                    raise Failed(
+                        "read-back",
+                        f"{path}: {name} reads back differently; the disk may be failing",
+                    )
         return ("graph", "signatures", "weights")
 
 

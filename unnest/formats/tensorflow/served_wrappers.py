@@ -52,7 +52,8 @@ def recognise(meta: Message, path: str) -> ServedWrappers:
                 return ServedWrappers(_distinct(wrappers), () if wrappers else near_misses)
             if len(wrappers) >= MAX_WRAPPERS:
                 raise Refused(
-                    "too-deep", f"{path}: more than {MAX_WRAPPERS} wrappers; this is no model that was trained"
+                    "too-deep",
+                    f"{path}: more than {MAX_WRAPPERS} wrappers; this is no model that was trained",
                 )
             wrappers.append(_served_wrapper(meta, served_graphs[0], library, towers, wrappers))
             rewire(meta, towers, next(g for g in served_graphs if g.name == towers.graph))
@@ -97,7 +98,10 @@ def _distinct(wrappers: Sequence[ServedWrapper]) -> list[ServedWrapper]:
 
 
 def _inside(
-    outer: serving.ServingWrapper, inner: serving.ServingWrapper, library: Mapping[str, OpGraph], main: OpGraph
+    outer: serving.ServingWrapper,
+    inner: serving.ServingWrapper,
+    library: Mapping[str, OpGraph],
+    main: OpGraph,
 ) -> bool:
     """Return True if a wrapper is part of another one's tower 0, or of a function that it calls."""
     pending = [(outer.graph, name) for name in outer.first]

@@ -21,13 +21,21 @@ def choose(model: Message, path: str) -> Message:
     candidates = [m for m in model.meta_graphs if "serve" in m.info.tags] or list(model.meta_graphs)
     usable = [m for m in candidates if outputs(m)]
     if not usable:
-        raise Unreadable("no-signature", f"{path}: no signature says what this SavedModel serves; export it with one")
+        raise Unreadable(
+            "no-signature",
+            f"{path}: no signature says what this SavedModel serves; export it with one",
+        )
     return usable[0]
 
 
 def outputs(meta: Message) -> list[str]:
     """The tensors that the signatures serve."""
-    return [i.name for k in served(meta) for _, i in sorted(meta.signatures[k].outputs.items()) if i.name]
+    return [
+        i.name
+        for k in served(meta)
+        for _, i in sorted(meta.signatures[k].outputs.items())
+        if i.name
+    ]
 
 
 def served(meta: Message) -> list[str]:
@@ -57,7 +65,9 @@ def graphs(meta: Message) -> tuple[list[OpGraph], dict[str, OpGraph]]:
             for n, op in calls_by_function.get(name, ())
         ]
         constants_of_all_calls = {
-            k: v for k, v in (calls[0] if calls else {}).items() if all(_same(c.get(k), v) for c in calls)
+            k: v
+            for k, v in (calls[0] if calls else {}).items()
+            if all(_same(c.get(k), v) for c in calls)
         }
         if constants_of_all_calls:
             library[name] = replace(library[name], known=constants_of_all_calls)
@@ -119,9 +129,13 @@ def _live_ops(graph: OpGraph) -> set[str]:
         names = (*(tensor.partition(":")[0] for tensor in op.inputs), *op.controls)
         return [n for n in names if n in graph.ops]
 
-    return reached((n for n in (tensor.partition(":")[0] for tensor in graph.rets) if n in graph.ops), reads)
+    return reached(
+        (n for n in (tensor.partition(":")[0] for tensor in graph.rets) if n in graph.ops), reads
+    )
 
 
 def broken(path: str, error: Broken) -> Unreadable:
     """A graph that refers to what it does not hold, in one line."""
-    return Unreadable("damaged-graph", f"{path}: the graph does not add up ({error}); copy it again")
+    return Unreadable(
+        "damaged-graph", f"{path}: the graph does not add up ({error}); copy it again"
+    )

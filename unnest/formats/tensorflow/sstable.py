@@ -79,7 +79,8 @@ def entries(data: bytes, where: str) -> dict[bytes, bytes]:
     """All keys and values of the table in `data`, in order. Raises Unreadable naming `where`."""
     if len(data) < FOOTER or int.from_bytes(data[-8:], "little") != MAGIC:
         raise Unreadable(
-            "damaged-index", f"{where}: not a whole checkpoint index (no magic number at its end); copy it again"
+            "damaged-index",
+            f"{where}: not a whole checkpoint index (no magic number at its end); copy it again",
         )
     try:
         footer = Cursor(data, len(data) - FOOTER)
@@ -90,7 +91,9 @@ def entries(data: bytes, where: str) -> dict[bytes, bytes]:
             place = Cursor(handle)
             _add_pairs(pairs_by_key, _pairs(_block(data, place.varint(), place.varint(), where)))
     except IndexError as e:
-        raise Unreadable("damaged-index", f"{where}: the checkpoint index is damaged; copy it again") from e
+        raise Unreadable(
+            "damaged-index", f"{where}: the checkpoint index is damaged; copy it again"
+        ) from e
     return pairs_by_key
 
 
@@ -109,12 +112,17 @@ def _block(data: bytes, offset: int, size: int, where: str) -> bytes:
     if end + 5 > len(data):
         raise IndexError
     if int.from_bytes(data[end + 1 : end + 5], "little") != masked_crc(data[offset : end + 1]):
-        raise Unreadable("checksum", f"{where}: a checksum of the checkpoint index does not match; copy it again")
+        raise Unreadable(
+            "checksum", f"{where}: a checksum of the checkpoint index does not match; copy it again"
+        )
     if data[end] == PLAIN:
         return data[offset:end]
     if data[end] == SNAPPY:
         return unsnap(data[offset:end])
-    raise Unreadable("compression", f"{where}: the index is compressed in the unknown way {data[end]}; save it again")
+    raise Unreadable(
+        "compression",
+        f"{where}: the index is compressed in the unknown way {data[end]}; save it again",
+    )
 
 
 def _pairs(block: bytes) -> Iterator[tuple[bytes, bytes]]:

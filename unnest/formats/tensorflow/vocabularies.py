@@ -50,7 +50,9 @@ def with_tables(
     if METADATA in files:
         metadata = by_node(os.path.join(path, METADATA))
     else:
-        metadata = {k: str(n.user.metadata) for k, n in enumerate(meta.objects.nodes) if n.user.metadata}
+        metadata = {
+            k: str(n.user.metadata) for k, n in enumerate(meta.objects.nodes) if n.user.metadata
+        }
     tables = Tables(meta, bundle, path, files)
     return with_words(architecture, missing, tables.words(missing, metadata)), tables.assets
 
@@ -75,14 +77,18 @@ class Tables:
     files: Sequence[str]
     assets: frozenset[str] = frozenset()
 
-    def words(self, missing: Mapping[str, JsonObject], metadata: Mapping[int, str]) -> dict[str, list[Json]]:
+    def words(
+        self, missing: Mapping[str, JsonObject], metadata: Mapping[int, str]
+    ) -> dict[str, list[Json]]:
         """Return the words of lookup layers by the layers' names, of those layers alone that lack them.
 
         `metadata`: node of an object -> its Keras metadata, as text.
         """
         found: dict[str, list[Json]] = {}
         for node, text in metadata.items():
-            if not any(f'"{name}"' in text for name in missing) or not 0 <= node < len(self.meta.objects.nodes):
+            if not any(f'"{name}"' in text for name in missing) or not 0 <= node < len(
+                self.meta.objects.nodes
+            ):
                 continue
             name = str(parse_object(text, "Keras metadata").get("name"))
             table = self._table(node) if name in missing else None
@@ -99,7 +105,11 @@ class Tables:
 
     def _children(self, node: int) -> dict[str, int]:
         count = len(self.meta.objects.nodes)
-        return {c.local_name: c.node_id for c in self.meta.objects.nodes[node].children if 0 <= c.node_id < count}
+        return {
+            c.local_name: c.node_id
+            for c in self.meta.objects.nodes[node].children
+            if 0 <= c.node_id < count
+        }
 
     def _table(self, node: int) -> int | None:
         """Return the object of a layer's table."""
@@ -113,8 +123,14 @@ class Tables:
     def _filled(self, table: int) -> Content | None:
         """Return the keys and the values that a table is filled with when the model is loaded."""
         initializer = self._children(table).get("_initialize")
-        names = [*self.meta.objects.nodes[initializer].function.names] if initializer is not None else []
-        function = next((f for f in self.meta.graph.library.function if f.signature.name in names[:1]), None)
+        names = (
+            [*self.meta.objects.nodes[initializer].function.names]
+            if initializer is not None
+            else []
+        )
+        function = next(
+            (f for f in self.meta.graph.library.function if f.signature.name in names[:1]), None
+        )
         if function is None or names[0] not in self.meta.objects.functions:
             return None
         arguments = [argument.name for argument in function.signature.input_arg]
@@ -131,7 +147,14 @@ class Tables:
     def _constant(self, node: int | None) -> Elements | None:
         """Return the elements of a constant of the graph, one axis."""
         captured = self.meta.objects.nodes[node].constant.operation if node is not None else ""
-        op = next((n for n in self.meta.graph.node if captured and n.name == captured and n.op == "Const"), None)
+        op = next(
+            (
+                n
+                for n in self.meta.graph.node
+                if captured and n.name == captured and n.op == "Const"
+            ),
+            None,
+        )
         if op is None:
             return None
         array = op.attr["value"].tensor
@@ -144,7 +167,11 @@ class Tables:
         """Return the lines of an asset and their numbers, as a table is filled with them."""
         columns = (op.attr["key_index"].i, op.attr["value_index"].i)
         asset = self.meta.objects.nodes[node] if node is not None else None
-        if columns != (WHOLE_LINE, LINE_NUMBER) or asset is None or asset.WhichOneof("kind") != "asset":
+        if (
+            columns != (WHOLE_LINE, LINE_NUMBER)
+            or asset is None
+            or asset.WhichOneof("kind") != "asset"
+        ):
             return None
         if not 0 <= asset.asset.index < len(self.meta.assets):
             return None
@@ -167,12 +194,16 @@ class Tables:
         ways = [place for place in places if self._leads_to(place.split("/.ATTRIBUTES")[0], table)]
         if len(ways) != 1 or self.bundle is None or f"{ways[0]}values" not in entries:
             return None
-        keys, values = (self._tensor(self.bundle, f"{ways[0]}{part}") for part in ("keys", "values"))
+        keys, values = (
+            self._tensor(self.bundle, f"{ways[0]}{part}") for part in ("keys", "values")
+        )
         return None if keys is None or values is None else Content(keys, values)
 
     def _name_of(self, table: int, layer: int) -> str:
         holders = [layer, *self._children(layer).values()]
-        return next(name for holder in holders for name, n in self._children(holder).items() if n == table)
+        return next(
+            name for holder in holders for name, n in self._children(holder).items() if n == table
+        )
 
     def _leads_to(self, way: str, node: int) -> bool:
         """Return whether the names of a way lead from the root to an object."""
@@ -206,4 +237,6 @@ def _by_index(content: Content, *, inverted: bool) -> dict[int, Json]:
     words, indices = reversed(content) if inverted else content
     if len(words) != len(indices):
         return {}
-    return {index: word for index, word in zip(indices, words, strict=True) if isinstance(index, int)}
+    return {
+        index: word for index, word in zip(indices, words, strict=True) if isinstance(index, int)
+    }

@@ -77,7 +77,11 @@ class _Topology(NamedTuple):
         if self.is_of_javascript:
             return Stored(contents, self.architecture, keras_version=KERAS_2, backend=BACKEND)
         return Stored(
-            contents, self.architecture, self.training, keras_version=self.keras_version, backend=self.backend
+            contents,
+            self.architecture,
+            self.training,
+            keras_version=self.keras_version,
+            backend=self.backend,
         )
 
 
@@ -104,7 +108,10 @@ class TfjsSource(Source):
         weights = [entry for entry in self._manifest.entries if not entry.is_optimizers]
         if not weights:
             if stored.architecture is None:
-                raise Unreadable("not-keras", f"{path}: holds no model and no weights; convert the Keras file again")
+                raise Unreadable(
+                    "not-keras",
+                    f"{path}: holds no model and no weights; convert the Keras file again",
+                )
             return stored, ()
         if stored.architecture is None:
             return stored._replace(groups=(Group("", self._tensors(weights, stored)),)), ()
@@ -116,7 +123,9 @@ class TfjsSource(Source):
                 self._doubt = doubt.message.removeprefix(f"{path}: ")
         return self._by_layer(stored, self._tensors(weights, stored))
 
-    def _by_layer(self, stored: Stored, tensors: tuple[Tensor, ...]) -> tuple[Stored, tuple[Finding, ...]]:
+    def _by_layer(
+        self, stored: Stored, tensors: tuple[Tensor, ...]
+    ) -> tuple[Stored, tuple[Finding, ...]]:
         assert stored.architecture is not None
         unplaced = stored._replace(groups=(Group("", tensors),))
         if self._doubt is not None or not is_model(stored.architecture):
@@ -130,19 +139,25 @@ class TfjsSource(Source):
         except Ambiguous as doubt:
             self._doubt = str(doubt)
             return unplaced, ()
-        return stored._replace(groups=groups), (Code.BY_ORDER(layers=listed(by_order)),) if by_order else ()
+        return stored._replace(groups=groups), (
+            Code.BY_ORDER(layers=listed(by_order)),
+        ) if by_order else ()
 
     def _tensors(self, entries: list[WeightEntry], stored: Stored) -> tuple[Tensor, ...]:
         """The handles; TensorFlow's names end in the number of an output, which the converter leaves out."""
         end = ":0" if stored.backend in (None, BACKEND) else ""
-        return tuple(Tensor(entry.name + end, entry.shape, entry.dtype, entry.name) for entry in entries)
+        return tuple(
+            Tensor(entry.name + end, entry.shape, entry.dtype, entry.name) for entry in entries
+        )
 
     def _findings(self, value: JsonObject) -> Iterator[Finding]:
         quantized = [e for e in self._manifest.entries if e.quantization is not None]
         dtypes = sorted({e.quantization.dtype for e in quantized if e.quantization is not None})
         if quantized:
             yield Code.QUANTIZED(count=len(quantized), dtype=" and ".join(dtypes))
-        if value.get("trainingConfig") is not None or any(e.is_optimizers for e in self._manifest.entries):
+        if value.get("trainingConfig") is not None or any(
+            e.is_optimizers for e in self._manifest.entries
+        ):
             yield Code.COMPILE_DROPPED(why="TensorFlow.js spells them in its own way")
         if others := sorted(key for key in value.keys() - SAID_ELSEWHERE if value[key] is not None):
             yield Code.NOT_CARRIED(what=listed(others))
@@ -153,17 +168,29 @@ class TfjsSource(Source):
             return self._plan_weights(architecture, choices)
         if self._doubt is None:
             return plan(self.stored, choices=choices)
-        made = plan(self.stored._replace(contents="architecture", groups=(), training=None), choices=choices)
-        refusal = Refusal("weights-ambiguous", f"{self._doubt}; convert or save the model again, as .h5")
+        made = plan(
+            self.stored._replace(contents="architecture", groups=(), training=None), choices=choices
+        )
+        refusal = Refusal(
+            "weights-ambiguous", f"{self._doubt}; convert or save the model again, as .h5"
+        )
         if made.verdict == "clean":
-            return made._replace(stored=self.stored, output=Rewritten(self.stored), conversion_refusal=refusal)
+            return made._replace(
+                stored=self.stored, output=Rewritten(self.stored), conversion_refusal=refusal
+            )
         return made._replace(stored=self.stored, output=None, refusal=refusal)
 
     def _plan_weights(self, architecture: JsonObject | None, choices: Choices) -> Plan:
         """The plan for weights alone: their layers are those of the architecture that is given, in its order."""
         if architecture is None:
             needs = (Code.NEEDS_ARCHITECTURE(),)
-            return Plan("clean", self.stored, Rewritten(self.stored), findings=needs, conversion_refusal=WITHOUT_LAYERS)
+            return Plan(
+                "clean",
+                self.stored,
+                Rewritten(self.stored),
+                findings=needs,
+                conversion_refusal=WITHOUT_LAYERS,
+            )
         (group,) = self.stored.groups
         stored, by_order = self.stored, tuple[str, ...]()
         if is_model(architecture):
@@ -191,7 +218,9 @@ class TfjsSource(Source):
         stored = np.dtype(DTYPES[quantization.dtype])
         step = BLOCK // np.dtype(entry.dtype).itemsize * stored.itemsize
         for start in range(0, entry.size, step):
-            numbers = np.frombuffer(self._bytes(entry, start, min(step, entry.size - start)), stored)
+            numbers = np.frombuffer(
+                self._bytes(entry, start, min(step, entry.size - start)), stored
+            )
             if quantization.dtype != HALF:
                 # In double precision, rounded once, as both readers of the format do.
                 numbers = numbers.astype(np.float64) * quantization.scale + quantization.minimum
@@ -203,7 +232,8 @@ class TfjsSource(Source):
 
 
 WITHOUT_LAYERS = Refusal(
-    "needs-architecture", "holds weights alone, whose layers are stored nowhere; pass --architecture MODEL.json"
+    "needs-architecture",
+    "holds weights alone, whose layers are stored nowhere; pass --architecture MODEL.json",
 )
 
 
@@ -212,15 +242,24 @@ def _topology(path: str, value: JsonObject) -> _Topology:
     topology: Json = value.get(TOPOLOGY)
     if isinstance(topology, str):
         topology = parse(topology, f"{path}: {TOPOLOGY}")
-    if value.get("format") == "graph-model" or (isinstance(topology, Mapping) and "node" in topology):
+    if value.get("format") == "graph-model" or (
+        isinstance(topology, Mapping) and "node" in topology
+    ):
         what = "is a TensorFlow.js graph model, which has a TensorFlow graph in place of Keras's layers"
-        raise Unreadable("not-keras", f"{path}: {what}; pass the Keras file or SavedModel that it was converted from")
+        raise Unreadable(
+            "not-keras",
+            f"{path}: {what}; pass the Keras file or SavedModel that it was converted from",
+        )
     if topology is None:
         return _Topology(None, None, None, None)
     model = topology.get("model_config", topology) if isinstance(topology, Mapping) else None
     if not isinstance(topology, Mapping) or not is_architecture(model):
-        raise Unreadable("damaged", f"{path}: {TOPOLOGY} is no model of Keras; convert or save the model again")
-    training, version, backend = (topology.get(key) for key in ("training_config", "keras_version", "backend"))
+        raise Unreadable(
+            "damaged", f"{path}: {TOPOLOGY} is no model of Keras; convert or save the model again"
+        )
+    training, version, backend = (
+        topology.get(key) for key in ("training_config", "keras_version", "backend")
+    )
     return _Topology(
         {key: each for key, each in model.items() if key not in ("keras_version", "backend")},
         training if isinstance(training, Mapping) else None,
@@ -241,11 +280,17 @@ class TfjsContainer(Container):
 
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """Never asked for: `target_format` sends what comes out of it to .h5."""
-        raise Refused("cannot-write", f"{path}: TensorFlow.js models are read, not written; use --to h5")
+        raise Refused(
+            "cannot-write", f"{path}: TensorFlow.js models are read, not written; use --to h5"
+        )
 
-    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
+    def verify(
+        self, output: Output, source: Source, path: str, progress: OnBytes
+    ) -> tuple[str, ...]:
         """Check the output without writing it. Raises Refused, as `write`."""
-        raise Refused("cannot-write", f"{path}: TensorFlow.js models are read, not written; use --to h5")
+        raise Refused(
+            "cannot-write", f"{path}: TensorFlow.js models are read, not written; use --to h5"
+        )
 
 
 COMPILE = "compile_config"
@@ -263,7 +308,9 @@ class ManifestIndex:
         self.path = path
         self.datasets = {e.name: DatasetNode(e.name, e.shape, e.dtype, 0, e.size) for e in entries}
         parts = (name.split("/")[:-1] for name in self.datasets)
-        self.groups = {"/".join(path[:depth]) for path in parts for depth in range(len(path) + 1)} | {""}
+        self.groups = {
+            "/".join(path[:depth]) for path in parts for depth in range(len(path) + 1)
+        } | {""}
 
     def attributes(self, path: str) -> Attributes:
         """The converter leaves them out."""

@@ -94,7 +94,9 @@ def _read(shard: Shard, start: int, count: int) -> bytes:
             file.seek(start)
             data = file.read(count)
     except OSError as e:
-        raise Unreadable("cannot-read", f"{shard.path}: cannot be read ({e.strerror}); copy it again") from e
+        raise Unreadable(
+            "cannot-read", f"{shard.path}: cannot be read ({e.strerror}); copy it again"
+        ) from e
     if len(data) != count:
         raise changed(shard.path)
     return data
@@ -130,7 +132,10 @@ def read_manifest(path: str, value: Json) -> Manifest:
             start += entry.size
         stored = sum(shard.status.st_size for shard in shards)
         if stored != start:
-            raise Unreadable("truncated" if stored < start else "damaged", _wrong_length(path, shards, start, stored))
+            raise Unreadable(
+                "truncated" if stored < start else "damaged",
+                _wrong_length(path, shards, start, stored),
+            )
         groups.append(shards)
     return Manifest(tuple(entries), tuple(groups))
 
@@ -150,16 +155,22 @@ def _shard(path: str, name: Json) -> Shard:
         raise _damaged(path, "names what is no file's path")
     parts = [part for part in name.split("/") if part != "."]
     if name.startswith("/") or URL.match(name) or ".." in parts or "" in parts:
-        raise Unreadable("link", f"{path}: the manifest names {name[:80]!r}, out of its folder; do not trust this file")
+        raise Unreadable(
+            "link",
+            f"{path}: the manifest names {name[:80]!r}, out of its folder; do not trust this file",
+        )
     shard_path = os.path.join(os.path.dirname(path), *parts)
     if not os.path.isfile(shard_path):
         raise Unreadable(
-            "missing-file", f"{shard_path}: missing; {os.path.basename(path)} is not complete without it: copy it, too"
+            "missing-file",
+            f"{shard_path}: missing; {os.path.basename(path)} is not complete without it: copy it, too",
         )
     try:
         return Shard(shard_path, os.stat(shard_path))
     except OSError as e:
-        raise Unreadable("cannot-open", f"{shard_path}: cannot be opened ({e.strerror}); check its permissions") from e
+        raise Unreadable(
+            "cannot-open", f"{shard_path}: cannot be opened ({e.strerror}); check its permissions"
+        ) from e
 
 
 def _entry(path: str, weight: Json, group: int, start: int) -> WeightEntry:
@@ -176,7 +187,8 @@ def _entry(path: str, weight: Json, group: int, start: int) -> WeightEntry:
         raise _damaged(path, f"gives {name[:80]!r} no shape")
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise Unreadable(
-            "dtype", f"{path}: the weight {name[:80]!r} is {_type_name(dtype)}, which is no type of a Keras weight"
+            "dtype",
+            f"{path}: the weight {name[:80]!r} is {_type_name(dtype)}, which is no type of a Keras weight",
         )
     quantization = _quantization(path, name, dtype, weight)
     stored_dtype = dtype if quantization is None else quantization.dtype
@@ -200,9 +212,8 @@ def _quantization(path: str, name: str, dtype: str, weight: JsonObject) -> Quant
         return None
     kind = stored.get("dtype") if isinstance(stored, Mapping) else None
     if not isinstance(stored, Mapping) or kind not in (*AFFINE, HALF) or dtype != "float32":
-        what = (
-            f"the weight {name[:80]!r} is {dtype}, quantized to {_type_name(kind)}; convert the model again without it"
-        )
+        types = f"{dtype}, quantized to {_type_name(kind)}"
+        what = f"the weight {name[:80]!r} is {types}; convert the model again without it"
         raise Unreadable("dtype", f"{path}: {what}")
     if kind == HALF:
         return Quantization(HALF)
@@ -228,4 +239,6 @@ def _type_name(value: Json) -> str:
 
 
 def _damaged(path: str, what: str) -> Unreadable:
-    return Unreadable("damaged-index", f"{path}: the weights manifest {what}; convert or save the model again")
+    return Unreadable(
+        "damaged-index", f"{path}: the weights manifest {what}; convert or save the model again"
+    )

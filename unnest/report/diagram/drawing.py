@@ -91,14 +91,19 @@ def draw(
     depth = 1 if whole else 0
     graphs = [] if before is None else [*_levels(before, vouched)]
     if wrappers and not any(found for _, found in graphs):
-        last = Figure("after", _chain([_template(wrappers[-1], "kept")]), (("batch", "template"),), 1)
+        last = Figure(
+            "after", _chain([_template(wrappers[-1], "kept")]), (("batch", "template"),), 1
+        )
         output = last if after is None else draw_output(after, None, vouched, whole=whole)
         return Drawing((_schema(wrappers),), None if refusal else output, refusal)
     if not graphs:
         return None
     top, *inner = graphs
     shown = [top, *(level for level in inner if level[1])]
-    titles = ["before" if wrappers else top[0].name, *(f"inside {graph.name}" for graph, _ in shown[1:])]
+    titles = [
+        "before" if wrappers else top[0].name,
+        *(f"inside {graph.name}" for graph, _ in shown[1:]),
+    ]
     figures = tuple(
         _figure(graph, found, vouched, depth=depth)._replace(title=title)
         for title, (graph, found) in [*zip(titles, shown, strict=True)][: 1 if whole else None]
@@ -110,10 +115,16 @@ def draw(
 
 
 def draw_output(
-    model: JsonObject, kept: frozenset[str] | None, vouched: Collection[str] = (), *, whole: bool = False
+    model: JsonObject,
+    kept: frozenset[str] | None,
+    vouched: Collection[str] = (),
+    *,
+    whole: bool = False,
 ) -> Figure:
     """The graph of a model that is written; `kept` as in `Drawing`, the rest as in `draw`."""
-    return _figure(read(model), (), vouched, kept=kept, depth=1 if whole else 0)._replace(title="after")
+    return _figure(read(model), (), vouched, kept=kept, depth=1 if whole else 0)._replace(
+        title="after"
+    )
 
 
 def _levels(
@@ -125,7 +136,9 @@ def _levels(
     if depth == DEEPEST:
         return
     for layer in graph.layers.values():
-        for child in [layer.stored] if is_model(layer.stored) else [c for _, c in children(layer.stored)]:
+        for child in (
+            [layer.stored] if is_model(layer.stored) else [c for _, c in children(layer.stored)]
+        ):
             yield from _levels(child, vouched, depth + 1)
 
 
@@ -148,7 +161,12 @@ def _figure(
     """One graph. `kept`: the layers that are a template's; None for all."""
     found = found[:WRAPPERS_DRAWN]
     roles = {call: role for wrapper in found for call, role in _roles(graph, wrapper)}
-    wrapper_of = {call: n for n, wrapper in enumerate(found) for tower in _towers(graph, wrapper) for call in tower}
+    wrapper_of = {
+        call: n
+        for n, wrapper in enumerate(found)
+        for tower in _towers(graph, wrapper)
+        for call in tower
+    }
     boxes, edges = _boxes(graph, _drawn_as_one(graph, found, roles, depth))
     insides: dict[str, Figure | None] = {}
     nodes = []
@@ -159,8 +177,12 @@ def _figure(
             if layer.name not in insides:
                 insides[layer.name] = _inside(layer, vouched, depth)
             is_kept = kept is None or layer.name in kept
-            role = roles.get(calls[0]) or ("input" if is_input(layer.stored) else "kept" if is_kept else "layer")
-            nodes.append(Box(key, layer.name, layer.class_name, role, insides[layer.name], wrapper=wrapper))
+            role = roles.get(calls[0]) or (
+                "input" if is_input(layer.stored) else "kept" if is_kept else "layer"
+            )
+            nodes.append(
+                Box(key, layer.name, layer.class_name, role, insides[layer.name], wrapper=wrapper)
+            )
         else:
             nodes.append(_folded(graph, key, calls, found, kept)._replace(wrapper=wrapper))
     return Figure(graph.name, tuple(nodes), edges, len(graph.layers))
@@ -181,12 +203,20 @@ def _drawn_as_one(
         if len(tower) > 1
         for call in tower
     }
-    shared |= {call: f"\0more {n}" for n, wrapper in enumerate(found) for call in _hidden(graph, wrapper)}
+    shared |= {
+        call: f"\0more {n}" for n, wrapper in enumerate(found) for call in _hidden(graph, wrapper)
+    }
     plain = [call for call in _in_order(graph) if call not in roles]
-    return shared | _groups(graph, plain, found) if len(plain) > LAYERS_DRAWN and depth == 0 else shared
+    return (
+        shared | _groups(graph, plain, found)
+        if len(plain) > LAYERS_DRAWN and depth == 0
+        else shared
+    )
 
 
-def _boxes(graph: Graph, shared: Mapping[CallId, str]) -> tuple[dict[str, list[CallId]], tuple[tuple[str, str], ...]]:
+def _boxes(
+    graph: Graph, shared: Mapping[CallId, str]
+) -> tuple[dict[str, list[CallId]], tuple[tuple[str, str], ...]]:
     """The calls of every box, each box after those that it reads, and the arrows between boxes.
 
     Calls that would read one another in a circle are not merged into a box: each has its own.
@@ -206,7 +236,9 @@ def _boxes(graph: Graph, shared: Mapping[CallId, str]) -> tuple[dict[str, list[C
     try:
         order = [*sorter.static_order()]
     except CycleError as circle:
-        return _boxes(graph, {call: key for call, key in shared.items() if key not in circle.args[1]})
+        return _boxes(
+            graph, {call: key for call, key in shared.items() if key not in circle.args[1]}
+        )
     return {key: boxes[key] for key in order}, tuple(edges)
 
 
@@ -281,7 +313,9 @@ def _in_order(graph: Graph) -> list[CallId]:
     return done
 
 
-def _groups(graph: Graph, plain: Sequence[CallId], found: Sequence[LayerWrapper]) -> dict[CallId, str]:
+def _groups(
+    graph: Graph, plain: Sequence[CallId], found: Sequence[LayerWrapper]
+) -> dict[CallId, str]:
     """Layers that are one box: those between the same wrappers, inputs excepted.
 
     That leaves no circle: whoever is behind a wrapper stays so.
@@ -297,14 +331,20 @@ def _groups(graph: Graph, plain: Sequence[CallId], found: Sequence[LayerWrapper]
     for at in reversed(order):
         own = frozenset([starts[at]] if at in starts else [])
         before[at] = own.union(*(before[user] for user, _ in graph.readers.get(at, ())))
-    between = {at: (behind[at], before[at]) for at in plain if not is_input(graph.layers[at.layer].stored)}
+    between = {
+        at: (behind[at], before[at]) for at in plain if not is_input(graph.layers[at.layer].stored)
+    }
     numbers = {key: n for n, key in enumerate(dict.fromkeys(between.values()))}
     many = {key for key, count in Counter(between.values()).items() if count > 1}
     return {at: f"\0group {numbers[key]}" for at, key in between.items() if key in many}
 
 
 def _folded(
-    graph: Graph, key: str, calls: Sequence[CallId], found: Sequence[LayerWrapper], kept: frozenset[str] | None
+    graph: Graph,
+    key: str,
+    calls: Sequence[CallId],
+    found: Sequence[LayerWrapper],
+    kept: frozenset[str] | None,
 ) -> Box:
     """The box that stands for several calls."""
     if key.startswith("\0more "):
@@ -312,9 +352,20 @@ def _folded(
         return Box(key, f"{towers} more towers", "drawn as one", "more", stands_for=towers)
     names = [*dict.fromkeys(call.layer for call in calls)]
     inner = set(calls)
-    role: Role = "tower" if key.startswith("\0tower ") else "kept" if kept is None or names[0] in kept else "group"
+    role: Role = (
+        "tower"
+        if key.startswith("\0tower ")
+        else "kept"
+        if kept is None or names[0] in kept
+        else "group"
+    )
     nodes = tuple(
-        Box(f"{c.layer} {c.rank}", c.layer, graph.layers[c.layer].class_name, "kept" if role == "kept" else "layer")
+        Box(
+            f"{c.layer} {c.rank}",
+            c.layer,
+            graph.layers[c.layer].class_name,
+            "kept" if role == "kept" else "layer",
+        )
         for c in calls
     )
     edges = dict.fromkeys(
@@ -337,12 +388,23 @@ def _schema(wrappers: Sequence[Wrapper]) -> Figure:
         edges = []
         for lane in lanes:
             nodes.append(Box(f"slice {lane}", f"slice {lane + 1}", ROWS, "slice"))
-            nodes.append(_template(wrapper, "tower")._replace(key=f"tower {lane}", inside=inside, wrapper=0))
+            nodes.append(
+                _template(wrapper, "tower")._replace(key=f"tower {lane}", inside=inside, wrapper=0)
+            )
             edges += [("batch", f"slice {lane}"), (f"slice {lane}", f"tower {lane}")]
             edges += [(f"tower {lane}", f"merge {m}") for m in range(len(merges))]
         if len(lanes) < shown:
             more = shown - len(lanes)
-            nodes.append(Box("more", f"{more} more towers", "drawn as one", "more", stands_for=more, wrapper=0))
+            nodes.append(
+                Box(
+                    "more",
+                    f"{more} more towers",
+                    "drawn as one",
+                    "more",
+                    stands_for=more,
+                    wrapper=0,
+                )
+            )
             edges += [("batch", "more"), *(("more", f"merge {m}") for m in range(len(merges)))]
         nodes += [Box(f"merge {m}", name, "merge", "merge") for m, name in enumerate(merges)]
         inside = Figure(wrapper.name or "before", tuple(nodes), tuple(edges), len(nodes))

@@ -28,7 +28,9 @@ class PlacedFigure(NamedTuple):
 
 
 def place(
-    widths: Mapping[str, float], edges: Iterable[tuple[str, str]], groups: Iterable[Sequence[str]] = ()
+    widths: Mapping[str, float],
+    edges: Iterable[tuple[str, str]],
+    groups: Iterable[Sequence[str]] = (),
 ) -> PlacedFigure:
     """The layout of boxes of these widths, which come in an order in which each follows those that it reads.
 
@@ -46,11 +48,17 @@ def place(
     left = min((x - widths.get(k, LANE) / 2 for k, x in middles.items()), default=0.0)
     width = max((x + widths.get(k, LANE) / 2 for k, x in middles.items()), default=0.0) - left
     at = {key: (middles[key] - left, rows_of[key] * ROW + BOX / 2) for key in middles}
-    routes = {edge: _route([at[key] for key in chain]) for edge, chain in zip(edges, chains, strict=True)}
-    return PlacedFigure({key: at[key] for key in widths}, routes, width, (len(rows) - 1) * ROW + BOX)
+    routes = {
+        edge: _route([at[key] for key in chain]) for edge, chain in zip(edges, chains, strict=True)
+    }
+    return PlacedFigure(
+        {key: at[key] for key in widths}, routes, width, (len(rows) - 1) * ROW + BOX
+    )
 
 
-def _rows_of(keys: Sequence[str], edges: Iterable[tuple[str, str]], groups: Sequence[Sequence[str]]) -> dict[str, int]:
+def _rows_of(
+    keys: Sequence[str], edges: Iterable[tuple[str, str]], groups: Sequence[Sequence[str]]
+) -> dict[str, int]:
     """Row by key: one below the lowest that it reads, a group's below all that it reads.
 
     An input sits right above the box that it feeds, unless it belongs to a group.
@@ -86,7 +94,9 @@ def _with_points(rows: dict[str, int], edges: Sequence[tuple[str, str]]) -> list
     return chains
 
 
-def _neighbours(chains: Iterable[Sequence[str]]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+def _neighbours(
+    chains: Iterable[Sequence[str]],
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """Above and below, by key."""
     above: dict[str, list[str]] = {}
     below: dict[str, list[str]] = {}

@@ -55,12 +55,23 @@ def render(drawing: Drawing, title: str) -> str:
             return None
         return opened.setdefault(id(node.inside), (f"layers-{len(opened) + 1}", node))[0]
 
-    figures = [_figure(f, link) for f in (*drawing.before, *([drawing.after] if drawing.after else []))]
+    figures = [
+        _figure(f, link) for f in (*drawing.before, *([drawing.after] if drawing.after else []))
+    ]
     told = f"<p>{text(drawing.refusal)}</p>" if drawing.refusal else ""
     hint = "<p>Boxes with layers inside open on a click.</p>" if opened else ""
     sections = [*_details(opened, link)]
     body = "\n".join(
-        [f"<h1>{text(title)}</h1>", told, hint, _legend(drawing), "<main>", *figures, "</main>", *sections]
+        [
+            f"<h1>{text(title)}</h1>",
+            told,
+            hint,
+            _legend(drawing),
+            "<main>",
+            *figures,
+            "</main>",
+            *sections,
+        ]
     )
     return page(title, body, STYLE, SCRIPT)
 

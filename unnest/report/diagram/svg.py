@@ -77,12 +77,16 @@ def render(drawing: Drawing, title: str) -> str:
     ]
     x = MARGIN
     for figure, layout in zip(figures, places, strict=True):
-        parts.append(f'<text class="t" x="{x:.0f}" y="{MARGIN + 6:.0f}">{text(short(figure.title))}</text>')
+        parts.append(
+            f'<text class="t" x="{x:.0f}" y="{MARGIN + 6:.0f}">{text(short(figure.title))}</text>'
+        )
         own = _wide(figure, layout)
         parts.append(f'<g transform="translate({x + (own - layout.width) / 2:.1f} {HEAD:.0f})">')
         parts += [*_drawn(figure, layout, lambda _: None), "</g>"]
         x += own + BETWEEN
-    parts.append(f'<g transform="translate({MARGIN:.0f} {height - MARGIN - deep + 8:.0f})">{keys}</g>')
+    parts.append(
+        f'<g transform="translate({MARGIN:.0f} {height - MARGIN - deep + 8:.0f})">{keys}</g>'
+    )
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -131,7 +135,9 @@ def caption(node: Box) -> str:
         return "each as the others, not drawn"
     if node.kind == "layers":
         return f"{node.stands_for:,} layers"
-    part = {"slice": "slice", "tower": "tower", "merge": "merge", "kept": "", "input": ""}.get(node.role, "")
+    part = {"slice": "slice", "tower": "tower", "merge": "merge", "kept": "", "input": ""}.get(
+        node.role, ""
+    )
     inside = f"{node.inside.layers:,} layers" if node.inside is not None else ""
     return " · ".join(dict.fromkeys(fact for fact in (node.kind, part, inside) if fact))
 

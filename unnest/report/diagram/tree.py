@@ -19,7 +19,9 @@ LISTED = 6
 SHORTEST = 8
 
 #: Lines for terminals that have letters only.
-ASCII = str.maketrans({"─": "-", "┬": "+", "├": "+", "└": "+", "┤": "+", "┘": "+", "┆": ":", "…": "~", "·": "-"})
+ASCII = str.maketrans(
+    {"─": "-", "┬": "+", "├": "+", "└": "+", "┤": "+", "┘": "+", "┆": ":", "…": "~", "·": "-"}
+)
 
 
 def lines(drawing: Drawing, width: int) -> Iterator[Line]:
@@ -50,7 +52,9 @@ def _wrapper(figure: Figure, towers: Sequence[Box], width: int) -> Iterator[Line
         [towers[0].name],
         [", ".join(node.name for node in merges)],
     ]
-    source, cut, tower, merge = _fitted([max(map(plain, column), key=len) for column in columns], width - 16)
+    source, cut, tower, merge = _fitted(
+        [max(map(plain, column), key=len) for column in columns], width - 16
+    )
     first = next(i for i, (_, t) in enumerate(lanes) if t.role == "tower")
     for number, (slices, node) in enumerate(lanes):
         left, right = _joints(number, len(lanes))
@@ -60,8 +64,17 @@ def _wrapper(figure: Figure, towers: Sequence[Box], width: int) -> Iterator[Line
             line = [(" " * (source + 2), None), ("┆", None), (f"  {node.name}", "more")]
         else:
             names = ", ".join(n.name for n in slices)
-            line += [("─ ", None), (_cell(names, cut), "slice"), (" ── ", None)] if cut else [("─ ", None)]
-            line += [(_cell(node.name, tower).rstrip() if not merges else _cell(node.name, tower), "tower")]
+            line += (
+                [("─ ", None), (_cell(names, cut), "slice"), (" ── ", None)]
+                if cut
+                else [("─ ", None)]
+            )
+            line += [
+                (
+                    _cell(node.name, tower).rstrip() if not merges else _cell(node.name, tower),
+                    "tower",
+                )
+            ]
             line += [(f" ─{right}", None)] if merges else []
             if number == first and merges:
                 line += [("─ ", None), (_cell(columns[3][0], merge).rstrip(), "merge")]
@@ -79,7 +92,9 @@ def _joints(number: int, count: int) -> tuple[str, str]:
     return ("└", "┘") if number == count - 1 else ("├", "┤")
 
 
-def _operands(merges: Sequence[Box], reads: dict[str, list[str]], nodes: dict[str, Box]) -> Iterator[Box]:
+def _operands(
+    merges: Sequence[Box], reads: dict[str, list[str]], nodes: dict[str, Box]
+) -> Iterator[Box]:
     """Return the operands of the first merge, in its order, through the merges that it joins in turn."""
     waiting = [merges[0].key] if merges else []
     done: set[str] = set()
@@ -104,7 +119,9 @@ def _slices(tower: Box, reads: dict[str, list[str]], nodes: dict[str, Box]) -> l
     return [node for key, node in nodes.items() if key in keys]
 
 
-def _sources(towers: Sequence[Box], reads: dict[str, list[str]], nodes: dict[str, Box]) -> list[str]:
+def _sources(
+    towers: Sequence[Box], reads: dict[str, list[str]], nodes: dict[str, Box]
+) -> list[str]:
     waiting = [key for tower in towers for key in reads.get(tower.key, [])]
     sources: dict[str, None] = {}
     while waiting:

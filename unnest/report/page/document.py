@@ -12,8 +12,22 @@ from unnest.report import json as json_report
 from unnest.report import text as lines
 from unnest.report.diagram import svg
 from unnest.report.diagram.drawing import Drawing
-from unnest.report.load_hint import fix_command, keras_3_answer, keras_3_command, whole_model_command
-from unnest.report.model_view import Histogram, LayerFacts, LayerPath, ModelView, Side, Totals, dtype_name, shape_text
+from unnest.report.load_hint import (
+    fix_command,
+    keras_3_answer,
+    keras_3_command,
+    whole_model_command,
+)
+from unnest.report.model_view import (
+    Histogram,
+    LayerFacts,
+    LayerPath,
+    ModelView,
+    Side,
+    Totals,
+    dtype_name,
+    shape_text,
+)
 from unnest.report.page.pictures import Pictures, shorten, shorten_all
 from unnest.report.result import Report, Result
 
@@ -48,12 +62,20 @@ def document(reports: Sequence[Report]) -> dict[str, Any]:
     }
 
 
-def _rows(reports: Sequence[Report], defaults: Mapping[str, Any], pictures: Pictures | None) -> list[dict[str, Any]]:
+def _rows(
+    reports: Sequence[Report], defaults: Mapping[str, Any], pictures: Pictures | None
+) -> list[dict[str, Any]]:
     """Return a row a model, trouble first: its entry of the JSON report without what equals the defaults."""
     drawn: dict[Drawing, list[int] | None] = {}
     left, rows = BOXES, []
-    for report in sorted(reports, key=lambda report: [*lines.KINDS].index(lines.STATES[lines.done(report)])):
-        entry = {key: shorten_all(value) for key, value in json_report.entry(report).items() if value != defaults[key]}
+    for report in sorted(
+        reports, key=lambda report: [*lines.KINDS].index(lines.STATES[lines.done(report)])
+    ):
+        entry = {
+            key: shorten_all(value)
+            for key, value in json_report.entry(report).items()
+            if value != defaults[key]
+        }
         row: dict[str, Any] = {"entry": entry, "state": lines.done(report), "steps": _steps(report)}
         if (answer := keras_3_answer(report)) is not None:
             row["keras_3"] = shorten(answer)
@@ -109,7 +131,8 @@ class _Facts:
         pictures.places.clear()
         figure = None if side.figure is None else pictures.add(side.figure, numbers)
         layers = [
-            [[shorten(name) for name in path], number, *_place(path, pictures)] for path, number in numbers.items()
+            [[shorten(name) for name in path], number, *_place(path, pictures)]
+            for path, number in numbers.items()
         ]
         return {"totals": _totals(side.totals), "figure": figure, "layers": layers}
 
@@ -136,7 +159,13 @@ class _Facts:
         if tensor not in self._weight_numbers:
             self._weight_numbers[tensor] = len(self.weights)
             found = None if tensor.recipe is not None else self._histograms.get(tensor.ref)
-            row = [shorten(tensor.name), shape_text(tensor.shape), dtype_name(tensor.dtype), tensor.size, tensor.nbytes]
+            row = [
+                shorten(tensor.name),
+                shape_text(tensor.shape),
+                dtype_name(tensor.dtype),
+                tensor.size,
+                tensor.nbytes,
+            ]
             self.weights.append([*row, None if found is None else found._asdict()])
         return self._weight_numbers[tensor]
 
@@ -146,4 +175,8 @@ def _place(path: LayerPath, pictures: Pictures) -> Iterable[int]:
 
 
 def _totals(totals: Totals) -> dict[str, Any]:
-    return {**totals._asdict(), "inputs": [*map(shorten, totals.inputs)], "outputs": [*map(shorten, totals.outputs)]}
+    return {
+        **totals._asdict(),
+        "inputs": [*map(shorten, totals.inputs)],
+        "outputs": [*map(shorten, totals.outputs)],
+    }

@@ -51,11 +51,16 @@ class Pictures:
 
     def _number_of(self, figure: Figure) -> int:
         if id(figure) not in self._numbers:
-            self._numbers[id(figure)] = len(self.figures), figure  # held, so that no other gets its identity
+            self._numbers[id(figure)] = (
+                len(self.figures),
+                figure,
+            )  # held, so that no other gets its identity
             self.figures.append(None)
         return self._numbers[id(figure)][0]
 
-    def _placed(self, at: int, figure: Figure, path: LayerPath, facts: Mapping[LayerPath, int]) -> dict[str, Any]:
+    def _placed(
+        self, at: int, figure: Figure, path: LayerPath, facts: Mapping[LayerPath, int]
+    ) -> dict[str, Any]:
         layout = svg.place_boxes(figure)
         numbers = {box.key: number for number, box in enumerate(figure.nodes)}
         boxes = []
@@ -75,7 +80,13 @@ class Pictures:
         ]
         title = shorten(figure.title)
         frames = [*_frames(figure, boxes)]
-        return {"title": title, "boxes": boxes, "edges": edges, "frames": frames, "layers": _layer_count(figure)}
+        return {
+            "title": title,
+            "boxes": boxes,
+            "edges": edges,
+            "frames": frames,
+            "layers": _layer_count(figure),
+        }
 
 
 def _layer_count(figure: Figure) -> int:
@@ -105,7 +116,14 @@ def _frames(figure: Figure, boxes: list[list[Any]]) -> Iterator[list[Any]]:
         towers = [figure.nodes[number] for number in members]
         count = sum(tower.stands_for if tower.role == "more" else 1 for tower in towers)
         label = f"{count:,} tower{'' if count == 1 else 's'}, one set of weights"
-        yield [round(left - FRAME), round(top - FRAME), round(right + FRAME), round(bottom + FRAME), label, members]
+        yield [
+            round(left - FRAME),
+            round(top - FRAME),
+            round(right + FRAME),
+            round(bottom + FRAME),
+            label,
+            members,
+        ]
 
 
 #: Letters of a name in a graph or a table, and of any other text.

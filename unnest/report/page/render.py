@@ -41,7 +41,9 @@ def render(reports: Sequence[Report]) -> str:
 </noscript>
 <script type="application/json" id="data">{_inert(document(reports))}</script>"""
     command = "fix" if is_fix else "inspect"
-    return page(f"{title} - unnest {command}", body, _asset("page.css"), _library(), _script(), head=MARK)
+    return page(
+        f"{title} - unnest {command}", body, _asset("page.css"), _library(), _script(), head=MARK
+    )
 
 
 def is_page(beginning: bytes) -> bool:
@@ -57,19 +59,32 @@ def _inert(data: object) -> str:
 
 def _plain_rows(reports: Sequence[Report]) -> Iterator[str]:
     """Yield a row a model for browsers without scripts, trouble first."""
-    for report in sorted(reports, key=lambda report: [*lines.KINDS].index(lines.STATES[lines.done(report)])):
+    for report in sorted(
+        reports, key=lambda report: [*lines.KINDS].index(lines.STATES[lines.done(report)])
+    ):
         state = lines.done(report)
-        cells = [f'<td class="state">{state}</td>', f'<td class="path">{text(shorten(report.path))}</td>']
+        cells = [
+            f'<td class="state">{state}</td>',
+            f'<td class="path">{text(shorten(report.path))}</td>',
+        ]
         if isinstance(report, Result):
-            cells.append(f'<td class="path">{text(shorten(report.output or "") if not report.error else "")}</td>')
+            cells.append(
+                f'<td class="path">{text(shorten(report.output or "") if not report.error else "")}</td>'
+            )
         cells.append(f"<td>{text(shorten('; '.join(lines.facts(report)), 500))}</td>")
         yield f'<tr class="{lines.STATES[state]}">{"".join(cells)}</tr>'
 
 
 def _library() -> str:
     """The table library under its licence, without the line that makes a browser look for its source map."""
-    code = [line for line in _asset(f"vendor/{LIBRARY}").splitlines() if not line.startswith("//# sourceMappingURL")]
-    return f"/*\nTanStack Table 8.21.3\n\n{_asset(f'vendor/{LICENSE}').strip()}\n*/\n" + "\n".join(code)
+    code = [
+        line
+        for line in _asset(f"vendor/{LIBRARY}").splitlines()
+        if not line.startswith("//# sourceMappingURL")
+    ]
+    return f"/*\nTanStack Table 8.21.3\n\n{_asset(f'vendor/{LICENSE}').strip()}\n*/\n" + "\n".join(
+        code
+    )
 
 
 def _script() -> str:

@@ -40,7 +40,9 @@ def test_nothing_to_rename_is_the_very_object() -> None:
         (None, None),
     ],
 )
-def test_the_optimizers_class_wherever_the_version_puts_it(training: JsonObject | None, name: str | None) -> None:
+def test_the_optimizers_class_wherever_the_version_puts_it(
+    training: JsonObject | None, name: str | None
+) -> None:
     assert compile_config.optimizer_class(training) == name
 
 
@@ -75,6 +77,12 @@ def test_state_follows_its_weights(state: list[str], after: list[str]) -> None:
 
 def test_state_whose_layout_is_not_clear_is_not_guessed() -> None:
     alike = tensors("a", "b")
-    assert compile_config.reordered(tensors("m0", "v0", "m1", "v1"), alike, alike[::-1]) is None  # either layout fits
-    assert compile_config.reordered(slots("m0", "m1", "m0"), WEIGHTS, WEIGHTS[::-1]) is None  # one too many
-    assert compile_config.reordered(slots("iter", "m0", "m1"), WEIGHTS, WEIGHTS[:1]) is None  # other weights
+    assert (
+        compile_config.reordered(tensors("m0", "v0", "m1", "v1"), alike, alike[::-1]) is None
+    )  # either layout fits
+    assert (
+        compile_config.reordered(slots("m0", "m1", "m0"), WEIGHTS, WEIGHTS[::-1]) is None
+    )  # one too many
+    assert (
+        compile_config.reordered(slots("iter", "m0", "m1"), WEIGHTS, WEIGHTS[:1]) is None
+    )  # other weights

@@ -18,7 +18,10 @@ def diamond(*, swapped: bool = False) -> Graph:
 
 def test_readers_are_calls_with_the_tensor_that_they_read() -> None:
     readers = diamond().readers
-    assert readers[CallId("x", 0)] == ((CallId("a", 0), Ref("x", 0, 0)), (CallId("b", 0), Ref("x", 0, 0)))
+    assert readers[CallId("x", 0)] == (
+        (CallId("a", 0), Ref("x", 0, 0)),
+        (CallId("b", 0), Ref("x", 0, 0)),
+    )
     assert CallId("y", 0) not in readers  # the model's own outputs are nobody's reads
 
 
@@ -28,8 +31,12 @@ def test_a_call_that_reads_a_tensor_twice_is_one_reader() -> None:
     assert graph.call(CallId("y", 0)).reads == (Ref("x", 0, 0), Ref("x", 0, 0))
 
 
-@pytest.mark.parametrize(("swapped", "order"), [(False, ["x", "a", "b", "y"]), (True, ["x", "b", "a", "y"])])
-def test_layers_of_one_depth_stand_as_a_walk_back_from_the_outputs_meets_them(swapped: bool, order: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("swapped", "order"), [(False, ["x", "a", "b", "y"]), (True, ["x", "b", "a", "y"])]
+)
+def test_layers_of_one_depth_stand_as_a_walk_back_from_the_outputs_meets_them(
+    swapped: bool, order: list[str]
+) -> None:
     graph = diamond(swapped=swapped)
     assert keras_order(lambda at: graph.call(at).reads, graph.inputs, graph.outputs) == order
 
@@ -38,7 +45,11 @@ def test_a_shared_layer_stands_where_its_deepest_call_is() -> None:
     """`s` is called on x and, behind a, again: it comes before a."""
     model = functional(source(), layer("a", ["s"]), layer("s", ["x"], ["a"]), outputs=[("s", 1, 0)])
     graph = read(model)
-    assert keras_order(lambda at: graph.call(at).reads, graph.inputs, graph.outputs) == ["x", "s", "a"]
+    assert keras_order(lambda at: graph.call(at).reads, graph.inputs, graph.outputs) == [
+        "x",
+        "s",
+        "a",
+    ]
 
 
 def test_a_shallow_call_that_is_met_later_does_not_lift_a_shared_layer() -> None:
@@ -48,12 +59,26 @@ def test_a_shallow_call_that_is_met_later_does_not_lift_a_shared_layer() -> None
         layer("y", [("s", 1, 0), "b"]),
     )  # fmt: skip
     graph = read(model)
-    assert keras_order(lambda at: graph.call(at).reads, graph.inputs, graph.outputs) == ["x", "s", "c", "b", "y"]
+    assert keras_order(lambda at: graph.call(at).reads, graph.inputs, graph.outputs) == [
+        "x",
+        "s",
+        "c",
+        "b",
+        "y",
+    ]
 
 
 def test_an_input_that_nothing_reads_stands_last_among_the_outputs_depth_but_first_met() -> None:
-    graph = read(functional(source(), source("idle"), layer("y", ["x"]), inputs=[("x", 0, 0), ("idle", 0, 0)]))
-    assert keras_order(lambda at: graph.call(at).reads, graph.inputs, graph.outputs) == ["x", "idle", "y"]
+    graph = read(
+        functional(
+            source(), source("idle"), layer("y", ["x"]), inputs=[("x", 0, 0), ("idle", 0, 0)]
+        )
+    )
+    assert keras_order(lambda at: graph.call(at).reads, graph.inputs, graph.outputs) == [
+        "x",
+        "idle",
+        "y",
+    ]
 
 
 def test_a_graph_of_20_000_layers_is_ordered_without_recursion() -> None:

@@ -24,7 +24,10 @@ from unnest.core.model import Ref
 def keras_3(name: str, *histories: list[Any]) -> dict[str, Any]:
     """A Dense layer's entry in Keras 3's form, called once on the tensors given."""
     config = {"shape": [None, 4], "dtype": "float32"}
-    tensors = [{"class_name": "__keras_tensor__", "config": {**config, "keras_history": h}} for h in histories]
+    tensors = [
+        {"class_name": "__keras_tensor__", "config": {**config, "keras_history": h}}
+        for h in histories
+    ]
     node = {"args": tensors, "kwargs": {}}
     return {**layer(name), "module": "keras.layers", "inbound_nodes": [node]}
 
@@ -35,12 +38,16 @@ def test_keras_1_nodes_have_no_arguments() -> None:
 
 
 def test_keras_3_nodes_are_args_and_kwargs() -> None:
-    graph = read(functional(source(), keras_3("a", ["x", 0, 0]), keras_3("y", ["x", 0, 0], ["a", 0, 0])))
+    graph = read(
+        functional(source(), keras_3("a", ["x", 0, 0]), keras_3("y", ["x", 0, 0], ["a", 0, 0]))
+    )
     assert graph.layers["y"].calls[0].reads == (Ref("x", 0, 0), Ref("a", 0, 0))
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_calls_of_a_nested_model_are_ranked_from_0_whatever_the_file_calls_the_first(number: int) -> None:
+def test_calls_of_a_nested_model_are_ranked_from_0_whatever_the_file_calls_the_first(
+    number: int,
+) -> None:
     inner = nested(functional(source(), layer("y", ["x"]), name="inner"), ["x"])
     graph = read(functional(source(), inner, layer("y", [("inner", number, 0)])))
     assert graph.layers["y"].calls[0].reads == (Ref("inner", 0, 0),)
@@ -59,7 +66,10 @@ def test_a_sequential_is_a_chain_in_a_dict_as_in_a_bare_list() -> None:
     configs: list[Any] = [{"name": "s", "layers": entries}, entries]
     for config in configs:
         graph = read({"class_name": "Sequential", "config": config})
-        assert [call.reads for layer in graph.layers.values() for call in layer.calls] == [(), (Ref("a", 0, 0),)]
+        assert [call.reads for layer in graph.layers.values() for call in layer.calls] == [
+            (),
+            (Ref("a", 0, 0),),
+        ]
         assert graph.outputs == (Ref("b", 0, 0),)
         assert graph.sequential
 
@@ -68,18 +78,41 @@ def test_a_sequential_is_a_chain_in_a_dict_as_in_a_bare_list() -> None:
     ("model", "reason"),
     [
         (functional(source(), layer("y", ["x"]), layer("y", ["x"])), "two layers are called 'y'"),
-        (functional(source(), layer("a", ["y"]), layer("y", ["a"])), "read one another in a circle"),
+        (
+            functional(source(), layer("a", ["y"]), layer("y", ["a"])),
+            "read one another in a circle",
+        ),
         (functional(source(), layer("y", [("x", 3, 0), ("x", 0, 0)])), "'x' has no call number 3"),
-        ({"class_name": "Functional", "config": {"name": "n", "layers": [source()], "output_layers": []}}, "no inputs"),
-        (functional(source(), {**layer("y"), "inbound_nodes": "x"}), "inbound_nodes that are no list"),
+        (
+            {
+                "class_name": "Functional",
+                "config": {"name": "n", "layers": [source()], "output_layers": []},
+            },
+            "no inputs",
+        ),
+        (
+            functional(source(), {**layer("y"), "inbound_nodes": "x"}),
+            "inbound_nodes that are no list",
+        ),
         ({"class_name": "Net", "config": {}}, "holds no list of layers"),
-        (functional(source(), {**layer("y", ["x"]), "class_name": {}}), "the class of 'y' is no name"),
-        (functional(source(), {**layer("y", ["x"]), "class_name": ""}), "the class of 'y' is no name"),
-        (functional(source(), layer("y", ["x"]), outputs=[["z", 0, 0]]), "output_layers names 'z', which is no layer"),
+        (
+            functional(source(), {**layer("y", ["x"]), "class_name": {}}),
+            "the class of 'y' is no name",
+        ),
+        (
+            functional(source(), {**layer("y", ["x"]), "class_name": ""}),
+            "the class of 'y' is no name",
+        ),
+        (
+            functional(source(), layer("y", ["x"]), outputs=[["z", 0, 0]]),
+            "output_layers names 'z', which is no layer",
+        ),
         (functional(source(), inputs=[["z", 0, 0]]), "input_layers names 'z', which is no layer"),
     ],
 )
-def test_what_does_not_add_up_is_no_graph_and_says_where(model: dict[str, Any], reason: str) -> None:
+def test_what_does_not_add_up_is_no_graph_and_says_where(
+    model: dict[str, Any], reason: str
+) -> None:
     with pytest.raises(NotAGraph, match=reason):
         read(model)
 
@@ -104,7 +137,10 @@ def test_a_layer_without_a_name(kind: str) -> None:
     [
         (sequential(layer("a")), True),
         ({"class_name": "Net", "config": {"layers": []}}, True),
-        ({"class_name": "Sequential", "config": []}, False),  # an empty list is no model of Keras 1's
+        (
+            {"class_name": "Sequential", "config": []},
+            False,
+        ),  # an empty list is no model of Keras 1's
         ({"class_name": "Net", "config": {"layers": [8, 8]}}, False),  # sizes, not layers
         ({"class_name": "Merge", "config": {"concat_axis": 1, "layers": [layer("a")]}}, False),
         (layer("a"), False),
@@ -135,7 +171,10 @@ def test_models_inside_a_layers_config_are_found_and_replaced_in_place() -> None
     paths = dict(children(entry))
     assert paths == {("config", "layer"): inner, ("config", "extra", 0, "deep"): inner}
     new = replace_children(entry, {("config", "extra", 0, "deep"): other})
-    assert dict(children(new)) == {("config", "layer"): inner, ("config", "extra", 0, "deep"): other}
+    assert dict(children(new)) == {
+        ("config", "layer"): inner,
+        ("config", "extra", 0, "deep"): other,
+    }
     assert dict(children(entry)) == paths  # the entry itself is left as it was
 
 

@@ -23,8 +23,17 @@ def test_another_model_may_be_entered() -> None:
     def held(each: Layer) -> JsonObject | None:
         return INNER if each.name == "y" else None
 
-    assert [leaf.path for leaf in leaves(MODEL, inner_model=lambda _: None)] == [("x",), ("inner",), ("y",)]
-    assert [leaf.path for leaf in leaves(MODEL, inner_model=held)] == [("x",), ("inner",), ("y", "a"), ("y", "b")]
+    assert [leaf.path for leaf in leaves(MODEL, inner_model=lambda _: None)] == [
+        ("x",),
+        ("inner",),
+        ("y",),
+    ]
+    assert [leaf.path for leaf in leaves(MODEL, inner_model=held)] == [
+        ("x",),
+        ("inner",),
+        ("y", "a"),
+        ("y", "b"),
+    ]
 
 
 def test_entries_of_a_layer_are_its_own() -> None:
@@ -35,7 +44,8 @@ def test_entries_of_a_layer_are_its_own() -> None:
 
 def test_weights_by_the_layer_that_owns_them() -> None:
     weights = [
-        Tensor(name, (3,), "<f4", name, owner=owner) for name, owner in (("k", ("a", "b")), ("l", ()), ("m", ("a",)))
+        Tensor(name, (3,), "<f4", name, owner=owner)
+        for name, owner in (("k", ("a", "b")), ("l", ()), ("m", ("a",)))
     ]
     owned = by_owner(weights)
     assert {name: [(t.name, t.owner) for t in own] for name, own in owned.items()} == {

@@ -49,12 +49,16 @@ def test_reads(name: str) -> None:
 def test_rewriting_changes_the_references_and_nothing_else(name: str) -> None:
     node, expected = CASES[name]
     moved = tensor_refs.rewrite(node, LAYERS, lambda ref: (ref[0], ref[1] + 5, ref[2]))
-    assert tensor_refs.reads(moved, LAYERS) == [(layer, number + 5, tensor) for layer, number, tensor in expected]
+    assert tensor_refs.reads(moved, LAYERS) == [
+        (layer, number + 5, tensor) for layer, number, tensor in expected
+    ]
     assert tensor_refs.without_tensors(moved, LAYERS) == tensor_refs.without_tensors(node, LAYERS)
 
 
 def test_a_dictionary_keeps_its_order() -> None:
-    moved: Any = tensor_refs.rewrite({"z": ["x", 0, 0], "y": ["a", 0, 0]}, LAYERS, lambda ref: (ref[0], 7, ref[2]))
+    moved: Any = tensor_refs.rewrite(
+        {"z": ["x", 0, 0], "y": ["a", 0, 0]}, LAYERS, lambda ref: (ref[0], 7, ref[2])
+    )
     assert [*moved.items()] == [("z", ["x", 7, 0]), ("y", ["a", 7, 0])]
 
 

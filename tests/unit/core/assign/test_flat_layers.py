@@ -23,7 +23,10 @@ def layers(*names: str, is_standalone: bool) -> dict[str, int]:
         ("forward_lstm_1/", "backward_lstm_1/"),
         ("lstm_cell_3/", "lstm_cell_4/"),
         ("query/", "attention_output/"),
-        ("dense_1/", "conv2d_7/"),  # a model, or a layer of somebody's own, that names nothing in it
+        (
+            "dense_1/",
+            "conv2d_7/",
+        ),  # a model, or a layer of somebody's own, that names nothing in it
         ("forward_gru/gru_cell/", "backward_gru/gru_cell/"),
     ],
 )
@@ -40,7 +43,9 @@ def test_slashes_in_the_names_of_layers() -> None:
 
 
 def test_named_parts_may_be_a_layers_own_in_tensorflow() -> None:
-    with pytest.raises(Ambiguous, match=r"^conv1/conv, conv1/bn are layers, or parts of one that is called conv1$"):
+    with pytest.raises(
+        Ambiguous, match=r"^conv1/conv, conv1/bn are layers, or parts of one that is called conv1$"
+    ):
         layers(*DENSENET, is_standalone=False)
 
 
@@ -64,7 +69,9 @@ def test_a_bidirectional_holds_a_layer_of_any_name(inner: str, is_standalone: bo
 @pytest.mark.parametrize(
     "names",
     [
-        both_ways("forward_conv", "backward_conv", "kernel", "bias"),  # two layers that are not recurrent
+        both_ways(
+            "forward_conv", "backward_conv", "kernel", "bias"
+        ),  # two layers that are not recurrent
         both_ways("forward_one", "backward_two", "kernel", "recurrent_kernel"),  # of two names
         both_ways("forward_one", "sideward_one", "kernel", "recurrent_kernel"),
     ],
@@ -82,7 +89,10 @@ def test_two_layers_of_one_scope_are_no_bidirectional(names: tuple[str, ...]) ->
         (["scope/a/kernel:0", "scope/b/kernel:0"], {"a": 1, "b": 1}),  # a scope that all share
         (["dense_1_W", "dense_1_b", "dense_2_W"], {"dense_1": 2, "dense_2": 1}),  # Keras 1
         (["bn_1_gamma", "bn_1_running_mean"], {"bn_1": 2}),
-        (["lstm_1_W_i:0", "lstm_1_b_o:0", "lstm_2_U_f:0"], {"lstm_1": 2, "lstm_2": 1}),  # a weight a gate
+        (
+            ["lstm_1_W_i:0", "lstm_1_b_o:0", "lstm_2_U_f:0"],
+            {"lstm_1": 2, "lstm_2": 1},
+        ),  # a weight a gate
         (
             ["highway_1_W_carry:0", "highway_1_W:0", "srelu_1_t_left:0", "sep_pointwise_kernel:0"],
             {"highway_1": 2, "srelu_1": 1, "sep": 1},

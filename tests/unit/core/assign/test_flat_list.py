@@ -37,7 +37,11 @@ STORED = ["a/kernel:0", "a/bias:0", "n/gamma:0", "n/beta:0", "y/kernel:0", "y/bi
 def placed(names: list[str], graph: Graph) -> dict[str, tuple[list[str], list[str]]]:
     """By layer, the names of what is trained and of the rest, layers without weights left out."""
     shares = split(tensors(*names), graph)
-    return {n: ([t.name for t in s.trained], [t.name for t in s.rest]) for n, s in shares.items() if s.tensors}
+    return {
+        n: ([t.name for t in s.trained], [t.name for t in s.rest])
+        for n, s in shares.items()
+        if s.tensors
+    }
 
 
 EXPECTED = {
@@ -67,7 +71,12 @@ TWINS = chain(dense("a", "x"), dense("b", "a"))
 @pytest.mark.parametrize(
     "names",
     [
-        ["b/kernel:0", "b/bias:0", "a/kernel:0", "a/bias:0"],  # as if a were frozen, which its config would say
+        [
+            "b/kernel:0",
+            "b/bias:0",
+            "a/kernel:0",
+            "a/bias:0",
+        ],  # as if a were frozen, which its config would say
         ["a/kernel:0", "b/bias:0", "b/kernel:0", "a/bias:0"],
         ["a/kernel:0", "b/kernel:0", "a/bias:0", "b/bias:0"],
         ["b/bias:0", "a/bias:0", "a/kernel:0", "b/kernel:0"],
@@ -77,7 +86,9 @@ def test_names_choose_between_orders_that_keras_writes_and_make_none(names: list
     assert placed(names, TWINS) == {"a": (names[:2], []), "b": (names[2:], [])}
 
 
-def test_a_layer_of_keras_has_as_many_trained_weights_as_its_config_says_whatever_names_say() -> None:
+def test_a_layer_of_keras_has_as_many_trained_weights_as_its_config_says_whatever_names_say() -> (
+    None
+):
     """Here a weight that is not trained and one that is have changed places, with their names."""
     graph = chain(layer("p", ["x"], kind="Affine"), norm("n", "p"), dense("y", "n"))
     names = ["p/w:0", "p/b:0", "n/gamma:0", "n/beta:0", "y/kernel:0", "y/bias:0", "p/shift:0", "n/moving_mean:0",
@@ -98,7 +109,9 @@ def test_the_name_of_a_dtype_is_no_layers() -> None:
 
 def test_names_tell_that_a_nested_model_was_frozen() -> None:
     """No config says so; of the two orders that Keras may have written they fit one."""
-    inner = functional(source("ix"), dense("i", "ix"), inputs=[("ix", 0, 0)], outputs=[("i", 0, 0)], name="inner")
+    inner = functional(
+        source("ix"), dense("i", "ix"), inputs=[("ix", 0, 0)], outputs=[("i", 0, 0)], name="inner"
+    )
     graph = chain(nested(inner, [("x", 0, 0)]), dense("y", "inner"))
     frozen = ["y/kernel:0", "y/bias:0", "i/kernel:0", "i/bias:0"]
     assert placed(frozen, graph) == {"inner": ([], frozen[2:]), "y": (frozen[:2], [])}
@@ -108,7 +121,9 @@ def test_names_tell_that_a_nested_model_was_frozen() -> None:
 
 def test_a_frozen_model_behind_statistics_is_not_given_them() -> None:
     """As many weights as the configs promise are trained, if `last` is not looked at."""
-    first = functional(source("ix"), norm("n", "ix"), inputs=[("ix", 0, 0)], outputs=[("n", 0, 0)], name="first")
+    first = functional(
+        source("ix"), norm("n", "ix"), inputs=[("ix", 0, 0)], outputs=[("n", 0, 0)], name="first"
+    )
     inner = functional(source("ix"), dense("i", "ix", use_bias=False), inputs=[("ix", 0, 0)], outputs=[("i", 0, 0)],
                        name="last")  # fmt: skip
     graph = chain(nested(first, ["x"]), nested(inner, ["first"]))
@@ -120,13 +135,20 @@ class TestNamesThatTwoModelsShare:
     """Of two models each with a layer `n`, one may be frozen: names and order leave both, the numbered scope one."""
 
     FIRST, LAST = (
-        functional(source("ix"), norm("n", "ix"), inputs=[("ix", 0, 0)], outputs=[("n", 0, 0)], name=name)
+        functional(
+            source("ix"), norm("n", "ix"), inputs=[("ix", 0, 0)], outputs=[("n", 0, 0)], name=name
+        )
         for name in ("first", "last")
     )
     GRAPH = chain(nested(FIRST, ["x"]), dense("y", "first"), nested(LAST, ["y"]))
     TRAINED: tuple[str, ...] = ("n/gamma:0", "n/beta:0", "y/kernel:0", "y/bias:0")
     REST: tuple[str, ...] = ("n/moving_mean:0", "n/moving_variance:0")
-    OTHERS: tuple[str, ...] = ("n_1/gamma:0", "n_1/beta:0", "n_1/moving_mean:0", "n_1/moving_variance:0")
+    OTHERS: tuple[str, ...] = (
+        "n_1/gamma:0",
+        "n_1/beta:0",
+        "n_1/moving_mean:0",
+        "n_1/moving_variance:0",
+    )
 
     def test_the_last_was_frozen(self) -> None:
         assert placed([*self.TRAINED, *self.REST, *self.OTHERS], self.GRAPH) == {
@@ -136,14 +158,19 @@ class TestNamesThatTwoModelsShare:
         }
 
     def test_none_was_frozen(self) -> None:
-        assert placed([*self.TRAINED, *self.OTHERS[:2], *self.REST, *self.OTHERS[2:]], self.GRAPH) == {
+        assert placed(
+            [*self.TRAINED, *self.OTHERS[:2], *self.REST, *self.OTHERS[2:]], self.GRAPH
+        ) == {
             "first": ([*self.TRAINED[:2]], [*self.REST]),
             "y": ([*self.TRAINED[2:]], []),
             "last": ([*self.OTHERS[:2]], [*self.OTHERS[2:]]),
         }
 
     def test_without_scopes_it_is_doubt(self) -> None:
-        names = [name.replace("/", "_") for name in (*self.TRAINED, *self.OTHERS[:2], *self.REST, *self.OTHERS[2:])]
+        names = [
+            name.replace("/", "_")
+            for name in (*self.TRAINED, *self.OTHERS[:2], *self.REST, *self.OTHERS[2:])
+        ]
         with pytest.raises(Ambiguous, match="more than one reading"):
             split(tensors(*names), self.GRAPH)
 
@@ -168,7 +195,11 @@ class TestPlacedByOrder:
 
 def test_names_that_a_wrapper_numbered_are_still_their_layers() -> None:
     numbered = [name.replace("/", "_1/", 1) for name in STORED]
-    assert {k: len(a) + len(b) for k, (a, b) in placed(numbered, CONV_NORM).items()} == {"a": 2, "n": 4, "y": 2}
+    assert {k: len(a) + len(b) for k, (a, b) in placed(numbered, CONV_NORM).items()} == {
+        "a": 2,
+        "n": 4,
+        "y": 2,
+    }
 
 
 def test_a_frozen_layers_weights_stand_with_the_rest() -> None:
@@ -181,7 +212,10 @@ def test_a_frozen_layers_weights_stand_with_the_rest() -> None:
 
 def test_a_frozen_layers_weights_stand_with_the_rest_whatever_they_are_called() -> None:
     graph = chain(dense("a", "x", trainable=False), dense("y", "a"))
-    assert placed(["v0", "v1", "v2", "v3"], graph) == {"a": ([], ["v2", "v3"]), "y": (["v0", "v1"], [])}
+    assert placed(["v0", "v1", "v2", "v3"], graph) == {
+        "a": ([], ["v2", "v3"]),
+        "y": (["v0", "v1"], []),
+    }
 
 
 def test_a_nested_models_weights_are_one_run_in_either_part() -> None:
@@ -203,19 +237,26 @@ def test_a_layer_whose_sizes_do_not_fit_is_not_given_the_weights() -> None:
 def test_weights_that_two_layers_may_own_are_refused() -> None:
     """Two layers of somebody's own, which promise nothing, and names of neither."""
     with pytest.raises(Ambiguous, match="more than one reading"):
-        split(tensors("p", "q", "r"), chain(layer("a", ["x"], kind="Mine"), layer("y", ["a"], kind="Mine")))
+        split(
+            tensors("p", "q", "r"),
+            chain(layer("a", ["x"], kind="Mine"), layer("y", ["a"], kind="Mine")),
+        )
 
 
 class TestANameInANestedModelToo:
     """What a weight is called after may be a layer inside a nested model, or the layer of that name beside it."""
 
-    INNER = functional(source(), layer("same", ["x"], kind="Gated"), name="inner", outputs=[("same", 0, 0)])
+    INNER = functional(
+        source(), layer("same", ["x"], kind="Gated"), name="inner", outputs=[("same", 0, 0)]
+    )
     NAMES = ("same/gate:0", "d/kernel:0", "d/bias:0", "same_1/gate:0")
 
     @pytest.mark.parametrize("kind", ["Gated", "BatchNormalization", "RNN"])
     def test_of_a_layer_that_may_have_weights_is_doubt(self, kind: str) -> None:
         """Of somebody's own, or of Keras's own whose config is silent."""
-        graph = chain(nested(self.INNER, ["x"]), dense("d", "inner"), layer("same", ["d"], kind=kind))
+        graph = chain(
+            nested(self.INNER, ["x"]), dense("d", "inner"), layer("same", ["d"], kind=kind)
+        )
         with pytest.raises(Ambiguous, match="more than one reading"):
             split(tensors(*self.NAMES), graph)
 
@@ -229,9 +270,13 @@ class TestANameInANestedModelToo:
 
     @pytest.mark.parametrize("kind", ["Concatenate", "Merge", "Lambda"])
     def test_of_a_layer_that_has_no_weights_is_the_nested_models(self, kind: str) -> None:
-        graph = chain(nested(self.INNER, ["x"]), dense("d", "inner"), layer("same", ["d"], kind=kind))
+        graph = chain(
+            nested(self.INNER, ["x"]), dense("d", "inner"), layer("same", ["d"], kind=kind)
+        )
         trained = {"inner": [self.NAMES[0]], "d": [*self.NAMES[1:3]]}
-        assert {name: told for name, (told, _) in placed([*self.NAMES[:3]], graph).items()} == trained
+        assert {
+            name: told for name, (told, _) in placed([*self.NAMES[:3]], graph).items()
+        } == trained
 
 
 def test_what_the_container_tells_is_taken() -> None:

@@ -24,8 +24,14 @@ def chain(*names: str, frozen: str = "") -> dict[str, Any]:
 def listed(text: str) -> Group:
     """A list of weights: `a` is kernel and bias, `n` gamma and beta, `n*` its statistics."""
     names = {"*": ("moving_mean", "moving_variance"), "n": ("gamma", "beta")}
-    parts = [(part.rstrip("*"), names.get(part[-1], names.get(part[0], ("kernel", "bias")))) for part in text.split()]
-    return Group("template", tensors(*(f"{name}/{weight}:0" for name, weights in parts for weight in weights)))
+    parts = [
+        (part.rstrip("*"), names.get(part[-1], names.get(part[0], ("kernel", "bias"))))
+        for part in text.split()
+    ]
+    return Group(
+        "template",
+        tensors(*(f"{name}/{weight}:0" for name, weights in parts for weight in weights)),
+    )
 
 
 def order(group: Group) -> list[str]:
@@ -65,7 +71,9 @@ def test_the_place_of_what_was_frozen_is_open(saved: str) -> None:
     relisted = relist([listed(saved)], chain("a", "n", "b"))
     name = saved.replace("b", "").split()[0 if saved[0] == "n" else 1]
     name = "a" if saved[0] == "n" else name
-    assert relisted.doubt.startswith(f"{name} was frozen when the weights were saved, or stood last")
+    assert relisted.doubt.startswith(
+        f"{name} was frozen when the weights were saved, or stood last"
+    )
     assert relisted.weights == (listed(saved),)
 
 

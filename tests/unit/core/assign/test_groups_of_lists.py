@@ -80,6 +80,17 @@ def test_a_nested_model_has_one_run() -> None:
     """What is trained in it first."""
     inner = chain(dense("b", "x"), norm("m", "b"))
     model = functional(source(), nested(inner, ["x"]), dense("a", "net"), outputs=[("a", 0, 0)])
-    run = ("b/kernel:0", "b/bias:0", "m/gamma:0", "m/beta:0", "m/moving_mean:0", "m/moving_variance:0")
+    run = (
+        "b/kernel:0",
+        "b/bias:0",
+        "m/gamma:0",
+        "m/beta:0",
+        "m/moving_mean:0",
+        "m/moving_variance:0",
+    )
     groups, _ = groups_of_runs(tensors(*A, *run), model, is_sorted=True)
-    assert {g.name: [t.name for t in g.tensors] for g in groups} == {"x": [], "net": [*run], "a": [*A]}
+    assert {g.name: [t.name for t in g.tensors] for g in groups} == {
+        "x": [],
+        "net": [*run],
+        "a": [*A],
+    }

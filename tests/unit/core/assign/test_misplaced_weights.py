@@ -24,7 +24,10 @@ def stored(names: Sequence[str], *more: dict[str, Any], **of_b: Any) -> Stored:
     """A model in which `nested` holds a, a model of b, c, and more."""
     inner = nested(sequential(dense("b", **of_b), name="inner"), [])
     within = nested(sequential(dense("a"), inner, dense("c"), *more, name="nested"), [])
-    groups = (Group("nested", tuple(tensors(*names))), Group("out", tuple(tensors("out/kernel:0", "out/bias:0"))))
+    groups = (
+        Group("nested", tuple(tensors(*names))),
+        Group("out", tuple(tensors("out/kernel:0", "out/bias:0"))),
+    )
     return Stored("model", sequential(within, dense("out"), name="outer"), groups=groups)
 
 
@@ -33,13 +36,30 @@ def stored(names: Sequence[str], *more: dict[str, Any], **of_b: Any) -> Stored:
     [
         (stored(FROZEN_LAST), "nested"),
         (stored(IN_ORDER), None),
-        (stored(FROZEN_LAST, trainable=False), None),  # each frozen layer says so: TensorFlow's own Keras
+        (
+            stored(FROZEN_LAST, trainable=False),
+            None,
+        ),  # each frozen layer says so: TensorFlow's own Keras
         (stored(FROZEN_LAST[:5]), None),  # a weight is missing, which is said elsewhere
         (stored(["1", "2", "3", "4", "5", "6"]), None),  # names that tell nothing
-        (stored(FROZEN_LAST, layer("own", [], kind="Own")), None),  # which may have weights, and freeze some
-        (Stored("weights", groups=stored(FROZEN_LAST).groups), None),  # whoever builds the model freezes it
+        (
+            stored(FROZEN_LAST, layer("own", [], kind="Own")),
+            None,
+        ),  # which may have weights, and freeze some
+        (
+            Stored("weights", groups=stored(FROZEN_LAST).groups),
+            None,
+        ),  # whoever builds the model freezes it
     ],
-    ids=["frozen last", "in order", "told", "incomplete", "nameless", "somebody's own", "weights alone"],
+    ids=[
+        "frozen last",
+        "in order",
+        "told",
+        "incomplete",
+        "nameless",
+        "somebody's own",
+        "weights alone",
+    ],
 )
 def test_misplaced(model: Stored, answer: str | None) -> None:
     assert misplaced(model) == answer
@@ -49,15 +69,25 @@ KERNEL, BIAS = (4, 3), (3,)
 SHAPES = {"kernel": KERNEL, "bias": BIAS}
 
 
-def with_state(*shapes: tuple[int, ...], more: Sequence[dict[str, Any]] = (), **of_b: Any) -> Stored:
+def with_state(
+    *shapes: tuple[int, ...], more: Sequence[dict[str, Any]] = (), **of_b: Any
+) -> Stored:
     """A model of two Dense layers, one of them in a model within, and what its optimizer keeps."""
     inner = nested(sequential(dense("b", **of_b), *more, name="inner"), [])
     groups = tuple(
-        Group(name, tuple(Tensor(f"{of}/{kind}:0", shape, "<f4", f"/{of}/{kind}") for kind, shape in SHAPES.items()))
+        Group(
+            name,
+            tuple(
+                Tensor(f"{of}/{kind}:0", shape, "<f4", f"/{of}/{kind}")
+                for kind, shape in SHAPES.items()
+            ),
+        )
         for name, of in (("inner", "b"), ("out", "out"))
     )
     state = tuple(Tensor(f"{k}:0", shape, "<f4", f"/state/{k}") for k, shape in enumerate(shapes))
-    return Stored("model", sequential(inner, dense("out"), name="outer"), groups=groups, optimizer=state)
+    return Stored(
+        "model", sequential(inner, dense("out"), name="outer"), groups=groups, optimizer=state
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,7 +100,10 @@ def with_state(*shapes: tuple[int, ...], more: Sequence[dict[str, Any]] = (), **
         (with_state((), (9, 9)), False),  # which optimizer's it is, nobody knows
         (with_state(()), False),
         (with_state(), False),
-        (with_state((), KERNEL, BIAS, more=[layer("own", [], kind="Own")]), True),  # it has no weights here
+        (
+            with_state((), KERNEL, BIAS, more=[layer("own", [], kind="Own")]),
+            True,
+        ),  # it has no weights here
         (Stored("weights", groups=with_state().groups), False),
     ],
     ids=[
@@ -85,7 +118,9 @@ def with_state(*shapes: tuple[int, ...], more: Sequence[dict[str, Any]] = (), **
         "weights",
     ],
 )
-def test_states_of_fewer_weights_than_are_trained_when_it_is_loaded(model: Stored, answer: bool) -> None:
+def test_states_of_fewer_weights_than_are_trained_when_it_is_loaded(
+    model: Stored, answer: bool
+) -> None:
     assert is_state_of_fewer(model) is answer
 
 
@@ -116,5 +151,7 @@ def twice(names: Sequence[str], contents: Any = "model") -> Stored:
     ],
     ids=["once", "at both places", "of another name", "weights alone", "without a graph"],
 )
-def test_weights_that_layers_share_and_that_are_listed_once(model: Stored, answer: str | None) -> None:
+def test_weights_that_layers_share_and_that_are_listed_once(
+    model: Stored, answer: str | None
+) -> None:
     assert stored_once(model) == answer

@@ -25,7 +25,11 @@ def claimant(entry: dict[str, Any]) -> OwnerCandidate:
 
 
 INNER = functional(
-    source(), dense("i"), layer("n", ["i"], kind="BatchNormalization", **NORM), outputs=[("n", 0, 0)], name="inner"
+    source(),
+    dense("i"),
+    layer("n", ["i"], kind="BatchNormalization", **NORM),
+    outputs=[("n", 0, 0)],
+    name="inner",
 )
 
 
@@ -56,9 +60,19 @@ def test_what_a_config_promises(entry: dict[str, Any], counts: tuple[int, int]) 
         (nested(INNER, ["x"]), 0, 6, True),
         (nested(INNER, ["x"]), 3, 3, False),
     ],
-    ids=["as promised", "not frozen", "one too many", "nobody knows", "a model", "a frozen model", "half a layer"],
+    ids=[
+        "as promised",
+        "not frozen",
+        "one too many",
+        "nobody knows",
+        "a model",
+        "a frozen model",
+        "half a layer",
+    ],
 )
-def test_what_keras_can_have_stored(entry: dict[str, Any], trained: int, rest: int, may: bool) -> None:
+def test_what_keras_can_have_stored(
+    entry: dict[str, Any], trained: int, rest: int, may: bool
+) -> None:
     assert claimant(entry).may_own(trained, rest) is may
 
 
@@ -77,10 +91,22 @@ def test_whose_names_weights_bear() -> None:
 
 
 COUNTED_FROM_ONE = [
-    ("from one", ["dense_1/kernel:0", "dense_1/bias:0", "dense/kernel:0", "dense/bias:0"], [1, 1, 0, 0]),
-    ("as they are", ["dense_1/kernel:0", "dense_1/bias:0", "dense_2/kernel:0", "dense_2/bias:0"], [0, 0, 1, 1]),
+    (
+        "from one",
+        ["dense_1/kernel:0", "dense_1/bias:0", "dense/kernel:0", "dense/bias:0"],
+        [1, 1, 0, 0],
+    ),
+    (
+        "as they are",
+        ["dense_1/kernel:0", "dense_1/bias:0", "dense_2/kernel:0", "dense_2/bias:0"],
+        [0, 0, 1, 1],
+    ),
     ("one missing", ["dense_1/kernel:0", "dense_1/bias:0", "dense/kernel:0"], [0, 0, None]),
-    ("one of another", ["dense_1/kernel:0", "dense_1/bias:0", "dense/kernel:0", "other/bias:0"], [0, 0, None, None]),
+    (
+        "one of another",
+        ["dense_1/kernel:0", "dense_1/bias:0", "dense/kernel:0", "other/bias:0"],
+        [0, 0, None, None],
+    ),
 ]
 
 
@@ -107,7 +133,9 @@ OF_MINE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("names", "owners"), [row[1:] for row in OF_MINE], ids=[row[0] for row in OF_MINE])
+@pytest.mark.parametrize(
+    ("names", "owners"), [row[1:] for row in OF_MINE], ids=[row[0] for row in OF_MINE]
+)
 def test_so_they_may_be_beside_layers_of_somebody_s_own(names: list[str], owners: str) -> None:
     """Whose configs do not tell how many weights they have."""
     mine = layer("scale_1", ["x"], kind="Scale")
@@ -129,7 +157,10 @@ def test_layers_without_names_bear_those_of_their_class() -> None:
         first: "dense_4",
         second: "dense_7",
     }
-    for names in (["dense_7/kernel:0", "dense_4/kernel:0"], ["dense_4/kernel:0"]):  # out of order; one for two
+    for names in (
+        ["dense_7/kernel:0", "dense_4/kernel:0"],
+        ["dense_4/kernel:0"],
+    ):  # out of order; one for two
         assert names_of_nameless(tensors(*names), model) == {}
 
 
@@ -141,7 +172,10 @@ def both_ways(name: str, inner: str) -> dict[str, Any]:
 @pytest.mark.parametrize("inner", ["lstm_1", "forward_lstm_1"])  # Keras 1.2.2, Keras 1.2.0
 def test_both_directions_are_the_bidirectional_s(inner: str) -> None:
     """Whether its config calls the layer that it holds by its own name, or as the one of its two that runs forward."""
-    layers = [OwnerCandidate.of(each, "") for each in graph_of(both_ways("b", inner), dense("d")).layers.values()]
+    layers = [
+        OwnerCandidate.of(each, "")
+        for each in graph_of(both_ways("b", inner), dense("d")).layers.values()
+    ]
     names = [each.name for each in layers]
     weights = tensors("forward_lstm_1_W_i:0", "backward_lstm_1_W_i:0", "d_W:0")
     claims = name_claims(weights, layers)

@@ -11,7 +11,11 @@ from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.assign.owner_candidates import OwnerCandidate, name_claims
 from unnest.core.assign.partition_search import Rules, Search
 
-ENTRIES = [layer("a", ["x"], **DENSE), layer("mine", ["a"], kind="Mine"), layer("y", ["mine"], **DENSE)]
+ENTRIES = [
+    layer("a", ["x"], **DENSE),
+    layer("mine", ["a"], kind="Mine"),
+    layer("y", ["mine"], **DENSE),
+]
 LAYERS = [
     OwnerCandidate.of(each, "")
     for each in read(functional(source(), *ENTRIES, outputs=[("y", 0, 0)])).layers.values()

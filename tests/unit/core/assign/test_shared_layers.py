@@ -23,7 +23,9 @@ def norm(name: str, before: str) -> dict[str, Any]:
 
 def model(name: str, *layers: dict[str, Any]) -> dict[str, Any]:
     """A nested model of layers that read one another in a row, called on `x`."""
-    return nested(functional(source(), *layers, outputs=[(layers[-1]["name"], 0, 0)], name=name), ["x"])
+    return nested(
+        functional(source(), *layers, outputs=[(layers[-1]["name"], 0, 0)], name=name), ["x"]
+    )
 
 
 def template(*models: dict[str, Any]) -> Graph:
@@ -32,7 +34,16 @@ def template(*models: dict[str, Any]) -> Graph:
 
 ONE = model("one", dense("both", "x"), norm("n", "both"))
 OTHER = model("other", dense("both", "x"), dense("y", "both"))
-ONCE = ["both/kernel:0", "both/bias:0", "n/gamma:0", "n/beta:0", "y/kernel:0", "y/bias:0", "n/mean:0", "n/variance:0"]
+ONCE = [
+    "both/kernel:0",
+    "both/bias:0",
+    "n/gamma:0",
+    "n/beta:0",
+    "y/kernel:0",
+    "y/bias:0",
+    "n/mean:0",
+    "n/variance:0",
+]
 AT_BOTH = [*ONCE[:4], "both/kernel:0", "both/bias:0", *ONCE[4:]]
 
 
@@ -54,9 +65,15 @@ def test_list_of_every_place_stays() -> None:
     [
         (ONCE[1:], (ONE, OTHER)),  # one weight less
         (["b/kernel:0", *ONCE[1:]], (ONE, OTHER)),  # another layer's, by its name
-        (ONCE, (ONE, model("other", dense("both", "x", units=5), dense("y", "both")))),  # not the same layer
+        (
+            ONCE,
+            (ONE, model("other", dense("both", "x", units=5), dense("y", "both"))),
+        ),  # not the same layer
         (ONCE, (ONE, model("other", dense("alone", "x"), dense("y", "alone")))),  # nor called so
-        (ONCE, (ONE, OTHER, model("third", dense("both", "x"), layer("c", ["both"], kind="Custom")))),  # who knows
+        (
+            ONCE,
+            (ONE, OTHER, model("third", dense("both", "x"), layer("c", ["both"], kind="Custom"))),
+        ),  # who knows
     ],
     ids=["a weight less", "another's name", "another config", "another layer", "untold weights"],
 )
@@ -67,7 +84,12 @@ def test_doubtful_list_stays(names: list[str], models: tuple[dict[str, Any], ...
 def applying(name: str, before: str) -> dict[str, Any]:
     """A TimeDistributed layer over a model of two layers of one shape with statistics between them."""
     inner = functional(
-        source(), dense("d", "x"), norm("n", "d"), dense("e", "n"), outputs=[("e", 0, 0)], name="each_step"
+        source(),
+        dense("d", "x"),
+        norm("n", "d"),
+        dense("e", "n"),
+        outputs=[("e", 0, 0)],
+        name="each_step",
     )
     return layer(name, [before], kind="TimeDistributed", layer=inner)
 
@@ -75,9 +97,14 @@ def applying(name: str, before: str) -> dict[str, Any]:
 @pytest.mark.parametrize("prefix", ["", "each_step/"])  # as tf.keras and Keras 3 call them
 def test_model_that_two_layers_apply(prefix: str) -> None:
     """Both have the whole list, in the order of the model's own; nobody looks for another reading of the two."""
-    own = [f"{prefix}{name}" for name in ("d/k", "d/b", "n/gamma", "n/beta", "e/k", "e/b", "n/mean", "n/variance")]
+    own = [
+        f"{prefix}{name}"
+        for name in ("d/k", "d/b", "n/gamma", "n/beta", "e/k", "e/b", "n/mean", "n/variance")
+    ]
     shares = split(tensors(*own), template(applying("a", "x"), applying("b", "a")))
-    assert {name: [t.name for t in share.tensors] for name, share in shares.items() if share.tensors} == {
+    assert {
+        name: [t.name for t in share.tensors] for name, share in shares.items() if share.tensors
+    } == {
         "a": own,
         "b": own,
     }
@@ -86,5 +113,7 @@ def test_model_that_two_layers_apply(prefix: str) -> None:
 def test_owners_are_told() -> None:
     """The layer at each place, behind the models that lead to it."""
     found = at_every_place(tensors(*ONCE), template(ONE, OTHER))
-    assert [t.owner for t in found if t.name.startswith("both")] == [("one", "both")] * 2 + [("other", "both")] * 2
+    assert [t.owner for t in found if t.name.startswith("both")] == [("one", "both")] * 2 + [
+        ("other", "both")
+    ] * 2
     assert [t.name for t in found if not t.trained] == ["n/mean:0", "n/variance:0"]

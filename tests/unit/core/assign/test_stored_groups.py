@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from tests.unit.core.build import functional, layer, nested, sequential, source
-from unnest.core.assign.stored_groups import group_names, grouped_layers, layer_name_by_group, without_operations
+from unnest.core.assign.stored_groups import (
+    group_names,
+    grouped_layers,
+    layer_name_by_group,
+    without_operations,
+)
 from unnest.core.model import Group, Tensor
 
 
@@ -20,15 +25,25 @@ def test_groups_of_a_sequential_go_by_their_place() -> None:
     groups = [Group(name, ()) for name in ("a", "model_7", "c")]
     assert layer_name_by_group(model, groups) == {"a": "a", "model_7": "sequential_1", "c": "c"}
     assert layer_name_by_group(model, groups[:2]) == {}
-    assert layer_name_by_group(functional(source(), nested(sequential(layer("a"), name="y"), ["x"])), groups) == {}
+    assert (
+        layer_name_by_group(
+            functional(source(), nested(sequential(layer("a"), name="y"), ["x"])), groups
+        )
+        == {}
+    )
 
 
 def test_branches_of_a_merge_have_groups_of_their_own() -> None:
     """Keras 1's Sequential that begins with a Merge of models."""
-    branches = [sequential(layer("a")), functional(source(), layer("b", ["x"]), outputs=[("b", 0, 0)])]
+    branches = [
+        sequential(layer("a")),
+        functional(source(), layer("b", ["x"]), outputs=[("b", 0, 0)]),
+    ]
     merge = layer("m", kind="Merge", concat_axis=-1, layers=branches)
     assert list(grouped_layers(sequential(merge, layer("c")))) == ["a", "x", "b", "c"]
-    assert list(grouped_layers(sequential(layer("m", kind="Merge", mode="concat"), layer("c")))) == ["m", "c"]
+    assert list(
+        grouped_layers(sequential(layer("m", kind="Merge", mode="concat"), layer("c")))
+    ) == ["m", "c"]
 
 
 def test_operations_of_keras_3_have_no_groups() -> None:

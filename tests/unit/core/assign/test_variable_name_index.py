@@ -6,14 +6,24 @@ import pytest
 
 from tests.unit.core.assign.test_variable_names import DENSE, layer, model, variables
 from unnest.core.architecture import read
-from unnest.core.assign.variable_name_index import MAX_PARTS, Bearers, is_satellite, optimizer_state, without_numbers
+from unnest.core.assign.variable_name_index import (
+    MAX_PARTS,
+    Bearers,
+    is_satellite,
+    optimizer_state,
+    without_numbers,
+)
 from unnest.core.assign.variable_names import CheckpointVariables
 from unnest.core.keras_facts.optimizer_classes import slot_order
 from unnest.core.keras_facts.weight_order import Variable
 
 INNER = {"class_name": "LSTM", "config": {"name": "inner", **DENSE}}
 LAYERS = read(
-    model(layer("Dense", "d", DENSE), layer("Dense", "d_e", DENSE), layer("Bidirectional", "bi", {"layer": INNER}))
+    model(
+        layer("Dense", "d", DENSE),
+        layer("Dense", "d_e", DENSE),
+        layer("Bidirectional", "bi", {"layer": INNER}),
+    )
 ).layers
 
 
@@ -64,7 +74,9 @@ def test_numbers_behind_a_name() -> None:
 
 def test_slots() -> None:
     """Slot after slot but for Ftrl; none of an optimizer that nobody knows."""
-    names = "d/kernel d/bias opt/iter opt/beta " + " ".join(f"opt/d/{w}/{s}" for w in ("bias", "kernel") for s in "vm")
+    names = "d/kernel d/bias opt/iter opt/beta " + " ".join(
+        f"opt/d/{w}/{s}" for w in ("bias", "kernel") for s in "vm"
+    )
     known = CheckpointVariables("ckpt", variables(names))
     groups = known.groups(model(layer("Dense", "d", DENSE)))
     assert [t.ref for t in optimizer_state(known.variables, groups) or ()] == [
@@ -73,7 +85,10 @@ def test_slots() -> None:
     assert slot_order({"linear", "accumulator"}) == ("accumulator", "linear")
     assert slot_order({"m", "memory"}) is None
     strange = CheckpointVariables("ckpt", variables(names.replace("/v", "/memory")))
-    assert optimizer_state(strange.variables, strange.groups(model(layer("Dense", "d", DENSE)))) is None
+    assert (
+        optimizer_state(strange.variables, strange.groups(model(layer("Dense", "d", DENSE))))
+        is None
+    )
 
 
 def test_two_optimizers_are_none_for_certain() -> None:

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.build import DENSE, NORM, functional, layer, nested, sequential, source, tensors
+from tests.unit.core.build import (
+    DENSE,
+    NORM,
+    functional,
+    layer,
+    nested,
+    sequential,
+    source,
+    tensors,
+)
 from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.assign.weight_checks import check_architecture
 from unnest.core.model import Group
@@ -22,13 +31,22 @@ def norm(name: str, *before: str, **config: Any) -> dict[str, Any]:
 
 def weights(**names: str) -> list[Group]:
     """Groups in order: `a="kernel bias"`; kernels are (3, 3), all else vectors of 3."""
-    return [Group(group, tensors(*(f"{group}/{name}:0" for name in listed.split()))) for group, listed in names.items()]
+    return [
+        Group(group, tensors(*(f"{group}/{name}:0" for name in listed.split())))
+        for group, listed in names.items()
+    ]
 
 
 KERNEL, STATISTICS = "kernel bias", "gamma beta moving_mean moving_variance"
-CHAIN = functional(source(), dense("a", "x"), norm("n", "a"), dense("b", "n"), outputs=[("b", 0, 0)])
+CHAIN = functional(
+    source(), dense("a", "x"), norm("n", "a"), dense("b", "n"), outputs=[("b", 0, 0)]
+)
 ROOMS = functional(
-    source(), dense("l", "x"), dense("r", "x"), layer("sum", ["l", "r"], kind="Add"), outputs=[("sum", 0, 0)]
+    source(),
+    dense("l", "x"),
+    dense("r", "x"),
+    layer("sum", ["l", "r"], kind="Add"),
+    outputs=[("sum", 0, 0)],
 )
 
 
@@ -64,7 +82,9 @@ def test_another_state_of_the_code(model: dict[str, Any], groups: list[Group], r
         check_architecture(groups, model)
 
 
-INNER = functional(source(), dense("a", "x"), norm("n", "a"), dense("b", "n"), outputs=[("b", 0, 0)], name="inner")
+INNER = functional(
+    source(), dense("a", "x"), norm("n", "a"), dense("b", "n"), outputs=[("b", 0, 0)], name="inner"
+)
 OUTER = functional(source(), nested(INNER, ["x"]), outputs=[("inner", 0, 0)])
 A, N, B = ("a/kernel:0", "a/bias:0"), ("n/gamma:0", "n/beta:0"), ("b/kernel:0", "b/bias:0")
 MOVING = ("n/moving_mean:0", "n/moving_variance:0")

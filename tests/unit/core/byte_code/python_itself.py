@@ -16,8 +16,17 @@ OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
 LISTS_IN_PLACE: Mapping[str, Callable[[Any, Any], Any]] = {"+": operator.iadd, "*": operator.imul}
-CONVERSIONS: Mapping[Conversion, Callable[[Any], Any]] = {"": lambda value: value, "s": str, "r": repr, "a": ascii}
-UNARY: Mapping[str, Callable[[Any], Any]] = {"+": operator.pos, "-": operator.neg, "~": operator.invert}
+CONVERSIONS: Mapping[Conversion, Callable[[Any], Any]] = {
+    "": lambda value: value,
+    "s": str,
+    "r": repr,
+    "a": ascii,
+}
+UNARY: Mapping[str, Callable[[Any], Any]] = {
+    "+": operator.pos,
+    "-": operator.neg,
+    "~": operator.invert,
+}
 
 
 def _python(compute: Callable[..., Any], *values: Any, **named: Any) -> Any:

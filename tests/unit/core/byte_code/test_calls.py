@@ -36,7 +36,10 @@ def test_calls_before_3_6_have_names_between_their_values() -> None:
 
 def test_keyword_arguments_have_their_names() -> None:
     made = replace(CODE, names=("dict",), constants=(("a", "b"), ("a", "a"), "a"))
-    assert run(GLOBAL, 0, FAST, 0, FAST, 0, CONST, 0, CALL_KW, 2, RETURN, 0, made=made) == {"a": 10, "b": 10}
+    assert run(GLOBAL, 0, FAST, 0, FAST, 0, CONST, 0, CALL_KW, 2, RETURN, 0, made=made) == {
+        "a": 10,
+        "b": 10,
+    }
     for names in (1, 2):  # one name twice; a text
         with pytest.raises(Impossible):
             run(GLOBAL, 0, FAST, 0, FAST, 0, CONST, names, CALL_KW, 2, RETURN, 0, made=made)
@@ -68,8 +71,14 @@ def test_an_inner_function_is_made_and_called() -> None:
 @pytest.mark.parametrize(
     ("inner", "reason"),
     [
-        (replace(INNER, arguments=2), "an inner function that is called with other arguments than it has"),
-        (replace(INNER, arguments=0), "an inner function that is called with other arguments than it has"),
+        (
+            replace(INNER, arguments=2),
+            "an inner function that is called with other arguments than it has",
+        ),
+        (
+            replace(INNER, arguments=0),
+            "an inner function that is called with other arguments than it has",
+        ),
         (replace(INNER, flags=0x04), "an inner function"),
         (replace(INNER, keyword_only=1), "an inner function"),
     ],
@@ -93,7 +102,9 @@ def test_an_inner_function_with_defaults() -> None:
 
 def test_an_inner_function_captures_cells() -> None:
     """The variable x, which is a cell then."""
-    inner = replace(INNER, arguments=0, locals=(), free=("x",), slots=("x",), code=bytes((DEREF, 0, RETURN, 0)))
+    inner = replace(
+        INNER, arguments=0, locals=(), free=("x",), slots=("x",), code=bytes((DEREF, 0, RETURN, 0))
+    )
     made = replace(with_inner(inner), cells=("x",), slots=("x",), stack=6)
     code = (LOAD_CLOSURE, 0, TUPLE, 1, CONST, 0, CONST, 1, MAKE_FUNCTION, 8, CALL, 0, RETURN, 0)
     assert run(*code, made=made) == 10

@@ -30,14 +30,22 @@ def test_every_genuine_function_has_one_reading(python: str) -> None:
 @pytest.mark.parametrize("python", PYTHONS)
 def test_fields(python: str) -> None:
     code = reading(python, "lambda x, a=2.0, b=[1, 2, 3, 4]: x * a + b")
-    assert (code.arguments, code.keyword_only, code.locals, code.names) == (3, 0, ("x", "a", "b"), ())
+    assert (code.arguments, code.keyword_only, code.locals, code.names) == (
+        3,
+        0,
+        ("x", "a", "b"),
+        (),
+    )
     assert (code.free, code.cells, code.handlers) == ((), (), False)
     captured = reading(python, "(lambda a, b: lambda x: x * a - b)(3, 0.25)")
     assert (captured.locals, captured.free) == (("x",), ("a", "b"))
     called = reading(python, "lambda x: K.mean(x, axis=1)")
     assert called.names == ("K", "mean")
     assert 1 in called.constants
-    handler = reading(python, "def f(x):\n    try:\n        return x + 1\n    except ValueError:\n        return x")
+    handler = reading(
+        python,
+        "def f(x):\n    try:\n        return x + 1\n    except ValueError:\n        return x",
+    )
     assert handler.handlers == (python in {"3.11", "3.12", "3.13"})
 
 
@@ -51,7 +59,14 @@ def test_fields(python: str) -> None:
         (b"\x00\x01\x02\x01", "3.8"),
         (b"\x06\x01", "3.8"),
     ],
-    ids=["all of it", "lines far apart", "dead code at the end", "one line", "two lines", "too long"],
+    ids=[
+        "all of it",
+        "lines far apart",
+        "dead code at the end",
+        "one line",
+        "two lines",
+        "too long",
+    ],
 )
 def test_lines_tell_3_10(lines: bytes, layout: str) -> None:
     """Of code of four bytes. A function of 3.8 whose last line is dead has the line of its first byte apart."""
@@ -78,7 +93,12 @@ def function(constants: bytes, head: int = 5, lines: bytes = b"") -> str:
 
 def test_references_and_kinds_of_constants() -> None:
     constants = (
-        b")\x06\xe9\x05\x00\x00\x00r\x00\x00\x00\x00g" + struct.pack("<d", 2.5) + b"T" + b"y" + bytes(16) + b"z\x02ab"
+        b")\x06\xe9\x05\x00\x00\x00r\x00\x00\x00\x00g"
+        + struct.pack("<d", 2.5)
+        + b"T"
+        + b"y"
+        + bytes(16)
+        + b"z\x02ab"
     )
     (code,) = read(function(constants))
     assert code.constants == (5, 5, 2.5, True, Opaque("y"), "ab")

@@ -20,7 +20,10 @@ from unnest.core.model import Unknown
 
 PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 K = 2
-NAMES = {each.__name__: each for each in (range, enumerate, zip, reversed, list, tuple, sum, sorted, len, abs)}
+NAMES = {
+    each.__name__: each
+    for each in (range, enumerate, zip, reversed, list, tuple, sum, sorted, len, abs)
+}
 FOR_ITER, GET_ITER, JUMP_ABSOLUTE, POP_BLOCK, BREAK, SETUP = 93, 68, 113, 87, 80, 120
 POP_JUMP_IF_FALSE = 114
 
@@ -55,7 +58,9 @@ def test_what_it_gave_there(python: str, name: str) -> None:
 def test_texts_are_what_they_were_there(python: str, name: str) -> None:
     source, given = SOURCES.TEXTS[name]
     assert compiled()[python][source][1] is not None
-    assert set(map(json.dumps, results(python, source, given).values())) == {json.dumps(compiled()[python][source][1])}
+    assert set(map(json.dumps, results(python, source, given).values())) == {
+        json.dumps(compiled()[python][source][1])
+    }
 
 
 @pytest.mark.parametrize("python", PYTHONS)
@@ -100,7 +105,10 @@ def test_every_pass_of_a_loop_finds_as_much_on_the_stack() -> None:
 
 @pytest.mark.parametrize(
     "code",
-    [(124, 0, GET_ITER, 0, FOR_ITER, 200, 2, 0, 1, 0, 83, 0), (124, 0, POP_JUMP_IF_FALSE, 200, 124, 0, 83, 0)],
+    [
+        (124, 0, GET_ITER, 0, FOR_ITER, 200, 2, 0, 1, 0, 83, 0),
+        (124, 0, POP_JUMP_IF_FALSE, 200, 124, 0, 83, 0),
+    ],
 )
 def test_jumps_that_are_not_taken_lead_into_the_code_as_well(code: tuple[int, ...]) -> None:
     assert run(*(4 if byte == 200 else byte for byte in code), x=[7]) in (7, [7])
@@ -139,7 +147,11 @@ def test_what_a_loop_repeats_is_work() -> None:
 def test_functions_within_functions_have_an_end() -> None:
     source = SOURCES.FOLLOWED["of its own"][0]
     for code, version in readings(compiled()["3.8"][source][0]):
-        constants = tuple(MAX_NESTED + 5 if constant == 4 else constant for constant in code.constants)
-        machine = Machine(version, replace(code, constants=constants), Branching(NAMES), {"z": [], "k": K}, [])
+        constants = tuple(
+            MAX_NESTED + 5 if constant == 4 else constant for constant in code.constants
+        )
+        machine = Machine(
+            version, replace(code, constants=constants), Branching(NAMES), {"z": [], "k": K}, []
+        )
         with pytest.raises(Unknown, match=r"^functions within functions$"):
             machine.run()

@@ -40,8 +40,12 @@ def run(
     x: Any = 10,
     straight: bool = False,
 ) -> Any:
-    meaning = (Straight if straight else Branching)({"abs": abs, "dict": dict, "tensorflow": "tf", "keras": "K"})
-    return Machine(BY_VERSION[version], replace(made, code=bytes(code)), meaning, {"x": x}, free).run()
+    meaning = (Straight if straight else Branching)(
+        {"abs": abs, "dict": dict, "tensorflow": "tf", "keras": "K"}
+    )
+    return Machine(
+        BY_VERSION[version], replace(made, code=bytes(code)), meaning, {"x": x}, free
+    ).run()
 
 
 def computed(python: str, code: str, defaults: Any, closure: Any, inputs: int) -> Any:
@@ -51,7 +55,9 @@ def computed(python: str, code: str, defaults: Any, closure: Any, inputs: int) -
         if version.version == python:
             local = arguments_of(reading, IN_PYTHON.inputs(inputs), defaults or (), {})
             meaning = Branching(IN_PYTHON.names())
-            results.append(IN_PYTHON.written(Machine(version, reading, meaning, local, closure or ()).run()))
+            results.append(
+                IN_PYTHON.written(Machine(version, reading, meaning, local, closure or ()).run())
+            )
     return results[0]
 
 
@@ -104,12 +110,18 @@ def test_a_changed_byte_computes_what_it_computed_there_or_stops(python: str) ->
         ((FAST, 0, NEGATIVE, 0, RETURN, 0), -10),
         ((FAST, 0, CONST, 1, ROT_TWO, 0, TUPLE, 2, RETURN, 0), (2, 10)),
         ((FAST, 0, CONST, 1, CONST, 0, ROT_THREE, 0, TUPLE, 3, RETURN, 0), (None, 10, 2)),
-        ((FAST, 0, CONST, 1, CONST, 1, CONST, 0, ROT_FOUR, 0, TUPLE, 4, RETURN, 0), (None, 10, 2, 2)),
+        (
+            (FAST, 0, CONST, 1, CONST, 1, CONST, 0, ROT_FOUR, 0, TUPLE, 4, RETURN, 0),
+            (None, 10, 2, 2),
+        ),
         ((FAST, 0, DUP, 0, ADD, 0, RETURN, 0), 20),
         ((FAST, 0, STORE, 1, FAST, 1, RETURN, 0), 10),
         ((FAST, 0, CONST, 1, POP, 0, RETURN, 0), 10),
         ((FAST, 0, CONST, 1, TUPLE, 2, UNPACK, 2, STORE, 1, POP, 0, FAST, 1, RETURN, 0), 10),
-        ((FAST, 0, CONST, 1, LIST, 2, CONST, 0, CONST, 1, SLICE, 2, SUBSCRIPT, 0, RETURN, 0), [10, 2]),
+        (
+            (FAST, 0, CONST, 1, LIST, 2, CONST, 0, CONST, 1, SLICE, 2, SUBSCRIPT, 0, RETURN, 0),
+            [10, 2],
+        ),
         ((FAST, 0, CONST, 1, COMPARE, 4, RETURN, 0), True),
         ((GLOBAL, 0, FAST, 0, CALL, 1, RETURN, 0), 10),
         ((FAST, 0, ATTR, 1, RETURN, 0), 10),
@@ -144,7 +156,13 @@ class TestLists:
             (LIST, 0, CONST, 0, CONST, 0, EXTEND, 2, RETURN, 0),
             (CONST, 0, CONST, 0, EXTEND, 1, RETURN, 0),
         ],
-        ids=["a local holds it", "a copy of it is kept", "it was moved", "a list further down", "a tuple"],
+        ids=[
+            "a local holds it",
+            "a copy of it is kept",
+            "it was moved",
+            "a list further down",
+            "a tuple",
+        ],
     )
     def test_anywhere_else_it_ends(self, code: tuple[int, ...]) -> None:
         with pytest.raises(Unknown, match=r"^a list that grows$"):
@@ -153,7 +171,11 @@ class TestLists:
 
 def test_since_3_11_a_function_opens_with_resume_once() -> None:
     assert run(151, 0, FAST, 0, RETURN, 0, version="3.11", made=NEW) == 10
-    for code in ((FAST, 0, RETURN, 0), (151, 0, 151, 0, FAST, 0, RETURN, 0), (151, 1, FAST, 0, RETURN, 0)):
+    for code in (
+        (FAST, 0, RETURN, 0),
+        (151, 0, 151, 0, FAST, 0, RETURN, 0),
+        (151, 1, FAST, 0, RETURN, 0),
+    ):
         with pytest.raises(Impossible):
             run(*code, version="3.11", made=NEW)
 
@@ -197,9 +219,14 @@ class TestBranches:
 
     def test_since_3_11_they_count_from_where_they_are(self) -> None:
         forward = (151, 0, FAST, 0, IF_FALSE, 2, CONST, 1, RETURN, 0, CONST, 0, RETURN, 0)
-        assert (run(*forward, x=1, version="3.11", made=NEW), run(*forward, x=0, version="3.11", made=NEW)) == (2, None)
+        assert (
+            run(*forward, x=1, version="3.11", made=NEW),
+            run(*forward, x=0, version="3.11", made=NEW),
+        ) == (2, None)
 
-    @pytest.mark.parametrize("target", [0, 2, 12, 200], ids=["a loop", "itself", "its end", "beyond"])
+    @pytest.mark.parametrize(
+        "target", [0, 2, 12, 200], ids=["a loop", "itself", "its end", "beyond"]
+    )
     def test_elsewhere_no_code_goes(self, target: int) -> None:
         with pytest.raises(Impossible):
             run(FAST, 0, JUMP_TO, target, CONST, 1, RETURN, 0, CONST, 0, RETURN, 0)
@@ -211,7 +238,9 @@ class TestBranches:
 
     @pytest.mark.parametrize("code", [IF, (JUMP, 0, FAST, 0, RETURN, 0)])
     def test_straight_readings_stop_there(self, code: tuple[int, ...]) -> None:
-        with pytest.raises(Unknown, match=r"^a jump, a loop, or another instruction beyond plain expressions$"):
+        with pytest.raises(
+            Unknown, match=r"^a jump, a loop, or another instruction beyond plain expressions$"
+        ):
             run(*code, straight=True)
 
 

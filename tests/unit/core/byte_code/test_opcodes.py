@@ -27,7 +27,18 @@ def read(version: str, *code: int) -> list[Instruction | None]:
 
 
 def test_every_python_has_a_table() -> None:
-    assert list(BY_VERSION) == ["2.7", "3.5", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
+    assert list(BY_VERSION) == [
+        "2.7",
+        "3.5",
+        "3.6",
+        "3.7",
+        "3.8",
+        "3.9",
+        "3.10",
+        "3.11",
+        "3.12",
+        "3.13",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -37,8 +48,16 @@ def test_every_python_has_a_table() -> None:
         ("3.5", (124, 1, 2, 83), [Instruction("LOAD_FAST", 0x201), Instruction("RETURN_VALUE")]),
         ("3.6", (124, 1, 83, 0), [Instruction("LOAD_FAST", 1), Instruction("RETURN_VALUE")]),
         ("3.13", (85, 1, 36, 0), [Instruction("LOAD_FAST", 1), Instruction("RETURN_VALUE")]),
-        ("2.7", (21, 27), [Instruction("BINARY", symbol="classic /"), Instruction("BINARY", symbol="/")]),
-        ("3.8", (27, 0, 59, 0), [Instruction("BINARY", symbol="/"), Instruction("INPLACE", symbol="%")]),
+        (
+            "2.7",
+            (21, 27),
+            [Instruction("BINARY", symbol="classic /"), Instruction("BINARY", symbol="/")],
+        ),
+        (
+            "3.8",
+            (27, 0, 59, 0),
+            [Instruction("BINARY", symbol="/"), Instruction("INPLACE", symbol="%")],
+        ),
         ("3.11", (122, 0, 0, 0), [Instruction("BINARY", symbol="+")]),
         ("3.12", (122, 23, 0, 0), [Instruction("INPLACE", symbol="-")]),
         ("3.13", (45, 5, 0, 0), [Instruction("BINARY", symbol="*")]),
@@ -58,17 +77,27 @@ def test_instructions(version: str, code: tuple[int, ...], expected: list[Instru
         ("3.13", (71, 1, 83, 2), 0x102),
     ],
 )
-def test_an_extension_goes_before_the_argument(version: str, code: tuple[int, ...], argument: int) -> None:
+def test_an_extension_goes_before_the_argument(
+    version: str, code: tuple[int, ...], argument: int
+) -> None:
     assert read(version, *code) == [Instruction("LOAD_CONST", argument)]
 
 
 @pytest.mark.parametrize(
     ("code", "versions"),
-    [((124, 0, 0, 83), ["2.7", "3.5"]), ((124, 0, 83, 0), ["3.6", "3.7"]), ((124, 83, 0, 83), ["2.7", "3.5"])],
+    [
+        ((124, 0, 0, 83), ["2.7", "3.5"]),
+        ((124, 0, 83, 0), ["3.6", "3.7"]),
+        ((124, 83, 0, 83), ["2.7", "3.5"]),
+    ],
 )
-def test_the_last_instruction_tells_bytes_from_words(code: tuple[int, ...], versions: list[str]) -> None:
+def test_the_last_instruction_tells_bytes_from_words(
+    code: tuple[int, ...], versions: list[str]
+) -> None:
     pythons = [*PYTHONS["2"], *PYTHONS["3"]]
-    assert [python.version for python in pythons if may_have_written(python, bytes(code))] == versions
+    assert [
+        python.version for python in pythons if may_have_written(python, bytes(code))
+    ] == versions
 
 
 def test_an_extension_counts_for_one_instruction() -> None:
@@ -111,7 +140,14 @@ def test_what_this_python_does_not_write(version: str, code: tuple[int, ...]) ->
 )
 def test_comparisons(version: str, arguments: tuple[int, ...]) -> None:
     """Since 3.12 beside the outcomes that they hold for, since 3.13 with a bit that asks for a truth value."""
-    assert [comparison(BY_VERSION[version], argument) for argument in arguments] == ["<", "<=", "==", "!=", ">", ">="]
+    assert [comparison(BY_VERSION[version], argument) for argument in arguments] == [
+        "<",
+        "<=",
+        "==",
+        "!=",
+        ">",
+        ">=",
+    ]
 
 
 @pytest.mark.parametrize(

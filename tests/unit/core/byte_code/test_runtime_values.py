@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from unnest.budget import Budget, OverBudget, limited
-from unnest.core.byte_code.runtime_values import MAX_INSTRUCTIONS, MAX_NESTED, MAX_WORK, RunCost, TooMuch, spend_on
+from unnest.core.byte_code.runtime_values import (
+    MAX_INSTRUCTIONS,
+    MAX_NESTED,
+    MAX_WORK,
+    RunCost,
+    TooMuch,
+    spend_on,
+)
 
 
 def test_instructions_have_an_end() -> None:

@@ -26,15 +26,27 @@ def test_each_argument_is_given_stored_or_has_a_default() -> None:
     ("made", "defaults", "stored", "reason"),
     [
         (CODE, [], {"parts": 2}, "an argument whose value is not stored"),
-        (CODE, [1], {"parts": 2, "other": 3}, "an argument of the layer that the function does not take"),
-        (CODE, [1], {"parts": 2, "x": 3}, "an argument of the layer that the function does not take"),
+        (
+            CODE,
+            [1],
+            {"parts": 2, "other": 3},
+            "an argument of the layer that the function does not take",
+        ),
+        (
+            CODE,
+            [1],
+            {"parts": 2, "x": 3},
+            "an argument of the layer that the function does not take",
+        ),
         (CODE, [1, 2, 3], {"parts": 2}, "a function without arguments"),
         (replace(CODE, arguments=0, keyword_only=0), [], {}, "a function without arguments"),
         (replace(CODE, flags=0x08), [1], {"parts": 2}, "a generator, or arguments without number"),
         (replace(CODE, flags=0x20), [1], {"parts": 2}, "a generator, or arguments without number"),
     ],
 )
-def test_what_is_not_known(made: CodeObject, defaults: list[int], stored: dict[str, int], reason: str) -> None:
+def test_what_is_not_known(
+    made: CodeObject, defaults: list[int], stored: dict[str, int], reason: str
+) -> None:
     with pytest.raises(Unknown, match=f"^{reason}$"):
         arguments_of(made, 0, defaults, stored)
 

@@ -19,7 +19,11 @@ CELLS = replace(CODE, cells=("y",), free=("z",), slots=("y", "z"))
 
 
 def variables(
-    made: CodeObject = CODE, version: str = "3.8", *, straight: bool = False, free: tuple[Any, ...] = ()
+    made: CodeObject = CODE,
+    version: str = "3.8",
+    *,
+    straight: bool = False,
+    free: tuple[Any, ...] = (),
 ) -> Variables[Any]:
     """Those of a function that was called with x = 10."""
     meaning = (Straight if straight else Branching)({"abs": abs})

@@ -20,13 +20,18 @@ ROWS, SIZES = 6, (4,)
 def stored(*lines: str, parameters: str = "x", closure: Json = None) -> Json:
     """A function of these lines as Keras keeps it."""
     source = "\n ".join([f"def f({parameters}):", *lines])
-    code = next(each for each in compile(source, "f", "exec").co_consts if isinstance(each, CodeType))
+    code = next(
+        each for each in compile(source, "f", "exec").co_consts if isinstance(each, CodeType)
+    )
     return [base64.b64encode(marshal.dumps(code)).decode(), None, closure]
 
 
 def inputs(count: int = 1) -> list[TracedInput]:
     """Batches of six rows of four numbers, numbered on."""
-    return [TracedInput(np.arange(k * ROWS, (k + 1) * ROWS, dtype=np.int32), SIZES) for k in range(count)]
+    return [
+        TracedInput(np.arange(k * ROWS, (k + 1) * ROWS, dtype=np.int32), SIZES)
+        for k in range(count)
+    ]
 
 
 def traced(*lines: str, count: int = 1) -> Trace | None:

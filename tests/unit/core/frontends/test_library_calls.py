@@ -21,8 +21,18 @@ X = TracedTensor(Ref("", 0, 0), (np.zeros((6, 4)),))
     [
         ("tensorflow.strided_slice", [X, [0], [2]], {}, OpCall("stridedslice", [X, [0], [2]], {})),
         ("tensorflow.to_int32", [X], {}, OpCall("cast", [X, "int32"], {})),
-        ("tensorflow.cast", [X, Name("tensorflow.float16")], {}, OpCall("cast", [X, "float16"], {})),
-        ("tensorflow.cast", [X], {"dtype": Name("tensorflow.bool")}, OpCall("cast", [X], {"dtype": "bool"})),
+        (
+            "tensorflow.cast",
+            [X, Name("tensorflow.float16")],
+            {},
+            OpCall("cast", [X, "float16"], {}),
+        ),
+        (
+            "tensorflow.cast",
+            [X],
+            {"dtype": Name("tensorflow.bool")},
+            OpCall("cast", [X], {"dtype": "bool"}),
+        ),
         ("keras.backend.concatenate", [[X]], {}, OpCall("concatenate", [[X]], {"axis": -1})),
         ("keras.backend.concatenate", [[X], 0], {}, OpCall("concatenate", [[X], 0], {})),
         ("numpy.concatenate", [[X]], {}, OpCall("concatenate", [[X]], {})),

@@ -27,9 +27,19 @@ from unnest.core.ops.call import OpCall
         ("ConcatV2", ["x", "y", 0], {}, OpCall("concat", [["x", "y"], 0], {})),
         ("Concat", [0, "x", "y"], {}, OpCall("concat", [["x", "y"], 0], {})),
         ("Pack", ["x", "y"], {"axis": 1}, OpCall("stack", [["x", "y"]], {"axis": 1})),
-        ("DynamicStitch", ["i", "j", "x", "y"], {}, OpCall("dynamicstitch", [["i", "j"], ["x", "y"]], {})),
+        (
+            "DynamicStitch",
+            ["i", "j", "x", "y"],
+            {},
+            OpCall("dynamicstitch", [["i", "j"], ["x", "y"]], {}),
+        ),
         ("Einsum", ["x", "y"], {"equation": b"ij,jk"}, OpCall("einsum", ["ij,jk", "x", "y"], {})),
-        ("BatchMatMulV2", ["x", "y"], {"adj_x": True}, OpCall("matmul", ["x", "y"], {"transpose_a": True})),
+        (
+            "BatchMatMulV2",
+            ["x", "y"],
+            {"adj_x": True},
+            OpCall("matmul", ["x", "y"], {"transpose_a": True}),
+        ),
         ("Squeeze", ["x"], {"squeeze_dims": []}, OpCall("squeeze", ["x"], {})),
         ("FloorDiv", ["x", 2], {}, OpCall("floordiv", ["x", 2], {})),
         ("GatherV2", ["x"], {}, OpCall("gatherv2", (), {})),
@@ -91,13 +101,21 @@ def test_constants_have_numbers() -> None:
 
 
 def test_a_call_has_the_arguments_of_the_class_too() -> None:
-    assert keras3_call("Sum", [1], {"axis": 1}, {"keepdims": True}) == OpCall("sum", [1], {"axis": 1, "keepdims": True})
+    assert keras3_call("Sum", [1], {"axis": 1}, {"keepdims": True}) == OpCall(
+        "sum", [1], {"axis": 1, "keepdims": True}
+    )
     assert keras3_call("Split", [1], {}).name == "k3split"
     assert keras3_call("ExpandDims", [1], {}).name == "expanddims"
 
 
 def test_constants_are_read() -> None:
     ends: Json = {"class_name": "__slice__", "config": {"start": 1, "stop": None, "step": -1}}
-    assert plain_argument([ends, {"class_name": "__ellipsis__", "config": {}}, 3]) == [slice(1, None, -1), ..., 3]
-    assert plain_argument({"class_name": "__numpy__", "config": {"value": [[1.0]], "dtype": "float32"}}) == [[1.0]]
+    assert plain_argument([ends, {"class_name": "__ellipsis__", "config": {}}, 3]) == [
+        slice(1, None, -1),
+        ...,
+        3,
+    ]
+    assert plain_argument(
+        {"class_name": "__numpy__", "config": {"value": [[1.0]], "dtype": "float32"}}
+    ) == [[1.0]]
     assert plain_argument({"a": 1}) == {"a": 1}

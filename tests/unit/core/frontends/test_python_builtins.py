@@ -49,4 +49,7 @@ def test_arguments_that_they_do_not_take(expression: str) -> None:
 
 
 def test_a_list_is_read_as_it_is_by_then() -> None:
-    assert result("y = [1]", "later = enumerate(y)", "y.append(2)", "return list(later)") == [(0, 1), (1, 2)]
+    assert result("y = [1]", "later = enumerate(y)", "y.append(2)", "return list(later)") == [
+        (0, 1),
+        (1, 2),
+    ]

@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from unnest.core.frontends.python_values import ON_NUMBERS, Once, flat, lists_in, share_a_list, stored_value
+from unnest.core.frontends.python_values import (
+    ON_NUMBERS,
+    Once,
+    flat,
+    lists_in,
+    share_a_list,
+    stored_value,
+)
 from unnest.core.model import Unknown
 from unnest.core.ops.registry import SYMBOLS
 

@@ -19,7 +19,10 @@ from unnest.core.model import Json
     [
         (["return [1, 2][1:] + [3]"], [2, 3]),
         (["a, b = 1, 2", "return (b, a)"], (2, 1)),
-        (["y = [1]", "y += (2,)", "y.append(3)", "y.insert(0, 0)", "y.reverse()", "return y"], [3, 2, 1, 0]),
+        (
+            ["y = [1]", "y += (2,)", "y.append(3)", "y.insert(0, 0)", "y.reverse()", "return y"],
+            [3, 2, 1, 0],
+        ),
         (["return 7 // 2 * 2 - -1"], 7),
         (["return 'a' == 'a' and None != 'b'"], True),
         (["return [k * k for k in range(3) if k != 1]"], [0, 4]),
@@ -91,12 +94,22 @@ def test_tensors_and_the_steps_behind_them() -> None:
     assert trace is not None
     assert isinstance(trace.result, TracedTensor)
     assert trace.result.shape == (24,)
-    assert [step.call.name for step in trace.steps] == ["", "shape", "getitem", "getitem", "multiply", "reshape"]
+    assert [step.call.name for step in trace.steps] == [
+        "",
+        "shape",
+        "getitem",
+        "getitem",
+        "multiply",
+        "reshape",
+    ]
     assert [step.call.name for step in trace.behind(trace.result.ref)] == ["", "reshape"]
 
 
 def test_a_number_that_python_is_given_leaves_the_trace() -> None:
-    in_it, out_of_it = traced("return x[: tf.shape(x)[0] // 2]"), traced("return x[: int(tf.shape(x)[0]) // 2]")
+    in_it, out_of_it = (
+        traced("return x[: tf.shape(x)[0] // 2]"),
+        traced("return x[: int(tf.shape(x)[0]) // 2]"),
+    )
     assert in_it is not None
     assert out_of_it is not None
     assert (in_it.leaves_trace, out_of_it.leaves_trace) == (False, True)
@@ -136,7 +149,9 @@ def test_the_first_rank_with_an_answer_counts() -> None:
         ranks.append(rank)
         return inputs()
 
-    answer = follow(stored("return x"), {}, given, [2, 3, 4], lambda _: ranks[-1] if ranks[-1] > 2 else None)
+    answer = follow(
+        stored("return x"), {}, given, [2, 3, 4], lambda _: ranks[-1] if ranks[-1] > 2 else None
+    )
     assert answer == 3
     assert {*ranks} == {2, 3}
 

@@ -49,7 +49,11 @@ def test_which_of_them_depend_on_it_and_how(
     name: str, args: tuple[Any, ...], one: Any, of_rows: Any, is_linear: bool
 ) -> None:
     counts = made(name, *args)
-    assert (counts.one.tolist(), counts.of_rows.tolist(), counts.is_linear) == (one, of_rows, is_linear)
+    assert (counts.one.tolist(), counts.of_rows.tolist(), counts.is_linear) == (
+        one,
+        of_rows,
+        is_linear,
+    )
 
 
 def test_an_entry_that_their_number_chooses_depends_on_it() -> None:

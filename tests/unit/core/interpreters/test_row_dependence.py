@@ -59,7 +59,9 @@ def test_what_lies_along_an_axis_becomes_one() -> None:
 
 def test_products_are_summed_over_the_letters_that_are_left_out() -> None:
     weights = every(NO_ROW, (2, 5))
-    assert numbers(product([("ik", ROWS), ("kj", weights)], "ij")) == [[row] * 5 for row in range(3)]
+    assert numbers(product([("ik", ROWS), ("kj", weights)], "ij")) == [
+        [row] * 5 for row in range(3)
+    ]
     assert numbers(product([("ij", ROWS), ("ij", ROWS)], "i")) == [0, 1, 2]
     square = np.concatenate([ROWS, ROWS[:, :1]], axis=1)
     assert numbers(product([("ii", square)], "i")) == [0, 1, 2]

@@ -23,7 +23,9 @@ def part(start: int | None, stop: int | None, step: int | None = None) -> dict[s
 
 def of_class(kind: str, config: dict[str, Any], args: list[Any]) -> OpCall:
     """The call of an operation of Keras 3, as its JSON has it."""
-    plain = [arg if isinstance(arg, Sized) or _has_tensors(arg) else plain_argument(arg) for arg in args]
+    plain = [
+        arg if isinstance(arg, Sized) or _has_tensors(arg) else plain_argument(arg) for arg in args
+    ]
     return keras3_call(kind, plain, config)
 
 

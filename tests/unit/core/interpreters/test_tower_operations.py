@@ -25,8 +25,12 @@ ENTRY, HERE = Ref("x", 0, 0), Ref("here", 0, 0)
 def made(name: str, args: Sequence[Any] = (ENTRY,), **kwargs: Any) -> Any:
     """What an operation makes of six rows of four numbers."""
     w = Writer()
-    known = TowerTensors(LayerTensors(w.graph(w.call("math.exp", X))), {ENTRY: (6, 4)}, rank=2, size=7)
-    result = TowerOperations(known).apply(HERE, OpCall(name, list(args), kwargs), {ENTRY: known.tensors[ENTRY]})
+    known = TowerTensors(
+        LayerTensors(w.graph(w.call("math.exp", X))), {ENTRY: (6, 4)}, rank=2, size=7
+    )
+    result = TowerOperations(known).apply(
+        HERE, OpCall(name, list(args), kwargs), {ENTRY: known.tensors[ENTRY]}
+    )
     return result[0] if isinstance(result, list) else result
 
 
@@ -52,7 +56,8 @@ def test_rows_of_what_is_made(name: str, kwargs: dict[str, Any], found: list[int
 
 
 @pytest.mark.parametrize(
-    ("name", "kwargs"), [("reducemean", {"axis": 0}), ("where", {}), ("matmul", {"b": ENTRY, "transpose_b": True})]
+    ("name", "kwargs"),
+    [("reducemean", {"axis": 0}), ("where", {}), ("matmul", {"b": ENTRY, "transpose_b": True})],
 )
 def test_what_works_along_the_rows(name: str, kwargs: dict[str, Any]) -> None:
     with pytest.raises(RowsMixed):
@@ -75,7 +80,9 @@ def test_nothing_is_known(name: str) -> None:
 
 def test_what_is_computed_of_a_size_depends_on_how_many_rows_there_are() -> None:
     w = Writer()
-    known = TowerTensors(LayerTensors(w.graph(w.call("math.exp", X))), {ENTRY: (6, 4)}, rank=2, size=7)
+    known = TowerTensors(
+        LayerTensors(w.graph(w.call("math.exp", X))), {ENTRY: (6, 4)}, rank=2, size=7
+    )
     size = Ref("size", 0, 0)
     known.tensors[size] = Counts(np.array(6), np.array(12), np.array(1, bool))
     given = {size: known.tensors[size]}

@@ -44,9 +44,13 @@ def test_rows_that_are_taken_apart_and_stacked_anew(is_reversed: bool) -> None:
     w = Writer()
     name, rank, _ = w.call("unstack", X, num=ROWS, axis=0)
     order = range(ROWS)
-    end = w.call("stack", [[name, rank, k] for k in (reversed(order) if is_reversed else order)], axis=0)
+    end = w.call(
+        "stack", [[name, rank, k] for k in (reversed(order) if is_reversed else order)], axis=0
+    )
     _, kept = carried(w, end)
-    assert kept == (RowsKept(CallId(end[0], 0), is_told=False) if is_reversed else RowsKept(None, is_told=True))
+    assert kept == (
+        RowsKept(CallId(end[0], 0), is_told=False) if is_reversed else RowsKept(None, is_told=True)
+    )
 
 
 def test_the_first_call_that_works_along_the_rows_is_named() -> None:

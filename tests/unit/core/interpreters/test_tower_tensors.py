@@ -19,7 +19,9 @@ ENTRY = Ref("x", 0, 0)
 def tensors(shape: tuple[int | None, ...] | None = (6, 4)) -> TowerTensors:
     """Of a tower whose one entry has that shape; what is not known is of rank 3, and 7."""
     w = Writer()
-    return TowerTensors(LayerTensors(w.graph(w.call("math.exp", X))), {ENTRY: shape}, rank=3, size=7)
+    return TowerTensors(
+        LayerTensors(w.graph(w.call("math.exp", X))), {ENTRY: shape}, rank=3, size=7
+    )
 
 
 def test_an_entry_has_its_own_rows() -> None:

@@ -66,7 +66,9 @@ def test_several_results() -> None:
         ("fancy", [X], None),
     ],
 )
-def test_what_computes_gives_elements_of_its_own(name: str, args: list[object], shape: tuple[int, ...] | None) -> None:
+def test_what_computes_gives_elements_of_its_own(
+    name: str, args: list[object], shape: tuple[int, ...] | None
+) -> None:
     trace, made = apply(name, *args)
     assert isinstance(made, TracedTensor)
     assert made.holds_elements
@@ -114,7 +116,9 @@ def test_a_shape_of_its_own_asks_for_other_sizes() -> None:
     assert raised.value.sizes == (8,)
 
 
-@pytest.mark.parametrize(("name", "args"), [("gather", [X, [9]]), ("reshape", [X, [5, 5]]), ("split", [X, 5])])
+@pytest.mark.parametrize(
+    ("name", "args"), [("gather", [X, [9]]), ("reshape", [X, [5, 5]]), ("split", [X, 5])]
+)
 def test_what_does_not_fit(name: str, args: list[object]) -> None:
     with pytest.raises(Unknown):
         apply(name, *args)

@@ -23,11 +23,15 @@ def numpy(kind: str, *args: Tree, **config: Any) -> OpNode:
 
 LSTM = NewLayer("l", "LSTM", {"name": "l"})
 STEPS = NewLayer(
-    "b", "Bidirectional", {"name": "b", "layer": {"class_name": "LSTM", "config": {"return_sequences": True}}}
+    "b",
+    "Bidirectional",
+    {"name": "b", "layer": {"class_name": "LSTM", "config": {"return_sequences": True}}},
 )
 CONV = NewLayer("c", "ConvLSTM2D", {"name": "c"})
 LAST = NewLayer(
-    "b", "Bidirectional", {"name": "b", "layer": {"class_name": "LSTM", "config": {"return_sequences": False}}}
+    "b",
+    "Bidirectional",
+    {"name": "b", "layer": {"class_name": "LSTM", "config": {"return_sequences": False}}},
 )
 
 MASKING: dict[str, Any] = {"class_name": "Masking", "config": {"name": "m"}}

@@ -20,11 +20,15 @@ POLICY = {"class_name": "Policy", "config": {"name": "mixed_float16"}}
 RNN = {"units": 2, "activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True}
 
 
-def layer(kind: str, config: dict[str, Any], *shapes: tuple[int, ...], version: str = "2.4.0") -> Any:
+def layer(
+    kind: str, config: dict[str, Any], *shapes: tuple[int, ...], version: str = "2.4.0"
+) -> Any:
     """What becomes of a layer, and the rules that did it."""
     context = Context.of(version, "tensorflow")
     weights = tuple(Tensor(f"w{k}", s, "<f4", f"w{k}") for k, s in enumerate(shapes))
-    made = converted_layer({"class_name": kind, "config": {"name": "it", **config}}, "it", weights, context)
+    made = converted_layer(
+        {"class_name": kind, "config": {"name": "it", **config}}, "it", weights, context
+    )
     return made, [c.rule for c in context.conversions()]
 
 
@@ -43,7 +47,9 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize(("kind", "config", "argument", "value", "rule"), WRITTEN)
-def test_written(kind: str, config: dict[str, Any], argument: str, value: Any, rule: str | None) -> None:
+def test_written(
+    kind: str, config: dict[str, Any], argument: str, value: Any, rule: str | None
+) -> None:
     """By today's name, with the value of then."""
     made, rules = layer(kind, config)
     assert isinstance(made, NewLayer)
@@ -61,8 +67,16 @@ REFUSED = [
     ("LSTM", {**RNN, "activation": "hard_sigmoid"}, "hard_sigmoid"),
     ("Attention", {"use_scale": False, "causal": True}, "'causal'"),
     ("RandomCrop", {"height": 3, "width": 3}, "RandomCrop"),
-    ("LocallyConnected1D", {"filters": 1, "kernel_size": [2], "implementation": 2}, "implementation 2"),
-    ("Dense", {"units": 3, "kernel_constraint": {"class_name": "RadialConstraint", "config": {}}}, "RadialConstraint"),
+    (
+        "LocallyConnected1D",
+        {"filters": 1, "kernel_size": [2], "implementation": 2},
+        "implementation 2",
+    ),
+    (
+        "Dense",
+        {"units": 3, "kernel_constraint": {"class_name": "RadialConstraint", "config": {}}},
+        "RadialConstraint",
+    ),
 ]
 
 
@@ -78,7 +92,9 @@ def test_refused(kind: str, config: dict[str, Any], named: str) -> None:
 
 def test_hard_sigmoid() -> None:
     """A gate's share of the weights is scaled, the candidate's is not; another activation leaves them alone."""
-    made, rules = layer("LSTM", {**RNN, "recurrent_activation": "hard_sigmoid"}, (3, 8), (2, 8), (8,))
+    made, rules = layer(
+        "LSTM", {**RNN, "recurrent_activation": "hard_sigmoid"}, (3, 8), (2, 8), (8,)
+    )
     assert rules == ["hard-sigmoid"]
     assert all(w.recipe.arguments == (1.2, 1.2, 1.0, 1.2) for w in made.weights)
     made, rules = layer("LSTM", RNN, (3, 8), (2, 8), (8,))
@@ -98,7 +114,13 @@ def test_functions_of_then() -> None:
 #: (class, config, version, where the function stands, its name)
 OWN_FUNCTIONS = [
     ("Activation", {"activation": "gelu"}, "2.1.6", "activation", "gelu"),  # older than Keras's own
-    ("Activation", {"activation": "hard_swish"}, "2.4.0", "activation", "hard_swish"),  # Keras 3 has one
+    (
+        "Activation",
+        {"activation": "hard_swish"},
+        "2.4.0",
+        "activation",
+        "hard_swish",
+    ),  # Keras 3 has one
     ("Dense", {"units": 3, "activation": "my_act"}, "2.4.0", "activation", "my_act"),
     ("LSTM", {**RNN, "recurrent_activation": "gate"}, "2.4.0", "recurrent_activation", "gate"),
     ("Dense", {"units": 3, "kernel_regularizer": "mine"}, "2.4.0", "kernel_regularizer", "mine"),
@@ -106,7 +128,9 @@ OWN_FUNCTIONS = [
 
 
 @pytest.mark.parametrize(("kind", "config", "version", "argument", "name"), OWN_FUNCTIONS)
-def test_functions_of_ones_own(kind: str, config: dict[str, Any], version: str, argument: str, name: str) -> None:
+def test_functions_of_ones_own(
+    kind: str, config: dict[str, Any], version: str, argument: str, name: str
+) -> None:
     """Written so that custom_objects alone give them: never by a name that Keras 3 takes for its own."""
     made, _ = layer(kind, config, version=version)
     assert made.config[argument] == {
@@ -165,9 +189,13 @@ def test_rules_have_sources() -> None:
 def model(*layers: tuple[str, dict[str, Any]]) -> Stored:
     """A Sequential of Keras 2.2.4 without weights."""
     entries: list[Json] = [
-        {"class_name": kind, "config": {"name": f"l{k}", **config}} for k, (kind, config) in enumerate(layers)
+        {"class_name": kind, "config": {"name": f"l{k}", **config}}
+        for k, (kind, config) in enumerate(layers)
     ]
-    architecture: JsonObject = {"class_name": "Sequential", "config": {"name": "s", "layers": entries}}
+    architecture: JsonObject = {
+        "class_name": "Sequential",
+        "config": {"name": "s", "layers": entries},
+    }
     return Stored("architecture", architecture, keras_version="2.2.4", backend="tensorflow")
 
 
@@ -176,11 +204,20 @@ PADDING = {"padding": [1, 1], "trainable": True, "batch_input_shape": [None, 4, 
 
 @pytest.mark.parametrize(
     ("others", "data_format", "is_guess"),
-    [((), "channels_last", True), (("th",), "channels_first", False), (("tf",), "channels_last", False)],
+    [
+        ((), "channels_last", True),
+        (("th",), "channels_first", False),
+        (("tf",), "channels_last", False),
+    ],
 )
-def test_order_of_axes_that_keras_1_does_not_store(others: tuple[str, ...], data_format: str, is_guess: bool) -> None:
+def test_order_of_axes_that_keras_1_does_not_store(
+    others: tuple[str, ...], data_format: str, is_guess: bool
+) -> None:
     """What the other layers say; where none says it, a finding names the layers."""
-    pooled = [("MaxPooling2D", {"dim_ordering": said, "pool_size": [2, 2], "border_mode": "valid"}) for said in others]
+    pooled = [
+        ("MaxPooling2D", {"dim_ordering": said, "pool_size": [2, 2], "border_mode": "valid"})
+        for said in others
+    ]
     done = convert(model(("ZeroPadding2D", PADDING), *pooled)._replace(keras_version="1.2.2"))
     assert done.model is not None, done.refusal
     entries: Any = done.model.architecture["config"]["layers"]  # type: ignore[index,call-overload]
@@ -201,7 +238,9 @@ def test_order_of_axes_that_keras_1_does_not_store(others: tuple[str, ...], data
         ("SpatialDropout2D", {"rate": 0.5}, "channels_first"),
     ],
 )
-def test_layers_that_knew_one_order_of_axes_keep_it(kind: str, config: dict[str, Any], data_format: str) -> None:
+def test_layers_that_knew_one_order_of_axes_keep_it(
+    kind: str, config: dict[str, Any], data_format: str
+) -> None:
     """Beside layers of channels_first: Flatten without a data_format took the axes as they came."""
     context = replace(Context.of("2.6.0", None), data_format="channels_first")
     assert written(kind, {"name": "l", **config}, "l", context)["data_format"] == data_format
@@ -209,7 +248,10 @@ def test_layers_that_knew_one_order_of_axes_keep_it(kind: str, config: dict[str,
 
 BOTH_WAYS = (
     "Bidirectional",
-    {"layer": {"class_name": "LSTM", "config": {"name": "r", **RNN, "return_sequences": True}}, "merge_mode": None},
+    {
+        "layer": {"class_name": "LSTM", "config": {"name": "r", **RNN, "return_sequences": True}},
+        "merge_mode": None,
+    },
 )
 WORDS = {"input_dim": 5, "output_dim": 3, "trainable": True, "batch_input_shape": [None, 4]}
 

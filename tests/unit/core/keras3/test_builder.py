@@ -36,7 +36,9 @@ def tensor(name: str, *shape: int | None, rank: int = 0, index: int = 0) -> dict
 
 def test_a_call_notes_what_it_reads() -> None:
     builder, x = started(None, 4)
-    made = builder.place(LayerCall(DENSE, ([x, 2.5], None), {"training": False, "states": {"h": x}}), "d")
+    made = builder.place(
+        LayerCall(DENSE, ([x, 2.5], None), {"training": False, "states": {"h": x}}), "d"
+    )
     assert made == GraphTensor("d", 0, 0)
     assert builder.specs[made] is None, "what a Dense makes of two tensors is not known"
     assert builder.entries["d"].reads == [(x,)], "once, in how many places it may stand"
@@ -49,7 +51,9 @@ def test_a_call_notes_what_it_reads() -> None:
 def test_the_shape_of_a_result_is_noted_where_it_is_known() -> None:
     builder, x = started(None, 4)
     known = builder.place(LayerCall(DENSE, (x,)), "d")
-    own = NewLayer("own", "Mine", {"name": "own", "dtype": "float32"}, module=None, registered_name="Mine")
+    own = NewLayer(
+        "own", "Mine", {"name": "own", "dtype": "float32"}, module=None, registered_name="Mine"
+    )
     unknown = builder.place(LayerCall(own, (known,)), "own")
     last = builder.place(LayerCall(DENSE.renamed("e"), (unknown,)), "e")
     assert [builder.specs[t] for t in (known, unknown, last) if isinstance(t, GraphTensor)] == [
@@ -60,7 +64,9 @@ def test_the_shape_of_a_result_is_noted_where_it_is_known() -> None:
 
 
 @pytest.mark.parametrize(("axis", "shape"), [(-1, (None, 5, 8)), (1, (None, 10, 4))])
-def test_a_tensor_that_is_joined_to_itself_counts_twice(axis: int, shape: tuple[int | None, ...]) -> None:
+def test_a_tensor_that_is_joined_to_itself_counts_twice(
+    axis: int, shape: tuple[int | None, ...]
+) -> None:
     builder, x = started(None, 5, 4)
     both = NewLayer("c", "Concatenate", {"name": "c", "axis": axis, "dtype": "float32"})
     joined = builder.place(LayerCall(both, ([x, x],)), "c")
@@ -80,7 +86,11 @@ def test_one_operation_is_called_once_and_an_equal_one_again() -> None:
     builder, x = started(None, 4)
     split, same = (OpNode(NUMPY, "Split", {"axis": 1}, (x,)) for _ in range(2))  # type: ignore[arg-type]  # placed trees
     made = builder.place([Part(split, 0), Part(split, 1), Part(same, 0)], "l")
-    assert made == [GraphTensor("l_split", 0, 0), GraphTensor("l_split", 0, 1), GraphTensor("l_split_1", 0, 0)]
+    assert made == [
+        GraphTensor("l_split", 0, 0),
+        GraphTensor("l_split", 0, 1),
+        GraphTensor("l_split_1", 0, 0),
+    ]
     assert len(builder.entries["l_split"].nodes) == 1
 
 
@@ -100,7 +110,9 @@ def test_names(reserved: tuple[str, ...], last: str | None, names: list[str]) ->
     builder, x = started(None, 4)
     builder.reserved |= set(reserved)
     inner = OpNode(NUMPY, "ExpandDims", {"axis": 1}, (x,))  # type: ignore[arg-type]  # placed trees are operands
-    assert builder.place(OpNode(NUMPY, "Add", {}, (inner, 1.0)), "l", last) == GraphTensor(names[-1], 0, 0)
+    assert builder.place(OpNode(NUMPY, "Add", {}, (inner, 1.0)), "l", last) == GraphTensor(
+        names[-1], 0, 0
+    )
     assert list(builder.entries)[1:] == names
     assert builder.entries[names[0]].entry == {
         "module": NUMPY, "class_name": "ExpandDims", "config": {"axis": 1, "name": names[0]}, "registered_name": None,
@@ -142,8 +154,13 @@ def test_a_call_that_no_output_needs_is_left_out() -> None:
     assert isinstance(shared[2], GraphTensor)
     config: Any = builder.model("m", [x], [last, shared[2]], {}).config
     assert [layer["name"] for layer in config["layers"]] == ["x", "d", "sum_add"]
-    assert config["layers"][1]["inbound_nodes"] == [{"args": [tensor("x", None, 4)], "kwargs": {}}] * 2
-    read = [operand["config"]["keras_history"] for operand in config["layers"][2]["inbound_nodes"][0]["args"]]
+    assert (
+        config["layers"][1]["inbound_nodes"] == [{"args": [tensor("x", None, 4)], "kwargs": {}}] * 2
+    )
+    read = [
+        operand["config"]["keras_history"]
+        for operand in config["layers"][2]["inbound_nodes"][0]["args"]
+    ]
     assert read == [["d", 0, 0], ["d", 1, 0]]
     assert config["output_layers"] == [["sum_add", 0, 0], ["d", 1, 0]]
 
@@ -152,7 +169,9 @@ def test_a_call_that_no_output_needs_is_left_out() -> None:
 def test_the_calls_of_a_functional_model_are_counted_from_one(kind: str, rank: int) -> None:
     """Among the outputs alone: the node that reads the call counts from 0. Two outputs are a list of ends."""
     builder, x = started(None, 4)
-    held = NewLayer("held", kind, {"name": "held", "layers": []}, (Tensor("k", (4, 3), "<f4", "/k", ("d",)),))
+    held = NewLayer(
+        "held", kind, {"name": "held", "layers": []}, (Tensor("k", (4, 3), "<f4", "/k", ("d",)),)
+    )
     inner = builder.place(LayerCall(held, (x,)), "held")
     behind = builder.place(LayerCall(DENSE, (inner,)), "d")
     assert isinstance(inner, GraphTensor)
@@ -182,7 +201,9 @@ INTS = Spec((None, 4), "int32")
         ({"module": None, "class_name": "Mine", "config": {}}, None, ["float32"], UNKNOWN),
     ],
 )  # fmt: skip
-def test_the_dtype_of_what_is_given(entry: JsonObject, spec: Spec | None, given: list[str], dtype: str) -> None:
+def test_the_dtype_of_what_is_given(
+    entry: JsonObject, spec: Spec | None, given: list[str], dtype: str
+) -> None:
     assert dtype_of(entry, spec, given) == dtype
 
 
@@ -216,14 +237,21 @@ def test_a_shape_is_known_behind_operations() -> None:
         (["tower/dense"], False, ["tower_dense"], ["tower/dense"]),
         (["tower/dense", "tower_dense"], False, ["tower_dense_1", "tower_dense"], ["tower/dense"]),
         (["a/b/c", "a/b_c"], False, ["a_b_c", "a_b_c_1"], ["a/b/c", "a/b_c"]),
-        (["any", "where_1", "wherever"], True, ["any_layer", "where_1_layer", "wherever"], ["any", "where_1"]),
+        (
+            ["any", "where_1", "wherever"],
+            True,
+            ["any_layer", "where_1_layer", "wherever"],
+            ["any", "where_1"],
+        ),
         (["any", "where_1"], False, ["any", "where_1"], []),
         (["where/1"], True, ["where_1_1"], ["where/1"]),
         (["where/1"], False, ["where_1"], ["where/1"]),
         (["where/1", "where_1"], True, ["where_1_1", "where_1_layer"], ["where/1", "where_1"]),
     ],
 )
-def test_names_of_today(found: list[str], masks: bool, today: list[str], renamed: list[str]) -> None:
+def test_names_of_today(
+    found: list[str], masks: bool, today: list[str], renamed: list[str]
+) -> None:
     """Without slashes; those of the operations that compute masks only where there are masks."""
     context = Context(masks=masks)
     graph = read(sequential(*(layer(name, **build.DENSE) for name in found)))

@@ -6,17 +6,33 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3.config_values import class_and_config, constraint, dtype, initializer, plain, regularizer
+from unnest.core.keras3.config_values import (
+    class_and_config,
+    constraint,
+    dtype,
+    initializer,
+    plain,
+    regularizer,
+)
 from unnest.core.keras3.context import CannotConvert, Context
 
 
 @pytest.mark.parametrize(
     ("value", "bare"),
     [
-        ({"class_name": "__tuple__", "items": [1, {"class_name": "TensorShape", "items": [2]}]}, [1, [2]]),
+        (
+            {"class_name": "__tuple__", "items": [1, {"class_name": "TensorShape", "items": [2]}]},
+            [1, [2]],
+        ),
         ({"type": "ndarray", "value": [1.0, 2.0]}, [1.0, 2.0]),
-        ({"type": "ndarray", "value": [1.0], "more": 1}, {"type": "ndarray", "value": [1.0], "more": 1}),
-        ({"class_name": "Zeros", "config": {}, "shared_object_id": 7}, {"class_name": "Zeros", "config": {}}),
+        (
+            {"type": "ndarray", "value": [1.0], "more": 1},
+            {"type": "ndarray", "value": [1.0], "more": 1},
+        ),
+        (
+            {"class_name": "Zeros", "config": {}, "shared_object_id": 7},
+            {"class_name": "Zeros", "config": {}},
+        ),
         ([1, [2, 3]], [1, [2, 3]]),
         ("text", "text"),
     ],
@@ -37,7 +53,11 @@ def test_an_array_of_keras_3_keeps_its_clothes() -> None:
         ({"class_name": "Zeros", "config": {"dtype": "float32"}}, "Zeros", {"dtype": "float32"}),
         ({"name": "WeightRegularizer", "l1": 0.1}, "WeightRegularizer", {"l1": 0.1}),
         ({"class_name": "function", "config": "mine", "registered_name": "function"}, "mine", {}),
-        ({"class_name": "Mine", "config": {}, "registered_name": "package>Mine"}, "package>Mine", {}),
+        (
+            {"class_name": "Mine", "config": {}, "registered_name": "package>Mine"},
+            "package>Mine",
+            {},
+        ),
         ({"class_name": "Zeros", "config": None, "registered_name": None}, "Zeros", {}),
         (3, "3", {}),
     ],
@@ -83,27 +103,38 @@ def test_an_initializer_of_somebodys_own_becomes_zeros_and_is_told() -> None:
 
 def test_rules_on_weights() -> None:
     context = Context()
-    assert regularizer({"name": "WeightRegularizer", "l1": 0.0, "l2": 0.5}, "l", context) == built_in(
-        "keras.regularizers", "L1L2", l1=0.0, l2=0.5
-    )
+    assert regularizer(
+        {"name": "WeightRegularizer", "l1": 0.0, "l2": 0.5}, "l", context
+    ) == built_in("keras.regularizers", "L1L2", l1=0.0, l2=0.5)
     assert constraint({"name": "MaxNorm", "m": 2}, "l", context) == built_in(
         "keras.constraints", "MaxNorm", max_value=2
     )
-    assert constraint({"name": "MinMaxNorm", "low": 0.5, "high": 2, "rate": 1.0, "axis": 0}, "l", context) == built_in(
-        "keras.constraints", "MinMaxNorm", min_value=0.5, max_value=2, rate=1.0, axis=0
-    )
+    assert constraint(
+        {"name": "MinMaxNorm", "low": 0.5, "high": 2, "rate": 1.0, "axis": 0}, "l", context
+    ) == built_in("keras.constraints", "MinMaxNorm", min_value=0.5, max_value=2, rate=1.0, axis=0)
     assert context.notes.custom == {}
     own = regularizer({"class_name": "package>Mine", "config": {"a": 1}}, "l", context)
-    assert own == {"module": None, "class_name": "Mine", "config": {"a": 1}, "registered_name": "package>Mine"}
+    assert own == {
+        "module": None,
+        "class_name": "Mine",
+        "config": {"a": 1},
+        "registered_name": "package>Mine",
+    }
     assert context.notes.custom == {"Mine": "regularizer of 'l'"}
 
 
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        ({"class_name": "RadialConstraint", "config": {}}, "Keras 3 has no such constraint or regularizer"),
+        (
+            {"class_name": "RadialConstraint", "config": {}},
+            "Keras 3 has no such constraint or regularizer",
+        ),
         ({"class_name": "MaxNorm", "config": {"depth": 1}}, "its argument 'depth' is not known"),
-        ({"c": 0.4}, r"'l' \(constraint\): the file holds its arguments \(c\) and does not name its class"),  # Keras 1
+        (
+            {"c": 0.4},
+            r"'l' \(constraint\): the file holds its arguments \(c\) and does not name its class",
+        ),  # Keras 1
     ],
 )
 def test_rules_that_keras_3_has_not(value: Any, why: str) -> None:

@@ -17,9 +17,16 @@ from unnest.core.keras3.rule_catalog import RULES
         (None, (), False),
     ],
 )
-def test_the_writer_as_the_file_tells_it(version: str | None, release: tuple[int, ...], is_tf: bool) -> None:
+def test_the_writer_as_the_file_tells_it(
+    version: str | None, release: tuple[int, ...], is_tf: bool
+) -> None:
     context = Context.of(version, "tensorflow")
-    assert (context.release, context.is_tf, context.version, context.backend) == (release, is_tf, version, "tensorflow")
+    assert (context.release, context.is_tf, context.version, context.backend) == (
+        release,
+        is_tf,
+        version,
+        "tensorflow",
+    )
 
 
 def test_layers_of_one_rule_are_told_together_each_once() -> None:

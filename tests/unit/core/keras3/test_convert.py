@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.keras3.test_rule_catalog import CONV, DENSE, FLAT, IMAGE, STEPS, chain, sequential, subclass
+from tests.unit.core.keras3.test_rule_catalog import (
+    CONV,
+    DENSE,
+    FLAT,
+    IMAGE,
+    STEPS,
+    chain,
+    sequential,
+    subclass,
+)
 from unnest.core.keras3.convert import Converted, convert
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 
@@ -31,7 +40,12 @@ def test_the_result_says_that_keras_3_wrote_it() -> None:
     model = done.model
     assert model is not None
     assert model.architecture is not None
-    assert (model.keras_version, model.backend, model.training, model.optimizer) == ("3.0.0", None, None, None)
+    assert (model.keras_version, model.backend, model.training, model.optimizer) == (
+        "3.0.0",
+        None,
+        None,
+        None,
+    )
     assert (model.architecture["class_name"], model.architecture["build_config"]) == (
         "Functional",
         {"input_shape": None},
@@ -94,7 +108,9 @@ def test_weights_need_the_shape_of_a_sequential(
     ))  # fmt: skip
     assert (done.refusal is not None) is is_refused
     if done.refusal is not None:
-        assert done.refusal.message.startswith("'s' (Sequential): its input shape is not in the file")
+        assert done.refusal.message.startswith(
+            "'s' (Sequential): its input shape is not in the file"
+        )
 
 
 UP = {"size": [2, 2], "interpolation": "bilinear", "data_format": "channels_last"}
@@ -108,7 +124,9 @@ def with_ragged(stored: Stored, said: bool) -> Stored:
     first, *rest = config["layers"]
     ragged = {"ragged": False} if said else {}
     first = {**first, "config": {**first["config"], **ragged}}
-    return stored._replace(architecture={**architecture, "config": {**config, "layers": [first, *rest]}})
+    return stored._replace(
+        architecture={**architecture, "config": {**config, "layers": [first, *rest]}}
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,7 +137,9 @@ def with_ragged(stored: Stored, said: bool) -> Stored:
         ("2.2.4-tf", False, "refused"), ("2.1.6-tf", False, "matrices"), (None, False, "refused"),
     ],
 )  # fmt: skip
-def test_pixel_centres_follow_from_the_writer(version: str | None, ragged: bool, outcome: str) -> None:
+def test_pixel_centres_follow_from_the_writer(
+    version: str | None, ragged: bool, outcome: str
+) -> None:
     """TensorFlow's from 1.15 on are today's, those of Keras of its own never were; `2.2.4-tf` stands for both."""
     stored = with_ragged(chain(IMAGE, ("UpSampling2D", UP))._replace(keras_version=version), ragged)
     done = convert(stored)
@@ -139,12 +159,19 @@ def test_pixel_centres_follow_from_the_writer(version: str | None, ragged: bool,
         ((None, None), "2.1.6-tf", "matrices"),
     ],
 )  # fmt: skip
-def test_initializers_tell_tensorflow_1_from_2(dtypes: tuple[str | None, ...], version: str, outcome: str) -> None:
+def test_initializers_tell_tensorflow_1_from_2(
+    dtypes: tuple[str | None, ...], version: str, outcome: str
+) -> None:
     """Those of TensorFlow 1 are stored with a dtype; one of somebody's own may be without."""
     stored = [{"class_name": "Zeros", "config": {} if d is None else {"dtype": d}} for d in dtypes]
-    norm = ("BatchNormalization", {"axis": 3, "beta_initializer": stored[0], "gamma_initializer": stored[1]})
+    norm = (
+        "BatchNormalization",
+        {"axis": 3, "beta_initializer": stored[0], "gamma_initializer": stored[1]},
+    )
     done = convert(chain(IMAGE, norm, ("UpSampling2D", UP), version=version))
-    kinds = {"as it is": ["UpSampling2D"], "matrices": ["Einsum", "Einsum"], "refused": None}[outcome]
+    kinds = {"as it is": ["UpSampling2D"], "matrices": ["Einsum", "Einsum"], "refused": None}[
+        outcome
+    ]
     written = None if done.model is None else [e["class_name"] for e in layers_of(done)[2:]]
     assert written == kinds
     assert (done.refusal is not None) is (outcome == "refused")
@@ -160,10 +187,15 @@ def test_initializers_tell_tensorflow_1_from_2(dtypes: tuple[str | None, ...], v
     ],
     ids=["th", "tf", "most", "nothing"],
 )
-def test_the_order_of_axes_that_most_layers_say(said: tuple[str, ...], written: str, is_told: bool) -> None:
+def test_the_order_of_axes_that_most_layers_say(
+    said: tuple[str, ...], written: str, is_told: bool
+) -> None:
     """Keras 1's ZeroPadding does not say its own; where no layer does, the guess is told."""
     pools = [
-        ("MaxPooling2D", {"pool_size": [1, 1], "strides": [1, 1], "border_mode": "valid", "dim_ordering": order})
+        (
+            "MaxPooling2D",
+            {"pool_size": [1, 1], "strides": [1, 1], "border_mode": "valid", "dim_ordering": order},
+        )
         for order in said
     ]
     done = convert(chain(IMAGE, *pools, ("ZeroPadding2D", {"padding": [1, 1]}), version="1.2.2"))
@@ -175,9 +207,21 @@ def test_the_order_of_axes_that_most_layers_say(said: tuple[str, ...], written: 
     ("stored", "codes", "objects"),
     [
         (chain(FLAT, ("Attend", {"size": 3})), ["custom-objects"], "'Attend': Attend"),
-        (chain(FLAT, ("Dense", {**DENSE, "activation": "<lambda>"})), ["custom-objects"], "'<lambda>': ..."),
-        (chain(FLAT, ("Dense", {**DENSE, "kernel_regularizer": "<lambda>"})), ["custom-objects"], "'<lambda>': ..."),
-        (chain(FLAT, ("Dense", {**DENSE, "activation": "package>mine"})), ["custom-objects"], "'mine': mine"),
+        (
+            chain(FLAT, ("Dense", {**DENSE, "activation": "<lambda>"})),
+            ["custom-objects"],
+            "'<lambda>': ...",
+        ),
+        (
+            chain(FLAT, ("Dense", {**DENSE, "kernel_regularizer": "<lambda>"})),
+            ["custom-objects"],
+            "'<lambda>': ...",
+        ),
+        (
+            chain(FLAT, ("Dense", {**DENSE, "activation": "package>mine"})),
+            ["custom-objects"],
+            "'mine': mine",
+        ),
         (chain(FLAT, ("Dense", DENSE)), [], None),
         (subclass("Mine"), ["functional-subclass"], None),
         (subclass("package>Model"), [], None),
@@ -196,7 +240,10 @@ def test_groups_of_a_sequential_go_by_their_place() -> None:
     stored = sequential(("Dense", {**DENSE, "batch_input_shape": FLAT}), ("Dense", DENSE))
     shapes = (((4, 3), (3,)), ((3, 3), (3,)))
     groups = tuple(
-        Group(f"other_{k}", tuple(Tensor(f"{k}/{n}", s, "<f4", f"/{k}/{n}") for n, s in enumerate(pair)))
+        Group(
+            f"other_{k}",
+            tuple(Tensor(f"{k}/{n}", s, "<f4", f"/{k}/{n}") for n, s in enumerate(pair)),
+        )
         for k, pair in enumerate(shapes)
     )
     done = convert(stored._replace(contents="model", groups=groups))
@@ -215,7 +262,9 @@ def test_groups_of_a_sequential_go_by_their_place() -> None:
         ("2.2.4", {"return_state": True}, None),
     ],
 )
-def test_masked_steps_of_then(version: str, settings: dict[str, Any], kinds: list[str] | None) -> None:
+def test_masked_steps_of_then(
+    version: str, settings: dict[str, Any], kinds: list[str] | None
+) -> None:
     """Behind a mask Keras of its own gave back its last output in both directions; today it is zeros."""
     lstm = {"class_name": "LSTM", "config": {
         "name": "f", "units": 2, "activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True,
@@ -233,13 +282,18 @@ def test_masked_steps_of_then(version: str, settings: dict[str, Any], kinds: lis
 
 def test_a_convolution_of_then_is_one_of_now() -> None:
     """Nothing is noted where nothing had to change."""
-    done = convert(chain(IMAGE, ("Conv2D", {**CONV, "data_format": "channels_last"}), version="2.4.0"))
+    done = convert(
+        chain(IMAGE, ("Conv2D", {**CONV, "data_format": "channels_last"}), version="2.4.0")
+    )
     assert done.conversions == ()
     config = layers_of(done)[1]["config"]
     assert {k: config[k] for k in CONV} == CONV
 
 
-TRAINING: JsonObject = {"loss": "mse", "optimizer_config": {"class_name": "SGD", "config": {"lr": 0.1}}}
+TRAINING: JsonObject = {
+    "loss": "mse",
+    "optimizer_config": {"class_name": "SGD", "config": {"lr": 0.1}},
+}
 
 
 @pytest.mark.parametrize(
@@ -256,7 +310,10 @@ def test_a_frozen_normalization_of_then(
     version: str, trainable: bool, training: JsonObject | None, codes: list[str]
 ) -> None:
     """Keras of its own normalized by the batch at hand in training, frozen or not."""
-    layer = ("BatchNormalization", {"axis": -1, "trainable": trainable, "scale": True, "center": True})
+    layer = (
+        "BatchNormalization",
+        {"axis": -1, "trainable": trainable, "scale": True, "center": True},
+    )
     stored = chain([None, 4], layer, version=version)._replace(contents="model", training=training)
     assert [f.code for f in convert(stored).findings] == codes
 
@@ -275,7 +332,10 @@ SUM: JsonObject = {"class_name": "MeanSquaredError", "config": {"reduction": "su
 def test_a_masked_loss(version: str, loss: Any, codes: list[str]) -> None:
     """Divided by all steps until Keras 2.10; a sum never was."""
     stored = chain(
-        [None, 6, 4], ("Masking", {"mask_value": 0.0}), ("Activation", {"activation": "tanh"}), version=version
+        [None, 6, 4],
+        ("Masking", {"mask_value": 0.0}),
+        ("Activation", {"activation": "tanh"}),
+        version=version,
     )
     done = convert(stored._replace(contents="model", training={**TRAINING, "loss": loss}))
     assert [f.code for f in done.findings] == codes

@@ -30,14 +30,20 @@ def model(*branches: JsonObject, mode: str = "concat") -> Stored:
         "name": "merge_1", "mode": mode, "concat_axis": -1, "layers": list(branches),
     }}  # fmt: skip
     groups = [
-        Group(n, (Tensor(f"{n}_W", s, "<f4", f"/{n}"),)) for n, s in (("a", (4, 2)), ("b", (3, 2)), ("c", (4, 1)))
+        Group(n, (Tensor(f"{n}_W", s, "<f4", f"/{n}"),))
+        for n, s in (("a", (4, 2)), ("b", (3, 2)), ("c", (4, 1)))
     ]
     architecture = branch(merge, dense("c", 4, 1))
-    return Stored("model", architecture, groups=tuple(groups), keras_version="1.2.2", backend="tensorflow")
+    return Stored(
+        "model", architecture, groups=tuple(groups), keras_version="1.2.2", backend="tensorflow"
+    )
 
 
 MASKED = branch(
-    {"class_name": "Masking", "config": {"name": "m", "batch_input_shape": [None, 3, 2], "trainable": True}}
+    {
+        "class_name": "Masking",
+        "config": {"name": "m", "batch_input_shape": [None, 3, 2], "trainable": True},
+    }
 )
 LEFT, RIGHT = (branch(dense(n, s, 2, batch_input_shape=[None, s])) for n, s in (("a", 4), ("b", 3)))
 
@@ -55,11 +61,21 @@ def test_every_branch_is_a_model_with_an_input() -> None:
     """In the order of the branches; each weight where its layer is."""
     done = convert(model(LEFT, RIGHT))
     classes = [entry["class_name"] for entry in layers_of(done)]
-    assert sorted(classes) == ["Concatenate", "Dense", "InputLayer", "InputLayer", "Sequential", "Sequential"]
+    assert sorted(classes) == [
+        "Concatenate",
+        "Dense",
+        "InputLayer",
+        "InputLayer",
+        "Sequential",
+        "Sequential",
+    ]
     assert done.model is not None
     assert done.model.architecture is not None
     config: Any = done.model.architecture["config"]
-    assert [ref[0] for ref in config["input_layers"]] == ["merge_1_branch_0_input", "merge_1_branch_1_input"]
+    assert [ref[0] for ref in config["input_layers"]] == [
+        "merge_1_branch_0_input",
+        "merge_1_branch_1_input",
+    ]
     placed = {g.name: [t.ref for t in g.tensors] for g in done.model.groups if g.tensors}
     assert placed == {"merge_1_branch_0": ["/a"], "merge_1_branch_1": ["/b"], "c": ["/c"]}
     assert {"merge", "sequential-graph"} <= {c.rule for c in done.conversions}

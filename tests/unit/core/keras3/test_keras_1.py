@@ -9,7 +9,14 @@ import pytest
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.keras_1 import is_keras_1, translated
 
-DENSE = {"name": "l", "output_dim": 3, "activation": "relu", "init": "uniform", "W_regularizer": None, "bias": False}
+DENSE = {
+    "name": "l",
+    "output_dim": 3,
+    "activation": "relu",
+    "init": "uniform",
+    "W_regularizer": None,
+    "bias": False,
+}
 
 
 @pytest.mark.parametrize(
@@ -70,9 +77,14 @@ def test_whose_words(config: dict[str, Any], release: tuple[int, ...], is_old: b
     ids=["dense", "steps", "conv-2d", "dilated", "conv-3d", "separable", "lstm", "lstm-dropout", "embedding", "pool",
          "dropout"],
 )  # fmt: skip
-def test_class_and_arguments(kind: str, config: dict[str, Any], new_kind: str, new: dict[str, Any]) -> None:
+def test_class_and_arguments(
+    kind: str, config: dict[str, Any], new_kind: str, new: dict[str, Any]
+) -> None:
     context = Context(release=(1, 2, 2))
-    assert translated(kind, config, "l", context) == (new_kind, {**({"name": "l"} if "name" in config else {}), **new})
+    assert translated(kind, config, "l", context) == (
+        new_kind,
+        {**({"name": "l"} if "name" in config else {}), **new},
+    )
     assert [(c.rule, c.layers) for c in context.conversions()] == [("keras-1-arguments", ("l",))]
 
 

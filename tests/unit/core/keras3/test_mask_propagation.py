@@ -51,7 +51,9 @@ def functional(*names: str) -> dict[str, Any]:
         ("Model", functional("f"), False),
     ],
 )
-def test_a_model_in_a_model_that_makes_a_mask(kind: str, config: dict[str, Any], is_masked: bool) -> None:
+def test_a_model_in_a_model_that_makes_a_mask(
+    kind: str, config: dict[str, Any], is_masked: bool
+) -> None:
     assert makes_mask({"class_name": kind, "config": config}, Context()) is is_masked
 
 
@@ -77,7 +79,9 @@ def test_layers_whose_output_has_a_mask_whatever_goes_in() -> None:
         ("Identity", {}, Context(), True),
     ],
 )
-def test_masks_that_were_dropped(kind: str, config: dict[str, Any], context: Context, is_dropped: bool) -> None:
+def test_masks_that_were_dropped(
+    kind: str, config: dict[str, Any], context: Context, is_dropped: bool
+) -> None:
     assert drops_mask(kind, config, context) is is_dropped
     assert passes(kind, config, context) is (not is_dropped)
 
@@ -156,7 +160,9 @@ OVER_STEPS = NewLayer("t", "TimeDistributed", {"name": "t", "layer": NORMALIZATI
         (NewLayer("d", "Dense", {"name": "d"}), (2, 11, 0), []),
     ],
 )
-def test_a_normalization_that_counted_masked_steps(layer: NewLayer, release: tuple[int, ...], names: list[str]) -> None:
+def test_a_normalization_that_counted_masked_steps(
+    layer: NewLayer, release: tuple[int, ...], names: list[str]
+) -> None:
     context = Context(release=release)
     note_normalization(layer.entry, layer.name, context)
     assert context.notes.masked_norms == names

@@ -6,10 +6,27 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.keras3.mask_cases import CONV, LAST, LSTM, MADE, STEPS, TENSORFLOW, X, Y, Z, numpy
+from tests.unit.core.keras3.mask_cases import (
+    CONV,
+    LAST,
+    LSTM,
+    MADE,
+    STEPS,
+    TENSORFLOW,
+    X,
+    Y,
+    Z,
+    numpy,
+)
 from unnest.core.keras3 import masked_steps
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.masked_steps import both_ways, check_masked_steps, directions, is_two, repeats_last
+from unnest.core.keras3.masked_steps import (
+    both_ways,
+    check_masked_steps,
+    directions,
+    is_two,
+    repeats_last,
+)
 from unnest.core.keras3.pieces import LayerCall, NewLayer, Tree
 
 OF_THEN = Context(release=(2, 2, 4), zeroes_masked=False)
@@ -35,7 +52,9 @@ OF_THEN = Context(release=(2, 2, 4), zeroes_masked=False)
         "state-tf", "state-now", "no-state",
     ],
 )  # fmt: skip
-def test_masked_steps_of_then(layer: NewLayer, kwargs: dict[str, Tree], context: Context, why: str | None) -> None:
+def test_masked_steps_of_then(
+    layer: NewLayer, kwargs: dict[str, Tree], context: Context, why: str | None
+) -> None:
     """What came out at masked steps is a refusal where it is none of what comes out today, nor can be written."""
     if why is None:
         check_masked_steps(layer.class_name, layer, kwargs, context)
@@ -48,7 +67,9 @@ def begun(**config: Any) -> Tree:
     """What Keras 2.2.4 gave where that LSTM's first steps are masked."""
     layer = NewLayer("l", "LSTM", {"name": "l", **config})
     context = Context(release=(2, 2, 4), backend=TENSORFLOW, zeroes_masked=False)
-    return masked_steps.begun("LSTM", layer, {"initial_state": [Y, Z], "mask": "mask of x"}, MADE, context)
+    return masked_steps.begun(
+        "LSTM", layer, {"initial_state": [Y, Z], "mask": "mask of x"}, MADE, context
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,7 +89,9 @@ def begun(**config: Any) -> Tree:
     ],
     ids=["last", "steps", "backwards"],
 )
-def test_masked_first_steps_give_the_initial_state(config: dict[str, Any], unmasked_so_far: Tree, state: Tree) -> None:
+def test_masked_first_steps_give_the_initial_state(
+    config: dict[str, Any], unmasked_so_far: Tree, state: Tree
+) -> None:
     has_begun = numpy("ExpandDims", numpy("Greater", unmasked_so_far, 0), axis=-1)
     assert begun(**config) == numpy("Where", has_begun, MADE, state)
 
@@ -84,7 +107,10 @@ def test_without_a_mask_there_are_no_masked_steps() -> None:
 
 def over_steps(merge_mode: str | None = "concat", kind: str = "LSTM", **config: Any) -> NewLayer:
     """A Bidirectional that gives sequences."""
-    inner: dict[str, Any] = {"class_name": kind, "config": {"name": "one", "return_sequences": True, **config}}
+    inner: dict[str, Any] = {
+        "class_name": kind,
+        "config": {"name": "one", "return_sequences": True, **config},
+    }
     return NewLayer("b", "Bidirectional", {"name": "b", "layer": inner, "merge_mode": merge_mode})
 
 
@@ -94,7 +120,12 @@ def over_steps(merge_mode: str | None = "concat", kind: str = "LSTM", **config: 
         (over_steps(), {}, OF_THEN, True),
         (over_steps(), {}, Context(release=(2, 4, 0)), False),
         (over_steps(), {}, Context(release=(2, 2, 4), is_tf=True, zeroes_masked=False), False),
-        (over_steps(), {}, Context(release=(2, 2, 4), backend="theano", zeroes_masked=False), False),
+        (
+            over_steps(),
+            {},
+            Context(release=(2, 2, 4), backend="theano", zeroes_masked=False),
+            False,
+        ),
         (over_steps(), {"initial_state": [Y]}, OF_THEN, False),
         (over_steps(None), {}, OF_THEN, False),
         (over_steps(kind="ConvLSTM2D"), {}, OF_THEN, False),
@@ -111,7 +142,10 @@ def test_which_bidirectional_is_two_layers(
 
 
 def test_one_that_gave_its_last_output_may_be_within_a_layer() -> None:
-    within: dict[str, Any] = {"class_name": "TimeDistributed", "config": {"name": "t", "layer": STEPS.entry}}
+    within: dict[str, Any] = {
+        "class_name": "TimeDistributed",
+        "config": {"name": "t", "layer": STEPS.entry},
+    }
     assert repeats_last(within, OF_THEN)
     assert not repeats_last(within, Context(release=(2, 4, 0)))
     assert not repeats_last(LAST.entry, OF_THEN)
@@ -129,16 +163,28 @@ def test_one_that_gave_its_last_output_may_be_within_a_layer() -> None:
 def test_two_directions(mode: str, joined: Any) -> None:
     """Each has half of the weights; the second goes the other way, and its steps are turned around."""
     ahead, back = directions(over_steps(mode), "f", "g")
-    assert [(way.name, way.config["name"], way.config.get("go_backwards")) for way in (ahead, back)] == [
+    assert [
+        (way.name, way.config["name"], way.config.get("go_backwards")) for way in (ahead, back)
+    ] == [
         ("f", "f", None),
         ("g", "g", True),
     ]
     calls = [LayerCall(way, (X,), {}) for way in (ahead, back)]
-    assert both_ways(over_steps(mode), (ahead, back), (X,), {}) == joined(calls[0], numpy("Flip", calls[1], axis=1))
+    assert both_ways(over_steps(mode), (ahead, back), (X,), {}) == joined(
+        calls[0], numpy("Flip", calls[1], axis=1)
+    )
 
 
 def test_a_direction_of_its_own() -> None:
     layer = over_steps()
-    other: dict[str, Any] = {"class_name": "GRU", "config": {"name": "two", "return_sequences": True}}
-    ways = directions(NewLayer("b", "Bidirectional", {**layer.config, "backward_layer": other}), "f", "g")
-    assert [(way.class_name, "go_backwards" in way.config) for way in ways] == [("LSTM", False), ("GRU", False)]
+    other: dict[str, Any] = {
+        "class_name": "GRU",
+        "config": {"name": "two", "return_sequences": True},
+    }
+    ways = directions(
+        NewLayer("b", "Bidirectional", {**layer.config, "backward_layer": other}), "f", "g"
+    )
+    assert [(way.class_name, "go_backwards" in way.config) for way in ways] == [
+        ("LSTM", False),
+        ("GRU", False),
+    ]

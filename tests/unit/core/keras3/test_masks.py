@@ -35,7 +35,9 @@ OTHER = Mask("another", frozenset({X}), today=False)
 LOST = Mask(None, frozenset({X}), today=False)
 
 
-def made(kind: str, config: dict[str, Any], masks: dict[GraphTensor, Mask], *tensors: GraphTensor) -> Mask | None:
+def made(
+    kind: str, config: dict[str, Any], masks: dict[GraphTensor, Mask], *tensors: GraphTensor
+) -> Mask | None:
     """The mask of what comes out of that call."""
     known = Masks(Context(), dict(masks))
     known.note(kind, config, call(*tensors), [MADE])
@@ -64,8 +66,16 @@ def test_what_makes_a_mask(kind: str, config: dict[str, Any], mask: Mask | None)
         ("Flatten", {}, None),
         ("LSTM", {"return_sequences": True}, SAME_X),
         ("LSTM", {"return_sequences": False}, None),
-        ("Bidirectional", {"layer": {"class_name": "LSTM", "config": {"return_sequences": True}}}, SAME_X),
-        ("Bidirectional", {"layer": {"class_name": "LSTM", "config": {"return_sequences": False}}}, None),
+        (
+            "Bidirectional",
+            {"layer": {"class_name": "LSTM", "config": {"return_sequences": True}}},
+            SAME_X,
+        ),
+        (
+            "Bidirectional",
+            {"layer": {"class_name": "LSTM", "config": {"return_sequences": False}}},
+            None,
+        ),
         ("GlobalAveragePooling1D", {}, None),
     ],
     ids=["through", "flatten", "steps", "last-step", "both-ways", "both-ways-last-step", "pooled"],
@@ -90,8 +100,18 @@ BOTH = Mask(
         ("Concatenate", {"axis": -1}, {X: SAME_X, Y: SAME_Y}, BOTH),
         ("Concatenate", {"axis": 2}, {X: SAME_X, Y: SAME_Y}, BOTH),
         ("Concatenate", {"axis": 1}, {X: SAME_X, Y: SAME_Y}, Mask(None, frozenset({MADE}))),
-        ("Concatenate", {"axis": 1}, {X: OTHER, Y: SAME_Y}, Mask(None, frozenset({MADE}), today=False)),
-        ("Merge", {"mode": "concat", "concat_axis": 1}, {X: SAME_X, Y: SAME_Y}, Mask(None, frozenset({MADE}))),
+        (
+            "Concatenate",
+            {"axis": 1},
+            {X: OTHER, Y: SAME_Y},
+            Mask(None, frozenset({MADE}), today=False),
+        ),
+        (
+            "Merge",
+            {"mode": "concat", "concat_axis": 1},
+            {X: SAME_X, Y: SAME_Y},
+            Mask(None, frozenset({MADE})),
+        ),
         ("Merge", {"mode": "sum", "concat_axis": 1}, {X: SAME_X, Y: SAME_Y}, BOTH),
     ],
     ids=[
@@ -126,17 +146,23 @@ def test_merges_take_what_no_input_masks(
     ],
     ids=["other", "same", "heedless", "heedless-lost", "same-opaque"],
 )
-def test_a_layer_is_given_the_old_mask(mask: Mask, layer: NewLayer, kwargs: dict[str, Tree]) -> None:
+def test_a_layer_is_given_the_old_mask(
+    mask: Mask, layer: NewLayer, kwargs: dict[str, Tree]
+) -> None:
     """Where it heeds one, and Keras 3 would compute another."""
     context = Context(release=(2, 5, 0))
-    given = Masks(context, {X: mask}).call_with_masks(layer.class_name, layer, call(X), (X,), {"training": False})
+    given = Masks(context, {X: mask}).call_with_masks(
+        layer.class_name, layer, call(X), (X,), {"training": False}
+    )
     assert given == ((X,), kwargs)
     assert [c.rule for c in context.conversions()] == (["mask"] if "mask" in kwargs else [])
 
 
 def test_a_mask_that_the_file_gives_stays() -> None:
     context = Context(release=(2, 4, 0))
-    assert Masks(context, {X: OTHER}).call_with_masks("LSTM", LSTM, call(X, mask=Y), (X,), {"mask": Y}) == (
+    assert Masks(context, {X: OTHER}).call_with_masks(
+        "LSTM", LSTM, call(X, mask=Y), (X,), {"mask": Y}
+    ) == (
         (X,),
         {"mask": Y},
     )
@@ -155,17 +181,25 @@ def test_a_mask_that_the_file_gives_stays() -> None:
     ids=["lost", "two", "opaque", "model", "own"],
 )
 def test_refused_where_it_cannot_be_given(masks: dict[GraphTensor, Mask], layer: NewLayer) -> None:
-    with pytest.raises(CannotConvert, match=rf"'{layer.name}' \({layer.class_name}\): heeds a mask"):
-        Masks(Context(release=(2, 5, 0)), masks).call_with_masks(layer.class_name, layer, call(X, Y), (X, Y), {})
+    with pytest.raises(
+        CannotConvert, match=rf"'{layer.name}' \({layer.class_name}\): heeds a mask"
+    ):
+        Masks(Context(release=(2, 5, 0)), masks).call_with_masks(
+            layer.class_name, layer, call(X, Y), (X, Y), {}
+        )
 
 
 @pytest.mark.parametrize("kind", ["Softmax", "Functional", "Attend"])
 def test_a_tensor_carries_the_old_mask_to_what_takes_none_as_an_argument(kind: str) -> None:
     """By a layer for each tensor; one whose mask is today's is left as it is."""
     names = iter(["layer_mask", "layer_mask_1"])
-    masks = Masks(Context(release=(2, 5, 0)), {X: OTHER, Y: SAME_Y, Z: OTHER}, reserve=lambda _: next(names))
+    masks = Masks(
+        Context(release=(2, 5, 0)), {X: OTHER, Y: SAME_Y, Z: OTHER}, reserve=lambda _: next(names)
+    )
     layer, given = NewLayer("layer", kind, {"name": "layer"}), call(X, Y, Z)
-    (first, others), kwargs = masks.call_with_masks(kind, layer, given, (X, [Y, Z]), {"training": False})
+    (first, others), kwargs = masks.call_with_masks(
+        kind, layer, given, (X, [Y, Z]), {"training": False}
+    )
     assert isinstance(others, list)
     assert (others[0], kwargs) == (Y, {"training": False})
     for made, tensor, name in ((first, X, "layer_mask"), (others[1], Z, "layer_mask_1")):
@@ -202,18 +236,26 @@ def test_an_initial_state_makes_keras_3_forget_the_mask(
     mask: Mask, layer: NewLayer, kwargs: dict[str, Tree], rules: list[str]
 ) -> None:
     context = Context(release=(2, 7, 0))
-    given = Masks(context, {X: mask}).call_with_masks(layer.class_name, layer, call(X), (X,), {"initial_state": [Y]})
+    given = Masks(context, {X: mask}).call_with_masks(
+        layer.class_name, layer, call(X), (X,), {"initial_state": [Y]}
+    )
     assert given == ((X,), kwargs)
     assert [c.rule for c in context.conversions()] == rules
 
 
 @pytest.mark.parametrize(
-    "entry", [{"args": [], "kwargs": {"initial_state": ["s"]}}, {"class_name": "MultiHeadAttention", "config": {}}]
+    "entry",
+    [
+        {"args": [], "kwargs": {"initial_state": ["s"]}},
+        {"class_name": "MultiHeadAttention", "config": {}},
+    ],
 )
 def test_a_model_whose_layers_would_not_see_the_mask_as_they_did(entry: JsonObject) -> None:
     model = NewLayer("f", "Functional", {"name": "f", "layers": [entry]})
     with pytest.raises(CannotConvert, match=r"'f' \(Functional\): heeds a mask"):
-        Masks(Context(release=(2, 7, 0)), {X: SAME_X}).call_with_masks("Functional", model, call(X), (X,), {})
+        Masks(Context(release=(2, 7, 0)), {X: SAME_X}).call_with_masks(
+            "Functional", model, call(X), (X,), {}
+        )
 
 
 def unmasked(tensor: GraphTensor) -> OpNode:
@@ -250,7 +292,9 @@ def test_a_softmax_that_may_have_heeded_its_mask(shape: tuple[int | None, ...] |
     """With as many steps as features, TensorFlow 2.4 computes something else than 2.3, and nothing fails."""
     given = LayerArguments((X,), {}, {X: None if shape is None else Spec(shape, "float32")})
     with pytest.raises(CannotConvert, match=r"both call themselves Keras 2\.4\.0"):
-        Masks(Context(release=(2, 4, 0)), {X: SAME_X}).call_with_masks("Softmax", SOFTMAX, given, (X,), {})
+        Masks(Context(release=(2, 4, 0)), {X: SAME_X}).call_with_masks(
+            "Softmax", SOFTMAX, given, (X,), {}
+        )
 
 
 @pytest.mark.parametrize(
@@ -324,7 +368,9 @@ OPEN_RELU = {"class_name": "ReLU", "config": {"name": "r"}}
         ([MASKING, OPEN_RELU, LAST.entry], (2, 5, 0), False),
     ],
 )
-def test_a_sequential_of_two_tensorflows(entries: list[Any], release: tuple[int, ...], is_refused: bool) -> None:
+def test_a_sequential_of_two_tensorflows(
+    entries: list[Any], release: tuple[int, ...], is_refused: bool
+) -> None:
     context = Context(masks=True, release=release)
     if is_refused:
         with pytest.raises(CannotConvert, match=r"'b' .*both call themselves Keras 2\.4\.0"):

@@ -23,7 +23,10 @@ FLATTEN: tuple[str, dict[str, Any], None] = ("Flatten", {}, None)
         ([("Masking", {}, None), ("LSTM", RNN, (5, 8))], (None, None, 5)),
         ([("Conv1D", LINE, (3, 5, 2)), FLATTEN, ("Dense", DENSE, (8, 3))], (None, 6, 5)),
         # A number of steps that several would do for, or that none does for.
-        ([("Conv1D", {**LINE, "strides": [2]}, (3, 5, 2)), FLATTEN, ("Dense", DENSE, (8, 3))], None),
+        (
+            [("Conv1D", {**LINE, "strides": [2]}, (3, 5, 2)), FLATTEN, ("Dense", DENSE, (8, 3))],
+            None,
+        ),
         ([("Conv1D", LINE, (3, 5, 2)), FLATTEN, ("Dense", DENSE, (7, 3))], None),
         ([("Conv2D", CONV, (3, 3, 5, 2)), ("GlobalMaxPooling2D", {}, None)], (None, None, None, 5)),
         ([("Conv2D", CONV, (3, 3, 5, 2)), FLATTEN, ("Dense", DENSE, (8, 3))], None),
@@ -35,11 +38,18 @@ FLATTEN: tuple[str, dict[str, Any], None] = ("Flatten", {}, None)
         ([("Dense", DENSE, None)], None),
     ],
 )
-def test_shape(layers: list[tuple[str, dict[str, Any], tuple[int, ...] | None]], shape: Any) -> None:
+def test_shape(
+    layers: list[tuple[str, dict[str, Any], tuple[int, ...] | None]], shape: Any
+) -> None:
     """Of layers with the shapes of their kernels."""
     entries: list[Any] = [
-        {"class_name": kind, "config": {**config, "name": f"l{k}"}} for k, (kind, config, _) in enumerate(layers)
+        {"class_name": kind, "config": {**config, "name": f"l{k}"}}
+        for k, (kind, config, _) in enumerate(layers)
     ]
     graph = read({"class_name": "Sequential", "config": {"name": "s", "layers": entries}})
-    shares = {f"l{k}": (Tensor("w", size, "<f4", f"/{k}"),) for k, (_, _, size) in enumerate(layers) if size}
+    shares = {
+        f"l{k}": (Tensor("w", size, "<f4", f"/{k}"),)
+        for k, (_, _, size) in enumerate(layers)
+        if size
+    }
     assert shape_of_input([*graph.layers.values()], shares) == shape

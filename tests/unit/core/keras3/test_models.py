@@ -20,7 +20,9 @@ LSTM = NewLayer("l", "LSTM", {"name": "l", "units": 2})
 KERNEL, BIAS = Tensor("k", (4, 3), "<f4", "/k"), Tensor("b", (3,), "<f4", "/b")
 
 
-def made(model: dict[str, Any], context: Context | None = None, **shares: tuple[Tensor, ...]) -> NewLayer:
+def made(
+    model: dict[str, Any], context: Context | None = None, **shares: tuple[Tensor, ...]
+) -> NewLayer:
     """The model for Keras 3."""
     return converted(read(model), shares, context or of_keras_2_2())
 
@@ -39,21 +41,37 @@ def reads(entry: Mapping[str, Any]) -> list[list[Any]]:
 def test_a_functional_model() -> None:
     """A layer called twice stays one layer with two calls; weights bear their layer's name."""
     model = made(
-        functional(source(), layer("d", ["x"], ["x"], **DENSE), layer("y", [("d", 0, 0), ("d", 1, 0)], kind="Add")),
+        functional(
+            source(),
+            layer("d", ["x"], ["x"], **DENSE),
+            layer("y", [("d", 0, 0), ("d", 1, 0)], kind="Add"),
+        ),
         d=(KERNEL, BIAS),
     )
-    assert (model.name, model.class_name, names(entries(model))) == ("net", "Functional", ["x", "d", "y"])
+    assert (model.name, model.class_name, names(entries(model))) == (
+        "net",
+        "Functional",
+        ["x", "d", "y"],
+    )
     _, dense, add = entries(model)
     assert reads(dense) == [[["x", 0, 0]], [["x", 0, 0]]]
     first, second = add["inbound_nodes"][0]["args"][0]
-    assert (first["config"]["keras_history"], second["config"]["keras_history"]) == (["d", 0, 0], ["d", 1, 0])
+    assert (first["config"]["keras_history"], second["config"]["keras_history"]) == (
+        ["d", 0, 0],
+        ["d", 1, 0],
+    )
     assert [(w.ref, w.owner) for w in model.weights] == [("/k", ("d",)), ("/b", ("d",))]
-    assert (model.config["input_layers"], model.config["output_layers"]) == (["x", 0, 0], ["y", 0, 0])
+    assert (model.config["input_layers"], model.config["output_layers"]) == (
+        ["x", 0, 0],
+        ["y", 0, 0],
+    )
 
 
 def test_an_output_under_its_new_name() -> None:
     context = of_keras_2_2()
-    model = made(functional(source(), layer("t/y", ["x"], **DENSE), outputs=[("t/y", 0, 0)]), context)
+    model = made(
+        functional(source(), layer("t/y", ["x"], **DENSE), outputs=[("t/y", 0, 0)]), context
+    )
     assert model.config["output_layers"] == ["t_y", 0, 0]
     assert context.graph.output_names == {"t/y": "t_y"}
 
@@ -78,12 +96,16 @@ def test_weights_of_a_model_in_another() -> None:
 
 def test_weights_that_cannot_be_placed() -> None:
     inner = functional(source(), layer("y", ["x"], **DENSE))
-    with pytest.raises(CannotConvert, match=r"^'core' \(Functional\): its weights cannot be placed"):
+    with pytest.raises(
+        CannotConvert, match=r"^'core' \(Functional\): its weights cannot be placed"
+    ):
         nested(inner, "core", tensors("a", "b", "c"), of_keras_2_2())
 
 
 def test_a_call_in_the_form_of_keras_3() -> None:
     dense = layer("y", **DENSE)
-    dense["inbound_nodes"] = [{"args": [{"class_name": "__keras_tensor__", "config": {"keras_history": ["x", 0, 0]}}]}]
+    dense["inbound_nodes"] = [
+        {"args": [{"class_name": "__keras_tensor__", "config": {"keras_history": ["x", 0, 0]}}]}
+    ]
     with pytest.raises(CannotConvert, match=r"'y' \(Dense\): is called as Keras 3 calls layers"):
         made(functional(source(), dense))

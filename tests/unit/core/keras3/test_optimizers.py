@@ -22,7 +22,9 @@ SCHEDULES = "keras.optimizers.schedules"
 
 def of(kind: str, context: Context | None = None, **config: Any) -> KnownOptimizer:
     """The optimizer of that class and config, in a file of Keras 2.2.4 where no context is given."""
-    return optimizer({"class_name": kind, "config": config}, context or Context.of("2.2.4", "tensorflow"))
+    return optimizer(
+        {"class_name": kind, "config": config}, context or Context.of("2.2.4", "tensorflow")
+    )
 
 
 def arguments(known: KnownOptimizer) -> dict[str, Any]:
@@ -38,7 +40,10 @@ def refs(made: Sequence[Tensor]) -> list[str]:
 
 def slots(*shapes: tuple[int, ...]) -> tuple[Tensor, ...]:
     """A stored state: `s0`, `s1`... of these shapes."""
-    return tuple(Tensor(f"s{k}", shape, "<i8" if not shape else "<f4", f"s{k}") for k, shape in enumerate(shapes))
+    return tuple(
+        Tensor(f"s{k}", shape, "<i8" if not shape else "<f4", f"s{k}")
+        for k, shape in enumerate(shapes)
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,16 +64,24 @@ def slots(*shapes: tuple[int, ...]) -> tuple[Tensor, ...]:
 def test_arguments(kind: str, config: dict[str, Any], written: dict[str, Any]) -> None:
     known = of(kind, **config)
     assert arguments(known) == written
-    assert known.kind == known.entry["class_name"] == {"adam": "Adam", "Custom>Adam": "Adam"}.get(kind, kind)
+    assert (
+        known.kind
+        == known.entry["class_name"]
+        == {"adam": "Adam", "Custom>Adam": "Adam"}.get(kind, kind)
+    )
     assert known.rate == 0.1
     assert known.modern is ("jit_compile" in config)
 
 
 @pytest.mark.parametrize(
-    ("version", "key"), [("2.2.4", "global_clipnorm"), ("2.2.4-tf", "clipnorm"), ("2.4.0", "clipnorm")]
+    ("version", "key"),
+    [("2.2.4", "global_clipnorm"), ("2.2.4-tf", "clipnorm"), ("2.4.0", "clipnorm")],
 )
 def test_a_norm_was_of_all_gradients_in_keras_of_its_own(version: str, key: str) -> None:
-    assert arguments(of("SGD", Context.of(version, None), lr=0.1, clipnorm=2.0)) == {"learning_rate": 0.1, key: 2.0}
+    assert arguments(of("SGD", Context.of(version, None), lr=0.1, clipnorm=2.0)) == {
+        "learning_rate": 0.1,
+        key: 2.0,
+    }
 
 
 @pytest.mark.parametrize(
@@ -77,8 +90,16 @@ def test_a_norm_was_of_all_gradients_in_keras_of_its_own(version: str, key: str)
         ("Yogi", {}, "Keras 3 has no optimizer 'Yogi'"),
         ("Addons>Adam", {}, "Keras 3 has no optimizer 'Addons>Adam'"),
         ("Adam", {"lookahead": 5}, "Adam's argument 'lookahead' = 5 has no counterpart"),
-        ("Adam", {"learning_rate": {"class_name": "Warmup", "config": {}}}, "no learning rate schedule 'Warmup'"),
-        ("Ftrl", {"l2_shrinkage_regularization_strength": 0.1}, "acted otherwise before Keras 2.11"),
+        (
+            "Adam",
+            {"learning_rate": {"class_name": "Warmup", "config": {}}},
+            "no learning rate schedule 'Warmup'",
+        ),
+        (
+            "Ftrl",
+            {"l2_shrinkage_regularization_strength": 0.1},
+            "acted otherwise before Keras 2.11",
+        ),
     ],
 )
 def test_what_keras_3_has_not(kind: str, config: dict[str, Any], why: str) -> None:
@@ -100,7 +121,11 @@ def test_what_changes_nothing_is_no_obstacle(kind: str, config: dict[str, Any]) 
 
 @pytest.mark.parametrize(
     ("config", "codes"),
-    [({"epsilon": 1e-3}, ["other-epsilon"]), ({"epsilon": 1e-6}, []), ({"epsilon": 1e-3, **MODERN}, [])],
+    [
+        ({"epsilon": 1e-3}, ["other-epsilon"]),
+        ({"epsilon": 1e-6}, []),
+        ({"epsilon": 1e-3, **MODERN}, []),
+    ],
 )
 def test_an_epsilon_that_counts_is_told(config: dict[str, Any], codes: list[str]) -> None:
     """Where it went from outside the root to inside."""
@@ -155,7 +180,9 @@ def test_the_state_in_today_s_order(
 ) -> None:
     """The iterations and the rate come first: those where they are stored, else 0."""
     known = of(kind, learning_rate=0.1, **config)
-    iterations, rate, *rest = state(slots(*stored), known, [KERNEL, BIAS], PLACES, Context.of("2.2.4", None))
+    iterations, rate, *rest = state(
+        slots(*stored), known, [KERNEL, BIAS], PLACES, Context.of("2.2.4", None)
+    )
     assert refs(rest) == order
     assert iterations.ref == ("s0" if stored[0] == () else "constant iteration")
     assert iterations.dtype == "<i8"
@@ -172,9 +199,19 @@ def test_the_state_in_today_s_order(
         ("SGD", {"momentum": 0.9}, [(), (4, 3)], "its order does not follow"),
         ("Adam", {}, [(4, 3), (3,), (4, 3), (3,)], "the number of steps that Adam took is missing"),
         ("SGD", {"momentum": 0.9}, [()], "SGD has 1 slots for each weight, and 0 are stored"),
-        ("SGD", {"momentum": 0.9, "use_ema": True, **MODERN}, [(), (), (4, 3), (3,)], "1 slots for each weight, and 0"),
+        (
+            "SGD",
+            {"momentum": 0.9, "use_ema": True, **MODERN},
+            [(), (), (4, 3), (3,)],
+            "1 slots for each weight, and 0",
+        ),
         ("SGD", {"use_ema": True, **MODERN}, [(), ()], "its order does not follow"),
-        ("Adam", {"use_ema": True, **MODERN}, [(), (), *[(4, 3), (4, 3), (3,), (3,)]], "its order does not follow"),
+        (
+            "Adam",
+            {"use_ema": True, **MODERN},
+            [(), (), *[(4, 3), (4, 3), (3,), (3,)]],
+            "its order does not follow",
+        ),
     ],
 )
 def test_an_order_that_does_not_follow_from_the_file(
@@ -188,7 +225,12 @@ def test_an_order_that_does_not_follow_from_the_file(
 @pytest.mark.parametrize(
     ("kind", "config", "shapes", "count"),
     [
-        ("Adam", {}, [(), (3,), (3,), (1,)], 1),  # with a place for amsgrad's, as Keras 2.2.4 has it
+        (
+            "Adam",
+            {},
+            [(), (3,), (3,), (1,)],
+            1,
+        ),  # with a place for amsgrad's, as Keras 2.2.4 has it
         ("Adam", {}, [(), (4, 3), (4, 3)], 1),
         ("Adam", MODERN, [(), (), (3,), (3,)], 1),
         ("RMSprop", {}, [(3,)], 1),
@@ -203,7 +245,9 @@ def test_state_of_fewer_weights(
     """Its shapes say of how many it is; who trains on has to know."""
     context = Context.of("2.2.4", "tensorflow")
     with pytest.raises(NoCounterpart) as why:
-        state(slots(*shapes), of(kind, learning_rate=0.1, **config), [KERNEL, BIAS], PLACES, context)
+        state(
+            slots(*shapes), of(kind, learning_rate=0.1, **config), [KERNEL, BIAS], PLACES, context
+        )
     is_told = f", as it is of {count} weights, and 2 seem to be trained" in f"{why.value}"
     assert is_told is (count is not None)
 
@@ -215,7 +259,9 @@ def test_nothing_is_trained() -> None:
 
 def test_a_schedule_stores_no_rate() -> None:
     known = of("SGD", lr=0.1, decay=0.5, momentum=0.9)
-    assert refs(state(slots((), (4, 3), (3,)), known, [KERNEL, BIAS], PLACES, Context.of("2.2.4", None))) == [
+    assert refs(
+        state(slots((), (4, 3), (3,)), known, [KERNEL, BIAS], PLACES, Context.of("2.2.4", None))
+    ) == [
         "s0",
         "s1",
         "s2",
@@ -224,21 +270,39 @@ def test_a_schedule_stores_no_rate() -> None:
 
 @pytest.mark.parametrize(
     ("version", "order"),
-    [("1.2.2", ["s2", "s1"]), ("2.0.5", ["s2", "s1"]), ("2.0.6", ["s1", "s2"]), ("2.2.4", ["s1", "s2"])],
+    [
+        ("1.2.2", ["s2", "s1"]),
+        ("2.0.5", ["s2", "s1"]),
+        ("2.0.6", ["s1", "s2"]),
+        ("2.2.4", ["s1", "s2"]),
+    ],
 )
-def test_the_state_was_kept_by_the_weights_names_until_keras_2_0_6(version: str, order: list[str]) -> None:
+def test_the_state_was_kept_by_the_weights_names_until_keras_2_0_6(
+    version: str, order: list[str]
+) -> None:
     """`d/bias` before `d/kernel`; the new state follows the model in both cases."""
     stored = slots((), (3,), (4, 3)) if order == ["s2", "s1"] else slots((), (4, 3), (3,))
     known = of("SGD", lr=0.1, momentum=0.9)
-    assert refs(state(stored, known, [KERNEL, BIAS], PLACES, Context.of(version, "tensorflow")))[2:] == order
+    assert (
+        refs(state(stored, known, [KERNEL, BIAS], PLACES, Context.of(version, "tensorflow")))[2:]
+        == order
+    )
 
 
 def test_names_that_keras_1_on_theano_did_not_store() -> None:
     with pytest.raises(NoCounterpart, match="Keras 1 on Theano"):
-        state(slots((), (3,), (4, 3)), of("SGD", lr=0.1), [KERNEL, BIAS], PLACES, Context.of("1.2.2", "theano"))
+        state(
+            slots((), (3,), (4, 3)),
+            of("SGD", lr=0.1),
+            [KERNEL, BIAS],
+            PLACES,
+            Context.of("1.2.2", "theano"),
+        )
 
 
-@pytest.mark.parametrize(("kind", "power"), [("Adam", [0.5, 0.25]), ("Adadelta", [0.25, 4.0]), ("Adamax", [0.5, 0.5])])
+@pytest.mark.parametrize(
+    ("kind", "power"), [("Adam", [0.5, 0.25]), ("Adadelta", [0.25, 4.0]), ("Adamax", [0.5, 0.5])]
+)
 def test_slots_of_a_weight_that_was_multiplied(kind: str, power: list[float]) -> None:
     """A weight twice as large has half the gradient: a slot goes with its power of that."""
     context = Context.of("2.2.4", None)
@@ -288,7 +352,9 @@ def test_a_slot_goes_the_way_of_its_weight() -> None:
         (MODERN, [(), (), (3,), (3,)], "s1", []),
     ],
 )
-def test_nadam_s_product(config: dict[str, Any], stored: list[tuple[int, ...]], last: str, findings: list[str]) -> None:
+def test_nadam_s_product(
+    config: dict[str, Any], stored: list[tuple[int, ...]], last: str, findings: list[str]
+) -> None:
     context = Context.of("2.2.4", None)
     made = state(slots(*stored), of("Nadam", learning_rate=0.1, **config), [BIAS], PLACES, context)
     assert made[-1].ref == last
@@ -297,19 +363,32 @@ def test_nadam_s_product(config: dict[str, Any], stored: list[tuple[int, ...]], 
 
 @pytest.mark.parametrize(
     ("word", "kind", "rate"),
-    [("adam", "Adam", 0.001), ("sgd", "SGD", 0.01), ("rmsprop", "RMSprop", 0.001), ("Adagrad", "Adagrad", 0.001)],
+    [
+        ("adam", "Adam", 0.001),
+        ("sgd", "SGD", 0.01),
+        ("rmsprop", "RMSprop", 0.001),
+        ("Adagrad", "Adagrad", 0.001),
+    ],
 )
 def test_a_word_is_the_optimizer_by_default(word: str, kind: str, rate: float) -> None:
     """`compile("adam")`: a `.keras` of Keras 2.12 to 2.15 stores that word alone, with the state of today's form."""
     known = optimizer(word, Context.of("2.15.0", "tensorflow"))
-    assert (known.kind, known.modern, known.rate, arguments(known)["learning_rate"]) == (kind, True, rate, rate)
+    assert (known.kind, known.modern, known.rate, arguments(known)["learning_rate"]) == (
+        kind,
+        True,
+        rate,
+        rate,
+    )
     told = of(kind, Context.of("2.15.0", "tensorflow"), learning_rate=rate, **MODERN)
     assert arguments(known) == arguments(told)
 
 
 def test_the_state_of_an_optimizer_by_default() -> None:
     """Weight by weight, as it was stored, behind the steps and the rate."""
-    known, stored = optimizer("adam", Context.of("2.15.0", "tensorflow")), slots((), (), (4, 3), (4, 3), (3,), (3,))
+    known, stored = (
+        optimizer("adam", Context.of("2.15.0", "tensorflow")),
+        slots((), (), (4, 3), (4, 3), (3,), (3,)),
+    )
     made = state(stored, known, [KERNEL, BIAS], PLACES, Context.of("2.15.0", "tensorflow"))
     assert refs(made)[2:] == ["s2", "s3", "s4", "s5"]
 

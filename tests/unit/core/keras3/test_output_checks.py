@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.keras3.test_rule_catalog import CONV, DENSE, FLAT, IMAGE, RNN, STEPS, chain, weights
+from tests.unit.core.keras3.test_rule_catalog import (
+    CONV,
+    DENSE,
+    FLAT,
+    IMAGE,
+    RNN,
+    STEPS,
+    chain,
+    weights,
+)
 from unnest.core.keras3.context import CannotConvert
 from unnest.core.keras3.convert import convert
 from unnest.core.keras3.output_checks import check_output
@@ -63,7 +72,9 @@ def test_converted(stored: Stored, why: str | None) -> None:
 
 def test_a_layer_without_its_weights_beside_one_with() -> None:
     """As the file of an earlier state of the code has it."""
-    stored = chain(FLAT, ("Dense", {**DENSE, "name": "a"}), ("BatchNormalization", {"axis": -1, "name": "b"}))
+    stored = chain(
+        FLAT, ("Dense", {**DENSE, "name": "a"}), ("BatchNormalization", {"axis": -1, "name": "b"})
+    )
     some = (stored.groups[0], weights("a", KERNEL, BIAS), stored.groups[2])
     assert converted(stored._replace(groups=some)) == (
         "'b' (BatchNormalization): has 0 weights in the file, and Keras 3 makes 4"
@@ -73,7 +84,11 @@ def test_a_layer_without_its_weights_beside_one_with() -> None:
 
 def test_what_a_custom_layer_names_is_in_the_load_line() -> None:
     """Anywhere in its config; Keras's own are not."""
-    own = {"kernel_constraint": CLIP, "inner": {"class_name": "Dense", "config": DENSE}, "activation": "squash"}
+    own = {
+        "kernel_constraint": CLIP,
+        "inner": {"class_name": "Dense", "config": DENSE},
+        "activation": "squash",
+    }
     done = convert(chain(FLAT, ("Scale", {**own, "bias_initializer": "zeros"}), shapes=((4,),)))
     assert done.refusal is None
     [finding] = [f for f in done.findings if f.code == "custom-objects"]
@@ -98,7 +113,11 @@ def test_what_a_custom_layer_names_is_in_the_load_line() -> None:
 )  # fmt: skip
 def test_what_keras_3_does_not_have(entry: dict[str, Any], why: str | None) -> None:
     """Whatever rule wrote it."""
-    first = {"module": "keras.layers", "class_name": "InputLayer", "config": {"name": "x", "batch_shape": [None, 4]}}
+    first = {
+        "module": "keras.layers",
+        "class_name": "InputLayer",
+        "config": {"name": "x", "batch_shape": [None, 4]},
+    }
     model: dict[str, Any] = {
         "module": "keras",
         "class_name": "Sequential",
@@ -113,22 +132,56 @@ def test_what_keras_3_does_not_have(entry: dict[str, Any], why: str | None) -> N
 
 
 @pytest.mark.parametrize(
-    ("read", "why"), [(("x", 0), None), (("d", 0), None), (("d", 1), "'d'"), (("gone", 0), "'gone'")]
+    ("read", "why"),
+    [(("x", 0), None), (("d", 0), None), (("d", 1), "'d'"), (("gone", 0), "'gone'")],
 )
 def test_calls_read_what_the_model_has(read: tuple[str, int], why: str | None) -> None:
-    tensor = {"class_name": "__keras_tensor__", "config": {"shape": [None, 4], "keras_history": [*read, 0]}}
-    x = {"class_name": "__keras_tensor__", "config": {"shape": [None, 4], "keras_history": ["x", 0, 0]}}
+    tensor = {
+        "class_name": "__keras_tensor__",
+        "config": {"shape": [None, 4], "keras_history": [*read, 0]},
+    }
+    x = {
+        "class_name": "__keras_tensor__",
+        "config": {"shape": [None, 4], "keras_history": ["x", 0, 0]},
+    }
     layers: list[dict[str, Any]] = [
-        {"class_name": "InputLayer", "config": {"name": "x", "batch_shape": [None, 4]}, "inbound_nodes": []},
-        {"class_name": "Flatten", "config": {"name": "d"}, "inbound_nodes": [{"args": [x], "kwargs": {}}]},
-        {"class_name": "Flatten", "config": {"name": "e"}, "inbound_nodes": [{"args": [tensor], "kwargs": {}}]},
+        {
+            "class_name": "InputLayer",
+            "config": {"name": "x", "batch_shape": [None, 4]},
+            "inbound_nodes": [],
+        },
+        {
+            "class_name": "Flatten",
+            "config": {"name": "d"},
+            "inbound_nodes": [{"args": [x], "kwargs": {}}],
+        },
+        {
+            "class_name": "Flatten",
+            "config": {"name": "e"},
+            "inbound_nodes": [{"args": [tensor], "kwargs": {}}],
+        },
     ]
     for entry in layers:
-        entry |= {"module": "keras.layers", "registered_name": None, "name": entry["config"]["name"]}
-    config: Any = {"name": "m", "layers": layers, "input_layers": [["x", 0, 0]], "output_layers": [["e", 0, 0]]}
-    model: Any = {"module": "keras.src.models.functional", "class_name": "Functional", "config": config}
+        entry |= {
+            "module": "keras.layers",
+            "registered_name": None,
+            "name": entry["config"]["name"],
+        }
+    config: Any = {
+        "name": "m",
+        "layers": layers,
+        "input_layers": [["x", 0, 0]],
+        "output_layers": [["e", 0, 0]],
+    }
+    model: Any = {
+        "module": "keras.src.models.functional",
+        "class_name": "Functional",
+        "config": config,
+    }
     if why is None:
         check_output(Stored("architecture", model, keras_version="3.15.1"))
         return
-    with pytest.raises(CannotConvert, match=rf"'e' \(Flatten\): reads {why}, which is not in the model"):
+    with pytest.raises(
+        CannotConvert, match=rf"'e' \(Flatten\): reads {why}, which is not in the model"
+    ):
         check_output(Stored("architecture", model, keras_version="3.15.1"))

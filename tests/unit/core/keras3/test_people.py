@@ -42,7 +42,10 @@ def test_outcomes(stack: str, tmp_path: Path) -> None:
         codes = {f.code for f in result.findings}
         own = OWN_CODE.get(name) or (OWN_THEN.get(name) if then else None)
         kept = name in KEPT or (then and name in KEPT_THEN)
-        assert ("custom-objects" in codes, "lambda-kept" in codes) == (own is not None or kept, kept), name
+        assert ("custom-objects" in codes, "lambda-kept" in codes) == (
+            own is not None or kept,
+            kept,
+        ), name
         assert result.load is not None
         assert ("custom_objects=" in result.load) is (own is not None or kept), result.load
         assert own is None or f"custom_objects={{{own!r}: {own}}}" in result.load

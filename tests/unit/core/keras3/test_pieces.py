@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from unnest.core.keras3.pieces import GraphTensor, LayerArguments, LayerCall, NewLayer, chain, filled, tensors_in
+from unnest.core.keras3.pieces import (
+    GraphTensor,
+    LayerArguments,
+    LayerCall,
+    NewLayer,
+    chain,
+    filled,
+    tensors_in,
+)
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.ops.op_nodes import Input, OpNode, Part
 
@@ -31,7 +39,9 @@ def test_a_name_stands_in_the_config_too() -> None:
 
 def test_tensors_of_a_call_positional_ones_first() -> None:
     call = LayerArguments(
-        ([X, {"state": Y}], 3, "text"), {"mask": Z, "training": None}, {X: Spec((None, 4), "float32")}
+        ([X, {"state": Y}], 3, "text"),
+        {"mask": Z, "training": None},
+        {X: Spec((None, 4), "float32")},
     )
     assert call.tensors == [X, Y, Z]
     assert (call.spec(X), call.spec(Y), call.spec(3)) == (Spec((None, 4), "float32"), None, None)
@@ -49,7 +59,13 @@ def test_a_chain_gives_arguments_to_the_first_alone() -> None:
 
 def test_operands_take_the_tensors_of_the_call() -> None:
     split = OpNode("keras.src.ops.numpy", "Split", {"indices_or_sections": 2}, (Input(0),))
-    both = OpNode("keras.src.ops.numpy", "Add", {}, (Part(split, 0), Part(split, 1)), {"by": [Input(1), 2.5, None]})
+    both = OpNode(
+        "keras.src.ops.numpy",
+        "Add",
+        {},
+        (Part(split, 0), Part(split, 1)),
+        {"by": [Input(1), 2.5, None]},
+    )
     made = filled(both, [X, Y], {})
     assert isinstance(made, OpNode)
     assert made.kwargs == {"by": [Y, 2.5, None]}

@@ -10,7 +10,14 @@ from tests.unit.core.keras3.layers.making import of_keras_2_2
 from unnest.core.keras3 import removed_layers
 from unnest.core.keras3.builder import Builder
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.pieces import Choice, Expansion, GraphTensor, LayerArguments, NewLayer, Piece
+from unnest.core.keras3.pieces import (
+    Choice,
+    Expansion,
+    GraphTensor,
+    LayerArguments,
+    NewLayer,
+    Piece,
+)
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Recipe, Tensor
 
@@ -32,7 +39,9 @@ def entries(piece: Piece, *shape: int | None) -> list[Any]:
     """The entries of one call on an input of that shape, in the order in which they are made."""
     assert isinstance(piece, Expansion)
     builder = Builder()
-    x = builder.input(NewLayer("x", "InputLayer", {"name": "x", "batch_shape": list(shape), "dtype": "float32"}))
+    x = builder.input(
+        NewLayer("x", "InputLayer", {"name": "x", "batch_shape": list(shape), "dtype": "float32"})
+    )
     (tree,) = piece.outputs(LayerArguments((x,), {}, builder.specs))
     builder.place(tree, "l", "l")
     return [entry.entry for entry in list(builder.entries.values())[1:]]
@@ -43,7 +52,13 @@ def settings(entry: Any, *keys: str) -> list[Any]:
     return [entry["config"][key] for key in keys]
 
 
-LOCAL_1D: dict[str, Any] = {"filters": 2, "kernel_size": [3], "strides": [2], "activation": "relu", "use_bias": True}
+LOCAL_1D: dict[str, Any] = {
+    "filters": 2,
+    "kernel_size": [3],
+    "strides": [2],
+    "activation": "relu",
+    "use_bias": True,
+}
 LOCAL_2D: dict[str, Any] = {**LOCAL_1D, "kernel_size": [3, 2], "strides": [1, 2]}
 
 
@@ -54,11 +69,24 @@ def local(kind: str, config: dict[str, Any], *shapes: tuple[int, ...]) -> Piece:
 
 def test_locally_connected_1d_is_a_row_of_patches() -> None:
     """Three patches of seven steps: every second, three long."""
-    made = entries(chosen(local("LocallyConnected1D", LOCAL_1D, (3, 12, 2), (3, 2)), None, 7, 4), None, 7, 4)
+    made = entries(
+        chosen(local("LocallyConnected1D", LOCAL_1D, (3, 12, 2), (3, 2)), None, 7, 4), None, 7, 4
+    )
     row, cut, flat, dense, last = made
-    assert [e["class_name"] for e in made] == ["Reshape", "ExtractPatches", "Reshape", "EinsumDense", "Reshape"]
+    assert [e["class_name"] for e in made] == [
+        "Reshape",
+        "ExtractPatches",
+        "Reshape",
+        "EinsumDense",
+        "Reshape",
+    ]
     assert settings(row, "target_shape") == [[1, 7, 4]]
-    assert settings(cut, "size", "strides", "padding", "data_format") == [[1, 3], [1, 2], "valid", "channels_last"]
+    assert settings(cut, "size", "strides", "padding", "data_format") == [
+        [1, 3],
+        [1, 2],
+        "valid",
+        "channels_last",
+    ]
     assert settings(flat, "target_shape") == [[3, 12]]
     assert settings(dense, "equation", "output_shape", "bias_axes", "activation") == [
         "abc,bcd->abd", [3, 2], "bd", "relu",
@@ -66,12 +94,16 @@ def test_locally_connected_1d_is_a_row_of_patches() -> None:
     assert settings(last, "name", "target_shape") == ["l", [3, 2]]
 
 
-def dense_weights(config: dict[str, Any], shape: tuple[int | None, ...], *shapes: tuple[int, ...]) -> list[Tensor]:
+def dense_weights(
+    config: dict[str, Any], shape: tuple[int | None, ...], *shapes: tuple[int, ...]
+) -> list[Tensor]:
     """The weights of the EinsumDense in a LocallyConnected2D."""
     piece = chosen(local("LocallyConnected2D", config, *shapes), *shape)
     assert isinstance(piece, Expansion)
     builder = Builder()
-    x = builder.input(NewLayer("x", "InputLayer", {"name": "x", "batch_shape": list(shape), "dtype": "float32"}))
+    x = builder.input(
+        NewLayer("x", "InputLayer", {"name": "x", "batch_shape": list(shape), "dtype": "float32"})
+    )
     (tree,) = piece.outputs(LayerArguments((x,), {}, builder.specs))
     builder.place(tree, "l")
     return list(builder.entries["l_dense"].weights)
@@ -81,7 +113,10 @@ def test_the_kernel_of_channels_last_stays() -> None:
     """Its elements are in the order of the patches' already; a bias by place becomes one by patch."""
     kernel, bias = dense_weights(LOCAL_2D, (None, 5, 4, 3), (6, 18, 2), (3, 2, 2))
     assert (kernel.ref, kernel.recipe, kernel.shape) == ("/w0", None, (6, 18, 2))
-    assert (bias.shape, bias.recipe) == ((6, 2), Recipe("reshape", weights((6, 18, 2), (3, 2, 2))[1:], (6, 2)))
+    assert (bias.shape, bias.recipe) == (
+        (6, 2),
+        Recipe("reshape", weights((6, 18, 2), (3, 2, 2))[1:], (6, 2)),
+    )
 
 
 def test_the_kernel_of_channels_first_is_put_in_order() -> None:
@@ -100,7 +135,10 @@ def test_the_kernel_of_channels_first_is_put_in_order() -> None:
     ]  # fmt: skip
     made = entries(chosen(local("LocallyConnected2D", config), None, 3, 5, 4), None, 3, 5, 4)
     assert (made[0]["class_name"], settings(made[0], "dims")) == ("Permute", [[2, 3, 1]])
-    assert (made[-1]["class_name"], settings(made[-1], "name", "dims")) == ("Permute", ["l", [3, 1, 2]])
+    assert (made[-1]["class_name"], settings(made[-1], "name", "dims")) == (
+        "Permute",
+        ["l", [3, 1, 2]],
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,14 +173,21 @@ def test_maxout_is_the_largest_of_dense_layers() -> None:
     }
     context = Context()
     dense, largest = entries(
-        removed_layers.maxout("MaxoutDense", config, "l", weights((2, 4, 3), (2, 3)), context), None, 4
+        removed_layers.maxout("MaxoutDense", config, "l", weights((2, 4, 3), (2, 3)), context),
+        None,
+        4,
     )
     assert settings(dense, "name", "equation", "output_shape", "bias_axes", "kernel_regularizer") == [
         "l_features", "ab,cbd->acd", [2, 3], "cd", None,
     ]  # fmt: skip
-    assert (largest["class_name"], settings(largest, "name", "axis", "keepdims")) == ("Max", ["l", 1, False])
+    assert (largest["class_name"], settings(largest, "name", "axis", "keepdims")) == (
+        "Max",
+        ["l", 1, False],
+    )
     assert [c.rule for c in context.conversions()] == ["keras-1-layer"]
-    (dense, _) = entries(removed_layers.maxout("MaxoutDense", {**config, "bias": False}, "l", (), Context()), None, 4)
+    (dense, _) = entries(
+        removed_layers.maxout("MaxoutDense", {**config, "bias": False}, "l", (), Context()), None, 4
+    )
     assert settings(dense, "bias_axes") == [None]
 
 
@@ -155,19 +200,27 @@ def test_highway_is_a_gate_between_a_layer_and_its_input() -> None:
     piece = removed_layers.highway("Highway", HIGHWAY, "l", held, Context())
     assert isinstance(piece, Expansion)
     builder = Builder()
-    x = builder.input(NewLayer("x", "InputLayer", {"name": "x", "batch_shape": [None, 4], "dtype": "float32"}))
+    x = builder.input(
+        NewLayer("x", "InputLayer", {"name": "x", "batch_shape": [None, 4], "dtype": "float32"})
+    )
     (tree,) = piece.outputs(LayerArguments((x,), {}, builder.specs))
     assert builder.place(tree, "l", "l") == GraphTensor("l", 0, 0)
     assert {n: [w.ref for w in e.weights] for n, e in builder.entries.items() if e.weights} == {
         "l_transform": ["/w0", "/w2"], "l_carry": ["/w1", "/w3"],
     }  # fmt: skip
-    reads = {name: [r.layer for r in entry.reads[0]] for name, entry in builder.entries.items() if entry.reads}
+    reads = {
+        name: [r.layer for r in entry.reads[0]]
+        for name, entry in builder.entries.items()
+        if entry.reads
+    }
     assert reads == {
         "l_transform": ["x"], "l_carry": ["x"], "l_multiply": ["l_transform", "l_carry"], "l_subtract": ["l_carry"],
         "l_multiply_1": ["l_subtract", "x"], "l": ["l_multiply", "l_multiply_1"],
     }  # fmt: skip
     assert len(builder.entries["l_carry"].nodes) == 1
-    activations = [settings(builder.entries[n].entry, "activation") for n in ("l_transform", "l_carry")]
+    activations = [
+        settings(builder.entries[n].entry, "activation") for n in ("l_transform", "l_carry")
+    ]
     assert activations == [["relu"], ["sigmoid"]]
     subtraction: Any = builder.entries["l_subtract"].nodes[0]
     assert subtraction["args"][0] == 1.0, "one less the gate, not the gate less one"
@@ -182,7 +235,9 @@ def test_highway_is_a_gate_between_a_layer_and_its_input() -> None:
     ],
     ids=["biases-missing", "biases-too-many", "size"],
 )
-def test_highway_that_is_refused(config: dict[str, Any], held: tuple[Tensor, ...], why: str) -> None:
+def test_highway_that_is_refused(
+    config: dict[str, Any], held: tuple[Tensor, ...], why: str
+) -> None:
     with pytest.raises(CannotConvert, match=rf"'l' \(Highway\): {why}"):
         removed_layers.highway("Highway", config, "l", held, Context())
 
@@ -191,12 +246,18 @@ LSTM = NewLayer("l", "LSTM", {"name": "l", "units": 2})
 
 
 @pytest.mark.parametrize(
-    ("sequences", "kinds"), [(True, ["Swapaxes", "LSTM", "Swapaxes"]), (False, ["Swapaxes", "LSTM"])]
+    ("sequences", "kinds"),
+    [(True, ["Swapaxes", "LSTM", "Swapaxes"]), (False, ["Swapaxes", "LSTM"])],
 )
 def test_time_before_the_batch(sequences: bool, kinds: list[str]) -> None:
     """The last step alone has no time to turn back."""
     context = Context()
-    made = entries(removed_layers.time_major(LSTM, "l", "LSTM", sequences=sequences, context=context), 5, None, 4)
+    made = entries(
+        removed_layers.time_major(LSTM, "l", "LSTM", sequences=sequences, context=context),
+        5,
+        None,
+        4,
+    )
     assert [e["class_name"] for e in made] == kinds
     assert settings(made[0], "axis1", "axis2") == [0, 1]
     assert settings(made[1], "name") == ["l_batch_major"]
@@ -237,7 +298,11 @@ def test_a_bias_of_channels_first(shape: tuple[int | None, ...], is_turned: bool
     assert isinstance(made, Expansion)
     assert made.chain is not None
     to_last, inner, to_first = made.chain
-    assert (to_last.config["dims"], to_first.config["dims"], to_first.name) == ([2, 3, 1], [3, 1, 2], "l")
+    assert (to_last.config["dims"], to_first.config["dims"], to_first.name) == (
+        [2, 3, 1],
+        [3, 1, 2],
+        "l",
+    )
     assert (inner.name, inner.config["data_format"], inner.weights) == (
         "l_channels_last", "channels_last", CONV.weights,
     )  # fmt: skip
@@ -258,7 +323,9 @@ def test_bilinear_of_then_is_two_matrices(
     piece = removed_layers.bilinear(up, Spec(shape, "float32"))
     assert isinstance(piece, Expansion)
     builder = Builder()
-    x = builder.input(NewLayer("x", "InputLayer", {"name": "x", "batch_shape": list(shape), "dtype": "float32"}))
+    x = builder.input(
+        NewLayer("x", "InputLayer", {"name": "x", "batch_shape": list(shape), "dtype": "float32"})
+    )
     builder.place(piece.outputs(LayerArguments((x,), {}, builder.specs))[0], "l", "l")
     calls: list[Any] = [builder.entries[name].nodes[0] for name in ("l_einsum", "l")]
     assert [call["args"][0]["config"]["value"] for call in calls] == [
@@ -269,8 +336,12 @@ def test_bilinear_of_then_is_two_matrices(
     ]
 
 
-@pytest.mark.parametrize("spec", [None, Spec((None, None, 4, 3), "float32"), Spec((None, 4, 3), "float32")])
+@pytest.mark.parametrize(
+    "spec", [None, Spec((None, None, 4, 3), "float32"), Spec((None, 4, 3), "float32")]
+)
 def test_bilinear_of_an_open_size_is_refused(spec: Spec | None) -> None:
-    up = NewLayer("l", "UpSampling2D", {"name": "l", "size": [2, 2], "data_format": "channels_last"})
+    up = NewLayer(
+        "l", "UpSampling2D", {"name": "l", "size": [2, 2], "data_format": "channels_last"}
+    )
     with pytest.raises(CannotConvert, match=r"'l' \(UpSampling2D\): the size of its input"):
         removed_layers.bilinear(up, spec)

@@ -21,10 +21,19 @@ CONV = {
     "activation": "linear", "use_bias": True,
 }  # fmt: skip
 LINE = {**CONV, "kernel_size": [3], "strides": [1], "dilation_rate": [1]}
-OLD_CONV = {"nb_filter": 2, "filter_length": 3, "border_mode": "valid", "init": "uniform", "bias": True}
+OLD_CONV = {
+    "nb_filter": 2,
+    "filter_length": 3,
+    "border_mode": "valid",
+    "init": "uniform",
+    "bias": True,
+}
 OLD_DENSE = {"output_dim": 3, "init": "uniform", "activation": "linear", "bias": True}
 MASKING = ("Masking", {"mask_value": 0.0})
-STEPWISE: dict[str, Any] = {"class_name": "LSTM", "config": {"name": "r", **RNN, "return_sequences": True}}
+STEPWISE: dict[str, Any] = {
+    "class_name": "LSTM",
+    "config": {"name": "r", **RNN, "return_sequences": True},
+}
 BOTH_WAYS = ("Bidirectional", {"layer": STEPWISE, "merge_mode": "concat"})
 DENSE = {"units": 3, "activation": "linear", "use_bias": True}
 #: `lambda x: x / 5.0`, as Keras 2.2.4 stored it.
@@ -38,7 +47,9 @@ CODE = {"function": DIVIDED, "function_type": "lambda"}
 
 def weights(name: str, *shapes: tuple[int, ...]) -> Group:
     """A layer's weights."""
-    return Group(name, tuple(Tensor(f"{name}/{k}", s, "<f4", f"/{name}/{k}") for k, s in enumerate(shapes)))
+    return Group(
+        name, tuple(Tensor(f"{name}/{k}", s, "<f4", f"/{name}/{k}") for k, s in enumerate(shapes))
+    )
 
 
 def chain(
@@ -61,10 +72,15 @@ def chain(
     graph: JsonObject = {"class_name": "Model", "config": {
         "name": "m", "layers": entries, "input_layers": [["x", 0, 0]], "output_layers": [[before, 0, 0]],
     }}  # fmt: skip
-    groups = (Group("x", ()), *(weights(e["name"], *(shapes if e["name"] == before else ())) for e in entries[1:]))
+    groups = (
+        Group("x", ()),
+        *(weights(e["name"], *(shapes if e["name"] == before else ())) for e in entries[1:]),
+    )
     state = None
     if training is not None:
-        state = tuple(Tensor(f"o{k}", s, "<f4", f"/o{k}") for k, s in enumerate([(), *shapes, *shapes]))
+        state = tuple(
+            Tensor(f"o{k}", s, "<f4", f"/o{k}") for k, s in enumerate([(), *shapes, *shapes])
+        )
     return Stored("model", graph, training, groups, state, version, backend)
 
 
@@ -74,11 +90,16 @@ def sequential(*layers: tuple[str, dict[str, Any]], version: str = "2.2.4") -> S
         {"class_name": kind, "config": {"name": f"l{k}", "trainable": True, **config}}
         for k, (kind, config) in enumerate(layers)
     ]
-    architecture: JsonObject = {"class_name": "Sequential", "config": {"name": "s", "layers": entries}}
+    architecture: JsonObject = {
+        "class_name": "Sequential",
+        "config": {"name": "s", "layers": entries},
+    }
     return Stored("architecture", architecture, keras_version=version, backend="tensorflow")
 
 
-def two(kind: str, config: dict[str, Any], version: str, *, masked: bool, states: bool = False) -> Stored:
+def two(
+    kind: str, config: dict[str, Any], version: str, *, masked: bool, states: bool = False
+) -> Stored:
     """Two inputs, masked or not, joined by a layer or called as a list, and an LSTM behind."""
     entries: list[Any] = [
         {"class_name": "InputLayer", "name": n, "inbound_nodes": [],
@@ -111,7 +132,11 @@ def two(kind: str, config: dict[str, Any], version: str, *, masked: bool, states
 
 def trained(kind: str, config: dict[str, Any], loss: str = "mse") -> Stored:
     """A Dense with the state of an optimizer of two slots."""
-    training: JsonObject = {"optimizer_config": {"class_name": kind, "config": config}, "loss": loss, "metrics": []}
+    training: JsonObject = {
+        "optimizer_config": {"class_name": kind, "config": config},
+        "loss": loss,
+        "metrics": [],
+    }
     return chain(FLAT, ("Dense", DENSE), shapes=((4, 3), (3,)), training=training)
 
 
@@ -123,7 +148,9 @@ def subclass(kind: str) -> Stored:
     """A model of that class over a Dense."""
     stored = chain(FLAT, ("Dense", DENSE))
     assert stored.architecture is not None
-    return Stored("architecture", {**stored.architecture, "class_name": kind}, keras_version="2.4.0")
+    return Stored(
+        "architecture", {**stored.architecture, "class_name": kind}, keras_version="2.4.0"
+    )
 
 
 def shapeless(*layers: tuple[str, dict[str, Any]], kernel: tuple[int, ...]) -> Stored:
@@ -324,14 +351,25 @@ def test_losses_of_several_outputs(loss: Any, weights: Any, written: Any) -> Non
         "config": {"batch_input_shape": FLAT, "dtype": "float32", "sparse": False, "name": "x"},
     }]  # fmt: skip
     layers += [
-        {"class_name": "Dense", "name": n, "config": {**DENSE, "name": n}, "inbound_nodes": [[["x", 0, 0, {}]]]}
+        {
+            "class_name": "Dense",
+            "name": n,
+            "config": {**DENSE, "name": n},
+            "inbound_nodes": [[["x", 0, 0, {}]]],
+        }
         for n in "pq"
     ]
     config: JsonObject = {
         "name": "m", "layers": layers, "input_layers": [["x", 0, 0]], "output_layers": [["p", 0, 0], ["q", 0, 0]],
     }  # fmt: skip
-    training = {"optimizer_config": {"class_name": "Adam", "config": ADAM}, "loss": loss, "loss_weights": weights}
-    stored = Stored("model", {"class_name": "Model", "config": config}, training, keras_version="2.2.4")
+    training = {
+        "optimizer_config": {"class_name": "Adam", "config": ADAM},
+        "loss": loss,
+        "loss_weights": weights,
+    }
+    stored = Stored(
+        "model", {"class_name": "Model", "config": config}, training, keras_version="2.2.4"
+    )
     model = done(stored).model
     assert model is not None
     assert model.training is not None
@@ -363,5 +401,7 @@ def test_losses_that_were_others(loss: str, version: str, is_kept: bool) -> None
 
 def test_a_shrinkage_that_was_another() -> None:
     """Ftrl's, before Keras 2.11."""
-    result = done(trained("Ftrl", {"learning_rate": 0.1, "l2_shrinkage_regularization_strength": 0.03}))
+    result = done(
+        trained("Ftrl", {"learning_rate": 0.1, "l2_shrinkage_regularization_strength": 0.03})
+    )
     assert [f.code for f in result.findings] == ["compile-dropped"]

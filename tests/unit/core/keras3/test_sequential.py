@@ -19,7 +19,9 @@ from unnest.core.model import Tensor
 KERNEL, BIAS = Tensor("k", (4, 3), "<f4", "/k"), Tensor("b", (3,), "<f4", "/b")
 
 
-def made(model: dict[str, Any], context: Context | None = None, **shares: tuple[Tensor, ...]) -> NewLayer:
+def made(
+    model: dict[str, Any], context: Context | None = None, **shares: tuple[Tensor, ...]
+) -> NewLayer:
     """The model for Keras 3."""
     return sequentials.sequential(read(model), shares, context or of_keras_2_2())
 
@@ -33,7 +35,9 @@ def entries(model: NewLayer) -> list[Any]:
 def test_a_sequential_stays_one() -> None:
     """With an input layer for the shape that its first layer kept."""
     context = of_keras_2_2()
-    chain = sequential(layer("a", **DENSE, trainable=True, batch_input_shape=[None, 4]), layer("b", kind="Flatten"))
+    chain = sequential(
+        layer("a", **DENSE, trainable=True, batch_input_shape=[None, 4]), layer("b", kind="Flatten")
+    )
     model = made(chain, context, a=(KERNEL, BIAS))
     assert (model.name, model.class_name, model.module) == ("seq", "Sequential", "keras")
     assert names(entries(model)) == ["a_input", "a", "b"]
@@ -41,7 +45,9 @@ def test_a_sequential_stays_one() -> None:
         "batch_shape": [None, 4], "dtype": "float32", "sparse": False, "name": "a_input",
     }  # fmt: skip
     assert [(w.ref, w.owner) for w in model.weights] == [("/k", ("a",)), ("/b", ("a",))]
-    assert [(c.rule, c.layers) for c in context.conversions() if c.rule == "input-layer"] == [("input-layer", ("a",))]
+    assert [(c.rule, c.layers) for c in context.conversions() if c.rule == "input-layer"] == [
+        ("input-layer", ("a",))
+    ]
     assert context.graph.output_names == {"b": "b"}
 
 
@@ -54,7 +60,10 @@ def test_a_sequential_stays_one() -> None:
     ],
 )
 def test_the_shape_of_a_sequential(
-    first: dict[str, Any], shape: list[int | None] | None, listed: list[str], built: list[int | None] | None
+    first: dict[str, Any],
+    shape: list[int | None] | None,
+    listed: list[str],
+    built: list[int | None] | None,
 ) -> None:
     """Kept where it is stored; where none is, none is made up."""
     chain = sequential(layer("a", **DENSE, trainable=True, **first))
@@ -69,14 +78,20 @@ def test_the_shape_of_a_sequential(
     ("kind", "config", "dtype"),
     [
         ("Dense", {**DENSE, "dtype": "float16"}, "float16"),
-        ("Dense", {**DENSE, "dtype": {"class_name": "Policy", "config": {"name": "mixed_float16"}}}, "float16"),
+        (
+            "Dense",
+            {**DENSE, "dtype": {"class_name": "Policy", "config": {"name": "mixed_float16"}}},
+            "float16",
+        ),
         ("Flatten", {"dtype": "int32"}, "int32"),
         ("Embedding", {"input_dim": 9, "output_dim": 3, "dtype": "int32"}, "float32"),
     ],
 )
 def test_the_dtype_of_a_sequential_s_input(kind: str, config: dict[str, Any], dtype: str) -> None:
     """That of its first layer; an Embedding casts the ids that it is given."""
-    model = made(sequential(layer("a", kind=kind, **config, trainable=True, batch_input_shape=[None, 4])))
+    model = made(
+        sequential(layer("a", kind=kind, **config, trainable=True, batch_input_shape=[None, 4]))
+    )
     assert entries(model)[0]["config"]["dtype"] == dtype
 
 
@@ -101,8 +116,17 @@ def test_operations_need_a_shape() -> None:
     [
         ({"config": {"build_input_shape": [None, 4]}}, [None, 4]),
         ({"config": {}, "build_config": {"input_shape": [None, 7]}}, [None, 7]),
-        ({"config": {"build_input_shape": {"class_name": "__tuple__", "items": [None, 4, 4]}}}, [None, 4, 4]),
-        ({"config": {"build_input_shape": [None, 4]}, "build_config": {"input_shape": [None, 7]}}, [None, 4]),
+        (
+            {"config": {"build_input_shape": {"class_name": "__tuple__", "items": [None, 4, 4]}}},
+            [None, 4, 4],
+        ),
+        (
+            {
+                "config": {"build_input_shape": [None, 4]},
+                "build_config": {"input_shape": [None, 7]},
+            },
+            [None, 4],
+        ),
         ({"config": {"build_input_shape": "none"}}, None),
         ({"config": {"build_input_shape": [None, "4"]}}, None),
         ({"config": {"build_input_shape": [[None, 4], [None, 5]]}}, None),

@@ -24,9 +24,24 @@ GRAPH = read(functional(source(), layer("y", ["x"], **DENSE)))
     [
         (LSTM, LayerArguments(([X, Y],), {}, {}), (X,), {"initial_state": [Y]}),
         (LSTM, LayerArguments(([X],), {}, {}), ([X],), {}),
-        (LSTM, LayerArguments((X,), {"initial_state": None, "training": False}, {}), (X,), {"training": False}),
-        (NewLayer("a", "Add", {}), LayerArguments(([X, Y],), {"mask": [None, None]}, {}), ([X, Y],), {}),
-        (NewLayer("a", "Add", {}), LayerArguments(([X, Y],), {"mask": [None, Y]}, {}), ([X, Y],), {"mask": [None, Y]}),
+        (
+            LSTM,
+            LayerArguments((X,), {"initial_state": None, "training": False}, {}),
+            (X,),
+            {"training": False},
+        ),
+        (
+            NewLayer("a", "Add", {}),
+            LayerArguments(([X, Y],), {"mask": [None, None]}, {}),
+            ([X, Y],),
+            {},
+        ),
+        (
+            NewLayer("a", "Add", {}),
+            LayerArguments(([X, Y],), {"mask": [None, Y]}, {}),
+            ([X, Y],),
+            {"mask": [None, Y]},
+        ),
     ],
 )
 def test_arguments_of_a_call(
@@ -35,25 +50,42 @@ def test_arguments_of_a_call(
     assert arguments_of(new, given, Context()) == (args, kwargs)
 
 
-CELLS: list[Json] = [{"class_name": kind, "config": {"name": kind}} for kind in ("LSTMCell", "GRUCell")]
-STACKED = NewLayer("l", "RNN", {"cell": {"class_name": "StackedRNNCells", "config": {"cells": CELLS}}})
+CELLS: list[Json] = [
+    {"class_name": kind, "config": {"name": kind}} for kind in ("LSTMCell", "GRUCell")
+]
+STACKED = NewLayer(
+    "l", "RNN", {"cell": {"class_name": "StackedRNNCells", "config": {"cells": CELLS}}}
+)
 
 
 def test_states_of_several_cells_are_told_apart() -> None:
     """They were one list; which cell came first in it changed with Keras 2.2."""
     given = LayerArguments(([X, Y, Y, X],), {}, {})
-    assert arguments_of(STACKED, given, Context.of("2.2.4", None)) == ((X,), {"initial_state": [[Y, Y], [X]]})
+    assert arguments_of(STACKED, given, Context.of("2.2.4", None)) == (
+        (X,),
+        {"initial_state": [[Y, Y], [X]]},
+    )
     for states, version in (([X, Y, Y, X], "2.1.6"), ([X, Y, X], "2.2.4")):
-        with pytest.raises(CannotConvert, match=r"'l' \(RNN\): whose of its cells an initial state is"):
+        with pytest.raises(
+            CannotConvert, match=r"'l' \(RNN\): whose of its cells an initial state is"
+        ):
             arguments_of(STACKED, LayerArguments((states,), {}, {}), Context.of(version, None))
 
 
 @pytest.mark.parametrize(
     ("new", "given", "why"),
     [
-        (LSTM, LayerArguments((X,), {"training": True}, {}), r"'l' \(LSTM\): was called with training=True"),
+        (
+            LSTM,
+            LayerArguments((X,), {"training": True}, {}),
+            r"'l' \(LSTM\): was called with training=True",
+        ),
         (LSTM, LayerArguments(([X, Y],), {"constants": [Y]}, {}), "constants of a cell"),
-        (NewLayer("l", "RNN", {"num_constants": 1}), LayerArguments(([X, Y],), {}, {}), "constants of a cell"),
+        (
+            NewLayer("l", "RNN", {"num_constants": 1}),
+            LayerArguments(([X, Y],), {}, {}),
+            "constants of a cell",
+        ),
     ],
 )
 def test_arguments_that_keras_3_has_not(new: NewLayer, given: LayerArguments, why: str) -> None:
@@ -63,7 +95,13 @@ def test_arguments_that_keras_3_has_not(new: NewLayer, given: LayerArguments, wh
 
 @pytest.mark.parametrize(
     ("value", "is_one"),
-    [(["x", 0, 0], True), (["x", 0, 0, {}], True), (["nobody", 0, 0], False), (["x", 0], False), ("x", False)],
+    [
+        (["x", 0, 0], True),
+        (["x", 0, 0, {}], True),
+        (["nobody", 0, 0], False),
+        (["x", 0], False),
+        ("x", False),
+    ],
 )
 def test_references_to_tensors(value: Any, is_one: bool) -> None:
     assert is_ref(value, GRAPH) is is_one
@@ -75,7 +113,11 @@ def test_references_to_tensors(value: Any, is_one: bool) -> None:
         ([["x", 0, 0]], [["x", 0, 0]], {}),
         ([["x", 0, 0, {"training": True}]], [["x", 0, 0]], {"training": True}),
         (["x", 0, 0, {"axis": 1}], [["x", 0, 0]], {"axis": 1}),
-        ([["x", 0, 0, {"a": 1}], ["x", 0, 0, {"a": 2, "b": 3}]], [[["x", 0, 0], ["x", 0, 0]]], {"a": 1, "b": 3}),
+        (
+            [["x", 0, 0, {"a": 1}], ["x", 0, 0, {"a": 2, "b": 3}]],
+            [[["x", 0, 0], ["x", 0, 0]]],
+            {"a": 1, "b": 3},
+        ),
         (["_CONSTANT_VALUE", -1, 5, {"y": ["x", 0, 0]}], [5], {"y": ["x", 0, 0]}),
     ],
     ids=["a tensor", "named arguments", "an operation", "the first that names one", "a constant"],

@@ -11,7 +11,14 @@ from tests.unit.core.keras3.test_rule_catalog import CODE
 from unnest.core.keras3 import stored_functions
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import Translation
-from unnest.core.keras3.pieces import Choice, Expansion, GraphTensor, LayerArguments, NewLayer, Piece
+from unnest.core.keras3.pieces import (
+    Choice,
+    Expansion,
+    GraphTensor,
+    LayerArguments,
+    NewLayer,
+    Piece,
+)
 from unnest.core.keras3.stored_functions import rule
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.ops.op_nodes import Input, OpNode
@@ -28,7 +35,9 @@ def resolved(config: dict[str, Any], context: Context, *specs: Spec | None) -> P
     return choice.resolved(specs, ["float32" if s is None else s.dtype for s in specs])
 
 
-RESCALING = OpNode("keras.layers", "Rescaling", {"scale": 0.2, "offset": 0, "dtype": "float32"}, (X,))
+RESCALING = OpNode(
+    "keras.layers", "Rescaling", {"scale": 0.2, "offset": 0, "dtype": "float32"}, (X,)
+)
 DIVIDED = OpNode("keras.src.ops.numpy", "Divide", {}, (X, 5.0))
 
 
@@ -72,7 +81,10 @@ def test_a_list_of_one_stays_a_list(
     ("config", "function"),
     [
         ({"function": "divided", "function_type": "function", "module": "package"}, "divided"),
-        ({"function": {"class_name": "function", "config": "divided", "module": "package"}}, "divided"),
+        (
+            {"function": {"class_name": "function", "config": "divided", "module": "package"}},
+            "divided",
+        ),
         ({"function": ["no code", None, None], "function_type": "lambda"}, "half_function"),
     ],
 )
@@ -100,7 +112,9 @@ def test_a_function_that_is_not_read_is_kept_by_name(config: dict[str, Any], fun
         ({"output_shape": None}, None),
     ],
 )
-def test_only_a_shape_that_is_stored_as_numbers_is_kept(config: dict[str, Any], kept: list[int] | None) -> None:
+def test_only_a_shape_that_is_stored_as_numbers_is_kept(
+    config: dict[str, Any], kept: list[int] | None
+) -> None:
     made = resolved({"function": "divided", "function_type": "function", **config}, Context(), SPEC)
     assert isinstance(made, NewLayer)
     assert made.config.get("output_shape") == kept
@@ -110,7 +124,13 @@ def test_only_a_shape_that_is_stored_as_numbers_is_kept(config: dict[str, Any], 
 def test_what_a_kept_function_is_called_with() -> None:
     """A name that is no word of Python's makes one that is."""
     context = Context()
-    choice = rule("Lambda", {"function": None, "arguments": {"by": 2}, "dtype": "float16"}, "scale-it/1", (), context)
+    choice = rule(
+        "Lambda",
+        {"function": None, "arguments": {"by": 2}, "dtype": "float16"},
+        "scale-it/1",
+        (),
+        context,
+    )
     assert isinstance(choice, Choice)
     made = choice.resolved([None], ["float32"])
     assert isinstance(made, NewLayer)

@@ -25,7 +25,9 @@ OTHER = Tensor("o", (4, 6), "<f4", "a/o")
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-def test_a_step(made: Tensor, shape: tuple[int, ...], step: str, arguments: tuple[float, ...]) -> None:
+def test_a_step(
+    made: Tensor, shape: tuple[int, ...], step: str, arguments: tuple[float, ...]
+) -> None:
     assert (made.shape, made.dtype, made.name) == (shape, "<f4", "k")
     assert made.recipe is not None
     assert (made.recipe.step, made.recipe.arguments) == (step, arguments)

@@ -15,7 +15,9 @@ from unnest.core.model import Group, Stored, Tensor
 KERNEL = Tensor("d/kernel", (4, 3), "<f4", "/d/kernel")
 BIAS = Tensor("d/bias", (3,), "<f4", "/d/bias")
 SGD = {"class_name": "SGD", "config": {"learning_rate": 0.1, "momentum": 0.5}}
-STATE = tuple(Tensor(f"s{k}", s, "<i8" if not s else "<f4", f"s{k}") for k, s in enumerate([(), (4, 3), (3,)]))
+STATE = tuple(
+    Tensor(f"s{k}", s, "<i8" if not s else "<f4", f"s{k}") for k, s in enumerate([(), (4, 3), (3,)])
+)
 RESULT = Stored("model", {"class_name": "Functional"}, keras_version="3.0.0")
 
 
@@ -27,7 +29,9 @@ def model(*outputs: str) -> NewLayer:
 
 def stored(settings: Any, version: str = "2.2.4") -> Stored:
     """A model with these settings and a state of SGD."""
-    return Stored("model", {}, settings, (Group("d", (KERNEL, BIAS)),), STATE, version, "tensorflow")
+    return Stored(
+        "model", {}, settings, (Group("d", (KERNEL, BIAS)),), STATE, version, "tensorflow"
+    )
 
 
 def compiled(context: Context, *outputs: str, **settings: Any) -> Any:
@@ -38,7 +42,9 @@ def compiled(context: Context, *outputs: str, **settings: Any) -> Any:
 
 def test_settings_and_state_are_carried_over() -> None:
     context = Context.of("2.2.4", "tensorflow")
-    made = with_training(stored({"optimizer_config": SGD, "loss": "mse", "metrics": []}), model("p"), RESULT, context)
+    made = with_training(
+        stored({"optimizer_config": SGD, "loss": "mse", "metrics": []}), model("p"), RESULT, context
+    )
     assert made.training is not None
     assert set(made.training) == {"optimizer", "loss"}
     assert made.optimizer is not None
@@ -53,7 +59,10 @@ def test_settings_and_state_are_carried_over() -> None:
         (stored(None), []),
         (stored({"metrics": ["acc"]}), []),
         (stored({"optimizer_config": SGD, "loss": "mse"})._replace(contents="weights"), []),
-        (stored({"optimizer_config": {"class_name": "Yogi", "config": {}}, "loss": "mse"}), ["compile-dropped"]),
+        (
+            stored({"optimizer_config": {"class_name": "Yogi", "config": {}}, "loss": "mse"}),
+            ["compile-dropped"],
+        ),
         (stored({"optimizer_config": SGD, "loss": "my_loss"}), ["compile-dropped"]),
     ],
 )
@@ -69,7 +78,9 @@ def test_rules_for_an_optimizer_that_stays_out_are_not_told() -> None:
     context = Context.of("2.2.4", "tensorflow")
     context.note("hard-sigmoid", "d")
     rmsprop = {"class_name": "RMSprop", "config": {"lr": 0.1, "epsilon": 0.1}}
-    with_training(stored({"optimizer_config": rmsprop, "loss": "my_loss"}), model("p"), RESULT, context)
+    with_training(
+        stored({"optimizer_config": rmsprop, "loss": "my_loss"}), model("p"), RESULT, context
+    )
     assert [c.rule for c in context.conversions()] == ["hard-sigmoid"]
     assert [f.code for f in context.notes.findings] == ["compile-dropped"]
 
@@ -78,7 +89,11 @@ def test_rules_for_an_optimizer_that_stays_out_are_not_told() -> None:
     ("optimizer", "loss", "why"),
     [
         ("Yogi", "mse", "Keras 3 has no optimizer 'Yogi'"),
-        ("LossScaleOptimizerV3", "mse", "the optimizer 'LossScaleOptimizerV3', and its state, are not converted"),
+        (
+            "LossScaleOptimizerV3",
+            "mse",
+            "the optimizer 'LossScaleOptimizerV3', and its state, are not converted",
+        ),
         ("Custom>Adafactor", "mse", "the optimizer 'Adafactor', and its state, are not converted"),
         ("SGD", "dice", "Keras 3 has no loss 'dice'"),
         ("SGD", "<lambda>", "the loss is a function without a name (a lambda)"),
@@ -106,7 +121,9 @@ def test_a_state_that_does_not_fit_leaves_the_settings() -> None:
 def test_weights_that_are_not_trained_have_no_slots() -> None:
     context = Context.of("2.2.4", "tensorflow")
     frozen = replace(model("p"), weights=(KERNEL._replace(trained=False), BIAS))
-    given = stored({"optimizer_config": SGD, "loss": "mse"})._replace(optimizer=(STATE[0], STATE[2]))
+    given = stored({"optimizer_config": SGD, "loss": "mse"})._replace(
+        optimizer=(STATE[0], STATE[2])
+    )
     made = with_training(given, frozen, RESULT, context)
     assert made.optimizer is not None
     assert [t.ref for t in made.optimizer] == ["s0", "constant learning_rate", "s2"]
@@ -191,8 +208,12 @@ def test_metrics(metrics: Any, written: Any, dropped: int) -> None:
         (("p",), ["acc"], ["acc"]),
     ],
 )
-def test_a_flat_list_of_metrics_was_every_output_s(outputs: tuple[str, ...], metrics: Any, written: Any) -> None:
-    assert compiled(Context.of("2.2.4", "tensorflow"), *outputs, metrics=metrics)["metrics"] == written
+def test_a_flat_list_of_metrics_was_every_output_s(
+    outputs: tuple[str, ...], metrics: Any, written: Any
+) -> None:
+    assert (
+        compiled(Context.of("2.2.4", "tensorflow"), *outputs, metrics=metrics)["metrics"] == written
+    )
 
 
 @pytest.mark.parametrize(
@@ -251,7 +272,9 @@ def test_settings_nest_as_deep_as_anybody_likes(setting: str) -> None:
         ([(), (), ()], "optimizer-dropped"),
     ],
 )
-def test_an_optimizer_without_slots_was_never_trained(shapes: list[tuple[int, ...]], code: str) -> None:
+def test_an_optimizer_without_slots_was_never_trained(
+    shapes: list[tuple[int, ...]], code: str
+) -> None:
     """Nothing is lost there, and no warning says so."""
     context = Context.of("2.2.4", "tensorflow")
     state = tuple(Tensor(f"s{k}", shape, "<f4", f"s{k}") for k, shape in enumerate(shapes))

@@ -8,12 +8,18 @@ from unnest.core.keras3.context import Conversion
 from unnest.core.keras3.unconverted import altered, is_opened
 from unnest.core.model import Json, JsonObject, Stored
 
-INPUT: JsonObject = {"class_name": "InputLayer", "config": {"name": "x", "batch_input_shape": [None, 4]}}
+INPUT: JsonObject = {
+    "class_name": "InputLayer",
+    "config": {"name": "x", "batch_input_shape": [None, 4]},
+}
 
 
 def opens(entry: JsonObject, *rules: str, version: str = "2.11.0") -> bool:
     """The answer for a Sequential of one layer that these rules would change."""
-    architecture: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": [INPUT, entry]}}
+    architecture: JsonObject = {
+        "class_name": "Sequential",
+        "config": {"name": "m", "layers": [INPUT, entry]},
+    }
     stored = Stored("model", architecture, keras_version=version)
     return is_opened(stored, [Conversion(rule, ("l",), "") for rule in rules])
 
@@ -29,13 +35,19 @@ def layer(kind: str, **config: Json) -> JsonObject:
         (layer("Dense", units=2), layer("Dense", units=2, dtype="float16")),
         (layer("Dense", units=2), layer("Mine", units=2)),
         (layer("Dense", units=2), layer("Dense", units=2, sharpness=3)),
-        (layer("Activation", activation="relu"), layer("Activation", activation={"class_name": "ReLU", "config": {}})),
+        (
+            layer("Activation", activation="relu"),
+            layer("Activation", activation={"class_name": "ReLU", "config": {}}),
+        ),
         (layer("BatchNormalization", axis=[3]), layer("BatchNormalization", axis=[1, 3])),
         (layer("Softmax", axis=-1), layer("Softmax", axis=[1, 2])),
         (layer("Normalization", axis=[-1]), layer("Normalization", axis=None)),
         (layer("LeakyReLU", alpha=0.1), layer("ReLU", alpha=0.1)),
         (layer("Dense", units=2), layer("TimeDistributed", layer=layer("Dense", units=2))),
-        (layer("Dense", units=2), {"class_name": "Sequential", "config": {"name": "l", "layers": [INPUT]}}),
+        (
+            layer("Dense", units=2),
+            {"class_name": "Sequential", "config": {"name": "l", "layers": [INPUT]}},
+        ),
         (layer("Embedding", input_length=3), layer("Lambda", function="mine")),
     ],
 )

@@ -31,8 +31,14 @@ def test_an_activation_is_keras_s_from_some_release_on(
     ("config", "found"),
     [
         ({"kernel_initializer": {"class_name": "GlorotUniform", "config": {}}}, []),
-        ({"kernel_initializer": "glorot_uniform", "bias_initializer": {"class_name": "ZerosV2"}}, []),
-        ({"kernel_regularizer": {"class_name": "L1L2", "config": {}}, "kernel_constraint": None}, []),
+        (
+            {"kernel_initializer": "glorot_uniform", "bias_initializer": {"class_name": "ZerosV2"}},
+            [],
+        ),
+        (
+            {"kernel_regularizer": {"class_name": "L1L2", "config": {}}, "kernel_constraint": None},
+            [],
+        ),
         ({"kernel_initializer": {"class_name": "GlorotCauchy", "config": {}}}, ["GlorotCauchy"]),
         ({"kernel_regularizer": "orthogonal_loss"}, ["orthogonal_loss"]),
         ({"bias_constraint": {"class_name": "function", "config": "my_norm"}}, ["my_norm"]),
@@ -62,8 +68,18 @@ def test_activations(config: dict[str, Any], release: tuple[int, ...], found: li
     assert list(custom_functions.activations(config, release)) == found
 
 
-OWN_CLASS = {"module": "package.layers", "class_name": "Mine", "config": {}, "registered_name": "package>Mine"}
-OWN_FUNCTION = {"module": "builtins", "class_name": "function", "config": "my_relu", "registered_name": "function"}
+OWN_CLASS = {
+    "module": "package.layers",
+    "class_name": "Mine",
+    "config": {},
+    "registered_name": "package>Mine",
+}
+OWN_FUNCTION = {
+    "module": "builtins",
+    "class_name": "function",
+    "config": "my_relu",
+    "registered_name": "function",
+}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from unnest.core.model import Stored, Tensor
 from unnest.errors import Refused
 
 NET = functional(
-    {**source(), "config": {"name": "x", "batch_shape": [None, 4]}}, layer("y", ["x"], units=3, trainable=True)
+    {**source(), "config": {"name": "x", "batch_shape": [None, 4]}},
+    layer("y", ["x"], units=3, trainable=True),
 )
 
 
@@ -24,7 +25,9 @@ def test_entries_gain_their_module_and_lose_it_again() -> None:
     zipped = as_zipped(stored()).architecture
     assert zipped is not None
     entries: Any = zipped["config"]
-    assert [(e["module"], e["registered_name"]) for e in entries["layers"]] == [("keras.layers", None)] * 2
+    assert [(e["module"], e["registered_name"]) for e in entries["layers"]] == [
+        ("keras.layers", None)
+    ] * 2
     assert (zipped["module"], zipped["class_name"]) == ("keras.src.models.functional", "Functional")
     assert as_h5(stored(architecture=zipped)).architecture == NET
 
@@ -33,7 +36,11 @@ def test_somebodys_own_class_is_registered_not_found_by_module() -> None:
     own = functional(NET["config"]["layers"][0], layer("y", ["x"], kind="pkg>Mine", trainable=True))
     zipped: Any = as_zipped(stored(architecture=own)).architecture
     entry = zipped["config"]["layers"][1]
-    assert (entry["module"], entry["class_name"], entry["registered_name"]) == (None, "Mine", "pkg>Mine")
+    assert (entry["module"], entry["class_name"], entry["registered_name"]) == (
+        None,
+        "Mine",
+        "pkg>Mine",
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,22 +56,36 @@ def test_somebodys_own_class_is_registered_not_found_by_module() -> None:
         ("Softmax", {"axis": -1, "dtype": "float32", "trainable": False}, "keras.layers"),
     ],
 )
-def test_operations_are_known_by_their_classes(kind: str, config: dict[str, Any], module: str) -> None:
+def test_operations_are_known_by_their_classes(
+    kind: str, config: dict[str, Any], module: str
+) -> None:
     """An .h5 does not say in which module a class is."""
     model = functional(NET["config"]["layers"][0], layer("y", ["x", "x"], kind=kind, **config))
     zipped: Any = as_zipped(stored(architecture=model)).architecture
     entry = zipped["config"]["layers"][1]
     registered = kind if module.startswith("keras.src.ops") else None
-    assert (entry["module"], entry["class_name"], entry["registered_name"]) == (module, kind, registered)
+    assert (entry["module"], entry["class_name"], entry["registered_name"]) == (
+        module,
+        kind,
+        registered,
+    )
 
 
 def test_operations_of_a_model_that_a_layer_holds() -> None:
     """As those of the model itself; what holds it, and what its entry says beside its layers, stays."""
-    inner = {**functional(NET["config"]["layers"][0], layer("y", ["x", "x"], kind="NotEqual")), "module": "m.of.models"}
-    outer = functional(NET["config"]["layers"][0], layer("each", ["x"], kind="TimeDistributed", layer=inner))
+    inner = {
+        **functional(NET["config"]["layers"][0], layer("y", ["x", "x"], kind="NotEqual")),
+        "module": "m.of.models",
+    }
+    outer = functional(
+        NET["config"]["layers"][0], layer("each", ["x"], kind="TimeDistributed", layer=inner)
+    )
     zipped: Any = as_zipped(stored(architecture=outer)).architecture
     held = zipped["config"]["layers"][1]["config"]["layer"]
-    assert (held["module"], held["config"]["layers"][1]["module"]) == ("m.of.models", "keras.src.ops.numpy")
+    assert (held["module"], held["config"]["layers"][1]["module"]) == (
+        "m.of.models",
+        "keras.src.ops.numpy",
+    )
 
 
 def test_an_operation_of_somebodys_own_is_refused() -> None:
@@ -81,12 +102,19 @@ def test_what_no_software_reads_from_a_zip_is_refused(version: str | None) -> No
 
 
 def test_compile_settings_are_called_differently() -> None:
-    adam = {"class_name": "Adam", "config": {"name": "Adam", "learning_rate": 0.5, "is_legacy_optimizer": False}}
+    adam = {
+        "class_name": "Adam",
+        "config": {"name": "Adam", "learning_rate": 0.5, "is_legacy_optimizer": False},
+    }
     training = {"loss": "mse", "metrics": None, "optimizer_config": adam}
     zipped = as_zipped(stored(training=training)).training
     assert zipped is not None
     optimizer: Any = zipped["optimizer"]
-    assert (optimizer["module"], optimizer["class_name"], zipped["loss"]) == ("keras.optimizers", "Adam", "mse")
+    assert (optimizer["module"], optimizer["class_name"], zipped["loss"]) == (
+        "keras.optimizers",
+        "Adam",
+        "mse",
+    )
     assert as_h5(stored(training=zipped)).training == training
 
 
@@ -98,14 +126,24 @@ def test_compile_settings_are_called_differently() -> None:
         ("3.5.0", "keras.optimizers", "Adafactor"),
     ],
 )
-def test_optimizers_of_keras_2_are_registered_in_an_h5_since_2_11(version: str, module: str, name: str) -> None:
-    optimizer: Any = {"module": module, "class_name": "Adafactor", "config": {}, "registered_name": None}
-    settings = as_h5(stored(training={"loss": "mse", "optimizer": optimizer}, keras_version=version)).training
+def test_optimizers_of_keras_2_are_registered_in_an_h5_since_2_11(
+    version: str, module: str, name: str
+) -> None:
+    optimizer: Any = {
+        "module": module,
+        "class_name": "Adafactor",
+        "config": {},
+        "registered_name": None,
+    }
+    settings = as_h5(
+        stored(training={"loss": "mse", "optimizer": optimizer}, keras_version=version)
+    ).training
     assert settings == {"loss": "mse", "optimizer_config": {"class_name": name, "config": {}}}
 
 
 @pytest.mark.parametrize(
-    ("name", "class_name"), [("MyLamb", "MyLamb"), ("Custom>MyLamb", "MyLamb"), ("Addons>LAMB", "LAMB")]
+    ("name", "class_name"),
+    [("MyLamb", "MyLamb"), ("Custom>MyLamb", "MyLamb"), ("Addons>LAMB", "LAMB")],
 )
 def test_optimizer_of_somebody_s_own_is_of_no_module_of_keras(name: str, class_name: str) -> None:
     """Else no Keras finds it, given in custom_objects or not."""
@@ -115,7 +153,11 @@ def test_optimizer_of_somebody_s_own_is_of_no_module_of_keras(name: str, class_n
     given = stored(training=settings, optimizer=state, keras_version="2.15.0")
     zipped = as_zipped(given)
     optimizer: Any = (zipped.training or {})["optimizer"]
-    assert (optimizer["module"], optimizer["class_name"], optimizer["registered_name"]) == (None, class_name, name)
+    assert (optimizer["module"], optimizer["class_name"], optimizer["registered_name"]) == (
+        None,
+        class_name,
+        name,
+    )
     assert zipped.optimizer == state
     assert as_h5(zipped._replace(architecture=given.architecture)).training == {
         **dict.fromkeys(("metrics", "weighted_metrics")),
@@ -126,16 +168,24 @@ def test_optimizer_of_somebody_s_own_is_of_no_module_of_keras(name: str, class_n
 def test_a_zip_holds_no_state_of_an_older_optimizer_of_somebody_s_own() -> None:
     lamb = {"class_name": "MyLamb", "config": {"name": "lamb"}}
     given = stored(
-        training={"optimizer_config": lamb}, optimizer=(Tensor("m", (), "<f4", "/m"),), keras_version="2.15.0"
+        training={"optimizer_config": lamb},
+        optimizer=(Tensor("m", (), "<f4", "/m"),),
+        keras_version="2.15.0",
     )
     assert as_zipped(given).optimizer is None
 
 
-@pytest.mark.parametrize("kind", ["LossScaleOptimizerV3", "LossScaleOptimizer"])  # over one of today's, of old
+@pytest.mark.parametrize(
+    "kind", ["LossScaleOptimizerV3", "LossScaleOptimizer"]
+)  # over one of today's, of old
 def test_a_loss_scale_s_state_is_nested_in_a_zip(kind: str) -> None:
     """And a `.keras` that has the settings without it does not load: both stay out."""
     scaled = {"class_name": kind, "config": {"inner_optimizer": {}, "dynamic": True}}
     state = (Tensor("s", (), "<i8", "/s"),)
-    given = stored(training={"loss": "mse", "optimizer_config": scaled}, optimizer=state, keras_version="2.15.0")
+    given = stored(
+        training={"loss": "mse", "optimizer_config": scaled},
+        optimizer=state,
+        keras_version="2.15.0",
+    )
     zipped = as_zipped(given)
     assert (zipped.training, zipped.optimizer) == (None, None)

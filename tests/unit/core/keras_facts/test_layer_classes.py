@@ -38,7 +38,10 @@ def test_today(stored: str, name: str) -> None:
         ({"class_name": "Mine", "config": {}}, None),
         ({"class_name": "Add", "config": None}, None),
         ({"class_name": "Add", "config": {}, "module": "keras.layers"}, None),
-        ({"class_name": "Add", "config": {}, "module": "keras.src.ops.numpy"}, "keras.src.ops.numpy"),
+        (
+            {"class_name": "Add", "config": {}, "module": "keras.src.ops.numpy"},
+            "keras.src.ops.numpy",
+        ),
         ({"class_name": "Later", "config": {}, "module": "keras.ops"}, "keras.ops"),
     ],
 )

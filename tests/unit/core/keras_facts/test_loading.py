@@ -13,10 +13,18 @@ from unnest.core.keras_facts.loading_in_keras_3 import why_not_keras_3
 from unnest.core.model import Group, Json, JsonObject, Stored, Tensor
 
 
-def model(*layers: JsonObject, version: str | None = "2.4.0", module: str | None = None, **more: Json) -> Stored:
+def model(
+    *layers: JsonObject, version: str | None = "2.4.0", module: str | None = None, **more: Json
+) -> Stored:
     """A stored Sequential of these layers."""
-    entry: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": list(layers)}, **more}
-    return Stored("model", entry if module is None else {"module": module, **entry}, keras_version=version)
+    entry: JsonObject = {
+        "class_name": "Sequential",
+        "config": {"name": "m", "layers": list(layers)},
+        **more,
+    }
+    return Stored(
+        "model", entry if module is None else {"module": module, **entry}, keras_version=version
+    )
 
 
 def layer(kind: str, **config: Json) -> JsonObject:
@@ -34,17 +42,41 @@ CODE: Json = ["YwEAAAA=", None, None]
         ([layer("Affine"), layer("Affine"), layer("My>Norm")], Needs(("Affine", "My>Norm"))),
         ([layer("TimeDistributed", layer=layer("Affine"))], Needs(("Affine",))),
         ([layer("RNN", cell=[layer("MyCell"), layer("LSTMCell")])], Needs(("MyCell",))),
-        ([layer("Dense", kernel_initializer={"class_name": "Mine", "config": {}})], Needs(functions=("Mine",))),
-        ([layer("Dense", kernel_initializer={"class_name": "GlorotUniformV2", "config": {}})], Needs()),
-        ([layer("Dense", activation="swish"), layer("Dense", activation="mine")], Needs(functions=("mine",))),
-        ([layer("LSTM", recurrent_activation="hard_sigmoid", activation="gate")], Needs(functions=("gate",))),
-        ([layer("Capsule", activation="default")], Needs(("Capsule",))),  # its own, whatever it means
+        (
+            [layer("Dense", kernel_initializer={"class_name": "Mine", "config": {}})],
+            Needs(functions=("Mine",)),
+        ),
+        (
+            [layer("Dense", kernel_initializer={"class_name": "GlorotUniformV2", "config": {}})],
+            Needs(),
+        ),
+        (
+            [layer("Dense", activation="swish"), layer("Dense", activation="mine")],
+            Needs(functions=("mine",)),
+        ),
+        (
+            [layer("LSTM", recurrent_activation="hard_sigmoid", activation="gate")],
+            Needs(functions=("gate",)),
+        ),
+        (
+            [layer("Capsule", activation="default")],
+            Needs(("Capsule",)),
+        ),  # its own, whatever it means
         ([layer("Attention"), layer("Attention", use_scale=True)], Needs(("Attention",))),
         ([{"module": "__main__", **layer("Dense"), "registered_name": "Dense"}], Needs(("Dense",))),
-        ([layer("Lambda", function="scale", function_type="function")], Needs(functions=("scale",))),
-        ([layer("Lambda", function={"class_name": "function", "config": "f"})], Needs(functions=("f",))),
+        (
+            [layer("Lambda", function="scale", function_type="function")],
+            Needs(functions=("scale",)),
+        ),
+        (
+            [layer("Lambda", function={"class_name": "function", "config": "f"})],
+            Needs(functions=("f",)),
+        ),
         ([layer("Lambda", function=CODE, function_type="lambda")], Needs(stored_code=True)),
-        ([layer("Lambda", function={"class_name": "__lambda__", "config": {}})], Needs(stored_code=True)),
+        (
+            [layer("Lambda", function={"class_name": "__lambda__", "config": {}})],
+            Needs(stored_code=True),
+        ),
         ([{"class_name": "Sequential", "config": [layer("Affine")]}], Needs(("Affine",))),
         ([{"module": "keras.src.ops.numpy", "class_name": "Add", "config": {}}], Needs()),
     ],
@@ -76,24 +108,61 @@ helper: Any = None
 )
 def test_names_that_stored_code_lacks(function: Any, version: str, names: tuple[str, ...]) -> None:
     """Globals alone, those of functions in it included; attributes and builtins are not missing."""
-    assert needs(model(layer("Lambda", function=stored(function)), version=version)).globals == names
+    assert (
+        needs(model(layer("Lambda", function=stored(function)), version=version)).globals == names
+    )
 
 
-FUNCTION: JsonObject = {"module": None, "class_name": "function", "config": "f", "registered_name": "f"}
-RULE: JsonObject = {"module": "mine", "class_name": "Rule", "config": {}, "registered_name": "mine>Rule"}
-ZEROS: JsonObject = {"module": "keras.initializers", "class_name": "Zeros", "config": {}, "registered_name": None}
+FUNCTION: JsonObject = {
+    "module": None,
+    "class_name": "function",
+    "config": "f",
+    "registered_name": "f",
+}
+RULE: JsonObject = {
+    "module": "mine",
+    "class_name": "Rule",
+    "config": {},
+    "registered_name": "mine>Rule",
+}
+ZEROS: JsonObject = {
+    "module": "keras.initializers",
+    "class_name": "Zeros",
+    "config": {},
+    "registered_name": None,
+}
 
 
 @pytest.mark.parametrize(
     ("layers", "wanted"),
     [
         (
-            [{"module": "keras.layers", **layer("Dense", activation=FUNCTION), "registered_name": None}],
+            [
+                {
+                    "module": "keras.layers",
+                    **layer("Dense", activation=FUNCTION),
+                    "registered_name": None,
+                }
+            ],
             Needs((), ("f",)),
         ),
-        ([{"module": "keras.layers", **layer("Dense", kernel_regularizer=RULE)}], Needs(("mine>Rule",))),
-        ([{"module": "keras.layers", **layer("Dense", bias_initializer=ZEROS, activation="mish")}], Needs()),
-        ([{"module": None, **layer("Attention"), "registered_name": "Attention"}], Needs(("Attention",))),
+        (
+            [{"module": "keras.layers", **layer("Dense", kernel_regularizer=RULE)}],
+            Needs(("mine>Rule",)),
+        ),
+        (
+            [
+                {
+                    "module": "keras.layers",
+                    **layer("Dense", bias_initializer=ZEROS, activation="mish"),
+                }
+            ],
+            Needs(),
+        ),
+        (
+            [{"module": None, **layer("Attention"), "registered_name": "Attention"}],
+            Needs(("Attention",)),
+        ),
         ([{"module": "keras.layers", **layer("Attention"), "registered_name": None}], Needs()),
     ],
 )
@@ -114,7 +183,10 @@ def test_needs_of_keras_3(layers: list[JsonObject], wanted: Needs) -> None:
             "its Lambda code was compiled by another Python",
         ),
         (model(layer("Lambda", function=CODE), version="2.15.0"), None),
-        (model(layer("GRU", units=2), version="2.0.9"), "a GRU without `reset_after`, as Keras wrote before 2.1.5"),
+        (
+            model(layer("GRU", units=2), version="2.0.9"),
+            "a GRU without `reset_after`, as Keras wrote before 2.1.5",
+        ),
         (model(layer("GRU", units=2, reset_after=False), version="2.1.5"), None),
         (
             model(layer("Embedding", dtype="int32"), version="2.0.4"),
@@ -138,7 +210,9 @@ def test_weights_by_the_paths_of_one_release() -> None:
     """Nobody else looks there; the same tensors written to .h5 are where everybody does."""
     tensor = Tensor("0", (1,), "<f4", "_layer_checkpoint_dependencies/dense/vars/0")
     base = model(layer("Dense"), version="2.13.1")
-    stored = Stored("model", base.architecture, groups=(Group("dense", (tensor,)),), keras_version="2.13.1")
+    stored = Stored(
+        "model", base.architecture, groups=(Group("dense", (tensor,)),), keras_version="2.13.1"
+    )
     for why in (why_not_tf_keras, why_not_keras_3):
         assert why(stored, "keras") == "weights where only Keras 2.13.1 looks for them"
     assert why_not_tf_keras(stored, "h5") is None
@@ -146,10 +220,15 @@ def test_weights_by_the_paths_of_one_release() -> None:
 
 
 @pytest.mark.parametrize(("module", "name"), [(None, "Two"), ("keras", "pk>Two")])
-def test_a_registered_class_is_called_as_its_loader_looks_for_it(module: str | None, name: str) -> None:
+def test_a_registered_class_is_called_as_its_loader_looks_for_it(
+    module: str | None, name: str
+) -> None:
     """The loader of Keras 2's `.h5` by the class's own name, that of `.keras` by the registered one."""
     inner: JsonObject = {**layer("Two"), "registered_name": "pk>Two", "module": None}
-    nested: JsonObject = {"class_name": "Functional", "config": {"name": "inner", "layers": [inner]}}
+    nested: JsonObject = {
+        "class_name": "Functional",
+        "config": {"name": "inner", "layers": [inner]},
+    }
     assert needs(model(nested, version="2.21.0", module=module)).classes == (name,)
 
 
@@ -160,6 +239,12 @@ def test_a_class_that_keras_3_never_had_is_to_be_given(version: str | None) -> N
         {"module": None, "class_name": kind, "config": {"name": kind}, "registered_name": kind}
         for kind in ("CategoryCrossing",)
     ]
-    layers.append({"module": "keras.layers", "class_name": "ReversibleEmbedding", "config": {"name": "r"}})
-    model: Any = {"module": "keras", "class_name": "Sequential", "config": {"name": "s", "layers": layers}}
+    layers.append(
+        {"module": "keras.layers", "class_name": "ReversibleEmbedding", "config": {"name": "r"}}
+    )
+    model: Any = {
+        "module": "keras",
+        "class_name": "Sequential",
+        "config": {"name": "s", "layers": layers},
+    }
     assert needs(Stored("model", model, keras_version=version)).classes == ("CategoryCrossing",)

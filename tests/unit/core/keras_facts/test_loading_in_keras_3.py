@@ -7,16 +7,27 @@ import pytest
 from unnest.core.keras_facts.loading_in_keras_3 import why_not_keras_3
 from unnest.core.model import Json, JsonObject, Stored
 
-INPUT: JsonObject = {"class_name": "InputLayer", "config": {"name": "x", "batch_input_shape": [None, 4]}}
+INPUT: JsonObject = {
+    "class_name": "InputLayer",
+    "config": {"name": "x", "batch_input_shape": [None, 4]},
+}
 CODE: Json = ["YwEAAAA=", None, None]
 LEGACY = "2.4.0"
 TODAY = "3.15.1"
 
 
-def model(*layers: JsonObject, version: str = LEGACY, module: str | None = None, **more: Json) -> Stored:
+def model(
+    *layers: JsonObject, version: str = LEGACY, module: str | None = None, **more: Json
+) -> Stored:
     """A stored Sequential of an input and these layers."""
-    entry: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": [INPUT, *layers]}, **more}
-    return Stored("model", entry if module is None else {"module": module, **entry}, keras_version=version)
+    entry: JsonObject = {
+        "class_name": "Sequential",
+        "config": {"name": "m", "layers": [INPUT, *layers]},
+        **more,
+    }
+    return Stored(
+        "model", entry if module is None else {"module": module, **entry}, keras_version=version
+    )
 
 
 def layer(kind: str, **config: Json) -> JsonObject:
@@ -134,16 +145,29 @@ CHAIN: JsonObject = {"class_name": "Sequential", "config": {"name": "s", "layers
 @pytest.mark.parametrize(
     ("stored", "reason"),
     [
-        (functional(called(INNER, "i", ("x", 0)), called(DENSE, "d", ("i", 1)), output=("d", 0)), "i"),
-        (functional(called(INNER, "i", ("x", 0)), called(DENSE, "d", ("i", 0)), output=("d", 0)), None),
-        (functional(called(INNER, "i", ("x", 0)), output=("i", 1)), None),  # which it counts from 1, too
+        (
+            functional(called(INNER, "i", ("x", 0)), called(DENSE, "d", ("i", 1)), output=("d", 0)),
+            "i",
+        ),
+        (
+            functional(called(INNER, "i", ("x", 0)), called(DENSE, "d", ("i", 0)), output=("d", 0)),
+            None,
+        ),
+        (
+            functional(called(INNER, "i", ("x", 0)), output=("i", 1)),
+            None,
+        ),  # which it counts from 1, too
         (functional(called(CHAIN, "s", ("x", 0)), output=("s", 1)), "s"),
         (functional(called(CHAIN, "s", ("x", 0)), output=("s", 0)), None),
     ],
 )
 def test_last_call_of_a_nested_model_of_keras_2(stored: Stored, reason: str | None) -> None:
     """Its calls count from 1, and Keras 3 looks for them from 0."""
-    expected = None if reason is None else f"a model within the model ({reason}), whose calls Keras 2 counts from 1"
+    expected = (
+        None
+        if reason is None
+        else f"a model within the model ({reason}), whose calls Keras 2 counts from 1"
+    )
     assert why_not_keras_3(stored, "h5") == expected
 
 
@@ -151,13 +175,22 @@ def test_earlier_call_of_a_nested_model_that_keras_3_takes_for_a_later_one() -> 
     """It loads, and computes something else: no promise."""
     shared = called(INNER, "i", ("x", 0))
     twice: JsonObject = {**shared, "inbound_nodes": [[["x", 0, 0, {}]], [["x", 0, 0, {}]]]}
-    assert why_not_keras_3(functional(twice, called(DENSE, "d", ("i", 1)), output=("i", 2)), "h5") is None
-    assert why_not_keras_3(functional(twice, called(DENSE, "d", ("i", 2)), output=("d", 0)), "h5") is not None
+    assert (
+        why_not_keras_3(functional(twice, called(DENSE, "d", ("i", 1)), output=("i", 2)), "h5")
+        is None
+    )
+    assert (
+        why_not_keras_3(functional(twice, called(DENSE, "d", ("i", 2)), output=("d", 0)), "h5")
+        is not None
+    )
 
 
 def test_initial_state_that_is_a_further_input() -> None:
     """A layer that merges its inputs takes several."""
-    for kind, reason in (("LSTM", "an initial state as a further input of l (LSTM)"), ("Add", None)):
+    for kind, reason in (
+        ("LSTM", "an initial state as a further input of l (LSTM)"),
+        ("Add", None),
+    ):
         stored = functional(called(layer(kind), "l", ("x", 0), ("x", 0), ("x", 0)), output=("l", 0))
         assert why_not_keras_3(stored, "h5") == reason
 
@@ -166,6 +199,9 @@ def test_sequential_without_an_input_layer() -> None:
     """Keras 3 builds it as it is loaded only where the file says on which shape it was built."""
     config: JsonObject = {"name": "m", "layers": [DENSE]}
     bare = Stored("model", {"class_name": "Sequential", "config": config}, keras_version=LEGACY)
-    built: JsonObject = {"class_name": "Sequential", "config": {**config, "build_input_shape": [None, 4]}}
+    built: JsonObject = {
+        "class_name": "Sequential",
+        "config": {**config, "build_input_shape": [None, 4]},
+    }
     assert why_not_keras_3(bare, "h5") == "a Sequential without an input layer"
     assert why_not_keras_3(bare._replace(architecture=built), "h5") is None

@@ -30,7 +30,9 @@ from unnest.core.keras_facts.preprocessing_state import (
         ("Dense", {}, [], []),
     ],
 )
-def test_what_no_config_tells(kind: str, settings: dict[str, Any], elsewhere: list[str], in_h5: list[str]) -> None:
+def test_what_no_config_tells(
+    kind: str, settings: dict[str, Any], elsewhere: list[str], in_h5: list[str]
+) -> None:
     layer: Any = {"class_name": kind, "config": {"name": "a", **settings}}
     nested: Any = {"class_name": "Functional", "config": {"name": "m", "layers": [layer, layer]}}
     outer: Any = {"class_name": "Functional", "config": {"name": "o", "layers": [nested]}}
@@ -49,8 +51,18 @@ MASKED = {0: "", 1: "[UNK]", 2: "a", 3: "b"}
         ("StringLookup", {"mask_token": None, "oov_token": "[UNK]"}, WORDS, ["a", "b", "c"]),
         ("StringLookup", {"mask_token": None, "num_oov_indices": 0}, WORDS, None),  # counts from 0
         ("StringLookup", {"mask_token": "", "oov_token": "[UNK]"}, MASKED, ["a", "b"]),
-        ("StringLookup", {"mask_token": "", "oov_token": "[UNK]"}, WORDS, None),  # "a" where another word belongs
-        ("StringLookup", {"mask_token": None, "oov_token": "b"}, WORDS, None),  # a word that stands for others
+        (
+            "StringLookup",
+            {"mask_token": "", "oov_token": "[UNK]"},
+            WORDS,
+            None,
+        ),  # "a" where another word belongs
+        (
+            "StringLookup",
+            {"mask_token": None, "oov_token": "b"},
+            WORDS,
+            None,
+        ),  # a word that stands for others
         ("StringLookup", {"mask_token": None}, {1: "a", 3: "b"}, None),
         ("StringLookup", {"mask_token": None}, {1: "a", 2: "a"}, None),
         ("StringLookup", {"mask_token": None}, {}, None),
@@ -75,7 +87,13 @@ def test_words_in_the_config() -> None:
     missing = missing_words(model)
     assert list(missing) == ["a", "b"]
     made: Any = with_words(model, missing, {name: ["y"] for name in "abcd"})
-    assert [layer["config"]["vocabulary"] for layer in made["config"]["layers"]] == [["y"], ["y"], ["x"], None, None]
+    assert [layer["config"]["vocabulary"] for layer in made["config"]["layers"]] == [
+        ["y"],
+        ["y"],
+        ["x"],
+        None,
+        None,
+    ]
 
 
 def test_boundaries_of_a_summary() -> None:
@@ -97,7 +115,9 @@ def test_boundaries_of_a_summary() -> None:
         ("StringLookup", {"vocabulary": ["a"]}, []),
     ],
 )
-def test_what_its_own_release_reads_otherwise(kind: str, settings: dict[str, Any], releases: list[Any]) -> None:
+def test_what_its_own_release_reads_otherwise(
+    kind: str, settings: dict[str, Any], releases: list[Any]
+) -> None:
     layer: Any = {"class_name": kind, "config": {"name": "a", **settings}}
     model: Any = {"class_name": "Sequential", "config": {"name": "m", "layers": [layer]}}
     tried = [(), (2, 3, 0), (2, 7, 0), (2, 10, 0), (3, 5, 0)]

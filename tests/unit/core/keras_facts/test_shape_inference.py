@@ -14,7 +14,9 @@ from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Called, Spec
 from unnest.core.layers.catalog import layer_record
 
-ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "keras3_shapes.json").read_text("utf8"))
+ROWS: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parent / "keras3_shapes.json").read_text("utf8")
+)
 
 SAID = [row for row in ROWS if not row["masked"]]
 MASKED = [row for row in ROWS if row["masked"]]
@@ -54,15 +56,23 @@ def test_what_makes_a_mask_is_unknown(row: dict[str, Any]) -> None:
     assert shape_inference.called(row["entry"], spec(row["given"])) is None
 
 
-DENSE: dict[str, Any] = {"class_name": "Dense", "config": {"name": "d", "dtype": "float32", "units": 3}}
+DENSE: dict[str, Any] = {
+    "class_name": "Dense",
+    "config": {"name": "d", "dtype": "float32", "units": 3},
+}
 IMAGES = Spec((None, 8, 8, 4), "float32")
 ROW = Spec((None, 4), "float32")
 
 
 def test_a_shape_that_the_file_contradicts_is_unknown() -> None:
     """The shape a layer was built for is a second witness."""
-    assert shape_inference.called({**DENSE, "build_config": {"input_shape": [None, 4]}}, ROW) is not None
-    assert shape_inference.called({**DENSE, "build_config": {"input_shape": [None, 5]}}, ROW) is None
+    assert (
+        shape_inference.called({**DENSE, "build_config": {"input_shape": [None, 4]}}, ROW)
+        is not None
+    )
+    assert (
+        shape_inference.called({**DENSE, "build_config": {"input_shape": [None, 5]}}, ROW) is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,13 +82,28 @@ def test_a_shape_that_the_file_contradicts_is_unknown() -> None:
         {"class_name": "Mine", "config": {"name": "m", "dtype": "float32"}},
         {**DENSE, "module": "my.layers"},
         {**DENSE, "config": {"name": "d", "dtype": None, "units": 3}},
-        {**DENSE, "config": {"name": "d", "dtype": {"class_name": "QuantizedDTypePolicy", "config": {"name": "int8"}}}},
+        {
+            **DENSE,
+            "config": {
+                "name": "d",
+                "dtype": {"class_name": "QuantizedDTypePolicy", "config": {"name": "int8"}},
+            },
+        },
         {**DENSE, "config": {"name": "d", "dtype": "float32", "units": "3"}},
         {**DENSE, "config": []},
-        {"class_name": "LSTM", "config": {"name": "r", "dtype": "float32", "units": 3, "return_state": True}},
-        {"class_name": "Conv2D", "config": {"name": "c", "dtype": "float32", "filters": 2, "kernel_size": [3, 3]}},
+        {
+            "class_name": "LSTM",
+            "config": {"name": "r", "dtype": "float32", "units": 3, "return_state": True},
+        },
+        {
+            "class_name": "Conv2D",
+            "config": {"name": "c", "dtype": "float32", "filters": 2, "kernel_size": [3, 3]},
+        },
         {"class_name": "Permute", "config": {"name": "p", "dtype": "float32", "dims": [9]}},
-        {"class_name": "Reshape", "config": {"name": "p", "dtype": "float32", "target_shape": [0, -1]}},
+        {
+            "class_name": "Reshape",
+            "config": {"name": "p", "dtype": "float32", "target_shape": [0, -1]},
+        },
     ],
 )
 @pytest.mark.parametrize("given", [ROW, IMAGES])
@@ -89,22 +114,41 @@ def test_what_is_not_known_for_certain_is_none(entry: dict[str, Any], given: Spe
 
 def test_windows_that_do_not_fit_are_unknown() -> None:
     """No such layer can have been called."""
-    pool: dict[str, Any] = {"dtype": "float32", "pool_size": [9, 9], "strides": [1, 1], "padding": "valid"}
+    pool: dict[str, Any] = {
+        "dtype": "float32",
+        "pool_size": [9, 9],
+        "strides": [1, 1],
+        "padding": "valid",
+    }
     assert shape_inference.called({"class_name": "MaxPooling2D", "config": pool}, IMAGES) is None
 
 
 def input_layer(shape: list[int | None], **more: Any) -> dict[str, Any]:
     """An input layer's entry."""
-    return {"class_name": "InputLayer", "config": {"name": "in", "batch_shape": shape, "dtype": "float32", **more}}
+    return {
+        "class_name": "InputLayer",
+        "config": {"name": "in", "batch_shape": shape, "dtype": "float32", **more},
+    }
 
 
 def test_a_nested_sequential_goes_through_its_layers() -> None:
     """On the shape that it was built for, and no other."""
-    config: dict[str, Any] = {"name": "s", "dtype": "float32", "layers": [input_layer([None, 4]), DENSE]}
+    config: dict[str, Any] = {
+        "name": "s",
+        "dtype": "float32",
+        "layers": [input_layer([None, 4]), DENSE],
+    }
     told = shape_inference.called({"class_name": "Sequential", "config": config}, ROW)
     assert told == Called({"mask": None}, Spec((None, 3), "float32"))
-    assert shape_inference.called({"class_name": "Sequential", "config": config}, Spec((None, 5), "float32")) is None
-    half = shape_inference.called({"class_name": "Sequential", "config": config}, Spec((None, 4), "float16"))
+    assert (
+        shape_inference.called(
+            {"class_name": "Sequential", "config": config}, Spec((None, 5), "float32")
+        )
+        is None
+    )
+    half = shape_inference.called(
+        {"class_name": "Sequential", "config": config}, Spec((None, 4), "float16")
+    )
     assert half == Called({}, Spec((None, 3), "float32"))
 
 
@@ -133,7 +177,10 @@ def test_input_layers() -> None:
 
 def test_a_cast_is_one_of_floats() -> None:
     """Integers are handed on as they are."""
-    mixed: dict[str, Any] = {"class_name": "Dense", "config": {"name": "d", "dtype": "mixed_float16", "units": 3}}
+    mixed: dict[str, Any] = {
+        "class_name": "Dense",
+        "config": {"name": "d", "dtype": "mixed_float16", "units": 3},
+    }
     assert shape_inference.converts(mixed, ROW)
     assert not shape_inference.converts(mixed, Spec((None, 4), "int32"))
     assert not shape_inference.converts(DENSE, ROW)

@@ -9,7 +9,15 @@ import pytest
 from tests.unit.core.build import DENSE, NORM, functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, promised, stem_of, stems_of, trained_count
+from unnest.core.keras_facts.weight_order import (
+    Claim,
+    Variable,
+    as_made,
+    promised,
+    stem_of,
+    stems_of,
+    trained_count,
+)
 from unnest.core.keras_facts.weight_specs import Expected
 
 GRU: dict[str, Any] = {f"{stem}_initializer": {} for stem in ("kernel", "recurrent", "bias")}
@@ -32,9 +40,15 @@ def claims(*weights: str, inner: tuple[str, ...] = ()) -> list[Claim]:
             ["moving_variance", "beta", "moving_mean", "gamma"],
             ["gamma", "beta", "moving_mean", "moving_variance"],
         ),
-        (one("GRU", **GRU), ["bias", "recurrent_kernel", "kernel"], ["kernel", "recurrent_kernel", "bias"]),
         (
-            one("LSTM", W_regularizer=None, U_regularizer=None, b_regularizer=None),  # Keras 1: a weight per gate
+            one("GRU", **GRU),
+            ["bias", "recurrent_kernel", "kernel"],
+            ["kernel", "recurrent_kernel", "bias"],
+        ),
+        (
+            one(
+                "LSTM", W_regularizer=None, U_regularizer=None, b_regularizer=None
+            ),  # Keras 1: a weight per gate
             ["W_o", "b_i", "U_i", "W_i"],
             ["W_i", "U_i", "b_i", "W_o"],
         ),
@@ -66,17 +80,33 @@ def test_stems() -> None:
         ("Normalization", {"axis": -1, "mean": None, "variance": None}, Expected(0, 3)),
         ("Normalization", {"axis": -1, "mean": 0.5, "variance": 2.0}, None),
         ("Mine>Normalization", {"axis": -1}, None),
-        ("Discretization", {"trainable": True, "bin_boundaries": None, "num_bins": 3}, Expected(0, 1)),
-        ("Discretization", {"trainable": True, "bin_boundaries": [0.0, 1.0], "num_bins": None}, None),
+        (
+            "Discretization",
+            {"trainable": True, "bin_boundaries": None, "num_bins": 3},
+            Expected(0, 1),
+        ),
+        (
+            "Discretization",
+            {"trainable": True, "bin_boundaries": [0.0, 1.0], "num_bins": None},
+            None,
+        ),
         ("Discretization", {"bin_boundaries": None, "num_bins": 3}, None),  # Keras 3
         ("MultiHeadAttention", {"num_heads": 2, "key_dim": 3, "use_bias": False}, Expected(4, 0)),
         ("MultiHeadAttention", {"num_heads": 2, "d_model": 3}, None),  # a custom class
         ("AdditiveAttention", {"use_scale": True}, Expected(1, 0)),
         ("AdditiveAttention", {}, None),  # a custom class: Keras's stores `use_scale`
-        ("ReversibleEmbedding", {"embeddings_initializer": None, "tie_weights": False}, Expected(2, 0)),
+        (
+            "ReversibleEmbedding",
+            {"embeddings_initializer": None, "tie_weights": False},
+            Expected(2, 0),
+        ),
         ("BatchNormalization", NORM, Expected(2, 2)),
         ("BatchNormalization", {**NORM, "renorm": True}, None),
-        ("BatchNormalization", {"gamma_regularizer": None, "beta_regularizer": None}, Expected(2, 2)),  # Keras 1
+        (
+            "BatchNormalization",
+            {"gamma_regularizer": None, "beta_regularizer": None},
+            Expected(2, 2),
+        ),  # Keras 1
         ("Bidirectional", {"layer": {"class_name": "GRU", "config": GRU}}, Expected(6, 0)),
     ],
 )
@@ -105,6 +135,8 @@ RULES: dict[str, Any] = {"W_regularizer": None, "b_regularizer": None}
     ids=["dense", "norm", "frozen", "without gamma", "one is missing", "somebody's own", "somebody's own, frozen",
          "both ways", "dense of Keras 1", "norm of Keras 1", "gates of Keras 1"],
 )  # fmt: skip
-def test_the_first_so_many(kind: str, config: dict[str, Any], count: int, trained: int | None) -> None:
+def test_the_first_so_many(
+    kind: str, config: dict[str, Any], count: int, trained: int | None
+) -> None:
     asked = read(functional(source(), layer("y", ["x"], kind=kind, **config))).layers["y"]
     assert trained_count(asked, count) == trained

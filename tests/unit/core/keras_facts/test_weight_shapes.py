@@ -10,7 +10,9 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.weight_shapes import WeightShape, contradiction
 
 
-def said(kind: str, config: dict[str, Any], *shapes: WeightShape, stored: dict[str, Any] | None = None) -> str | None:
+def said(
+    kind: str, config: dict[str, Any], *shapes: WeightShape, stored: dict[str, Any] | None = None
+) -> str | None:
     entry = {"class_name": kind, "config": config, **(stored or {})}
     return contradiction(Layer("l", kind, config, entry, ()), shapes)
 
@@ -32,13 +34,27 @@ def said(kind: str, config: dict[str, Any], *shapes: WeightShape, stored: dict[s
         ("LSTM", {"units": 5}, [(3, 20), (5, 20), (20,)]),
         ("GRU", {"units": 5, "reset_after": True}, [(3, 15), (5, 15), (2, 15)]),
         ("LSTM", {"output_dim": 5}, [(1, 1)] * 12),
-        ("Bidirectional", {"layer": {"class_name": "GRU", "config": {"units": 2}}}, [(3, 6), (2, 6), (6,)] * 2),
-        ("TimeDistributed", {"layer": {"class_name": "Dense", "config": {"units": 2}}}, [(3, 2), (2,)]),
-        ("TimeDistributed", {"layer": {"class_name": "Sequential", "config": {"layers": []}}}, [(3, 2), (2,)]),
+        (
+            "Bidirectional",
+            {"layer": {"class_name": "GRU", "config": {"units": 2}}},
+            [(3, 6), (2, 6), (6,)] * 2,
+        ),
+        (
+            "TimeDistributed",
+            {"layer": {"class_name": "Dense", "config": {"units": 2}}},
+            [(3, 2), (2,)],
+        ),
+        (
+            "TimeDistributed",
+            {"layer": {"class_name": "Sequential", "config": {"layers": []}}},
+            [(3, 2), (2,)],
+        ),
         ("Dense", {}, [(1,)]),
     ],
 )
-def test_what_does_not_contradict(kind: str, config: dict[str, Any], shapes: list[WeightShape]) -> None:
+def test_what_does_not_contradict(
+    kind: str, config: dict[str, Any], shapes: list[WeightShape]
+) -> None:
     assert said(kind, config, *shapes) is None
 
 
@@ -64,9 +80,16 @@ def test_what_does_not_contradict(kind: str, config: dict[str, Any], shapes: lis
          "its weights have the shapes (6,), (6,), (6,), (), which are not vectors of one length"),
     ],
 )  # fmt: skip
-def test_what_contradicts(kind: str, config: dict[str, Any], shapes: list[WeightShape], sentence: str) -> None:
+def test_what_contradicts(
+    kind: str, config: dict[str, Any], shapes: list[WeightShape], sentence: str
+) -> None:
     assert said(kind, config, *shapes) == sentence
 
 
 def test_a_class_of_somebodys_own_promises_nothing() -> None:
-    assert said("Dense", {"units": 5}, (1,), stored={"registered_name": "mine>Dense", "module": "mine"}) is None
+    assert (
+        said(
+            "Dense", {"units": 5}, (1,), stored={"registered_name": "mine>Dense", "module": "mine"}
+        )
+        is None
+    )

@@ -7,13 +7,24 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, NORM
-from unnest.core.keras_facts.weight_specs import Expected, expected, fits, has_initializers, must_have, units
+from unnest.core.keras_facts.weight_specs import (
+    Expected,
+    expected,
+    fits,
+    has_initializers,
+    must_have,
+    units,
+)
 
 SEPARABLE: dict[str, Any] = {
     **{f"{part}_initializer": {} for part in ("depthwise", "pointwise", "kernel", "bias")},
     **{f"{part}_regularizer": None for part in ("depthwise", "pointwise", "kernel", "bias")},
 }
-LSTM = {f"{stem}_{key}": None for stem in ("kernel", "recurrent", "bias") for key in ("initializer", "regularizer")}
+LSTM = {
+    f"{stem}_{key}": None
+    for stem in ("kernel", "recurrent", "bias")
+    for key in ("initializer", "regularizer")
+}
 
 
 @pytest.mark.parametrize(

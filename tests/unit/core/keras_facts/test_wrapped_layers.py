@@ -22,9 +22,14 @@ Entry = dict[str, Any]
 def cell(name: str = "c", *, frozen: bool = False, **config: Any) -> Entry:
     """Three weights."""
     told = {
-        f"{stem}_{rule}": None for stem in ("kernel", "recurrent", "bias") for rule in ("initializer", "regularizer")
+        f"{stem}_{rule}": None
+        for stem in ("kernel", "recurrent", "bias")
+        for rule in ("initializer", "regularizer")
     }
-    return {"class_name": "SimpleRNNCell", "config": {"name": name, "trainable": not frozen, **told, **config}}
+    return {
+        "class_name": "SimpleRNNCell",
+        "config": {"name": name, "trainable": not frozen, **told, **config},
+    }
 
 
 def layer(class_name: str, **config: Any) -> Entry:
@@ -49,12 +54,24 @@ TRAINED, FROZEN = HeldLayer(3, is_frozen=False), HeldLayer(3, is_frozen=True)
         (stacked(cell(), cell()), [TRAINED, TRAINED], False),
         (stacked(cell(), cell(frozen=True)), [TRAINED, FROZEN], True),
         (stacked(cell(frozen=True), cell(frozen=True)), [FROZEN, FROZEN], False),
-        (layer("RNN", cell=stacked(cell(), cell())["config"]["cell"], trainable=False), [TRAINED, TRAINED], False),
+        (
+            layer("RNN", cell=stacked(cell(), cell())["config"]["cell"], trainable=False),
+            [TRAINED, TRAINED],
+            False,
+        ),
         (layer("Bidirectional", layer=cell()), [TRAINED, TRAINED], False),
         # Keras's own config speaks of the forward layer alone: the other may be trained.
         (layer("Bidirectional", layer=cell(frozen=True)), [FROZEN, FROZEN], True),
-        (layer("Bidirectional", layer=cell(), backward_layer=cell(frozen=True)), [TRAINED, FROZEN], True),
-        (layer("TimeDistributed", layer=stacked(cell(), cell(frozen=True))), [TRAINED, FROZEN], True),
+        (
+            layer("Bidirectional", layer=cell(), backward_layer=cell(frozen=True)),
+            [TRAINED, FROZEN],
+            True,
+        ),
+        (
+            layer("TimeDistributed", layer=stacked(cell(), cell(frozen=True))),
+            [TRAINED, FROZEN],
+            True,
+        ),
         (
             layer("TimeDistributed", layer=layer("Sequential", layers=[cell(), cell(frozen=True)])),
             [TRAINED, FROZEN],
@@ -79,7 +96,12 @@ def test_parts(entry: Entry, parts: list[HeldLayer], is_partly: bool) -> None:
         (stacked(cell(), cell(use_bias=False)), 5),
         (layer("Bidirectional", layer=cell()), 6),
         (layer("Bidirectional", layer=cell(), backward_layer=cell(use_bias=False)), 5),
-        (layer("Bidirectional", layer=layer("RNN", cell=stacked(cell(), cell())["config"]["cell"])), 12),
+        (
+            layer(
+                "Bidirectional", layer=layer("RNN", cell=stacked(cell(), cell())["config"]["cell"])
+            ),
+            12,
+        ),
         (layer("TimeDistributed", layer=cell()), 3),
         (layer("TimeDistributed"), None),
         (layer("RNN", cell=layer("OwnCell")), None),
@@ -122,7 +144,9 @@ def test_the_one_layer_that_has_all_the_weights(entry: Entry, held: Entry | None
         ([(2, 4), (4,), (4,), (1, 4)], None),
     ],
 )
-def test_the_vector_of_a_spectral_normalization(shapes: list[tuple[int, ...]], vector: int | None) -> None:
+def test_the_vector_of_a_spectral_normalization(
+    shapes: list[tuple[int, ...]], vector: int | None
+) -> None:
     tensors = [Tensor(f"w{k}", shape, "<f4", f"/{k}") for k, shape in enumerate(shapes)]
     found = spectral_normalization(tensors)
     if vector is None:

@@ -7,7 +7,11 @@ from unnest.core.layers.catalog import LAYERS
 
 
 def test_no_argument_stands_twice() -> None:
-    groups = {name: value for name, value in vars(arguments).items() if name.isupper() and isinstance(value, tuple)}
+    groups = {
+        name: value
+        for name, value in vars(arguments).items()
+        if name.isupper() and isinstance(value, tuple)
+    }
     assert [name for name, group in groups.items() if len({*group}) < len(group)] == []
     assert "kernel_constraint" in groups["CONV_LSTM"]
 

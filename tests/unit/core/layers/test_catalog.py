@@ -59,17 +59,26 @@ def test_every_class_has_one_record() -> None:
 def test_other_names_lead_to_a_record() -> None:
     successors = {layer.successor for layer in LAYERS.values() if layer.successor}
     assert {*RENAMED.values(), *OTHER_NAMES.values(), *successors} <= LAYERS.keys()
-    assert {layer_record(new).is_in_keras_3 for new in RENAMED.values() if new != "GroupQueryAttention"} == {True}
+    assert {
+        layer_record(new).is_in_keras_3 for new in RENAMED.values() if new != "GroupQueryAttention"
+    } == {True}
 
 
 def test_a_class_of_keras_3_is_exported() -> None:
-    assert [name for name, layer in LAYERS.items() if layer.is_in_keras_3 and not layer.exported] == []
+    assert [
+        name for name, layer in LAYERS.items() if layer.is_in_keras_3 and not layer.exported
+    ] == []
 
 
 def test_a_custom_class_has_no_facts() -> None:
     record = layer_record("Mine")
     assert record is UNKNOWN
-    assert (record.mask, record.exported, record.is_in_keras_2, record.weights) == (MaskUse.UNKNOWN, False, False, None)
+    assert (record.mask, record.exported, record.is_in_keras_2, record.weights) == (
+        MaskUse.UNKNOWN,
+        False,
+        False,
+        None,
+    )
 
 
 def test_modes_of_merge() -> None:

@@ -10,4 +10,7 @@ RECORDS = {layer.name: layer for layer in LAYERS}
 
 def test_masks_and_merges() -> None:
     assert {name for name, layer in RECORDS.items() if layer.mask is not MaskUse.MERGES} == {"Dot"}
-    assert {name for name, layer in RECORDS.items() if layer.combines} == RECORDS.keys() - {"Concatenate", "Merge"}
+    assert {name for name, layer in RECORDS.items() if layer.combines} == RECORDS.keys() - {
+        "Concatenate",
+        "Merge",
+    }

@@ -33,7 +33,9 @@ NAMES = ("kernel", "bias", "gate")
 def gate(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A Gate layer of a model, once the page's record stands in the catalog."""
     block = re.search(
-        r"^ +KerasLayer\(\n +\"Gate\".*?^ +\),$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        r"^ +KerasLayer\(\n +\"Gate\".*?^ +\),$",
+        PAGE.read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
     )
     assert block is not None
     found = eval(f"({block[0]})", {**vars(core), **vars(record)})  # noqa: S307 - the page's own code
@@ -65,4 +67,8 @@ def test_an_older_one_converts_to_keras_3(gate: Any) -> None:
     made = converted_layer(gate.stored, "y", weights, Context.of("2.13.1", "tensorflow"))
     assert isinstance(made, NewLayer)
     assert (made.class_name, made.config["units"]) == ("Gate", 3)
-    assert [(w.name, w.trained) for w in made.weights] == [("kernel", True), ("bias", True), ("gate", False)]
+    assert [(w.name, w.trained) for w in made.weights] == [
+        ("kernel", True),
+        ("bias", True),
+        ("gate", False),
+    ]

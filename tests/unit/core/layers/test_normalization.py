@@ -8,5 +8,9 @@ RECORDS = {layer.name: layer for layer in LAYERS}
 
 
 def test_statistics() -> None:
-    untrained = {name for name, layer in RECORDS.items() if any(not weight.trained for weight in layer.weights or ())}
+    untrained = {
+        name
+        for name, layer in RECORDS.items()
+        if any(not weight.trained for weight in layer.weights or ())
+    }
     assert untrained == {"BatchNormalization", "SyncBatchNormalization", "Normalization"}

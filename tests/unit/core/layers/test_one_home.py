@@ -42,5 +42,9 @@ def test_an_exception_is_one(module: str) -> None:
 
 
 def test_what_would_be_found() -> None:
-    assert {*classes_in(ast.parse('A = {"Dense": 1, "LSTM": 2, "GRU": 3}'))} == {"Dense", "LSTM", "GRU"}
+    assert {*classes_in(ast.parse('A = {"Dense": 1, "LSTM": 2, "GRU": 3}'))} == {
+        "Dense",
+        "LSTM",
+        "GRU",
+    }
     assert [*classes_in(ast.parse('A = ("Dense", "LSTM")'))] == []

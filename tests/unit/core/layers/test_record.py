@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from unnest.core.layers.record import ATTENTION_WEIGHTS, MOVING_STATISTICS, SEPARABLE_WEIGHTS, KerasLayer, Parts, Weight
+from unnest.core.layers.record import (
+    ATTENTION_WEIGHTS,
+    MOVING_STATISTICS,
+    SEPARABLE_WEIGHTS,
+    KerasLayer,
+    Parts,
+    Weight,
+)
 
 
 def test_parts() -> None:
@@ -32,7 +39,10 @@ def test_axes_of_a_window() -> None:
 
 
 def test_the_stem_of_a_weight() -> None:
-    assert (Weight("gamma").stem, Weight("recurrent_kernel", argument="recurrent").stem) == ("gamma", "recurrent")
+    assert (Weight("gamma").stem, Weight("recurrent_kernel", argument="recurrent").stem) == (
+        "gamma",
+        "recurrent",
+    )
 
 
 def test_statistics_are_not_trained() -> None:
@@ -41,4 +51,8 @@ def test_statistics_are_not_trained() -> None:
 
 def test_order() -> None:
     assert [weight.stem for weight in SEPARABLE_WEIGHTS] == ["depthwise", "pointwise", "bias"]
-    assert [weight.name for weight in ATTENTION_WEIGHTS[:3]] == ["query/kernel", "query/bias", "key/kernel"]
+    assert [weight.name for weight in ATTENTION_WEIGHTS[:3]] == [
+        "query/kernel",
+        "query/bias",
+        "key/kernel",
+    ]

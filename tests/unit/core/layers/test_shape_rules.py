@@ -40,7 +40,12 @@ IMAGE: Shape = (None, 9, 8, 3)
         ("Conv2D", {**CONV, "dilation_rate": 2, "strides": 1}, IMAGE, (None, 5, 4, 8)),
         ("Conv2D", {**CONV, "data_format": "channels_first"}, (None, 3, 9, 8), (None, 8, 4, 3)),
         ("Conv2D", CONV, (None, None, 8, 3), (None, None, 3, 8)),
-        ("DepthwiseConv2D", {**CONV, "filters": 8} | {"depth_multiplier": 2}, IMAGE, (None, 4, 3, 8)),
+        (
+            "DepthwiseConv2D",
+            {**CONV, "filters": 8} | {"depth_multiplier": 2},
+            IMAGE,
+            (None, 4, 3, 8),
+        ),
         ("Conv2DTranspose", CONV, IMAGE, (None, 19, 17, 8)),
         ("Conv2DTranspose", {**CONV, "padding": "same"}, IMAGE, (None, 18, 16, 8)),
         ("MaxPooling2D", POOL, IMAGE, (None, 4, 4, 3)),
@@ -65,7 +70,9 @@ def test_depth_multiplier_counts_where_there_are_no_filters() -> None:
     assert output_shape("DepthwiseConv2D", config, IMAGE) == (None, 4, 3, 6)
 
 
-@pytest.mark.parametrize("name", ["Mine", "Conv4D", "Lambda", "TimeDistributed", "Conv2DTransposed", "2D", "dense"])
+@pytest.mark.parametrize(
+    "name", ["Mine", "Conv4D", "Lambda", "TimeDistributed", "Conv2DTransposed", "2D", "dense"]
+)
 def test_another_class_is_unknown(name: str) -> None:
     with pytest.raises(Unknown):
         output_shape(name, {}, IMAGE)
@@ -83,7 +90,11 @@ def test_another_class_is_unknown(name: str) -> None:
         ("LSTM", {**RNN, "return_state": True}, (None, 7, 3)),
         ("LSTM", RNN, (None, 3)),
         ("Bidirectional", {"layer": LSTM, "merge_mode": None}, (None, 7, 3)),
-        ("Bidirectional", {"layer": {"class_name": "Mine", "config": RNN}, "merge_mode": "sum"}, (None, 7, 3)),
+        (
+            "Bidirectional",
+            {"layer": {"class_name": "Mine", "config": RNN}, "merge_mode": "sum"},
+            (None, 7, 3),
+        ),
         ("Conv2D", {**CONV, "padding": "reflect"}, IMAGE),
         ("Conv2D", {**CONV, "strides": None}, IMAGE),
         ("Conv2D", CONV, (None, 9, 3)),

@@ -7,7 +7,10 @@ from unnest.core.layers import weight_rules
 
 def test_weight_shapes() -> None:
     assert weight_rules.dense_shapes({"units": 3}) == [(None, 3), (3,)]
-    assert weight_rules.conv_shapes(2)({"filters": 4, "kernel_size": [3, 5]}) == [(3, 5, None, 4), (4,)]
+    assert weight_rules.conv_shapes(2)({"filters": 4, "kernel_size": [3, 5]}) == [
+        (3, 5, None, 4),
+        (4,),
+    ]
     assert weight_rules.conv_shapes(1)({"filters": 4, "kernel_size": 3}) == [(3, None, 4), (4,)]
     assert weight_rules.conv_shapes(2)({"filters": 4}) == [(None, None, None, 4), (4,)]
     assert weight_rules.embedding_shapes({"input_dim": 7, "output_dim": 2}) == [(7, 2)]
@@ -30,7 +33,11 @@ def test_built_axes() -> None:
     assert weight_rules.step_channel_axis({"data_format": "channels_first"}, 5) == [2]
     assert weight_rules.step_channel_axis({}, 5) == [4]
     assert weight_rules.axes_argument({"axis": [1, -1]}, 3) == [1, 2]
-    assert weight_rules.axes_argument({"axis": 5}, 3) == weight_rules.axes_argument({"axis": None}, 3) == []
+    assert (
+        weight_rules.axes_argument({"axis": 5}, 3)
+        == weight_rules.axes_argument({"axis": None}, 3)
+        == []
+    )
     assert weight_rules.unshared_axes({"shared_axes": [1]}, 4) == [2, 3]
 
 

@@ -8,5 +8,7 @@ RECORDS = {layer.name: layer for layer in LAYERS}
 
 
 def test_what_they_hold_is_an_argument() -> None:
-    assert all({*layer.holds} <= {*layer.arguments} for layer in LAYERS if layer.arguments is not None)
+    assert all(
+        {*layer.holds} <= {*layer.arguments} for layer in LAYERS if layer.arguments is not None
+    )
     assert {name for name, layer in RECORDS.items() if layer.weights} == {"SpectralNormalization"}

@@ -62,7 +62,9 @@ def test_choices() -> None:
     assert logical(np.logical_not)(mask).tolist() == [False, True]
 
 
-@pytest.mark.parametrize("compute", [where, logical(np.logical_not), lambda x: computed("mul", [x, 2])])
+@pytest.mark.parametrize(
+    "compute", [where, logical(np.logical_not), lambda x: computed("mul", [x, 2])]
+)
 def test_of_rows_nothing_is_computed(compute: Any) -> None:
     with pytest.raises(DataDependent):
         compute(SOURCE)

@@ -46,7 +46,12 @@ def test_operations(value: SymbolicValue, operations: str, dtype: str) -> None:
 
 def test_what_versions_do_otherwise() -> None:
     """A batch_dot of other ranks; a choice between what TensorFlow 1 does not broadcast."""
-    for x, y, axes in ((X, ROWS, constant(1)), (UNSHAPED, X, constant(1)), (X, Y, constant(0)), (ROWS, ROWS, PAIR)):
+    for x, y, axes in (
+        (X, ROWS, constant(1)),
+        (UNSHAPED, X, constant(1)),
+        (X, Y, constant(0)),
+        (ROWS, ROWS, PAIR),
+    ):
         with pytest.raises(Unknown, match=r"^`K.batch_dot`"):
             called("K.batch_dot", x, y, axes)
     sides: list[tuple[SymbolicValue, SymbolicValue]] = [
@@ -61,6 +66,8 @@ def test_what_versions_do_otherwise() -> None:
     for dialect in (Libraries("tensorflow", "1"), Libraries("tensorflow")):
         with pytest.raises(Unknown, match=r"^`tf.where` of what may not have one shape$"):
             called("tf.where", called("K.less", X, Y), X, UNSHAPED, dialect=dialect)
-        assert isinstance(called("tf.where", called("K.less", X, Y), X, Y, dialect=dialect), SymbolicTensor)
+        assert isinstance(
+            called("tf.where", called("K.less", X, Y), X, Y, dialect=dialect), SymbolicTensor
+        )
     with pytest.raises(Unknown, match=r"^arithmetic on int32$"):
         called("tf.add", INTEGERS, constant(1))

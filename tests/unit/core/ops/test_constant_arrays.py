@@ -50,7 +50,9 @@ def stored(*values: float) -> ConstantArray:
 
 def method(value: ConstantArray, name: str, *arguments: SymbolicValue) -> SymbolicValue:
     """`value.name(arguments)`."""
-    return calls.call(calls.attribute(value, name), CallArguments(arguments, {}), Libraries("tensorflow", "2"))
+    return calls.call(
+        calls.attribute(value, name), CallArguments(arguments, {}), Libraries("tensorflow", "2")
+    )
 
 
 F32 = float(np.float32(0.1))
@@ -118,7 +120,9 @@ def test_an_array(value: SymbolicValue, kind: ArrayKind | None, result: Any) -> 
         ("*", numpy(2**52), constant(2**10), "an impossible calculation"),
     ],
 )
-def test_arithmetic_that_is_not_understood(symbol: str, left: SymbolicValue, right: SymbolicValue, reason: str) -> None:
+def test_arithmetic_that_is_not_understood(
+    symbol: str, left: SymbolicValue, right: SymbolicValue, reason: str
+) -> None:
     """Python 2 divided integers otherwise, and a dtype that is not stored may be any."""
     with pytest.raises(Unknown, match=f"^{re.escape(reason)}$"):
         binary(symbol, left, right)
@@ -137,11 +141,17 @@ def test_arithmetic_that_is_not_understood(symbol: str, left: SymbolicValue, rig
         ("tf.reshape", [numpy(1.0), numbers(1, 1)], "an array in a tensor's place"),
         ("tf.expand_dims", [tensor(1.0), constant(3)], "the axis of an array"),
         ("K.bias_add", [X, numpy(1.0)], "the data format"),
-        ("tf.matmul", [X, constant_arrays.rounded_array([[[1.0]]], "tensor")], "an array in a tensor's place"),
+        (
+            "tf.matmul",
+            [X, constant_arrays.rounded_array([[[1.0]]], "tensor")],
+            "an array in a tensor's place",
+        ),
         ("np.ones", [numbers(200, 200)], "the shape of an array"),
     ],
 )
-def test_calls_that_are_not_understood(name: str, arguments: list[SymbolicValue], reason: str) -> None:
+def test_calls_that_are_not_understood(
+    name: str, arguments: list[SymbolicValue], reason: str
+) -> None:
     with pytest.raises(Unknown, match=f"^{re.escape(reason)}$"):
         called(name, *arguments)
 
@@ -182,10 +192,16 @@ LAST = Libraries("tensorflow", "2", data_format="channels_last")
 @pytest.mark.parametrize(
     ("value", "operations"),
     [
-        (binary("-", X, binary("*", numpy(1.0, 2.0, 3.0, 4.0), constant(2))), "Subtract(x0, [2.0, 4.0, 6.0, 8.0])"),
+        (
+            binary("-", X, binary("*", numpy(1.0, 2.0, 3.0, 4.0), constant(2))),
+            "Subtract(x0, [2.0, 4.0, 6.0, 8.0])",
+        ),
         (binary("@", X, MATRIX), "Matmul(x0, [[1.0], [2.0], [3.0], [4.0]])"),
         (called("tf.matmul", X, MATRIX), "Matmul(x0, [[1.0], [2.0], [3.0], [4.0]])"),
-        (called("tf.tensordot", X, MATRIX, constant(1)), "Tensordot(x0, [[1.0], [2.0], [3.0], [4.0]], axes=1)"),
+        (
+            called("tf.tensordot", X, MATRIX, constant(1)),
+            "Tensordot(x0, [[1.0], [2.0], [3.0], [4.0]], axes=1)",
+        ),
         (called("K.bias_add", X, numpy(1.0, 2.0), dialect=LAST), "Add(x0, [1.0, 2.0])"),
         (called("K.bias_add", UNSHAPED, tensor(1.0), constant("channels_last")), "Add(x0, [1.0])"),
     ],
@@ -195,6 +211,10 @@ def test_beside_a_tensor(value: SymbolicValue, operations: str) -> None:
 
 
 def test_a_bias_along_another_axis() -> None:
-    for bias, order in ((numpy(1.0), "channels_first"), (MATRIX, "channels_last"), (X, "channels_last")):
+    for bias, order in (
+        (numpy(1.0), "channels_first"),
+        (MATRIX, "channels_last"),
+        (X, "channels_last"),
+    ):
         with pytest.raises(Unknown, match="a bias along another axis than the last"):
             called("K.bias_add", X, bias, constant(order))

@@ -11,7 +11,8 @@ from unnest.core.ops.fills import arange, cast, fill, linspace, ones_like, zeros
 
 
 @pytest.mark.parametrize(
-    ("dtype", "kind"), [("DT_INT32", "i"), ("float32", "f"), ("half", "f"), ("bool", "b"), ("bfloat16", "f")]
+    ("dtype", "kind"),
+    [("DT_INT32", "i"), ("float32", "f"), ("half", "f"), ("bool", "b"), ("bfloat16", "f")],
 )
 def test_types(dtype: str, kind: str) -> None:
     assert cast([1, 0], dtype).dtype.kind == kind

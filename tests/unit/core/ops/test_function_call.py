@@ -51,7 +51,11 @@ def test_an_argument(kind: str, value: SymbolicValue, read: object) -> None:
         ("tensor", constant(1), "an integer in a tensor's place"),
         ("floats", INTEGERS, "arithmetic on int32"),
         ("tensors", items("list", []), "a list in the place of a list of tensors"),
-        ("tensors", items("list", [X, INTEGERS]), "a list that holds more than tensors of one kind"),
+        (
+            "tensors",
+            items("list", [X, INTEGERS]),
+            "a list that holds more than tensors of one kind",
+        ),
     ],
 )
 def test_an_argument_of_another_kind(kind: str, value: SymbolicValue, reason: str) -> None:

@@ -9,7 +9,14 @@ import pytest
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
 from unnest.core.model import Unknown
 from unnest.core.ops.op_nodes import Input
-from unnest.core.ops.symbolic import Items, Libraries, SymbolicTensor, SymbolicValue, constant, items
+from unnest.core.ops.symbolic import (
+    Items,
+    Libraries,
+    SymbolicTensor,
+    SymbolicValue,
+    constant,
+    items,
+)
 
 SIZE = items("tuple", [constant(8), constant(6)])
 
@@ -94,7 +101,11 @@ def test_bilinear_resizing_of_tensorflow_1(
     sizes: tuple[int, int], is_aligned: bool, rows: tuple[object, ...], columns: tuple[object, ...]
 ) -> None:
     """What is next to where a pixel comes from, and how far it is from the first."""
-    made = computed(called("tf.image.resize_bilinear", IMAGE, numbers(*sizes), align_corners=constant(is_aligned)))
+    made = computed(
+        called(
+            "tf.image.resize_bilinear", IMAGE, numbers(*sizes), align_corners=constant(is_aligned)
+        )
+    )
     for axis, (first, second, shares) in ((1, rows), (2, columns)):
         assert f", {first}, axis={axis})" in made
         assert f", {second}, axis={axis})" in made
@@ -104,18 +115,43 @@ def test_bilinear_resizing_of_tensorflow_1(
 @pytest.mark.parametrize(
     ("name", "arguments", "keywords", "why"),
     [
-        ("tf.image.resize_nearest_neighbor", [SIZE], {"align_corners": constant(value=True)}, "`align_corners=True`"),
+        (
+            "tf.image.resize_nearest_neighbor",
+            [SIZE],
+            {"align_corners": constant(value=True)},
+            "`align_corners=True`",
+        ),
         ("tf.image.resize_images", [SIZE], {"method": constant(2)}, "a resizing by 2"),
-        ("tf.image.crop_to_bounding_box", [constant(2), constant(0), constant(3), constant(2)], {}, "the part"),
-        ("tf.image.pad_to_bounding_box", [constant(2), constant(0), constant(5), constant(2)], {}, "the padding"),
+        (
+            "tf.image.crop_to_bounding_box",
+            [constant(2), constant(0), constant(3), constant(2)],
+            {},
+            "the part",
+        ),
+        (
+            "tf.image.pad_to_bounding_box",
+            [constant(2), constant(0), constant(5), constant(2)],
+            {},
+            "the padding",
+        ),
         ("tf.image.central_crop", [constant(1.5)], {}, "the fraction"),
         ("tf.nn.max_pool2d", [numbers(2, 2, 2, 2), constant(1), constant("SAME")], {}, "`ksize="),
         ("tf.nn.max_pool2d", [constant(2), constant(1), constant("EXPLICIT")], {}, "the padding"),
         ("K.pool2d", [numbers(2, 2)], {}, "the data format"),
         ("K.pool2d", [numbers(2, 2)], {"data_format": constant("channels_first")}, "the pooling"),
         ("K.pool2d", [numbers(2, 2)], {"pool_mode": constant("min")}, "the pooling"),
-        ("tf.nn.max_pool2d", [constant(2), constant(1), constant("SAME"), constant("NCHW")], {}, "`data_format="),
-        ("tf.image.extract_patches", [numbers(1, 2, 2, 1), constant(1), constant(2), constant("SAME")], {}, "gaps"),
+        (
+            "tf.nn.max_pool2d",
+            [constant(2), constant(1), constant("SAME"), constant("NCHW")],
+            {},
+            "`data_format=",
+        ),
+        (
+            "tf.image.extract_patches",
+            [numbers(1, 2, 2, 1), constant(1), constant(2), constant("SAME")],
+            {},
+            "gaps",
+        ),
         ("tf.nn.lrn", [constant(50)], {}, "the radius"),
     ],
 )
@@ -154,4 +190,11 @@ def test_what_is_not_understood() -> None:
     with pytest.raises(Unknown, match=r"^the size$"):
         called("tf.image.resize", X, items("list", [constant(8)]))
     with pytest.raises(Unknown, match=r"^`interpolation='bilinear'`$"):
-        called("K.resize_images", X, constant(2), constant(2), constant("channels_last"), constant("bilinear"))
+        called(
+            "K.resize_images",
+            X,
+            constant(2),
+            constant(2),
+            constant("channels_last"),
+            constant("bilinear"),
+        )

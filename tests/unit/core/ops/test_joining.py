@@ -41,7 +41,9 @@ def test_rows_beside_each_other() -> None:
 def _scattered(places: Sequence[int], taken: Sequence[int]) -> list[Any]:
     """Rows of the source at places of a tensor of six rows."""
     values = {"x": SOURCE[list(taken)], "n": np.array(places).reshape(-1, 1)}
-    results = apply(OpCall("scatternd", [SHAPE], {"updates": X, "shape": [6, 4]}), lambda ref: values[ref.layer])
+    results = apply(
+        OpCall("scatternd", [SHAPE], {"updates": X, "shape": [6, 4]}), lambda ref: values[ref.layer]
+    )
     return [np.asarray(result) for result in results]
 
 
@@ -64,7 +66,11 @@ def test_one_row_in_one_place() -> None:
 def test_rows_are_put_over_zeros_and_over_rows() -> None:
     values = {"x": np.zeros((6, 4)), "n": SOURCE}
     lookup = lambda ref: values[ref.layer]  # noqa: E731 - what the two calls below read
-    update = OpCall("tensorscatterndupdate", [X], {"indices": [[i] for i in (5, 4, 3, 2, 1, 0)], "updates": SHAPE})
+    update = OpCall(
+        "tensorscatterndupdate",
+        [X],
+        {"indices": [[i] for i in (5, 4, 3, 2, 1, 0)], "updates": SHAPE},
+    )
     assert rows(apply(update, lookup)[0]) == [5, 4, 3, 2, 1, 0]
     values["x"] = np.ones((6, 4))
     with pytest.raises(DataDependent):
@@ -76,7 +82,10 @@ def test_rows_are_stitched_by_number() -> None:
     stitch = OpCall("dynamicstitch", [[[5, 0], [1, 2, 3, 4]]], {"data": [X, SHAPE]})
     assert rows(apply(stitch, lambda ref: values[ref.layer])[0]) == [1, 2, 3, 4, 5, 0]
     with pytest.raises(ValueError, match="each once"):
-        apply(OpCall("dynamicstitch", [[[5, 0], [1, 2, 3, 5]]], {"data": [X, SHAPE]}), lambda ref: values[ref.layer])
+        apply(
+            OpCall("dynamicstitch", [[[5, 0], [1, 2, 3, 5]]], {"data": [X, SHAPE]}),
+            lambda ref: values[ref.layer],
+        )
 
 
 def test_tensors_are_joined() -> None:

@@ -20,11 +20,26 @@ from unnest.core.ops.registry import FUNCTIONS, NODES, OPERATIONS
 
 #: Names that are as often a key of JSON, a dtype, a layer's argument or a word as an operation.
 WORDS = frozenset(
-    {"shape", "size", "rank", "constant", "float", "int", "len", "identity", "merge", "takes", "mixes", "slice"}
+    {
+        "shape",
+        "size",
+        "rank",
+        "constant",
+        "float",
+        "int",
+        "len",
+        "identity",
+        "merge",
+        "takes",
+        "mixes",
+        "slice",
+    }
 )
 
 NODES_OF_GRAPHS = "how nodes of TensorFlow's graph say what functions say otherwise"
-WORDS_OF_CODE = "the words in names of layers, and in code that nobody can follow, are a sign and no meaning"
+WORDS_OF_CODE = (
+    "the words in names of layers, and in code that nobody can follow, are a sign and no meaning"
+)
 MODES = "modes of Keras 1's Merge and of Bidirectional, and layers that combine"
 ACTIVATIONS = "names of Keras's activation functions"
 
@@ -66,7 +81,11 @@ def is_name(text: str) -> bool:
     """True for an operation, as TensorFlow, Keras or the core spell it; not for a layer of that name."""
     if text in WORDS or layer_record(text).exported or text.startswith("__"):
         return False
-    spelled = re.fullmatch(r"\w+", text) is not None and text == text.lower() and plain_name(text) in OPERATIONS
+    spelled = (
+        re.fullmatch(r"\w+", text) is not None
+        and text == text.lower()
+        and plain_name(text) in OPERATIONS
+    )
     return spelled or text in NODES or text in FUNCTIONS or text in MODULES
 
 
@@ -79,14 +98,20 @@ def names_in(tree: ast.AST) -> Iterator[str]:
             yield from filter(is_name, map(text_of, (node.left, *node.comparators)))
         elif isinstance(node, ast.MatchValue):
             yield from filter(is_name, [text_of(node.value)])
-        elif isinstance(node, ast.Constant) and id(node) not in docstrings and len(words := text_of(node).split()) > 2:
+        elif (
+            isinstance(node, ast.Constant)
+            and id(node) not in docstrings
+            and len(words := text_of(node).split()) > 2
+        ):
             yield from several(words)
 
 
 def several(texts: list[str]) -> list[str]:
     """The names among texts, if they are two and half of them."""
     found = [each for each in texts if is_name(each)]
-    return found if len(found) > 1 and 2 * len(found) >= len([each for each in texts if each]) else []
+    return (
+        found if len(found) > 1 and 2 * len(found) >= len([each for each in texts if each]) else []
+    )
 
 
 FOUND = names_listed("ops", names_in)
@@ -103,7 +128,15 @@ def test_an_exception_is_one(module: str) -> None:
 
 def test_what_would_be_found() -> None:
     source = 'TABLE = {"relu": 1, "tanh": 2}\nJOINS = ("ConcatV2", "Pack")\nCLASSES = "LogicalAnd LogicalOr Cumsum"\n'
-    assert {*names_in(ast.parse(source))} == {"relu", "tanh", "ConcatV2", "Pack", "LogicalAnd", "LogicalOr", "Cumsum"}
+    assert {*names_in(ast.parse(source))} == {
+        "relu",
+        "tanh",
+        "ConcatV2",
+        "Pack",
+        "LogicalAnd",
+        "LogicalOr",
+        "Cumsum",
+    }
     assert [*names_in(ast.parse('if what.name == "squeeze": pass'))] == ["squeeze"]
     source = '"""relu tanh elu"""\nKEYS = {"shape": 1, "size": 2}\nLAYERS = ["Add", "Concatenate"]'
     assert [*names_in(ast.parse(source))] == []

@@ -12,7 +12,9 @@ from unnest.core.ops.op_nodes import Input
 from unnest.core.ops.symbolic import Libraries, SymbolicTensor, SymbolicValue, constant, items
 
 IMAGE = SymbolicTensor(Input(0), "float32", "x", shape=(None, 6, 8, 3))
-LAST, FIRST = (Libraries("tensorflow", "2", data_format=f"channels_{where}") for where in ("last", "first"))
+LAST, FIRST = (
+    Libraries("tensorflow", "2", data_format=f"channels_{where}") for where in ("last", "first")
+)
 
 
 def whole(*numbers: int) -> SymbolicValue:
@@ -56,7 +58,10 @@ def test_a_mirrored_border() -> None:
         (lambda: called("K.spatial_2d_padding", IMAGE, whole(1, -1), dialect=LAST), "the padding"),
         (lambda: called("K.temporal_padding", X, whole(1, 2, 3)), "the padding"),
         (lambda: called("tf.pad", X, whole(1, 1)), "the padding"),
-        (lambda: called("tf.pad", X, pairs((0, 0), (1, 2), (0, 0)), constant("EDGE")), "the padding"),
+        (
+            lambda: called("tf.pad", X, pairs((0, 0), (1, 2), (0, 0)), constant("EDGE")),
+            "the padding",
+        ),
     ],
 )
 def test_not_understood(call: Callable[[], SymbolicValue], why: str) -> None:

@@ -51,7 +51,10 @@ def test_an_array(name: str) -> None:
         (called("np.zeros", constant(3)), [0.0, 0.0, 0.0]),
         (called("K.arange", constant(3)), [0, 1, 2]),
         (called("tf.range", constant(5), constant(1), delta=constant(-2)), [5, 3]),
-        (called("K.cast", called("np.arange", constant(1), constant(3)), constant("float32")), [1, 2]),
+        (
+            called("K.cast", called("np.arange", constant(1), constant(3)), constant("float32")),
+            [1, 2],
+        ),
     ],
 )
 def test_an_array_of_its_size(value: SymbolicValue, numbers: object) -> None:
@@ -67,9 +70,24 @@ def test_an_array_of_its_size(value: SymbolicValue, numbers: object) -> None:
         ("np.exp", constant(500), {}, "a number beyond 32 bits"),
         ("np.sqrt", X, {}, "a tensor in a number's place"),
         ("tf.constant", NUMBERS, {}, "a tensor of integers"),
-        ("tf.constant", constant(1), {"dtype": constant("int32")}, "a tensor of another dtype than float32"),
-        ("np.array", NUMBERS, {"dtype": constant("int32")}, "an array of another dtype than floats"),
-        ("np.array", items("list", [NUMBERS, constant(1)]), {}, "an array that does not hold numbers alone"),
+        (
+            "tf.constant",
+            constant(1),
+            {"dtype": constant("int32")},
+            "a tensor of another dtype than float32",
+        ),
+        (
+            "np.array",
+            NUMBERS,
+            {"dtype": constant("int32")},
+            "an array of another dtype than floats",
+        ),
+        (
+            "np.array",
+            items("list", [NUMBERS, constant(1)]),
+            {},
+            "an array that does not hold numbers alone",
+        ),
         ("tf.ones", items("list", [constant(200), constant(200)]), {}, "the shape of an array"),
         ("tf.zeros", constant(0), {}, "the shape of an array"),
         ("K.arange", constant(0.5), {}, "a number in an integer's place"),
@@ -79,6 +97,8 @@ def test_an_array_of_its_size(value: SymbolicValue, numbers: object) -> None:
         ("sum", items("list", []), {}, "the sum of a list"),
     ],
 )
-def test_what_is_not_understood(name: str, argument: SymbolicValue, keywords: dict[str, Any], reason: str) -> None:
+def test_what_is_not_understood(
+    name: str, argument: SymbolicValue, keywords: dict[str, Any], reason: str
+) -> None:
     with pytest.raises(Unknown, match=f"^{re.escape(reason)}$"):
         called(name, argument, **keywords)

@@ -27,12 +27,18 @@ def by_letters(letters: list[str], output: str, *tensors: Array) -> Array:
 
 
 @pytest.mark.parametrize(
-    "shapes", [((2, 3), (3, 4)), ((5, 2, 3), (5, 3, 4)), ((6, 5, 2, 3), (5, 3, 4)), ((2, 3), (5, 3, 4))]
+    "shapes",
+    [((2, 3), (3, 4)), ((5, 2, 3), (5, 3, 4)), ((6, 5, 2, 3), (5, 3, 4)), ((2, 3), (5, 3, 4))],
 )
 @pytest.mark.parametrize("are_turned", [*product((False, True), repeat=2)])
-def test_matrices(shapes: tuple[tuple[int, ...], tuple[int, ...]], are_turned: tuple[bool, bool]) -> None:
+def test_matrices(
+    shapes: tuple[tuple[int, ...], tuple[int, ...]], are_turned: tuple[bool, bool]
+) -> None:
     first, second = (tensor(*shape) for shape in shapes)
-    stored = [np.swapaxes(x, -1, -2) if turned else x for x, turned in zip((first, second), are_turned, strict=True)]
+    stored = [
+        np.swapaxes(x, -1, -2) if turned else x
+        for x, turned in zip((first, second), are_turned, strict=True)
+    ]
     letters, output = product_axes.of_matrices((first.ndim, second.ndim), are_turned)
     np.testing.assert_allclose(by_letters(letters, output, *stored), first @ second)
 
@@ -46,7 +52,9 @@ def test_a_vector_is_no_matrix() -> None:
 def test_tensordot(summed: tuple[list[int], list[int]]) -> None:
     first, second = tensor(2, 3, 4), tensor(4, 3)
     letters, output = product_axes.of_tensordot((3, 2), summed)
-    np.testing.assert_allclose(by_letters(letters, output, first, second), np.tensordot(first, second, summed))
+    np.testing.assert_allclose(
+        by_letters(letters, output, first, second), np.tensordot(first, second, summed)
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,7 +89,9 @@ def test_einsum(equation: str, shapes: list[tuple[int, ...]]) -> None:
         ("einsum", [(2, 3), (3, 4)], {"subscripts": "ij,jk->ki"}),
     ],
 )
-def test_rules_stand_at_the_entries(name: str, shapes: list[tuple[int, ...]], beside: dict[str, Any]) -> None:
+def test_rules_stand_at_the_entries(
+    name: str, shapes: list[tuple[int, ...]], beside: dict[str, Any]
+) -> None:
     """By NumPy's functions of these names, with `dot` as Keras has it."""
     rule, tensors = OPERATIONS[name].axes, [tensor(*shape) for shape in shapes]
     assert rule is not None

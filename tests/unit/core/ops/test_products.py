@@ -25,8 +25,13 @@ def test_a_matrix_that_is_transposed(turned: str) -> None:
 
 def test_a_matrix_times_a_vector() -> None:
     """A column that is a vector again."""
-    assert computed(called("tf.linalg.matvec", X, Y)) == "Squeeze(Matmul(x0, ExpandDims(x1, axis=-1)), axis=-1)"
-    assert "Swapaxes" in computed(called("tf.linalg.matvec", X, Y, transpose_a=constant(value=True)))
+    assert (
+        computed(called("tf.linalg.matvec", X, Y))
+        == "Squeeze(Matmul(x0, ExpandDims(x1, axis=-1)), axis=-1)"
+    )
+    assert "Swapaxes" in computed(
+        called("tf.linalg.matvec", X, Y, transpose_a=constant(value=True))
+    )
     matrices, vectors = Sized((None, 3, 4)), Sized((None, 4))
     assert result_shape(OpCall("matvec", [matrices, vectors], {})) == (None, 3)
     assert result_shape(OpCall("matvec", [matrices, vectors], {"transpose_a": True})) == (None, 4)

@@ -32,7 +32,9 @@ def test_operations(value: SymbolicValue, operations: str) -> None:
     assert computed(value) == operations
 
 
-@pytest.mark.parametrize(("name", "axis"), [("K.argmax", -1), ("K.argmin", -1), ("tf.argmax", 0), ("tf.argmin", 0)])
+@pytest.mark.parametrize(
+    ("name", "axis"), [("K.argmax", -1), ("K.argmin", -1), ("tf.argmax", 0), ("tf.argmin", 0)]
+)
 def test_a_position_is_an_integer(name: str, axis: int) -> None:
     value = called(name, X)
     assert isinstance(value, SymbolicTensor)

@@ -37,7 +37,9 @@ def test_every_name_is_plain() -> None:
 
 def test_what_cuts_and_joins_can_be_carried_out() -> None:
     kinds = SLICES | MOVES | JOINS | {Kind.FILL, Kind.NUMBERS, Kind.SIZE, Kind.REPEAT}
-    assert [each.name for each in OPERATIONS.values() if each.kind in kinds and each.compute is None] == []
+    assert [
+        each.name for each in OPERATIONS.values() if each.kind in kinds and each.compute is None
+    ] == []
 
 
 def test_no_kind_both_keeps_rows_and_moves_them() -> None:
@@ -57,7 +59,10 @@ def test_kinds(name: str, kind: Kind) -> None:
 
 def test_arguments_by_any_name() -> None:
     split = OPERATIONS["split"]
-    for call in (split.bind([X, 2, 0], {}), split.bind([], {"value": X, "num_or_size_splits": 2, "split_dim": 0})):
+    for call in (
+        split.bind([X, 2, 0], {}),
+        split.bind([], {"value": X, "num_or_size_splits": 2, "split_dim": 0}),
+    ):
         assert call == {"x": X, "parts": 2, "axis": 0}
     assert argument(OpCall("sum", [X], {"reduction_indices": 1}), "axis") == 1
     assert argument(OpCall("sum", [X, 1], {}), "axis") == 1
@@ -80,7 +85,11 @@ def test_additions_alone_join_what_stands_between_zeros() -> None:
 def test_nodes_are_of_known_arguments() -> None:
     """Every word of a pattern is an argument of its operation."""
     for operation, pattern in NODES.values():
-        words = {word.rpartition(":")[2].strip("@*") for part in pattern.split() for word in part.split("+")}
+        words = {
+            word.rpartition(":")[2].strip("@*")
+            for part in pattern.split()
+            for word in part.split("+")
+        }
         assert words <= {parameter.strip("*") for parameter in operation.parameters}, operation.name
 
 
@@ -100,7 +109,9 @@ def test_every_entry_can_be_called_by_its_signature() -> None:
         assert len({*firsts}) == len(firsts), name
         assert signature.defaults.keys() <= {*firsts}, name
         assert signature.positional <= len(firsts), name
-        assert function.nodes is not None or (function.operation is not None and function.operation.keras3), name
+        assert function.nodes is not None or (
+            function.operation is not None and function.operation.keras3
+        ), name
 
 
 def test_a_function_of_one_class_belongs_to_the_operation_of_its_name() -> None:
@@ -110,8 +121,17 @@ def test_a_function_of_one_class_belongs_to_the_operation_of_its_name() -> None:
 
 def test_a_function_of_the_backend_alone_says_what_theano_does() -> None:
     """Others are TensorFlow's, or Keras's own."""
-    for names, function in ((re.sub(r"\w+$", "", name), function) for name, function in FUNCTIONS.items()):
-        assert names in {"", "K.", "np.", "math.", "keras.activations.", "keras.layers."} or names.startswith("tf.")
+    for names, function in (
+        (re.sub(r"\w+$", "", name), function) for name, function in FUNCTIONS.items()
+    ):
+        assert names in {
+            "",
+            "K.",
+            "np.",
+            "math.",
+            "keras.activations.",
+            "keras.layers.",
+        } or names.startswith("tf.")
         assert function.theano is None or isinstance(function.theano, Theano)
     assert FUNCTIONS["K.exp"].theano is Theano.SAME
     assert FUNCTIONS["K.softmax"].theano is Theano.USUALLY_OF_ONE

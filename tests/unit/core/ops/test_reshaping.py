@@ -66,7 +66,9 @@ def rows(result: np.ndarray) -> list[int]:
         ("rot90", [X], {"k": 4, "axes": [0, 1]}, [[*range(6)]]),
     ],
 )
-def test_rows_are_moved(name: str, args: Sequence[Any], kwargs: dict[str, Any], parts: list[list[int]]) -> None:
+def test_rows_are_moved(
+    name: str, args: Sequence[Any], kwargs: dict[str, Any], parts: list[list[int]]
+) -> None:
     assert is_known(OpCall(name, args, kwargs))
     assert [rows(result) for result in done(name, *args, **kwargs)] == parts
 
@@ -85,7 +87,9 @@ def test_rows_are_moved(name: str, args: Sequence[Any], kwargs: dict[str, Any], 
         ("logicalnot", [[True, False]], {}, [False, True]),
     ],
 )
-def test_numbers_are_computed(name: str, args: Sequence[Any], kwargs: dict[str, Any], value: Any) -> None:
+def test_numbers_are_computed(
+    name: str, args: Sequence[Any], kwargs: dict[str, Any], value: Any
+) -> None:
     assert [result.tolist() for result in done(name, *args, **kwargs)] == [value]
 
 
@@ -117,7 +121,9 @@ def test_nothing_is_computed_of_what_the_rows_hold(name: str, args: Sequence[Any
     ids=["too many parts", "half a part", "a batch of indices", "half an index", "from behind", "an argument",
          "too large", "a dtype", "rows and numbers", "a mask of numbers", "along no axis"],
 )  # fmt: skip
-def test_arguments_that_are_not_understood(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+def test_arguments_that_are_not_understood(
+    name: str, args: Sequence[Any], kwargs: dict[str, Any]
+) -> None:
     with pytest.raises(Unknown):
         done(name, *args, **kwargs)
 
@@ -135,13 +141,18 @@ def test_what_tensorflow_refuses_is_refused(name: str, args: Sequence[Any]) -> N
 
 def test_axes_change_places() -> None:
     turned = SOURCE.transpose()
-    for name, arguments in (("swapaxes", [0, 1]), ("moveaxis", [0, -1]), ("moveaxis", [[0, 1], [1, 0]])):
+    for name, arguments in (
+        ("swapaxes", [0, 1]),
+        ("moveaxis", [0, -1]),
+        ("moveaxis", [[0, 1], [1, 0]]),
+    ):
         assert np.array_equal(done(name, X, *arguments)[0], turned)
     assert np.array_equal(done("rot90", X)[0], np.rot90(SOURCE))
 
 
 @pytest.mark.parametrize(
-    ("name", "args"), [("tile", [X, [10**6, 1]]), ("broadcastto", [X, [10**6, 10**3]]), ("repeat", [X, 10**6, 0])]
+    ("name", "args"),
+    [("tile", [X, [10**6, 1]]), ("broadcastto", [X, [10**6, 10**3]]), ("repeat", [X, 10**6, 0])],
 )
 def test_what_no_memory_holds_is_not_repeated(name: str, args: Sequence[Any]) -> None:
     with pytest.raises(Unknown):

@@ -109,13 +109,19 @@ def test_a_reshape_by_sizes_of_a_tensor(
 
 
 def test_a_reshape_to_the_shape_of_another() -> None:
-    assert computed(called("tf.reshape", ROWS, called("tf.shape", OTHER))) == "Reshape(x0, newshape=[-1, 3, 4])"
+    assert (
+        computed(called("tf.reshape", ROWS, called("tf.shape", OTHER)))
+        == "Reshape(x0, newshape=[-1, 3, 4])"
+    )
 
 
 @pytest.mark.parametrize(
     ("x", "shape"),
     [
-        (ROWS, lambda _: [sizes(OTHER)[0], constant(-1)]),  # rows of another input, which may be others
+        (
+            ROWS,
+            lambda _: [sizes(OTHER)[0], constant(-1)],
+        ),  # rows of another input, which may be others
         (UNSHAPED, lambda _: [sizes(ROWS)[0], constant(-1)]),
         (NARROW, lambda _: [sizes(OTHER)[0], constant(-1)]),
         (NARROW, lambda x: [sizes(x)[0], constant(-1), constant(0)]),
@@ -134,7 +140,9 @@ def test_a_reshape_that_does_not_follow(
         called("tf.reshape", x, items("list", shape(x)))
 
 
-@pytest.mark.parametrize(("shape", "target"), [((-1,), "[-1]"), ((-1, 2), "[-1, 2]"), ((2, -1, 1), "[2, -1, 1]")])
+@pytest.mark.parametrize(
+    ("shape", "target"), [((-1,), "[-1]"), ((-1, 2), "[-1, 2]"), ((2, -1, 1), "[2, -1, 1]")]
+)
 def test_rows_of_unknown_size_are_reshaped_one_by_one(shape: tuple[int, ...], target: str) -> None:
     """By the layer, which leaves the batch alone: an operation would have two unknown sizes to find."""
     value = called("tf.reshape", NARROW, items("list", [sizes(NARROW)[0], *map(constant, shape)]))
@@ -161,9 +169,9 @@ def test_a_size_of_another_tensor_where_it_is_known() -> None:
         size = operators.subscript(called(function, OTHER), SliceOf((1, 3, None)))
         resized = called("tf.image.resize", ROWS, size)
         assert computed(resized).startswith("Resize(x0, size=[3, 4]")
-    assert called("np.prod", operators.subscript(called("K.int_shape", X), SliceOf((1, None, None)))) == Const(
-        12, "np.prod(K.int_shape(x)[1:])"
-    )
+    assert called(
+        "np.prod", operators.subscript(called("K.int_shape", X), SliceOf((1, None, None)))
+    ) == Const(12, "np.prod(K.int_shape(x)[1:])")
     with pytest.raises(Unknown, match=r"^a product of sizes that are not known$"):
         called("np.prod", called("K.int_shape", X))
 
@@ -182,6 +190,8 @@ def test_a_size_of_another_tensor_where_it_is_known() -> None:
         ("K.reverse", (X, constant(None)), "a reversal without axes"),
     ],
 )
-def test_what_is_not_understood(name: str, positional: tuple[SymbolicValue, ...], reason: str) -> None:
+def test_what_is_not_understood(
+    name: str, positional: tuple[SymbolicValue, ...], reason: str
+) -> None:
     with pytest.raises(Unknown, match=f"^{reason}$"):
         called(name, *positional)

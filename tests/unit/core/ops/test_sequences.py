@@ -16,14 +16,19 @@ GIVEN, LONG = (SymbolicTensor(Input(k), "int64", "n", shape=ROW) for k in (2, 3)
 LABELS = replace(Y, shape=(None, 3))
 
 
-@pytest.mark.parametrize(("release", "least"), [((2, 0, 9), "1e-08"), ((2, 1, 6), "1e-07"), ((2, 15, 0), "1e-07")])
+@pytest.mark.parametrize(
+    ("release", "least"), [((2, 0, 9), "1e-08"), ((2, 1, 6), "1e-07"), ((2, 15, 0), "1e-07")]
+)
 def test_cost(release: tuple[int, ...], least: str) -> None:
     """The last of 4 classes is the blank."""
     dialect = Libraries("tensorflow", release=release)
     cost = called("K.ctc_batch_cost", LABELS, X, GIVEN, LONG, dialect=dialect)
     lengths = ", ".join(f"Cast(Squeeze(x{k}, axis=[-1]), dtype=int32)" for k in (3, 2))
     labels, logits = "Cast(x1, dtype=int32)", f"Log(Add(x0, {least}))"
-    assert computed(cost) == f"ExpandDims(CTCLoss({labels}, {logits}, {lengths}, mask_index=3), axis=1)"
+    assert (
+        computed(cost)
+        == f"ExpandDims(CTCLoss({labels}, {logits}, {lengths}, mask_index=3), axis=1)"
+    )
     assert isinstance(cost, SymbolicTensor)
     assert (cost.dtype, cost.shape) == ("float32", (None, 1))
 

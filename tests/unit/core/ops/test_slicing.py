@@ -82,6 +82,9 @@ def test_rows_by_their_numbers() -> None:
 def test_rows_by_a_mask() -> None:
     even = np.arange(6) % 2 == 0
     assert rows(boolean_mask(SOURCE, even)) == [0, 2, 4]
-    assert [rows(part) for part in dynamic_partition(SOURCE, even.astype(int), 2)] == [[1, 3, 5], [0, 2, 4]]
+    assert [rows(part) for part in dynamic_partition(SOURCE, even.astype(int), 2)] == [
+        [1, 3, 5],
+        [0, 2, 4],
+    ]
     with pytest.raises(Unknown):
         dynamic_partition(SOURCE, np.zeros((6, 4), int), 2)

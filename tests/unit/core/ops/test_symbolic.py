@@ -53,9 +53,12 @@ def test_arguments_are_written_in_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(constant(2), "2"), (constant(-2), "(-2)"), (constant(-0.0), "(-0.0)"), (X, "x")]
+    ("value", "text"),
+    [(constant(2), "2"), (constant(-2), "(-2)"), (constant(-0.0), "(-0.0)"), (X, "x")],
 )
-def test_parentheses_stand_where_something_binds_more_tightly(value: SymbolicValue, text: str) -> None:
+def test_parentheses_stand_where_something_binds_more_tightly(
+    value: SymbolicValue, text: str
+) -> None:
     """A signed number is an operation of its own, though it is stored as one constant."""
     assert symbolic.enclosed(value, symbolic.RANK["**"]) == text
 
@@ -93,7 +96,16 @@ def test_a_number_is_one_that_a_tensor_holds(value: SymbolicValue, number: float
         (items("list", [X]), None),
         (ONE, None),
     ],
-    ids=["vector", "matrix", "array", "empty", "ragged", "of two lengths", "of tensors", "a number"],
+    ids=[
+        "vector",
+        "matrix",
+        "array",
+        "empty",
+        "ragged",
+        "of two lengths",
+        "of tensors",
+        "a number",
+    ],
 )
 def test_an_array_is_numbers_of_one_shape(value: SymbolicValue, nested: Json) -> None:
     assert symbolic.array(value) == nested
@@ -108,7 +120,11 @@ def test_an_array_of_floats_in_keras_3_s_json() -> None:
 
 def test_an_operation_has_the_dtype_of_the_first_and_counts_all_behind_it() -> None:
     once = operators.node("Add", {}, [X.operand, X.operand], [X, X], module="m")
-    assert (once.operand, once.dtype, once.nodes) == (OpNode("m", "Add", {}, (Input(0), Input(0))), "float32", 3)
+    assert (once.operand, once.dtype, once.nodes) == (
+        OpNode("m", "Add", {}, (Input(0), Input(0))),
+        "float32",
+        3,
+    )
     assert symbolic.part(once, 1).operand == Part(OpNode("m", "Add", {}, (Input(0), Input(0))), 1)
 
 
@@ -118,11 +134,17 @@ def test_an_operation_has_the_dtype_of_the_first_and_counts_all_behind_it() -> N
         (lambda n: items("list", [ONE] * (symbolic.MAX_ELEMENTS - 2 + n)), "a long list"),
         (
             lambda n: operators.node(
-                "Add", {}, [], [SymbolicTensor(None, "float32", "x", nodes=symbolic.MAX_NODES - 2 + n)]
+                "Add",
+                {},
+                [],
+                [SymbolicTensor(None, "float32", "x", nodes=symbolic.MAX_NODES - 2 + n)],
             ),
             "the expression is too large",
         ),
-        (lambda n: symbolic.bounded("x" * (symbolic.MAX_TEXT - 1 + n)), "the expression is too long"),
+        (
+            lambda n: symbolic.bounded("x" * (symbolic.MAX_TEXT - 1 + n)),
+            "the expression is too long",
+        ),
     ],
     ids=["list", "operations", "text"],
 )
@@ -161,7 +183,14 @@ def test_what_computes_the_same_is_equal() -> None:
         OpNode(NUMPY, "Add", {"axis": 0}, (Input(0), 2)),
         OpNode(NUMPY, "Add", {}, (Input(0),), {"y": 2}),
     ],
-    ids=["another input", "another order", "another class", "another module", "a setting", "by name"],
+    ids=[
+        "another input",
+        "another order",
+        "another class",
+        "another module",
+        "a setting",
+        "by name",
+    ],
 )
 def test_what_may_compute_something_else_is_not(other: OpNode) -> None:
     assert other != OpNode(NUMPY, "Add", {}, (Input(0), 2))

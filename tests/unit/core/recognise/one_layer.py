@@ -13,7 +13,11 @@ from unnest.core.recognise.slice_arguments import Slice
 
 
 def called(
-    class_name: str, stored: Json = None, reads: Sequence[str] = ("x",), name: str = "l", **config: Any
+    class_name: str,
+    stored: Json = None,
+    reads: Sequence[str] = ("x",),
+    name: str = "l",
+    **config: Any,
 ) -> tuple[Layer, Call]:
     """A layer and its call; without `stored` the call is in the form of Keras 2."""
     refs = tuple(Ref(read, 0, 0) for read in reads)
@@ -28,7 +32,9 @@ def function(source: Callable[..., Any], defaults: Json = None, closure: Json = 
     return [base64.b64encode(marshal.dumps(source.__code__)).decode(), defaults, closure]
 
 
-def code_lambda(source: Callable[..., Any], closure: Json = None, **arguments: Json) -> tuple[Layer, Call]:
+def code_lambda(
+    source: Callable[..., Any], closure: Json = None, **arguments: Json
+) -> tuple[Layer, Call]:
     """A Lambda layer of that function; its defaults are the function's own."""
     defaults = [*source.__defaults__] if source.__defaults__ else None
     return called("Lambda", function=function(source, defaults, closure), arguments=arguments)
@@ -36,10 +42,13 @@ def code_lambda(source: Callable[..., Any], closure: Json = None, **arguments: J
 
 def op_function(name: str, first: Json = None, **arguments: Json) -> tuple[Layer, Call]:
     """An operation of TensorFlow 2.4 to 2.15: its arguments are in the call."""
-    return called("TFOpLambda", [[*(first or ["x", 0, 0]), arguments]], function=name, trainable=True)  # type: ignore[misc]
+    node = [[*(first or ["x", 0, 0]), arguments]]  # type: ignore[misc]  # a list, if it is given
+    return called("TFOpLambda", node, function=name, trainable=True)
 
 
-def op_node(op: str, constants: dict[str, Json], inputs: int = 2, **attributes: Json) -> tuple[Layer, Call]:
+def op_node(
+    op: str, constants: dict[str, Json], inputs: int = 2, **attributes: Json
+) -> tuple[Layer, Call]:
     """An operation of TensorFlow 2.0 to 2.3: a NodeDef, with constants by the number of the input."""
     node = {"op": op, "input": [f"i{n}" for n in range(inputs)], "attr": attributes}
     return called("TensorFlowOpLayer", node_def=node, constants=constants, trainable=True)
@@ -47,7 +56,10 @@ def op_node(op: str, constants: dict[str, Json], inputs: int = 2, **attributes: 
 
 def op_keras_3(class_name: str, *args: Json, **config: Any) -> tuple[Layer, Call]:
     """An operation of Keras 3 on the tensor x."""
-    tensor: Json = {"class_name": "__keras_tensor__", "config": {"shape": [None], "keras_history": ["x", 0, 0]}}
+    tensor: Json = {
+        "class_name": "__keras_tensor__",
+        "config": {"shape": [None], "keras_history": ["x", 0, 0]},
+    }
     return called(class_name, {"args": [tensor, *args], "kwargs": {}}, **config)
 
 

@@ -12,11 +12,19 @@ from unnest.core.recognise.layer_facts import Number
 from unnest.core.recognise.slice_arguments import SliceFacts
 
 
-def told(*slices: dict[str, Number]) -> tuple[list[dict[Path, Number]], dict[Path, Number], SliceFacts]:
+def told(
+    *slices: dict[str, Number],
+) -> tuple[list[dict[Path, Number]], dict[Path, Number], SliceFacts]:
     """What each slice is told, what of it is the same for all, and what is known beside it."""
-    numbers: list[dict[Path, Number]] = [{("arguments", k): v for k, v in each.items()} for each in slices]
+    numbers: list[dict[Path, Number]] = [
+        {("arguments", k): v for k, v in each.items()} for each in slices
+    ]
     constant = {p: v for p, v in numbers[0].items() if all(n.get(p) == v for n in numbers)}
-    return numbers, constant, SliceFacts(len(slices), None, frozenset(), literal=False, from_one=None)
+    return (
+        numbers,
+        constant,
+        SliceFacts(len(slices), None, frozenset(), literal=False, from_one=None),
+    )
 
 
 @pytest.mark.parametrize(
@@ -31,14 +39,18 @@ def told(*slices: dict[str, Number]) -> tuple[list[dict[Path, Number]], dict[Pat
     ],
     ids=["from 0", "from 1", "alone", "of more parts", "backwards", "from 2"],
 )
-def test_an_index_with_the_number_of_parts(slices: list[dict[str, Number]], complete: list[bool]) -> None:
+def test_an_index_with_the_number_of_parts(
+    slices: list[dict[str, Number]], complete: list[bool]
+) -> None:
     readings = [*counted(*told(*slices))]
     assert [reading.is_complete for reading in readings] == complete
     assert all(reading.edges == (0.0, 0.5) for reading in readings if reading.is_complete)
 
 
 @pytest.mark.parametrize(("taken_off", "number"), [("i", 1), ("parts", 0), (None, 0)])
-def test_an_index_counts_from_1_where_the_code_takes_1_off(taken_off: str | None, number: int) -> None:
+def test_an_index_counts_from_1_where_the_code_takes_1_off(
+    taken_off: str | None, number: int
+) -> None:
     numbers, constant, known = told({"i": 1, "parts": 2}, {"i": 2, "parts": 2})
     readings = [*counted(numbers, constant, known._replace(from_one=frozenset({taken_off})))]
     assert len(readings) == number
@@ -68,7 +80,9 @@ def test_shares_with_their_total(slices: list[dict[str, Number]], edges: Any) ->
     ],
     ids=["fractions", "percent", "an open end", "no whole"],
 )
-def test_bounds_whose_last_stop_is_the_whole(slices: list[dict[str, Number]], complete: bool) -> None:
+def test_bounds_whose_last_stop_is_the_whole(
+    slices: list[dict[str, Number]], complete: bool
+) -> None:
     numbers, _, known = told(*slices)
     assert [reading.is_complete for reading in bounded(numbers, known)] == [complete]
 

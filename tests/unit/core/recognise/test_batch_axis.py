@@ -47,7 +47,9 @@ def compared(w: Writer, x: Tensor) -> Tensor:
 
 
 def recurrent(*, time_major: bool) -> Step:
-    return lambda w, x: w.layer("Activation", f"rnn_{x[1]}", {"activation": "relu", "time_major": time_major}, [x])[0]
+    return lambda w, x: w.layer(
+        "Activation", f"rnn_{x[1]}", {"activation": "relu", "time_major": time_major}, [x]
+    )[0]
 
 
 def transposed(w: Writer, x: Tensor) -> Tensor:
@@ -73,8 +75,12 @@ def of_sizes(axis: int, function: str = "math.multiply") -> Step:
     """Computed with the square root of a size."""
 
     def step(w: Writer, x: Tensor) -> Tensor:
-        size = w.call("__operators__.getitem", w.call("compat.v1.shape", x, out_type="int32"), slice_spec=axis)
-        return w.call(function, x, y=w.call("math.sqrt", w.call("cast", size, dtype="float32")), name=None)
+        size = w.call(
+            "__operators__.getitem", w.call("compat.v1.shape", x, out_type="int32"), slice_spec=axis
+        )
+        return w.call(
+            function, x, y=w.call("math.sqrt", w.call("cast", size, dtype="float32")), name=None
+        )
 
     return step
 
@@ -105,7 +111,9 @@ def at_most(w: Writer, x: Tensor, bound: Tensor) -> Tensor:
 
 def with_zeros(w: Writer, x: Tensor) -> Tensor:
     """A tensor of as many rows."""
-    size = w.call("__operators__.getitem", w.call("compat.v1.shape", x, out_type="int32"), slice_spec=0)
+    size = w.call(
+        "__operators__.getitem", w.call("compat.v1.shape", x, out_type="int32"), slice_spec=0
+    )
     return w.call("math.add", x, y=w.call("zeros", size, dtype="float32"), name=None)
 
 
@@ -121,7 +129,9 @@ def from_the_first(w: Writer, x: Tensor) -> Tensor:
 def over_turned_rows(w: Writer, x: Tensor) -> Tensor:
     """A convolution whose time is the rows."""
     turned = w.call("expand_dims", x, axis=0)
-    (made,) = w.layer("Conv1D", f"conv_{len(w.layers)}", {"filters": 3, "kernel_size": [2]}, [turned])
+    (made,) = w.layer(
+        "Conv1D", f"conv_{len(w.layers)}", {"filters": 3, "kernel_size": [2]}, [turned]
+    )
     return w.call("squeeze", made, axis=[0])
 
 
@@ -143,7 +153,9 @@ def places(w: Writer, x: Tensor) -> Tensor:
 
 
 def the_row_before(w: Writer, x: Tensor) -> Tensor:
-    before = w.call("math.maximum", w.call("math.subtract", places(w, x), y=1, name=None), y=0, name=None)
+    before = w.call(
+        "math.maximum", w.call("math.subtract", places(w, x), y=1, name=None), y=0, name=None
+    )
     return w.call("gather", x, indices=before, axis=0)
 
 
@@ -154,7 +166,9 @@ def all_but_the_first(w: Writer, x: Tensor) -> Tensor:
 
 
 def the_first_everywhere(w: Writer, x: Tensor) -> Tensor:
-    return w.call("broadcast_to", w.rows(None, 1, of=x), shape=w.call("compat.v1.shape", x, out_type="int32"))
+    return w.call(
+        "broadcast_to", w.rows(None, 1, of=x), shape=w.call("compat.v1.shape", x, out_type="int32")
+    )
 
 
 ALONG_THE_BATCH: dict[str, Step] = {
@@ -163,7 +177,9 @@ ALONG_THE_BATCH: dict[str, Step] = {
     "the first everywhere": the_first_everywhere,
     "by the norm of all": function("linalg.normalize", ord="euclidean", axis=None),
     "rows against rows": attending,
-    "rows against rows, in one product": lambda w, x: w.call("linalg.matmul", x, b=x, transpose_b=True),
+    "rows against rows, in one product": lambda w, x: w.call(
+        "linalg.matmul", x, b=x, transpose_b=True
+    ),
     "columns against columns": covariance,
     "rows against rows, by letters": lambda w, x: w.call("einsum", x, y=x, subscripts="ij,kj->ik"),
     "rows against rows, by axes": lambda w, x: w.call("tensordot", x, b=x, axes=[[1], [1]]),
@@ -172,8 +188,12 @@ ALONG_THE_BATCH: dict[str, Step] = {
     "reversed": function("reverse", axis=[0]),
     "moved round": function("roll", shift=1, axis=0),
     "twice": lambda w, x: w.call("concat", [x, x], axis=0),
-    "the first row last": lambda w, x: w.call("concat", [w.rows(1, of=x), w.rows(None, 1, of=x)], axis=0),
-    "twice, then weighted": lambda w, x: w.call("linalg.matmul", w.call("concat", [x, x], axis=0), b=[[1.0]] * 3),
+    "the first row last": lambda w, x: w.call(
+        "concat", [w.rows(1, of=x), w.rows(None, 1, of=x)], axis=0
+    ),
+    "twice, then weighted": lambda w, x: w.call(
+        "linalg.matmul", w.call("concat", [x, x], axis=0), b=[[1.0]] * 3
+    ),
     "normalized over everything": function("math.l2_normalize", axis=None),
     "by their number": of_sizes(0),
     "if there are so many": if_so_many,
@@ -181,21 +201,30 @@ ALONG_THE_BATCH: dict[str, Step] = {
     "if they are even": lambda w, x: if_so_many(w, x, "math.floormod", 2),
     "by a constant that their number chooses": one_of_two,
     "by a number times none": lambda w, x: w.call(
-        "math.add", x, y=w.call("cast", w.call("math.multiply", w.size(x), y=0), dtype="float32"), name=None
+        "math.add",
+        x,
+        y=w.call("cast", w.call("math.multiply", w.size(x), y=0), dtype="float32"),
+        name=None,
     ),
     "over turned rows": over_turned_rows,
     "reduced": function("math.reduce_max", axis=0, keepdims=True),
-    "reduced over everything": lambda w, x: w.call("math.subtract", x, y=w.call("math.reduce_mean", x), name=None),
+    "reduced over everything": lambda w, x: w.call(
+        "math.subtract", x, y=w.call("math.reduce_mean", x), name=None
+    ),
     "weighed": weighed(0),
     "summed up": function("math.cumsum", axis=0),
     "turned": turned,
     "added up by segments": function("math.segment_sum", segment_ids=[0, 0]),
-    "the largest of all": lambda w, x: w.call("math.divide", x, y=w.call("math.reduce_max", w.call("math.abs", x))),
+    "the largest of all": lambda w, x: w.call(
+        "math.divide", x, y=w.call("math.reduce_max", w.call("math.abs", x))
+    ),
     "differences from row to row": function("experimental.numpy.diff", n=1, axis=0),
     "moved round, rows as one": lambda w, x: w.call("numpy.roll", x, shift=1, axis=None),
     "added up to each": lambda w, x: w.call(
         "linalg.matmul",
-        w.call("linalg.band_part", ones(w, w.size(x), w.size(x)), num_lower=-1, num_upper=0, name=None),
+        w.call(
+            "linalg.band_part", ones(w, w.size(x), w.size(x)), num_lower=-1, num_upper=0, name=None
+        ),
         b=x,
     ),
     "at most a hundred, less their mean": lambda w, x: w.call(
@@ -205,30 +234,45 @@ ALONG_THE_BATCH: dict[str, Step] = {
         name=None,
     ),
     "by numbers at equal distances": lambda w, x: w.call(
-        "math.multiply", x, y=w.call("expand_dims", w.call("linspace", 0.0, stop=1.0, num=w.size(x)), axis=1), name=None
+        "math.multiply",
+        x,
+        y=w.call("expand_dims", w.call("linspace", 0.0, stop=1.0, num=w.size(x)), axis=1),
+        name=None,
     ),
     "below the diagonal": function("linalg.band_part", num_lower=-1, num_upper=0),
     "padded with rows": function("pad", paddings=[[0, 1], [0, 0]]),
     "turned, and counted anew": lambda w, x: w.call("reshape", transposed(w, x), shape=[-1, 3]),
-    "rows against rows, of three": lambda w, x: w.call("einsum", [x, x, x], subscripts="bi,ci,cj->bj"),
+    "rows against rows, of three": lambda w, x: w.call(
+        "einsum", [x, x, x], subscripts="bi,ci,cj->bj"
+    ),
     "rows against rows, letters implied": lambda w, x: w.call("einsum", [x, x], subscripts="ij,kj"),
-    "added up by letters": lambda w, x: w.call("math.add", x, y=w.call("einsum", x, subscripts="b...->..."), name=None),
+    "added up by letters": lambda w, x: w.call(
+        "math.add", x, y=w.call("einsum", x, subscripts="b...->..."), name=None
+    ),
     "columns over rows": lambda w, x: transposed(w, w.call("signal.fft", transposed(w, x))),
-    "the first row, and so on": lambda w, x: w.call("stack", [one_row(w, x, k % 3) for k in range(6)], axis=0),
+    "the first row, and so on": lambda w, x: w.call(
+        "stack", [one_row(w, x, k % 3) for k in range(6)], axis=0
+    ),
     "those that are positive": lambda w, x: w.call(
         "boolean_mask", x, mask=w.call("math.greater", one_column(w, x), y=0.0, name=None)
     ),
     "the next ones last": function("tile", multiples=[2, 1]),
-    "half of them twice": lambda w, x: w.rows(None, w.size(x), of=w.call("repeat", x, repeats=2, axis=0)),
+    "half of them twice": lambda w, x: w.rows(
+        None, w.size(x), of=w.call("repeat", x, repeats=2, axis=0)
+    ),
     "axes that change places": lambda w, x: w.call(
         "math.cumsum", w.call("experimental.numpy.swapaxes", x, axis1=0, axis2=1), axis=1
     ),
     "clipped by the norm of all": function("clip_by_norm", clip_norm=1.0),
     "over a loss": lambda w, x: w.call("math.divide", x, y=w.call("nn.l2_loss", x), name=None),
     "from row to row": lambda w, x: w.call("scan", x),
-    "singular values": lambda w, x: w.call("math.divide", x, y=w.call("linalg.svd", x, compute_uv=False), name=None),
+    "singular values": lambda w, x: w.call(
+        "math.divide", x, y=w.call("linalg.svd", x, compute_uv=False), name=None
+    ),
     "mirrored sums": lambda w, x: w.call("math.accumulate_n", [x, w.call("reverse", x, axis=[0])]),
-    "where they are positive": lambda w, x: w.call("where", w.call("math.greater", x, y=0.0, name=None)),
+    "where they are positive": lambda w, x: w.call(
+        "where", w.call("math.greater", x, y=0.0, name=None)
+    ),
     "by their places": lambda w, x: w.call(
         "math.multiply", x, y=w.call("expand_dims", w.call("range", w.size(x)), axis=1), name=None
     ),
@@ -257,7 +301,9 @@ ROW_BY_ROW: dict[str, Step] = {
         w.call("tile", w.call("expand_dims", x, axis=2), multiples=[1, 1, 3]),
         slice_spec=[WHOLE, 2],
     ),
-    "cut and put together again": lambda w, x: w.call("concat", [w.rows(None, 1, of=x), w.rows(1, of=x)], axis=0),
+    "cut and put together again": lambda w, x: w.call(
+        "concat", [w.rows(None, 1, of=x), w.rows(1, of=x)], axis=0
+    ),
     "normalized": function("math.l2_normalize", axis=1),
     "reduced": function("math.reduce_max", axis=1, keepdims=True),
     "weighed": weighed(1),
@@ -279,7 +325,9 @@ ROW_BY_ROW: dict[str, Step] = {
     "chosen by what is in the row": lambda w, x: w.call(
         "gather", x, indices=w.call("argsort", x), axis=1, batch_dims=1
     ),
-    "shaped, and shaped back": lambda w, x: w.call("reshape", w.call("reshape", x, shape=[-1, 3, 1]), shape=[-1, 3]),
+    "shaped, and shaped back": lambda w, x: w.call(
+        "reshape", w.call("reshape", x, shape=[-1, 3, 1]), shape=[-1, 3]
+    ),
     "columns over columns": function("signal.fft"),
     "clipped by their norms": function("clip_by_norm", clip_norm=1.0, axes=[1]),
     "axes there and back": lambda w, x: w.call(
@@ -291,7 +339,14 @@ ROW_BY_ROW: dict[str, Step] = {
     "each twice": function("repeat", repeats=2, axis=0),
     "up to their number": lambda w, x: at_most(w, x, w.size(x)),
     "up to their number, counted in halves": lambda w, x: at_most(
-        w, x, w.call("compat.v1.floor_div", w.call("math.multiply", w.size(x), y=2, name=None), y=2, name=None)
+        w,
+        x,
+        w.call(
+            "compat.v1.floor_div",
+            w.call("math.multiply", w.size(x), y=2, name=None),
+            y=2,
+            name=None,
+        ),
     ),
     "counted by their entries": lambda w, x: in_groups(w, x, 3),
     "as many ones": lambda w, x: w.call("math.add", x, y=w.call("ones_like", x), name=None),
@@ -335,7 +390,9 @@ def test_towers_that_work_along_another_axis_are_some(name: str) -> None:
         ("LayerNormalization", {"axis": [1]}, 1),
     ],
 )
-def test_layers_of_keras_that_work_along_an_axis(class_name: str, config: dict[str, object], number: int) -> None:
+def test_layers_of_keras_that_work_along_an_axis(
+    class_name: str, config: dict[str, object], number: int
+) -> None:
     def step(w: Writer, x: Tensor) -> Tensor:
         return w.layer(class_name, f"along_{x[1]}", config, [x])[0]
 
@@ -345,7 +402,9 @@ def test_layers_of_keras_that_work_along_an_axis(class_name: str, config: dict[s
 def test_towers_with_an_operation_that_is_not_known_are_likely() -> None:
     for step, confidence in ((UNKNOWN, "likely"), (ROW_BY_ROW["scaled"], "proven")):
         w = Writer()
-        found = only_wrapper(recognise(w.graph(w.join([step(w, end) for end in w.dense(*w.split())]))))
+        found = only_wrapper(
+            recognise(w.graph(w.join([step(w, end) for end in w.dense(*w.split())])))
+        )
         assert found.confidence == confidence
 
 
@@ -373,7 +432,9 @@ BY_PLACE: dict[str, Step] = {
     "the first once more": lambda w, x: with_itself(
         w, x, beside(w, w.rows(None, 1, of=x), zeros_like(w, w.rows(1, of=x)))
     ),
-    "at most a hundred": lambda w, x: w.rows(None, 100, of=x),  # more than the towers have that are tried
+    "at most a hundred": lambda w, x: w.rows(
+        None, 100, of=x
+    ),  # more than the towers have that are tried
     "padded in front": lambda w, x: with_itself(
         w, x, w.call("pad", w.rows(1, of=x), paddings=[[1, 0], [0, 0]], name=None)
     ),
@@ -383,12 +444,20 @@ BY_PLACE: dict[str, Step] = {
 }
 
 IN_EVERY_PLACE: dict[str, Step] = {
-    "twice all": lambda w, x: beside(w, twice_of(w, w.rows(None, 1, of=x)), twice_of(w, w.rows(1, of=x))),
-    "parts of two copies": lambda w, x: beside(w, w.rows(None, 1, of=twice_of(w, x)), w.rows(1, of=twice_of(w, x))),
-    "zeros in front of columns": lambda w, x: w.call("pad", x, paddings=[[0, 0], [1, 0]], name=None),
+    "twice all": lambda w, x: beside(
+        w, twice_of(w, w.rows(None, 1, of=x)), twice_of(w, w.rows(1, of=x))
+    ),
+    "parts of two copies": lambda w, x: beside(
+        w, w.rows(None, 1, of=twice_of(w, x)), w.rows(1, of=twice_of(w, x))
+    ),
+    "zeros in front of columns": lambda w, x: w.call(
+        "pad", x, paddings=[[0, 0], [1, 0]], name=None
+    ),
     "as many columns as rows are tried": lambda w, x: beside(w, *[x, twice_of(w, x)] * 10, axis=1),
     "beside twice": lambda w, x: beside(w, x, twice_of(w, x), axis=1),
-    "turned, below twice": lambda w, x: transposed(w, beside(w, transposed(w, x), transposed(w, twice_of(w, x)))),
+    "turned, below twice": lambda w, x: transposed(
+        w, beside(w, transposed(w, x), transposed(w, twice_of(w, x)))
+    ),
     "counted along the row": lambda w, x: w.call(
         "math.multiply", x, y=w.call("math.cumsum", w.call("ones_like", x), axis=1), name=None
     ),
@@ -417,7 +486,9 @@ KNOWN = [
 @pytest.mark.parametrize("name", KNOWN)
 def test_towers_all_of_whose_operations_are_known_are_proven(name: str) -> None:
     w = Writer()
-    found = only_wrapper(recognise(w.graph(w.join([ROW_BY_ROW[name](w, end) for end in w.dense(*w.split())]))))
+    found = only_wrapper(
+        recognise(w.graph(w.join([ROW_BY_ROW[name](w, end) for end in w.dense(*w.split())])))
+    )
     assert found.confidence == "proven"
 
 
@@ -468,18 +539,32 @@ OF_MINE = {"units": UNITS, "mine": True}
     [
         (function("math.reduce_max", axis=0, keepdims=True), True),
         (function("math.reduce_max", axis=1, keepdims=True), False),
-        (function("math.reduce_max", axis=-2, keepdims=True), False),  # of a tensor with three axes: no rows
+        (
+            function("math.reduce_max", axis=-2, keepdims=True),
+            False,
+        ),  # of a tensor with three axes: no rows
         (function("linalg.trace"), False),  # of a matrix it would be
-        (lambda w, x: w.call("reshape", x, shape=[-1, 5]), False),  # nobody knows how long the rows are
+        (
+            lambda w, x: w.call("reshape", x, shape=[-1, 5]),
+            False,
+        ),  # nobody knows how long the rows are
     ],
-    ids=["along the first axis", "along the next", "along one or the other", "of matrices", "shaped anew"],
+    ids=[
+        "along the first axis",
+        "along the next",
+        "along one or the other",
+        "of matrices",
+        "shaped anew",
+    ],
 )
 def test_of_tensors_without_a_shape_is_told_what_holds_for_any(step: Step, mixing: bool) -> None:
     """Here behind a layer of somebody's own code, which keeps the rows for all that is known."""
     w = Writer()
     (x,) = w.layer("Dense>Mine", "mine", OF_MINE, [["x", 0, 0]])
     assert LayerTensors(w.graph(x)).rank_of(Ref("mine", 0, 0)) is None
-    kept = rows_kept(LayerTensors(w.graph(end := step(w, x))), [Ref(*end)], {Ref("mine", 0, 0): None})
+    kept = rows_kept(
+        LayerTensors(w.graph(end := step(w, x))), [Ref(*end)], {Ref("mine", 0, 0): None}
+    )
     assert (kept.mixing is not None) is mixing
 
 
@@ -500,7 +585,15 @@ def template(step: Step) -> str | None:
         (ROW_BY_ROW["weighed"], None),
         (recurrent(time_major=False), None),
     ],
-    ids=["reduced", "weighed", "compared", "time first", "row reduced", "row weighed", "batch first"],
+    ids=[
+        "reduced",
+        "weighed",
+        "compared",
+        "time first",
+        "row reduced",
+        "row weighed",
+        "batch first",
+    ],
 )
 def test_a_template_may_work_along_the_batch(step: Step, layer: str | None) -> None:
     assert template(step) == layer
@@ -514,7 +607,9 @@ def test_a_parallel_model_in_a_template_joins_what_its_slices_took() -> None:
     w = Writer()
     halves = (lambda x: x[: tf.shape(x)[0] // 2], lambda x: x[tf.shape(x)[0] // 2 :])
     parts = [
-        w.layer("Lambda", f"half_{i}", {"function": function_of(half), "arguments": {}}, [["x", 0, 0]])[0]
+        w.layer(
+            "Lambda", f"half_{i}", {"function": function_of(half), "arguments": {}}, [["x", 0, 0]]
+        )[0]
         for i, half in enumerate(halves)
     ]
     assert mixing_layer(w.graph(w.join(w.dense(*parts)))) is None
@@ -540,7 +635,13 @@ def served(axis: int, *, chosen: bool = False) -> tuple[bool, list[str]]:
     ends = []
     for part in cut(w, "split", w.op("Placeholder", shape=(-1, 3)), 2):
         h = w.op("MatMul", part, w.variable(0), shape=(-1, 3))
-        mean = w.op("Mean", h, w.op("Const", value=[axis]), shape=(1, 3) if axis == 0 else (-1, 1), keep_dims=True)
+        mean = w.op(
+            "Mean",
+            h,
+            w.op("Const", value=[axis]),
+            shape=(1, 3) if axis == 0 else (-1, 1),
+            keep_dims=True,
+        )
         mean = w.op("Merge", mean, h, shape=(-1, 3)) if chosen else mean
         ends.append(w.op("Sub", h, mean, shape=(-1, 3)))
     found = find([w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0), shape=(-1, 3))])], {})
@@ -609,7 +710,10 @@ def test_a_loss_may_be_given_a_row_by_code() -> None:
     """It counts where nothing is told of rows, as an operation's does."""
     w = Writer()
     (rows,) = w.dense(["x", 0, 0])
-    settings = {"function": function_of(lambda x: K.reshape(K.mean(x), [1, 1])), "function_type": "lambda"}
+    settings = {
+        "function": function_of(lambda x: K.reshape(K.mean(x), [1, 1])),
+        "function_type": "lambda",
+    }
     (loss,) = w.layer("Lambda", "loss", settings, [rows])
     assert mixing_layer(w.graph(rows, loss)) is None
     assert mixing_layer(w.graph(loss)) == "loss"
@@ -639,7 +743,10 @@ def test_a_sequential_without_an_input() -> None:
     code = function_of(lambda x: x - K.mean(x, axis=0))
     entries: list[Json] = [
         {"class_name": "Dense", "config": {"name": "d", "trainable": True, "units": 3}},
-        {"class_name": "Lambda", "config": {"name": "centred", "trainable": True, "function": code}},
+        {
+            "class_name": "Lambda",
+            "config": {"name": "centred", "trainable": True, "function": code},
+        },
     ]
     model = read({"class_name": "Sequential", "config": {"name": "s", "layers": entries}})
     assert not model.inputs
@@ -650,7 +757,11 @@ def normalizing(*class_names: str) -> Writer:
     w = Writer()
     tensor: Tensor = ["x", 0, 0]
     for name in class_names:
-        config = {} if name == "Activation" else {"gamma_initializer": "ones", "beta_initializer": "zeros"}
+        config = (
+            {}
+            if name == "Activation"
+            else {"gamma_initializer": "ones", "beta_initializer": "zeros"}
+        )
         tensor = w.layer(name, name.lower(), config, [tensor])[0]
     return w
 

@@ -31,35 +31,62 @@ class Writer:
 
     def __init__(self, shape: Shape = SHAPE) -> None:
         self.shape = shape
-        entry = {"class_name": "InputLayer", "name": "x", "config": {"name": "x", "batch_input_shape": list(shape)}}
+        entry = {
+            "class_name": "InputLayer",
+            "name": "x",
+            "config": {"name": "x", "batch_input_shape": list(shape)},
+        }
         self.layers: list[Layer] = [{**entry, "inbound_nodes": []}]
 
     def add(self, class_name: str, config: Mapping[str, Any], node: Any) -> Tensor:
         """One more layer with one call; its first output."""
         name = f"layer_{len(self.layers)}"
         own = {"name": name, **config}
-        self.layers.append({"class_name": class_name, "name": name, "config": own, "inbound_nodes": [node]})
+        self.layers.append(
+            {"class_name": class_name, "name": name, "config": own, "inbound_nodes": [node]}
+        )
         return [name, 0, 0]
 
     def model(self, inputs: Sequence[Tensor], merge: Mapping[str, Any]) -> Layer:
         """The wrapper: a template called on each of these, and a merge."""
         calls = [[[*one, {}]] for one in inputs]
-        self.layers.append({"class_name": "Functional", "name": "net", "config": NET, "inbound_nodes": calls})
-        self.layers.append({**merge, "inbound_nodes": [[["net", 1 + i, 0, {}] for i in range(len(inputs))]]})
+        self.layers.append(
+            {"class_name": "Functional", "name": "net", "config": NET, "inbound_nodes": calls}
+        )
+        self.layers.append(
+            {**merge, "inbound_nodes": [[["net", 1 + i, 0, {}] for i in range(len(inputs))]]}
+        )
         ends = {"input_layers": [X], "output_layers": [["merge", 0, 0]]}
-        return {"class_name": "Functional", "config": {"name": "outer", "layers": self.layers, **ends}}
+        return {
+            "class_name": "Functional",
+            "config": {"name": "outer", "layers": self.layers, **ends},
+        }
 
 
 NET = {
     "name": "net",
     "layers": [
-        {"class_name": "InputLayer", "name": "in", "config": {"batch_input_shape": [None, 6, 4]}, "inbound_nodes": []},
-        {"class_name": "Flatten", "name": "out", "config": {"trainable": True}, "inbound_nodes": [[["in", 0, 0, {}]]]},
+        {
+            "class_name": "InputLayer",
+            "name": "in",
+            "config": {"batch_input_shape": [None, 6, 4]},
+            "inbound_nodes": [],
+        },
+        {
+            "class_name": "Flatten",
+            "name": "out",
+            "config": {"trainable": True},
+            "inbound_nodes": [[["in", 0, 0, {}]]],
+        },
     ],
     "input_layers": [["in", 0, 0]],
     "output_layers": [["out", 0, 0]],
 }
-CONCATENATE = {"class_name": "Concatenate", "name": "merge", "config": {"axis": 0, "trainable": True}}
+CONCATENATE = {
+    "class_name": "Concatenate",
+    "name": "merge",
+    "config": {"axis": 0, "trainable": True},
+}
 
 
 class Functions(Writer):
@@ -85,7 +112,9 @@ class Functions(Writer):
 
     def rows(self, start: Any, stop: Any, step: Any = None) -> Tensor:
         """x[start:stop:step]."""
-        return self.call("__operators__.getitem", X, slice_spec={"start": start, "stop": stop, "step": step})
+        return self.call(
+            "__operators__.getitem", X, slice_spec={"start": start, "stop": stop, "step": step}
+        )
 
 
 class Nodes(Writer):
@@ -95,9 +124,16 @@ class Nodes(Writer):
         """An operation on tensors and constants."""
         constants = {str(i): v for i, v in enumerate(inputs) if not _is_tensor(v)}
         attrs = {key: {"i": str(value)} for key, value in attributes.items()}
-        node = {"name": op, "op": op, "input": [f"in{i}" for i in range(len(inputs))], "attr": attrs}
+        node = {
+            "name": op,
+            "op": op,
+            "input": [f"in{i}" for i in range(len(inputs))],
+            "attr": attrs,
+        }
         refs = [[*v, {}] for v in inputs if _is_tensor(v)]
-        return self.add("TensorFlowOpLayer", {"trainable": True, "node_def": node, "constants": constants}, refs)
+        return self.add(
+            "TensorFlowOpLayer", {"trainable": True, "node_def": node, "constants": constants}, refs
+        )
 
     def bound(self, part: int, total: int) -> Tensor:
         """Where so many shares of the batch end."""
@@ -106,8 +142,15 @@ class Nodes(Writer):
 
     def rows(self, start: Tensor | None, stop: Tensor | None) -> Tensor:
         """x[start:stop], whole ends by mask."""
-        ends = [[0] if end is None else self.op("Pack", [end], N=1, axis=0) for end in (start, stop)]
-        return self.op("StridedSlice", [X, *ends, [1]], begin_mask=int(start is None), end_mask=int(stop is None))
+        ends = [
+            [0] if end is None else self.op("Pack", [end], N=1, axis=0) for end in (start, stop)
+        ]
+        return self.op(
+            "StridedSlice",
+            [X, *ends, [1]],
+            begin_mask=int(start is None),
+            end_mask=int(stop is None),
+        )
 
 
 class Keras3(Writer):
@@ -115,7 +158,9 @@ class Keras3(Writer):
 
     def op(self, class_name: str, *args: Any, **config: Any) -> Tensor:
         """An operation with arguments in its call and in its config."""
-        return self.add(class_name, config, {"args": [_keras_3(a, self.shape) for a in args], "kwargs": {}})
+        return self.add(
+            class_name, config, {"args": [_keras_3(a, self.shape) for a in args], "kwargs": {}}
+        )
 
 
 def _is_tensor(value: object) -> bool:
@@ -127,7 +172,10 @@ def _keras_3(value: Any, shape: Shape) -> Any:
         config = {"shape": list(shape), "dtype": "float32", "keras_history": value}
         return {"class_name": "__keras_tensor__", "config": config}
     if isinstance(value, slice):
-        return {"class_name": "__slice__", "config": {"start": value.start, "stop": value.stop, "step": value.step}}
+        return {
+            "class_name": "__slice__",
+            "config": {"start": value.start, "stop": value.stop, "step": value.step},
+        }
     if value is ...:
         return {"class_name": "__ellipsis__", "config": {}}
     return [_keras_3(part, shape) for part in value] if isinstance(value, (list, tuple)) else value
@@ -179,8 +227,12 @@ def by_functions(parts: Sequence[int]) -> tuple[Writer, list[Tensor]]:
 def by_gather(parts: Sequence[int]) -> tuple[Writer, list[Tensor]]:
     """gather(x, range(a, b))."""
     w, ends = Functions(), edges(parts)
-    ranges = [w.call("range", w.bound(a, ends[-1]), limit=w.bound(b, ends[-1])) for a, b in pairwise(ends)]
-    return w, [w.call("compat.v1.gather", X, indices=r, axis=None, batch_dims=0, name=None) for r in ranges]
+    ranges = [
+        w.call("range", w.bound(a, ends[-1]), limit=w.bound(b, ends[-1])) for a, b in pairwise(ends)
+    ]
+    return w, [
+        w.call("compat.v1.gather", X, indices=r, axis=None, batch_dims=0, name=None) for r in ranges
+    ]
 
 
 def by_masks(parts: Sequence[int]) -> tuple[Writer, list[Tensor]]:
@@ -199,7 +251,10 @@ def by_masks(parts: Sequence[int]) -> tuple[Writer, list[Tensor]]:
 def by_sizes(parts: Sequence[int]) -> tuple[Writer, list[Tensor]]:
     """split(x, [sizes, -1])."""
     w, ends = Functions(), edges(parts)
-    sizes = [w.call("math.subtract", w.bound(b, ends[-1]), y=w.bound(a, ends[-1])) for a, b in pairwise(ends)]
+    sizes = [
+        w.call("math.subtract", w.bound(b, ends[-1]), y=w.bound(a, ends[-1]))
+        for a, b in pairwise(ends)
+    ]
     split = w.call("split", X, num_or_size_splits=[*sizes[:-1], -1], axis=0)
     return w, [part(split, i) for i in range(len(parts))]
 
@@ -263,7 +318,9 @@ def test_shares_of_the_batch_are_consecutive(recipe: Recipe, parts: list[int]) -
 @pytest.mark.parametrize("recipe", SHARES)
 @QUICK
 @given(PARTS, st.data())
-def test_shares_in_another_order_are_not(recipe: Recipe, parts: list[int], data: st.DataObject) -> None:
+def test_shares_in_another_order_are_not(
+    recipe: Recipe, parts: list[int], data: st.DataObject
+) -> None:
     """Every row is read, but the towers' outputs come out in another order."""
     writer, inputs = recipe(parts)
     order = data.draw(st.permutations(range(len(parts))))
@@ -274,7 +331,9 @@ def test_shares_in_another_order_are_not(recipe: Recipe, parts: list[int], data:
 @pytest.mark.parametrize("recipe", SHARES)
 @QUICK
 @given(PARTS, st.data())
-def test_a_share_twice_or_missing_is_not(recipe: Recipe, parts: list[int], data: st.DataObject) -> None:
+def test_a_share_twice_or_missing_is_not(
+    recipe: Recipe, parts: list[int], data: st.DataObject
+) -> None:
     """A first share that is missing, or one that two towers read."""
     writer, inputs = recipe(parts)
     twice = data.draw(st.integers(0, len(parts) - 1))
@@ -325,7 +384,9 @@ def _sections() -> tuple[Writer, list[Tensor]]:
 def _reshaped_and_indexed() -> tuple[Writer, list[Tensor]]:
     w = Nodes()
     stacked = w.op("Reshape", [X, [2, -1, 6, 4]])
-    return w, [w.op("StridedSlice", [stacked, [i], [i + 1], [1]], shrink_axis_mask=1) for i in range(2)]
+    return w, [
+        w.op("StridedSlice", [stacked, [i], [i + 1], [1]], shrink_axis_mask=1) for i in range(2)
+    ]
 
 
 def _unstacked() -> tuple[Writer, list[Tensor]]:
@@ -336,7 +397,9 @@ def _unstacked() -> tuple[Writer, list[Tensor]]:
 
 def _partitions() -> tuple[Writer, list[Tensor]]:
     w = Functions()
-    owners = w.call("compat.v1.floor_div", w.call("math.multiply", w.call("range", w.size()), y=3), y=w.size())
+    owners = w.call(
+        "compat.v1.floor_div", w.call("math.multiply", w.call("range", w.size()), y=3), y=w.size()
+    )
     heaps = w.call("dynamic_partition", X, partitions=owners, num_partitions=3, name=None)
     return w, [part(heaps, i) for i in range(3)]
 
@@ -396,7 +459,10 @@ def test_rows_dealt_out_one_by_one(make: Callable[[], tuple[Writer, list[Tensor]
 def _channels() -> tuple[Writer, list[Tensor]]:
     w, everything = Functions(), {"start": None, "stop": None, "step": None}
     halves = ({"start": 0, "stop": 2, "step": None}, {"start": 2, "stop": 4, "step": None})
-    return w, [w.call("__operators__.getitem", X, slice_spec=[everything, everything, half]) for half in halves]
+    return w, [
+        w.call("__operators__.getitem", X, slice_spec=[everything, everything, half])
+        for half in halves
+    ]
 
 
 def _channels_of_a_long_axis() -> tuple[Writer, list[Tensor]]:
@@ -411,7 +477,9 @@ def _rows_and_channels() -> tuple[Writer, list[Tensor]]:
     first = w.op("StridedSlice", [X, [0], half, [1]], begin_mask=1)
     second = w.op("StridedSlice", [X, half, [0], [1]], end_mask=1)
     cut = [[0, 0, 0], [0, 0, 3], [1, 1, 1]]
-    return w, [w.op("StridedSlice", [one, *cut], begin_mask=7, end_mask=3) for one in (first, second)]
+    return w, [
+        w.op("StridedSlice", [one, *cut], begin_mask=7, end_mask=3) for one in (first, second)
+    ]
 
 
 def _by_sign() -> tuple[Writer, list[Tensor]]:
@@ -441,7 +509,15 @@ def _first_half_only() -> tuple[Writer, list[Tensor]]:
 
 @pytest.mark.parametrize(
     "make",
-    [_channels, _channels_of_a_long_axis, _rows_and_channels, _by_sign, _scaled, _flipped, _first_half_only],
+    [
+        _channels,
+        _channels_of_a_long_axis,
+        _rows_and_channels,
+        _by_sign,
+        _scaled,
+        _flipped,
+        _first_half_only,
+    ],
 )
 def test_what_is_not_the_rows_of_the_batch(make: Callable[[], tuple[Writer, list[Tensor]]]) -> None:
     """Channels, rows chosen by what is in them, rows that are changed on the way, rows that nobody reads."""
@@ -456,7 +532,9 @@ def test_no_wrapper_without_rows(make: Callable[[], tuple[Writer, list[Tensor]]]
 
 
 @pytest.mark.parametrize("make", [_rows_and_channels, _scaled, _flipped])
-def test_what_every_tower_does_alike_belongs_to_it(make: Callable[[], tuple[Writer, list[Tensor]]]) -> None:
+def test_what_every_tower_does_alike_belongs_to_it(
+    make: Callable[[], tuple[Writer, list[Tensor]]],
+) -> None:
     """Channels taken, numbers scaled, pictures flipped in every tower in the same way: a part of what is computed."""
     writer, inputs = make()
     found = only_wrapper(wrappers.recognise(graph_of(writer, inputs)))
@@ -478,7 +556,9 @@ def _custom() -> tuple[Writer, list[Tensor]]:
 
 def _beyond_memory() -> tuple[Writer, list[Tensor]]:
     w = Functions()
-    return w, [w.call("compat.v1.gather", X, indices=w.call("range", 0, limit=10**12)) for _ in range(2)]
+    return w, [
+        w.call("compat.v1.gather", X, indices=w.call("range", 0, limit=10**12)) for _ in range(2)
+    ]
 
 
 def _nonsense() -> tuple[Writer, list[Tensor]]:

@@ -33,7 +33,10 @@ def made_by(function: Any, *shapes: Shape | None) -> RowsMade:
         (lambda x: x + K.zeros_like(x[:1]), RowsMade.KEPT),
         (lambda x: K.ones_like(x) * x[:1], RowsMade.OTHERS),
         (lambda x: x * K.sum(K.ones_like(x), axis=0), RowsMade.UNKNOWN),  # by their number
-        (lambda x: x + K.concatenate([K.zeros_like(x[:1]), x[1:]], axis=0), RowsMade.UNKNOWN),  # by their places
+        (
+            lambda x: x + K.concatenate([K.zeros_like(x[:1]), x[1:]], axis=0),
+            RowsMade.UNKNOWN,
+        ),  # by their places
         (lambda x: K.concatenate([2 * x[:1], x[1:]], axis=0), RowsMade.UNKNOWN),
         (lambda x: K.concatenate([2 * x[:1], 2 * x[1:]], axis=0), RowsMade.KEPT),
         (lambda x: tf.einsum("ij,ik->jk", x, x)[0] + x, RowsMade.MIXED),
@@ -82,7 +85,9 @@ def test_several_tensors() -> None:
 
 
 def test_a_batch_of_fixed_size() -> None:
-    assert made_by(lambda x: x[:8], (8, 3)) is RowsMade.UNKNOWN  # of a larger batch they would not be all
+    assert (
+        made_by(lambda x: x[:8], (8, 3)) is RowsMade.UNKNOWN
+    )  # of a larger batch they would not be all
     assert made_by(lambda x: x[:4], (8, 3)) is RowsMade.OTHERS
     assert made_by(lambda x: x * 2.0, (8, 3)) is RowsMade.KEPT
 

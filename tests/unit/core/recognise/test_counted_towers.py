@@ -25,7 +25,10 @@ def seen(*head: dict[str, Any]) -> Recognised:
 
 def operation(name: str, function: str, reads: str = "merge", **arguments: Any) -> dict[str, Any]:
     """The call of an operation."""
-    return {**layer(name, kind="TFOpLambda", function=function), "inbound_nodes": [[reads, 0, 0, arguments]]}
+    return {
+        **layer(name, kind="TFOpLambda", function=function),
+        "inbound_nodes": [[reads, 0, 0, arguments]],
+    }
 
 
 def regrouped(reads: str) -> dict[str, Any]:

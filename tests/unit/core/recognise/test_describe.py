@@ -29,7 +29,9 @@ def found(*layers: dict[str, Any]) -> LayerWrapper:
 def test_calls_of_one_model() -> None:
     wrapper = found(source(), split("s", "x"), TOWERS, MERGE)
     assert (wrapper.template, wrapper.inline) == ("t", None)
-    assert [(merge.layer, merge.output, merge.on_batch_axis) for merge in wrapper.merges] == [("m", 0, True)]
+    assert [(merge.layer, merge.output, merge.on_batch_axis) for merge in wrapper.merges] == [
+        ("m", 0, True)
+    ]
     assert wrapper.evidence[0] == "2 calls of the one model t"
 
 
@@ -37,7 +39,9 @@ def test_what_only_hands_an_output_on_is_part_of_the_merge() -> None:
     linear = [layer(f"a{i}", [("t", i + 1, 0)], activation="linear") for i in range(2)]
     for each in linear:
         each["class_name"] = "Activation"
-    wrapper = found(source(), split("s", "x"), TOWERS, *linear, concatenate("m", ("a0", 0, 0), ("a1", 0, 0)))
+    wrapper = found(
+        source(), split("s", "x"), TOWERS, *linear, concatenate("m", ("a0", 0, 0), ("a1", 0, 0))
+    )
     assert wrapper.template == "t"
     assert [at.layer for at in wrapper.merges[0].calls] == ["m", "a0", "a1"]
 
@@ -57,10 +61,16 @@ def test_the_graphs_own_layers() -> None:
 @pytest.mark.parametrize("width", [2, 7])
 def test_rows_of_another_shape_than_the_template_takes(width: int) -> None:
     wide = functional(
-        source("tx", (None, width)), layer("td", ["tx"]), inputs=[("tx", 0, 0)], outputs=[("td", 0, 0)], name="t"
+        source("tx", (None, width)),
+        layer("td", ["tx"]),
+        inputs=[("tx", 0, 0)],
+        outputs=[("td", 0, 0)],
+        name="t",
     )
     towers = nested(wide, [("s", 0, 0)], [("s", 0, 1)])
-    assert reasons(source(), split("s", "x"), towers, MERGE) == {"m": "t takes rows of another shape than those of x"}
+    assert reasons(source(), split("s", "x"), towers, MERGE) == {
+        "m": "t takes rows of another shape than those of x"
+    }
 
 
 def test_towers_without_weights_are_none() -> None:

@@ -35,7 +35,9 @@ def two_outputs(second: str, kind: str, batch: int | None = None) -> Entry:
     axis = {"axis": 0} if second == "Concatenate" else {}
     towers = [["net", 1, 1, {}], ["net", 2, 1, {}]]
     joined = {"name": "second", "trainable": True, **axis}
-    config["layers"].append({"class_name": second, "name": "second", "config": joined, "inbound_nodes": [towers]})
+    config["layers"].append(
+        {"class_name": second, "name": "second", "config": joined, "inbound_nodes": [towers]}
+    )
     config["output_layers"] = [["merge", 0, 0], ["second", 0, 0]]
     return parallel
 
@@ -52,7 +54,9 @@ def two_outputs(second: str, kind: str, batch: int | None = None) -> Entry:
         ("Multiply", "Dense", False),
     ],
 )
-def test_beside_joined_rows_only_the_mean_of_a_number_is_one(second: str, kind: str, is_wrapper: bool) -> None:
+def test_beside_joined_rows_only_the_mean_of_a_number_is_one(
+    second: str, kind: str, is_wrapper: bool
+) -> None:
     """One output is joined along the batch; the other's rows must be too, unless it may be a loss that is averaged."""
     why = "second makes one of the rows of net's outputs instead of lining them up"
     assert reasons(two_outputs(second, kind)) == ([] if is_wrapper else [why])
@@ -63,7 +67,9 @@ def test_a_slice_that_all_towers_read_is_no_whole_input() -> None:
     lanes = [[arguments(f"s{j}{i}", {"i": i, "parts": 2}) for i in range(2)] for j in range(2)]
     parallel = model(lanes)
     assert reasons(parallel) == []
-    towers = next(entry for entry in parallel["config"]["layers"] if entry["name"] == "net")["inbound_nodes"]
+    towers = next(entry for entry in parallel["config"]["layers"] if entry["name"] == "net")[
+        "inbound_nodes"
+    ]
     assert towers[1][0][0] == "s01"
     towers[1][0][0] = "s00"
     assert reasons(parallel) == ["every call of net reads all rows of s00, and parts of the others"]
@@ -77,7 +83,10 @@ def test_an_input_that_is_not_cut_goes_to_every_tower_as_it_is(batch: int | None
     layers = parallel["config"]["layers"]
     towers = next(entry for entry in layers if entry["name"] == "net")["inbound_nodes"]
     towers[0][0], towers[1][0] = ["x0", 0, 0, {}], ["x0", 0, 0, {}]
-    next(entry for entry in layers if entry["name"] == "x0")["config"]["batch_input_shape"] = [batch, 3]
+    next(entry for entry in layers if entry["name"] == "x0")["config"]["batch_input_shape"] = [
+        batch,
+        3,
+    ]
     assert reasons(parallel) == []
 
 
@@ -100,7 +109,9 @@ def with_cells(told: dict[str, int], cells: list[int]) -> Entry:
         ([{"parts": 2}, {"parts": 2}], [0], False),
     ],
 )
-def test_arguments_are_never_bound_late(told: list[dict[str, int]], cells: list[int], is_wrapper: bool) -> None:
+def test_arguments_are_never_bound_late(
+    told: list[dict[str, int]], cells: list[int], is_wrapper: bool
+) -> None:
     """tf.keras 1.8 keeps the number of parts in a cell, too: an index that two layers store alike is the same part."""
     lane = [with_cells(one, cells) for one in told]
     for i, entry in enumerate(lane):
@@ -122,7 +133,9 @@ def closing_over(source: str) -> Any:
         ("lambda x: K.slice(x, i, K.shape(x)[0] if i == parts - 1 else parts)", False),
     ],
 )
-def test_a_cell_counts_from_1_only_where_1_is_taken_off_that_cell(source: str, is_wrapper: bool) -> None:
+def test_a_cell_counts_from_1_only_where_1_is_taken_off_that_cell(
+    source: str, is_wrapper: bool
+) -> None:
     """The official slices take 1 off the number of parts: parts 1 and 2 of 2 are no batch."""
     lane = [with_cells({}, [i, 2]) for i in (1, 2)]
     for i, entry in enumerate(lane):

@@ -60,7 +60,11 @@ def test_numbers(python: str) -> None:
 
 @pytest.mark.parametrize("python", PYTHONS)
 def test_every_genuine_function_is_read(python: str) -> None:
-    unread = [source for source, (text, *_) in functions()[python].items() if code([text, None, None]) is None]
+    unread = [
+        source
+        for source, (text, *_) in functions()[python].items()
+        if code([text, None, None]) is None
+    ]
     assert unread == []
 
 
@@ -92,7 +96,9 @@ def test_numbers_and_names_of_inner_functions_count() -> None:
 
 def test_a_closure_that_is_stored_is_captured() -> None:
     text = function(lambda x: x)[0]
-    assert [found.captures for found in (code([text, None, [1]]), code([text, None, None])) if found] == [True, False]
+    assert [
+        found.captures for found in (code([text, None, [1]]), code([text, None, None])) if found
+    ] == [True, False]
 
 
 TEXT = function(lambda x: x[3:])[0]

@@ -87,7 +87,12 @@ CLAIM = SliceClaim(ClaimStatus.ROWS, "slice arguments: i counts from 0, parts is
 
 def told(function: Any, claim: SliceClaim = CLAIM, parts: int = 2) -> SliceClaim:
     slices = [code_lambda(function, i=i, parts=parts) for i in range(parts)]
-    return checked(claim, lane(*((layer._replace(name=f"lambda_{k}"), call) for k, (layer, call) in enumerate(slices))))
+    return checked(
+        claim,
+        lane(
+            *((layer._replace(name=f"lambda_{k}"), call) for k, (layer, call) in enumerate(slices))
+        ),
+    )
 
 
 @pytest.mark.parametrize("function", [halves, four_rows, somebodys_own])
@@ -97,7 +102,9 @@ def test_code_that_does_not_contradict(function: Any) -> None:
 
 def test_code_tells_what_arguments_leave_open() -> None:
     names = "lambda_0, lambda_1"
-    followed = SliceClaim(ClaimStatus.ROWS, f"the code of {names} takes all rows, each once and in order", (0.0, 0.5))
+    followed = SliceClaim(
+        ClaimStatus.ROWS, f"the code of {names} takes all rows, each once and in order", (0.0, 0.5)
+    )
     assert told(halves, SliceClaim(ClaimStatus.PARTLY)) == followed
 
 
@@ -148,9 +155,15 @@ def test_any_number_of_parts(parts: int) -> None:
         (scaled, "the code of lambda_0 does more than cut rows: it computes with the values (`/`)"),
         (other_end, "the code of lambda_0, lambda_1 takes the rows in another order"),
         (first_half, "the code of lambda_0, lambda_1 does not take every row once"),
-        (scaled_in_a_loop, "the code of lambda_1 does more than cut rows: it computes with the values (`*`)"),
+        (
+            scaled_in_a_loop,
+            "the code of lambda_1 does more than cut rows: it computes with the values (`*`)",
+        ),
         (all_but_one, "the code of lambda_0, lambda_1 takes the rows in another order"),
-        (one_more, "the code of lambda_0 does more than cut rows: it computes with the values (`+`)"),
+        (
+            one_more,
+            "the code of lambda_0 does more than cut rows: it computes with the values (`+`)",
+        ),
     ],
 )
 def test_code_that_does_otherwise(function: Any, sentence: str) -> None:
@@ -174,7 +187,9 @@ def test_code_that_cannot_be_followed_may_not_compute(function: Any, name: str) 
 
 def test_code_that_cannot_be_followed_may_compute_its_bounds() -> None:
     def by_sums(x: Any, i: int, parts: int) -> Any:
-        return tf.slice(x, [tf.reduce_sum(helper(x, i))], [tf.cast(tf.shape(x)[0] / parts, "int32")])
+        return tf.slice(
+            x, [tf.reduce_sum(helper(x, i))], [tf.cast(tf.shape(x)[0] / parts, "int32")]
+        )
 
     assert told(by_sums) == CLAIM
 
@@ -213,12 +228,24 @@ CHANGED = "the code of lambda_0 does more than cut rows: it "
         (lambda x, i, parts: tf.gather(x, [0, 1, 2, 3]), TWICE),
         (lambda x, i, parts: tf.slice(x, [i, 0, 0, 0], [parts, -1, -1, -1]), TWICE),
         (lambda x, i, parts: tf.slice(x, [i * 4 + 1, 0], [4, -1]), TWICE),
-        (lambda x, i, parts: tf.gather(x, [i, i + parts], axis=1), CHANGED + "takes a part of axis 1"),
-        (lambda x, i, parts: tf.sort(x, axis=0)[4 * i : 4 * i + 4], CHANGED + "calls tensorflow.sort"),
+        (
+            lambda x, i, parts: tf.gather(x, [i, i + parts], axis=1),
+            CHANGED + "takes a part of axis 1",
+        ),
+        (
+            lambda x, i, parts: tf.sort(x, axis=0)[4 * i : 4 * i + 4],
+            CHANGED + "calls tensorflow.sort",
+        ),
         (lambda x, i, parts: tf.where(i, x, x), CHANGED + "calls tensorflow.where"),
         (lambda x, i, parts: K.repeat_elements(x, parts, 0)[i::parts], TWICE),
-        (lambda x, i, parts: K.repeat_elements(x[4 * i : 4 * i + 4], parts, 1), CHANGED + "rearranges axis 1"),
-        (lambda x, i, parts: tf.cast(x[4 * i : 4 * i + 4], "float16"), CHANGED + "casts the values to float16"),
+        (
+            lambda x, i, parts: K.repeat_elements(x[4 * i : 4 * i + 4], parts, 1),
+            CHANGED + "rearranges axis 1",
+        ),
+        (
+            lambda x, i, parts: tf.cast(x[4 * i : 4 * i + 4], "float16"),
+            CHANGED + "casts the values to float16",
+        ),
     ],
 )
 def test_calls_that_take_other_rows(function: Any, sentence: str) -> None:
@@ -262,7 +289,9 @@ def test_code_that_is_told_nothing_and_cannot_be_followed_is_no_slice() -> None:
     """Which rows it takes, only somebody's own function knows."""
     first, second = (lambda x: x[: helper(x) // 2]), (lambda x: x[helper(x) // 2 :])
     sentence = "no number tells which rows l take, and their code cannot be followed"
-    assert checked(CLAIM, lane(code_lambda(first), code_lambda(second))) == SliceClaim(ClaimStatus.OTHERWISE, sentence)
+    assert checked(CLAIM, lane(code_lambda(first), code_lambda(second))) == SliceClaim(
+        ClaimStatus.OTHERWISE, sentence
+    )
     told_so = [code_lambda(somebodys_own, i=i, parts=2) for i in range(2)]
     assert checked(CLAIM, lane(*told_so)) == CLAIM
     by_cells = [code_lambda(lambda x: helper(x) + 1, closure=["a function"]) for _ in range(2)]
@@ -270,7 +299,9 @@ def test_code_that_is_told_nothing_and_cannot_be_followed_is_no_slice() -> None:
 
 
 def test_rows_that_are_dealt_out() -> None:
-    assert told(strided) == SliceClaim(ClaimStatus.DEALT, "the code of lambda_0, lambda_1 deals the rows out")
+    assert told(strided) == SliceClaim(
+        ClaimStatus.DEALT, "the code of lambda_0, lambda_1 deals the rows out"
+    )
     dealt = SliceClaim(ClaimStatus.DEALT, "said otherwise")
     assert told(strided, dealt) == dealt
 
@@ -300,8 +331,16 @@ def first_in_closure(parts: int) -> Any:
     ("function", "cells", "claim"),
     [
         (in_closure(1, 2), [1, 2], LATE),
-        (in_closure(1, 2), [0, 2], SliceClaim(ClaimStatus.OTHERWISE, "the code of l does not take every row once")),
-        (first_in_closure(2), [2], SliceClaim(ClaimStatus.OTHERWISE, "the code of l does not take every row once")),
+        (
+            in_closure(1, 2),
+            [0, 2],
+            SliceClaim(ClaimStatus.OTHERWISE, "the code of l does not take every row once"),
+        ),
+        (
+            first_in_closure(2),
+            [2],
+            SliceClaim(ClaimStatus.OTHERWISE, "the code of l does not take every row once"),
+        ),
         (bounds_in_closure(4, 8), [4, 8], LATE),
         (
             bounds_in_closure(0, 4),
@@ -311,7 +350,9 @@ def first_in_closure(parts: int) -> Any:
         (lambda x: helper(x)[:2], [1, 2], LATE),
     ],
 )
-def test_cells_bound_late_are_used_for_the_last_part(function: Any, cells: list[Json], claim: SliceClaim) -> None:
+def test_cells_bound_late_are_used_for_the_last_part(
+    function: Any, cells: list[Json], claim: SliceClaim
+) -> None:
     """With those cells code that can be followed takes the last part: a number of parts alone is no index."""
     assert checked(LATE, lane(*(code_lambda(function, closure=cells) for _ in range(2)))) == claim
 
@@ -338,7 +379,11 @@ def first_alone(towers: Any) -> Any:
         (end_to_end, False, None),
         (end_to_end, True, "the code of l joins the rows in another order"),
         (reversed_order, False, "the code of l joins the rows in another order"),
-        (doubled, False, "the code of l does more than join rows: it computes with the values (`*`)"),
+        (
+            doubled,
+            False,
+            "the code of l does more than join rows: it computes with the values (`*`)",
+        ),
         (first_alone, False, "the code of l joins the rows in another order"),
         (somebodys_own, False, None),
         (lambda ts: tf.cast(tf.concat(ts, 0), tf.float32), False, None),
@@ -395,7 +440,10 @@ def test_merges_that_know_the_shape_of_a_row(shape: Any, reason: str | None, sho
     assert objection_to_merge(layer, 2, shape, dealt_out=True) == reason
     assert is_shown(layer, 2, shape, dealt_out=True) is shown
     assert puts_together(layer, 2, shape, dealt_out=True) is (shown and reason is None)
-    assert objection_to_merge(layer, 2, (None, 4), dealt_out=False) == "the code of l joins the rows in another order"
+    assert (
+        objection_to_merge(layer, 2, (None, 4), dealt_out=False)
+        == "the code of l joins the rows in another order"
+    )
 
 
 def test_code_that_may_put_rows_together() -> None:
@@ -407,9 +455,13 @@ def test_code_that_may_put_rows_together() -> None:
 
 def test_code_that_puts_rows_together() -> None:
     """For all of them, in order, with nothing else done."""
-    interleaved = code_lambda(lambda ts: tf.dynamic_stitch([tf.range(0, 4, 2), tf.range(1, 4, 2)], ts))[0]
+    interleaved = code_lambda(
+        lambda ts: tf.dynamic_stitch([tf.range(0, 4, 2), tf.range(1, 4, 2)], ts)
+    )[0]
     assert puts_together(code_lambda(end_to_end)[0], 2, dealt_out=False)
-    assert puts_together(code_lambda(lambda ts: tf.concat([ts[0], ts[1]], 0))[0], 2, dealt_out=False)
+    assert puts_together(
+        code_lambda(lambda ts: tf.concat([ts[0], ts[1]], 0))[0], 2, dealt_out=False
+    )
     assert puts_together(interleaved, 2, dealt_out=True)
     assert not puts_together(interleaved, 2, dealt_out=False)
     for other in (reversed_order, doubled, first_alone, somebodys_own):
@@ -424,7 +476,9 @@ def fixed_slice(x: Any, first: int) -> Any:
     return tf.slice(x, [first, 0], [4, 5])
 
 
-FIRST_EIGHT = SliceClaim(ClaimStatus.PARTLY, "the code of l takes the first 8 rows, each once and in order")
+FIRST_EIGHT = SliceClaim(
+    ClaimStatus.PARTLY, "the code of l takes the first 8 rows, each once and in order"
+)
 
 
 @pytest.mark.parametrize("unsure", [ClaimStatus.OTHERWISE, ClaimStatus.UNEXPLAINED])
@@ -466,19 +520,29 @@ def sized(data: Any, idx: int, batch_size: int, input_shape: Any) -> Any:
 
 
 def with_a_gap(data: Any, idx: int, batch_size: int, input_shape: Any) -> Any:
-    return tf.slice(data, [idx * (batch_size + 1)] + [0] * len(input_shape), [batch_size] + list(input_shape))
+    return tf.slice(
+        data, [idx * (batch_size + 1)] + [0] * len(input_shape), [batch_size] + list(input_shape)
+    )
 
 
 def overlapping(data: Any, idx: int, batch_size: int, input_shape: Any) -> Any:
-    return tf.slice(data, [idx * (batch_size - 1)] + [0] * len(input_shape), [batch_size] + list(input_shape))
+    return tf.slice(
+        data, [idx * (batch_size - 1)] + [0] * len(input_shape), [batch_size] + list(input_shape)
+    )
 
 
 def without_the_first(data: Any, idx: int, batch_size: int, input_shape: Any) -> Any:
-    return tf.slice(data, [idx * batch_size + 1] + [0] * len(input_shape), [batch_size] + list(input_shape))
+    return tf.slice(
+        data, [idx * batch_size + 1] + [0] * len(input_shape), [batch_size] + list(input_shape)
+    )
 
 
 def part_of_the_features(data: Any, idx: int, batch_size: int, input_shape: Any) -> Any:
-    return tf.slice(data, [idx * batch_size] + [0] * len(input_shape), [batch_size] + [n - 1 for n in input_shape])
+    return tf.slice(
+        data,
+        [idx * batch_size] + [0] * len(input_shape),
+        [batch_size] + [n - 1 for n in input_shape],
+    )
 
 
 @pytest.mark.parametrize(
@@ -513,9 +577,16 @@ def test_every_other_row_beside_arguments_that_say_too_much() -> None:
     def slices(width: int) -> Any:
         return lane(*(code_lambda(stepped, first=first, step=2, width=width) for first in (0, 1)))
 
-    assert checked(SliceClaim(ClaimStatus.OTHERWISE), slices(5), (None, 5)).status is ClaimStatus.DEALT
-    assert checked(SliceClaim(ClaimStatus.OTHERWISE), slices(5), None).status is ClaimStatus.OTHERWISE
-    assert checked(SliceClaim(ClaimStatus.OTHERWISE), slices(4), (None, 5)).status is ClaimStatus.OTHERWISE
+    assert (
+        checked(SliceClaim(ClaimStatus.OTHERWISE), slices(5), (None, 5)).status is ClaimStatus.DEALT
+    )
+    assert (
+        checked(SliceClaim(ClaimStatus.OTHERWISE), slices(5), None).status is ClaimStatus.OTHERWISE
+    )
+    assert (
+        checked(SliceClaim(ClaimStatus.OTHERWISE), slices(4), (None, 5)).status
+        is ClaimStatus.OTHERWISE
+    )
 
 
 def test_a_part_of_the_features_is_no_cut_of_the_batch() -> None:
@@ -527,7 +598,9 @@ def test_a_part_of_the_features_is_no_cut_of_the_batch() -> None:
 
 def test_an_index_times_a_number_of_rows_deals_nothing_out() -> None:
     """The number is the captured one, not that of the parts."""
-    slices = lane(*(code_lambda(lambda x, i, parts: x[i * 6 : (i + 1) * 6], i=i, parts=2) for i in (0, 1)))
+    slices = lane(
+        *(code_lambda(lambda x, i, parts: x[i * 6 : (i + 1) * 6], i=i, parts=2) for i in (0, 1))
+    )
     assert checked(SliceClaim(ClaimStatus.DEALT), slices).status is ClaimStatus.PARTLY
 
 
@@ -538,7 +611,10 @@ def test_what_takes_all_rows_leaves_nothing_out() -> None:
     def of_some_features(x: Any, i: int, parts: int) -> Any:
         return x[i * (tf.shape(x)[0] // parts) :, : helper(parts)]
 
-    answers = [takes_all_rows(*lane(code_lambda(each, i=0, parts=1))) for each in (part_one_of_one, of_some_features)]
+    answers = [
+        takes_all_rows(*lane(code_lambda(each, i=0, parts=1)))
+        for each in (part_one_of_one, of_some_features)
+    ]
     assert answers == [True, False]
 
 
@@ -548,20 +624,40 @@ def test_a_slice_without_rows_tells_nothing() -> None:
 
     slices = lane(*(code_lambda(eight_rows, i=i, parts=2) for i in range(2)))
     assert checked(SliceClaim(ClaimStatus.PARTLY), slices, (8, 5)) == SliceClaim(ClaimStatus.PARTLY)
-    assert checked(SliceClaim(ClaimStatus.UNEXPLAINED), slices, (8, 5)).status is ClaimStatus.OTHERWISE
+    assert (
+        checked(SliceClaim(ClaimStatus.UNEXPLAINED), slices, (8, 5)).status is ClaimStatus.OTHERWISE
+    )
 
 
 @pytest.mark.parametrize(
     ("function", "why"),
     [
-        (lambda v: tf.concat([tf.nn.relu(q) for q in v], 0), "does more than join rows: it calls tensorflow.nn.relu"),
-        (lambda v: tf.concat([K.softmax(q) for q in v], 0), "does more than join rows: it calls keras.backend.softmax"),
+        (
+            lambda v: tf.concat([tf.nn.relu(q) for q in v], 0),
+            "does more than join rows: it calls tensorflow.nn.relu",
+        ),
+        (
+            lambda v: tf.concat([K.softmax(q) for q in v], 0),
+            "does more than join rows: it calls keras.backend.softmax",
+        ),
         (lambda v: tf.concat(list(reversed(v)), 0), "joins the rows in another order"),
         (lambda v: tf.concat([v[1 - i] for i in range(2)], 0), "joins the rows in another order"),
-        (lambda v: tf.concat([tf.reverse(q, [0]) for q in v], 0), "joins the rows in another order"),
-        (lambda v: tf.concat([tf.nn.relu(helper(q)) for q in v], 0), "uses `nn`, and cannot be followed"),
-        (lambda v: tf.concat([K.softmax(helper(q)) for q in v], 0), "uses `softmax`, and cannot be followed"),
-        (lambda v: tf.concat([helper(q) for q in reversed(v)], 0), "uses `reversed`, and cannot be followed"),
+        (
+            lambda v: tf.concat([tf.reverse(q, [0]) for q in v], 0),
+            "joins the rows in another order",
+        ),
+        (
+            lambda v: tf.concat([tf.nn.relu(helper(q)) for q in v], 0),
+            "uses `nn`, and cannot be followed",
+        ),
+        (
+            lambda v: tf.concat([K.softmax(helper(q)) for q in v], 0),
+            "uses `softmax`, and cannot be followed",
+        ),
+        (
+            lambda v: tf.concat([helper(q) for q in reversed(v)], 0),
+            "uses `reversed`, and cannot be followed",
+        ),
     ],
 )
 def test_a_merge_may_not_compute(function: Any, why: str) -> None:

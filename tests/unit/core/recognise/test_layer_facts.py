@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import functional, layer, sequential, source
-from tests.unit.core.recognise.one_layer import called, code_lambda, op_function, op_keras_3, op_node
+from tests.unit.core.recognise.one_layer import (
+    called,
+    code_lambda,
+    op_function,
+    op_keras_3,
+    op_node,
+)
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.model import Json, Shape
 from unnest.core.recognise import layer_facts
@@ -83,7 +89,10 @@ def test_what_joins_on_the_batch_axis(one: OneLayer, answer: bool | None) -> Non
         (called("Average"), True),
         (called("Concatenate"), False),
         (called("Mean"), False),
-        ((Layer("l", "Average", {}, {"class_name": "Average", "module": "mine"}, ()), Call(())), False),
+        (
+            (Layer("l", "Average", {}, {"class_name": "Average", "module": "mine"}, ()), Call(())),
+            False,
+        ),
         (code_lambda(lambda x: K.mean(x, axis=0)), True),
         (code_lambda(lambda x: tf.add_n(x)), True),
         (code_lambda(lambda x: K.stack(x)), True),
@@ -107,10 +116,16 @@ def test_what_combines_the_towers_otherwise(one: OneLayer, answer: bool) -> None
         (called("Activation", activation="linear"), True),
         (called("Activation", activation="linear", dtype="float32"), True),
         (called("Activation", activation="linear", dtype="int32"), False),
-        (called("Activation", activation="linear", dtype={"config": {"name": "mixed_float16"}}), False),
+        (
+            called("Activation", activation="linear", dtype={"config": {"name": "mixed_float16"}}),
+            False,
+        ),
         (called("Activation", activation="relu"), False),
         (called("Dense", activation="linear", units=3), False),
-        (called("Dense", activation="linear", output_dim=3, init="glorot_uniform"), False),  # Keras 1
+        (
+            called("Dense", activation="linear", output_dim=3, init="glorot_uniform"),
+            False,
+        ),  # Keras 1
         (called("Activation", activation="linear", reads=("x", "y")), False),
         (op_function("identity"), True),
         (op_function("cast", dtype="float16"), False),
@@ -242,7 +257,12 @@ def test_normalization_by_the_rows_at_hand(one: OneLayer, by_batch: bool | None)
     assert layer_facts.normalizes_by_batch(*one) is by_batch
 
 
-SELF_MADE: Json = {"module": "builtins", "class_name": "function", "config": "mine", "registered_name": "mine"}
+SELF_MADE: Json = {
+    "module": "builtins",
+    "class_name": "function",
+    "config": "mine",
+    "registered_name": "mine",
+}
 
 
 @pytest.mark.parametrize(
@@ -253,7 +273,14 @@ SELF_MADE: Json = {"module": "builtins", "class_name": "function", "config": "mi
         (called("Activation", activation="<lambda>"), True),
         (called("LSTM", activation="tanh", recurrent_activation="mine"), True),
         (called("Dense", activation=SELF_MADE), True),
-        (called("Dense", activation=None, kernel_initializer={"class_name": "Mine", "config": {"name": "m"}}), False),
+        (
+            called(
+                "Dense",
+                activation=None,
+                kernel_initializer={"class_name": "Mine", "config": {"name": "m"}},
+            ),
+            False,
+        ),
         (called("TimeDistributed", layer=layer("held", kind="Lambda")), True),
         (called("TimeDistributed", layer=layer("held", kind="Mine")), True),
         (called("TimeDistributed", layer=layer("held", activation="relu")), False),
@@ -272,7 +299,11 @@ def test_an_activation_of_keras_3_is_a_text() -> None:
     """Functions that are none of its own it writes as objects."""
     for activation, others in (("log_sigmoid", False), (SELF_MADE, True)):
         settings: dict[str, Json] = {"name": "l", "activation": activation}
-        entry: dict[str, Json] = {"module": "keras.layers", "class_name": "Dense", "config": settings}
+        entry: dict[str, Json] = {
+            "module": "keras.layers",
+            "class_name": "Dense",
+            "config": settings,
+        }
         assert layer_facts.runs_others_code(Layer("l", "Dense", settings, entry, ())) is others
 
 

@@ -47,7 +47,9 @@ def test_what_an_operation_is_called_on_may_not_be_stored() -> None:
     w = Writer()
     one, other = (w.call("einsum", "ij,jk->ik") for _ in range(2))
     tensors = LayerTensors(w.graph(one, other))
-    assert tensors.unread((Ref(*one), Ref(*other))) == ("the file does not tell which tensors op_1, op_2 are called on")
+    assert tensors.unread((Ref(*one), Ref(*other))) == (
+        "the file does not tell which tensors op_1, op_2 are called on"
+    )
     assert tensors.unread((Ref(*X), Ref(*other))) == "the towers read different tensors: x, op_2"
 
 
@@ -59,7 +61,12 @@ def test_numbers_have_no_rows() -> None:
     kept = writer.call("math.reduce_mean", rows, axis=0, keepdims=True)
     features = writer.call("math.reduce_mean", rows, axis=1)
     tensors = LayerTensors(writer.graph(loss, kept, features))
-    assert [tensors.is_number(Ref(*tensor)) for tensor in (loss, kept, features, rows)] == [True, False, False, False]
+    assert [tensors.is_number(Ref(*tensor)) for tensor in (loss, kept, features, rows)] == [
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_a_number_may_be_given_a_row_of_its_own() -> None:
@@ -71,7 +78,11 @@ def test_a_number_may_be_given_a_row_of_its_own() -> None:
     several = writer.call("reshape", loss, shape=[-1, 1])
     one_row = writer.call("reshape", rows, shape=[1, 1])
     tensors = LayerTensors(writer.graph(single, several, one_row))
-    assert [tensors.is_number(Ref(*tensor)) for tensor in (single, several, one_row)] == [True, False, False]
+    assert [tensors.is_number(Ref(*tensor)) for tensor in (single, several, one_row)] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_what_a_function_of_somebodys_own_does_to_rows() -> None:
@@ -90,7 +101,9 @@ def test_the_shape_of_tensors_put_together() -> None:
     one, other = writer.dense(X, X)
     joined = [
         writer.layer("Concatenate", f"joined_{n}", {"axis": axis}, [parts])[0]
-        for n, (axis, parts) in enumerate([(-1, [one, other, X]), (1, [one, X]), (0, [one, other]), (0, [one, X])])
+        for n, (axis, parts) in enumerate(
+            [(-1, [one, other, X]), (1, [one, X]), (0, [one, other]), (0, [one, X])]
+        )
     ]
     tensors = LayerTensors(writer.graph(*joined))
     beside, behind = [(None, 2 * UNITS + 4), (None, UNITS + 4)], (None, UNITS)
@@ -106,4 +119,7 @@ def test_why_calls_differ() -> None:
     tensors = LayerTensors(writer.graph(one, again, other, relu, tanh))
     assert tensors.differ((Ref(*one), Ref(*again))) is None
     assert tensors.differ((Ref(*one), Ref(*other))) == "dense and other are different layers"
-    assert tensors.differ((Ref(*relu), Ref(*tanh))) == f"{relu[0]} and {tanh[0]} compute different things"
+    assert (
+        tensors.differ((Ref(*relu), Ref(*tanh)))
+        == f"{relu[0]} and {tanh[0]} compute different things"
+    )

@@ -14,12 +14,17 @@ from unnest.core.recognise.serving_tensors import ServingTensors
 Combine = Callable[[Writer, Sequence[str]], str]
 
 
-def averaged(w: Writer, output: str, slices: Sequence[str], merges: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
+def averaged(
+    w: Writer, output: str, slices: Sequence[str], merges: Sequence[str] = ()
+) -> list[tuple[str, list[str]]]:
     """Every mean with what it is the mean of, by names."""
     tensors = ServingTensors(GraphView(w.graph([output]), {}), 2)
     parts = tuple(tensors.ref(Place((), name)) for name in slices)
     found = averages(tensors, [parts], [tensors.ref(Place((), name)) for name in merges])
-    return [(tensors.place(mean).tensor, [tensors.place(ref).tensor for ref in numbers]) for mean, numbers, _ in found]
+    return [
+        (tensors.place(mean).tensor, [tensors.place(ref).tensor for ref in numbers])
+        for mean, numbers, _ in found
+    ]
 
 
 def means(combine: Combine, towers: int = 2) -> tuple[list[tuple[str, list[str]]], str, list[str]]:
@@ -39,7 +44,10 @@ def test_a_mean_is_seen_however_it_is_written(combine: Combine, towers: int) -> 
 
 
 def weighted(w: Writer, xs: Sequence[str]) -> str:
-    parts = [w.op("Mul", x, w.op("Const", value=share)) for x, share in zip(xs, (0.75, 0.25), strict=True)]
+    parts = [
+        w.op("Mul", x, w.op("Const", value=share))
+        for x, share in zip(xs, (0.75, 0.25), strict=True)
+    ]
     return w.op("AddN", *parts)
 
 

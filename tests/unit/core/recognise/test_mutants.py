@@ -56,7 +56,10 @@ def halves(k: int) -> Iterator[tuple[str, Rows, list[Told]]]:
     yield (
         "shares",
         by_share,
-        [{"share": s, "total": sum(shares), "start": a} for s, a in zip(shares, starts, strict=True)],
+        [
+            {"share": s, "total": sum(shares), "start": a}
+            for s, a in zip(shares, starts, strict=True)
+        ],
     )
     even = [{"share": 1, "total": k, "start": i} for i in range(k)]
     yield "even shares", by_share, even
@@ -104,14 +107,20 @@ def test_what_does_not_give_the_batch_back_is_no_wrapper(
     assert gives_back(rows, told), (k, form)
     check_verdict(seen(store, told), "parallel")
     late = "cells" in stored  # equal cells may have been bound late
-    wrong = [m for m in mutants(told) if not gives_back(rows, m) and not (late and all(one == m[0] for one in m))]
+    wrong = [
+        m
+        for m in mutants(told)
+        if not gives_back(rows, m) and not (late and all(one == m[0] for one in m))
+    ]
     assert wrong
     assert [m for m in wrong if seen(store, m).wrappers] == []
 
 
 @pytest.mark.parametrize("stored", STORED)
 @pytest.mark.parametrize(("k", "form", "rows", "told"), FORMS)
-def test_one_input_of_two_is_enough(stored: str, k: int, form: str, rows: Rows, told: list[Told]) -> None:
+def test_one_input_of_two_is_enough(
+    stored: str, k: int, form: str, rows: Rows, told: list[Told]
+) -> None:
     """Towers that pair the rows of one input with others of the second: cross-wired, or cut in other places."""
     store = STORED[stored]
     check_verdict(seen(store, told, told), "parallel")

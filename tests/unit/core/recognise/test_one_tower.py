@@ -25,9 +25,22 @@ helper: Any = None
 
 def behind(code: Any, **arguments: Any) -> Entry:
     """A model that reads nothing but a Lambda of this code."""
-    config = {"name": "s", "trainable": True, "function": function(code), "arguments": arguments, "output_shape": [4]}
-    cut = {"class_name": "Lambda", "name": "s", "config": config, "inbound_nodes": [[["x", 0, 0, {}]]]}
-    return functional(source(), cut, nested(TEMPLATE, [("s", 0, 0)]), outputs=[("t", 1, 0)], name="outer")
+    config = {
+        "name": "s",
+        "trainable": True,
+        "function": function(code),
+        "arguments": arguments,
+        "output_shape": [4],
+    }
+    cut = {
+        "class_name": "Lambda",
+        "name": "s",
+        "config": config,
+        "inbound_nodes": [[["x", 0, 0, {}]]],
+    }
+    return functional(
+        source(), cut, nested(TEMPLATE, [("s", 0, 0)]), outputs=[("t", 1, 0)], name="outer"
+    )
 
 
 SLICE = lambda x, idx, parts: x[tf.shape(x)[0] // parts * idx : tf.shape(x)[0] // parts * (idx + 1)]  # noqa: E731
@@ -36,7 +49,12 @@ SLICE = lambda x, idx, parts: x[tf.shape(x)[0] // parts * idx : tf.shape(x)[0] /
 def test_one_tower_that_takes_all_rows_is_a_wrapper() -> None:
     graph = read(behind(SLICE, idx=0, parts=1))
     found = only_wrapper(recognise(graph))
-    assert (found.template, found.sources, found.merges, found.confidence) == ("t", (Ref("x", 0, 0),), (), "proven")
+    assert (found.template, found.sources, found.merges, found.confidence) == (
+        "t",
+        (Ref("x", 0, 0),),
+        (),
+        "proven",
+    )
     assert found.results(graph) == {Ref("t", 0, 0): 0}
     assert found.evidence == (
         "1 call of the one model t",
@@ -65,7 +83,10 @@ UNSHOWN = "nothing is merged, and the code of s does not show that it takes all 
         (lambda x, idx, parts: x[:, idx:parts], None),
         (lambda x, idx, parts: x[idx:parts], None),
         (lambda x, idx, parts: mine(x, idx, parts), None),  # type: ignore[name-defined] # noqa: F821
-        (lambda x, idx, parts: x[: tf.shape(x)[0] // (parts + 1) + idx], "the code of s does not take every row once"),
+        (
+            lambda x, idx, parts: x[: tf.shape(x)[0] // (parts + 1) + idx],
+            "the code of s does not take every row once",
+        ),
         (lambda x, idx, parts: tf.slice(mine(x), idx, parts), UNSHOWN),  # type: ignore[name-defined] # noqa: F821
     ],
     ids=[

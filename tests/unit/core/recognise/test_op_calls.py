@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.core.recognise.one_layer import called, code_lambda, op_function, op_keras_3, op_node
+from tests.unit.core.recognise.one_layer import (
+    called,
+    code_lambda,
+    op_function,
+    op_keras_3,
+    op_node,
+)
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.model import Json, JsonObject, Ref
 from unnest.core.recognise.op_calls import parse_op_call, with_refs
@@ -23,7 +29,9 @@ TENSOR = {"class_name": "__keras_tensor__", "config": {"shape": [None], "keras_h
     ids=["a tensor", "a constant", "a list of tensors"],
 )
 def test_a_function_of_tensorflow(stored: Json, args: list[Json]) -> None:
-    what = parse_op_call(*called("TFOpLambda", stored, function="compat.v1.floor_div", trainable=True))
+    what = parse_op_call(
+        *called("TFOpLambda", stored, function="compat.v1.floor_div", trainable=True)
+    )
     assert what is not None
     assert (what.name, what.args, what.kwargs) == ("floordiv", args, {"axis": 0})
 
@@ -43,7 +51,12 @@ def int_attribute(number: int) -> Json:
         (op_node("Unpack", {}, 1, num=int_attribute(2)), "unstack", [X], {"num": 2}),
         (op_node("GatherV2", {"1": [0], "2": 0}, 3), "gather", [X, [0], 0], {}),
         (op_node("Cumsum", {"1": 0}, exclusive={"b": True}), "cumsum", [X, 0], {"exclusive": True}),
-        (op_node("Squeeze", {}, 1, squeeze_dims={"list": {"i": ["1"]}}), "squeeze", [X], {"axis": [1]}),
+        (
+            op_node("Squeeze", {}, 1, squeeze_dims={"list": {"i": ["1"]}}),
+            "squeeze",
+            [X],
+            {"axis": [1]},
+        ),
         (
             op_node("StridedSlice", {"1": [0], "2": [4], "3": [1]}, 4, begin_mask=int_attribute(1)),
             "stridedslice",
@@ -53,7 +66,9 @@ def int_attribute(number: int) -> Json:
         (op_node("FloorDiv", {"1": 2}), "floordiv", [X, 2], {}),
     ],
 )
-def test_a_node_of_tensorflow(layer: tuple[Layer, Call], name: str, args: list[Json], kwargs: JsonObject) -> None:
+def test_a_node_of_tensorflow(
+    layer: tuple[Layer, Call], name: str, args: list[Json], kwargs: JsonObject
+) -> None:
     what = parse_op_call(*layer)
     assert what is not None
     assert (what.name, what.args, what.kwargs) == (name, args, kwargs)
@@ -61,7 +76,9 @@ def test_a_node_of_tensorflow(layer: tuple[Layer, Call], name: str, args: list[J
 
 def test_a_control_input_is_no_argument() -> None:
     node = {"op": "Neg", "input": ["i0", "^after"], "attr": {}}
-    what = parse_op_call(*called("TensorFlowOpLayer", node_def=node, constants=None, trainable=True))
+    what = parse_op_call(
+        *called("TensorFlowOpLayer", node_def=node, constants=None, trainable=True)
+    )
     assert what is not None
     assert what.args == [X]
 
@@ -92,7 +109,15 @@ def test_an_operation_of_keras_3(layer: tuple[Layer, Call], name: str, args: lis
         called("TensorFlowOpLayer", node_def="no node", constants={}, trainable=True),
         called("Take", {"args": "x", "kwargs": {}}),
     ],
-    ids=["a layer", "code", "a name", "half a reference", "no reference", "no node", "no arguments"],
+    ids=[
+        "a layer",
+        "code",
+        "a name",
+        "half a reference",
+        "no reference",
+        "no node",
+        "no arguments",
+    ],
 )
 def test_other_forms_say_nothing(layer: tuple[Layer, Call]) -> None:
     assert parse_op_call(*layer) is None
@@ -108,7 +133,9 @@ def test_the_arguments_of_a_function_go_by_name() -> None:
 def test_a_constant_of_keras_3(kind: str) -> None:
     """An array, or a backend's tensor: its numbers are stored alike."""
     what = parse_op_call(
-        *op_keras_3("Take", {"class_name": kind, "config": {"value": [4, 5], "dtype": "int32"}}, axis=0)
+        *op_keras_3(
+            "Take", {"class_name": kind, "config": {"value": [4, 5], "dtype": "int32"}}, axis=0
+        )
     )
     assert what is not None
     assert with_refs(what, ["x"], lambda raw: Ref(*raw)).args[1] == [4, 5]

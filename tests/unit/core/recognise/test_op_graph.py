@@ -7,7 +7,9 @@ import pytest
 from unnest.core.recognise.op_graph import Broken, Function, GraphView, Op, OpGraph, Place, number
 
 
-def graph(name: str, ops: list[Op], args: tuple[str, ...] = (), rets: tuple[str, ...] = (), **more: object) -> OpGraph:
+def graph(
+    name: str, ops: list[Op], args: tuple[str, ...] = (), rets: tuple[str, ...] = (), **more: object
+) -> OpGraph:
     return OpGraph(name, {op.name: op for op in ops}, args, rets, **more)  # type: ignore[arg-type]
 
 
@@ -17,7 +19,11 @@ def call(name: str, function: str, *inputs: str) -> Op:
 
 # f(a, b) = relu(b), a
 F = graph(
-    "f", [Op("r", "Relu", ("b",), shapes=((-1, 3),))], ("a", "b"), ("r:activations:0", "a"), arg_shapes=((5,), None)
+    "f",
+    [Op("r", "Relu", ("b",), shapes=((-1, 3),))],
+    ("a", "b"),
+    ("r:activations:0", "a"),
+    arg_shapes=((5,), None),
 )
 ROOT = graph("", [Op("x", "Placeholder", (), shapes=((-1, 3),)), Op("i", "Identity", ("x:0",)),
                   Op("s", "Softmax", ("c:1",)), call("c", "f", "s:0", "i:0")])  # fmt: skip
@@ -65,19 +71,33 @@ def test_the_shape_is_from_whichever_name_states_one() -> None:
     ("root", "library"),
     [
         (graph("", [call("c", "g", "c:0")]), {}),
-        (graph("", [call("c", "f", "x:0", "x:0"), Op("x", "Placeholder", ())]), {"f": graph("f", [], ("a",), ())}),
+        (
+            graph("", [call("c", "f", "x:0", "x:0"), Op("x", "Placeholder", ())]),
+            {"f": graph("f", [], ("a",), ())},
+        ),
         (graph("", [call("c", "f")]), {"f": graph("f", [], ("a",), ("a",))}),
         (graph("", [call("c", "f")]), {"f": graph("f", [], (), ("lost:0",))}),
         (graph("", [call("c", "f")]), {"f": graph("f", [call("c", "f")], (), ("c:0",))}),
         (graph("", [Op("c", "Identity", ("c:0",))]), {}),
     ],
-    ids=["no such function", "no such output", "no such argument", "made by nothing", "calls itself", "reads itself"],
+    ids=[
+        "no such function",
+        "no such output",
+        "no such argument",
+        "made by nothing",
+        "calls itself",
+        "reads itself",
+    ],
 )
-def test_a_graph_that_refers_to_what_it_does_not_hold(root: OpGraph, library: dict[str, OpGraph]) -> None:
+def test_a_graph_that_refers_to_what_it_does_not_hold(
+    root: OpGraph, library: dict[str, OpGraph]
+) -> None:
     with pytest.raises(Broken):
         GraphView(root, library).resolve(Place((), "c:0"))
 
 
-@pytest.mark.parametrize(("tensor", "output"), [("x", 0), ("x:3", 3), ("r:activations:2", 2), ("r:activations", 0)])
+@pytest.mark.parametrize(
+    ("tensor", "output"), [("x", 0), ("x:3", 3), ("r:activations:2", 2), ("r:activations", 0)]
+)
 def test_the_number_of_an_output(tensor: str, output: int) -> None:
     assert number(tensor) == output

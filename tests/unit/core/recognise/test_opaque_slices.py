@@ -23,7 +23,11 @@ from unnest.core.recognise.wrappers import recognise
 KERAS_3 = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam"
 #: A template that does not say what rows it takes.
 TEMPLATE_OF_ANY = functional(
-    layer("tx", kind="InputLayer"), layer("td", ["tx"]), inputs=[("tx", 0, 0)], outputs=[("td", 0, 0)], name="t"
+    layer("tx", kind="InputLayer"),
+    layer("td", ["tx"]),
+    inputs=[("tx", 0, 0)],
+    outputs=[("td", 0, 0)],
+    name="t",
 )
 
 
@@ -39,14 +43,19 @@ def test_nobody_else_reads_the_slices() -> None:
     [
         (nested(TEMPLATE, ["x"], ["z"]), "the towers read different tensors: x, z"),
         (nested(TEMPLATE, ["x"], ["x"]), "every call of t reads the whole of x"),
-        (nested(TEMPLATE, ["d"], ["e"]), "d, which has weights, stands between the towers and what they read"),
+        (
+            nested(TEMPLATE, ["d"], ["e"]),
+            "d, which has weights, stands between the towers and what they read",
+        ),
     ],
     ids=["twins", "the whole for all", "layers with weights"],
 )
 def test_every_tower_reads_a_slice_of_one_tensor(towers: Entry, reason: str) -> None:
     weights: dict[str, Any] = {"kernel_initializer": {"class_name": "Zeros", "config": {}}}
     between = [layer("d", ["x"], **weights), layer("e", ["x"], **weights)]
-    found = reasons(source(), source("z"), *between, towers, MERGE, inputs=[("x", 0, 0), ("z", 0, 0)])
+    found = reasons(
+        source(), source("z"), *between, towers, MERGE, inputs=[("x", 0, 0), ("z", 0, 0)]
+    )
     assert found["m"] == reason
 
 
@@ -58,7 +67,9 @@ def halves(*names: str) -> list[Entry]:
 
 def own_code(name: str, *reads: str) -> Entry:
     """A Lambda whose code nobody can follow."""
-    return layer(name, [(read, 0, 0) for read in reads], kind="Lambda", function=[stored.CODE, None, None])
+    return layer(
+        name, [(read, 0, 0) for read in reads], kind="Lambda", function=[stored.CODE, None, None]
+    )
 
 
 def around(*between: Entry) -> Recognised:
@@ -77,7 +88,9 @@ def test_what_is_computed_of_each_slice_stays_with_its_tower() -> None:
 def test_what_reads_both_halves_mixes_them(reads: tuple[str, str]) -> None:
     seen = around(own_code("p", "a", "b"), own_code("q", *reads))
     assert seen.wrappers == ()
-    assert {miss.reason for miss in seen.near_misses} == {"p reads several tensors, which it may combine"}
+    assert {miss.reason for miss in seen.near_misses} == {
+        "p reads several tensors, which it may combine"
+    }
 
 
 def test_one_layer_that_is_called_alike_gives_the_same_twice() -> None:
@@ -89,13 +102,22 @@ def test_one_layer_that_is_called_alike_gives_the_same_twice() -> None:
 
 
 def test_a_slice_of_another_axis_is_none() -> None:
-    channels = {**split("s", "x"), "inbound_nodes": [["x", 0, 0, {"num_or_size_splits": 2, "axis": 1}]]}
-    assert reasons(source(), channels, TOWERS, MERGE) == {"m": "s cuts another axis than the batch, or nothing at all"}
+    channels = {
+        **split("s", "x"),
+        "inbound_nodes": [["x", 0, 0, {"num_or_size_splits": 2, "axis": 1}]],
+    }
+    assert reasons(source(), channels, TOWERS, MERGE) == {
+        "m": "s cuts another axis than the batch, or nothing at all"
+    }
 
 
 def test_a_row_of_the_source_is_a_row_for_the_template() -> None:
     wide = functional(
-        source("tx", (None, 2)), layer("td", ["tx"]), inputs=[("tx", 0, 0)], outputs=[("td", 0, 0)], name="t"
+        source("tx", (None, 2)),
+        layer("td", ["tx"]),
+        inputs=[("tx", 0, 0)],
+        outputs=[("td", 0, 0)],
+        name="t",
     )
     towers = nested(wide, [("s", 0, 0)], [("s", 0, 1)])
     assert list(reasons(source(), split("s", "x"), towers, MERGE)) == ["m"]
@@ -110,19 +132,28 @@ def test_a_row_of_the_source_is_a_row_for_the_template() -> None:
         ([3, 4], (None, 6, 4), False),
         ([6, 2], (None, 6, 4), False),
         ([3, 4], (None, None, 4), True),
-        ([None, 2], (None, 4), True),  # with the axis of rows, which Keras did not ask for, and does not heed
+        (
+            [None, 2],
+            (None, 4),
+            True,
+        ),  # with the axis of rows, which Keras did not ask for, and does not heed
         ("lambda", (None, 4), True),
         (None, (None, 4), True),
     ],
 )
-def test_a_slice_gives_the_rows_that_it_takes(promise: Any, shape: tuple[int | None, ...], *, is_wrapper: bool) -> None:
+def test_a_slice_gives_the_rows_that_it_takes(
+    promise: Any, shape: tuple[int | None, ...], *, is_wrapper: bool
+) -> None:
     """A Lambda whose author promised rows of another shape cuts another axis than the batch."""
     promised = {"output_shape": promise, "function": "get_slice"}
     cutting = [{**half, "config": {**half["config"], **promised}} for half in halves("a", "b")]
     entries = [source("x", shape), *cutting, nested(TEMPLATE_OF_ANY, ["a"], ["b"]), MERGE]
     result = recognise(read(functional(*entries, **OUTER)))
     assert len(result.wrappers) == int(is_wrapper)
-    assert is_wrapper or "a gives rows of another shape than those of x" in result.near_misses[0].reason
+    assert (
+        is_wrapper
+        or "a gives rows of another shape than those of x" in result.near_misses[0].reason
+    )
 
 
 def test_code_says_more_than_its_author_promised() -> None:
@@ -131,15 +162,24 @@ def test_code_says_more_than_its_author_promised() -> None:
     told = {"output_shape": [3], "function": code}
     cutting = [{**half, "config": {**half["config"], **told}} for half in halves("a", "b")]
     check_verdict(
-        recognise(read(functional(source(), *cutting, nested(TEMPLATE, ["a"], ["b"]), MERGE, **OUTER))), "parallel"
+        recognise(
+            read(functional(source(), *cutting, nested(TEMPLATE, ["a"], ["b"]), MERGE, **OUTER))
+        ),
+        "parallel",
     )
 
 
 @pytest.mark.parametrize(
     ("shape", "reason"),
-    [(None, None), ([], None), ([None, 2], "lambda gives rows of another shape than those of features")],
+    [
+        (None, None),
+        ([], None),
+        ([None, 2], "lambda gives rows of another shape than those of features"),
+    ],
 )
-def test_keras_3_notes_what_a_slice_gives(shape: list[int | None] | None, reason: str | None) -> None:
+def test_keras_3_notes_what_a_slice_gives(
+    shape: list[int | None] | None, reason: str | None
+) -> None:
     """Of a named function, whose code is nowhere, that is all there is beside its arguments.
 
     What `--keras 3` writes notes no axes where it does not know a shape.
@@ -169,7 +209,9 @@ class TestSomebodysOwnSlices:
 
     @staticmethod
     def lane(*told: dict[str, Any], batch: int | None = None, kind: str = "Rows") -> Recognised:
-        entries = [{**stored.config(f"s{i}", one), "class_name": kind} for i, one in enumerate(told)]
+        entries = [
+            {**stored.config(f"s{i}", one), "class_name": kind} for i, one in enumerate(told)
+        ]
         return recognise(read(stored.model([entries], batch=batch)))
 
     def test_numbers_that_come_to_the_batch(self) -> None:
@@ -195,7 +237,10 @@ class TestSomebodysOwnSlices:
         other = [{"lo": 0.0, "hi": 0.6}, {"lo": 0.6, "hi": 1.0}]
 
         def lanes(*told: list[dict[str, float]]) -> Recognised:
-            entries = [[stored.config(f"s{j}{i}", t) for i, t in enumerate(lane)] for j, lane in enumerate(told)]
+            entries = [
+                [stored.config(f"s{j}{i}", t) for i, t in enumerate(lane)]
+                for j, lane in enumerate(told)
+            ]
             return recognise(read(stored.model(entries)))
 
         only_wrapper(lanes(one, one))
@@ -211,7 +256,10 @@ class TestSomebodysOwnSlices:
 def test_claims_and_operations_are_carried_out_together() -> None:
     """Halves that are claimed, each split by an operation; one of these exchanged with its neighbour is none."""
     halves = [stored.config(f"s{i}", {"lo": i / 2, "hi": (i + 1) / 2}) for i in range(2)]
-    layers = [{**half, "name": f"s{i}", "inbound_nodes": [[["x", 0, 0, {}]]]} for i, half in enumerate(halves)]
+    layers = [
+        {**half, "name": f"s{i}", "inbound_nodes": [[["x", 0, 0, {}]]]}
+        for i, half in enumerate(halves)
+    ]
     quarters = [split(f"q{i}", f"s{i}") for i in range(2)]
 
     def towers(*parts: tuple[str, int, int]) -> list[Entry]:

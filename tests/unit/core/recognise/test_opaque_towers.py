@@ -20,7 +20,9 @@ from unnest.core.recognise.wrappers import recognise
 
 
 def test_slices_towers_and_a_merge_are_a_wrapper() -> None:
-    found = only_wrapper(wrappers.recognise(read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER))))
+    found = only_wrapper(
+        wrappers.recognise(read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER)))
+    )
     assert (found.template, found.towers) == ("t", (CallId("t", 0), CallId("t", 1)))
     assert (found.sources, found.slices) == ((Ref("x", 0, 0),), frozenset({CallId("s", 0)}))
     assert [(m.output, m.layer, m.on_batch_axis) for m in found.merges] == [(0, "m", True)]
@@ -42,11 +44,16 @@ def test_nobody_else_reads_the_towers() -> None:
 
 
 def test_every_tower_is_merged() -> None:
-    third = {**split("s", "x"), "inbound_nodes": [["x", 0, 0, {"num_or_size_splits": 3, "axis": 0}]]}
+    third = {
+        **split("s", "x"),
+        "inbound_nodes": [["x", 0, 0, {"num_or_size_splits": 3, "axis": 0}]],
+    }
     towers = nested(TEMPLATE, [("s", 0, 0)], [("s", 0, 1)], [("s", 0, 2)])
     assert list(reasons(source(), third, towers, MERGE)) == ["m"]
     whole = concatenate("m", ("t", 1, 0), ("t", 2, 0), ("t", 3, 0))
-    found = only_wrapper(wrappers.recognise(read(functional(source(), third, towers, whole, **OUTER))))
+    found = only_wrapper(
+        wrappers.recognise(read(functional(source(), third, towers, whole, **OUTER)))
+    )
     assert len(found.towers) == 3
 
 
@@ -57,7 +64,10 @@ def test_towers_are_called_alike() -> None:
         "m": "the calls of t differ in more than their tensors"
     }
     towers["inbound_nodes"][0][0][3] = {"training": True}
-    check_verdict(wrappers.recognise(read(functional(source(), split("s", "x"), towers, MERGE, **OUTER))), "parallel")
+    check_verdict(
+        wrappers.recognise(read(functional(source(), split("s", "x"), towers, MERGE, **OUTER))),
+        "parallel",
+    )
 
 
 def test_no_tower_is_left_out_of_the_merge() -> None:
@@ -69,14 +79,18 @@ def test_no_tower_is_left_out_of_the_merge() -> None:
     del joined[2]
     result = recognise(read(model), {"Rows"})
     assert result.wrappers == ()
-    assert result.near_misses[0].reason == "net is called on one more slice, which merge does not join"
+    assert (
+        result.near_misses[0].reason == "net is called on one more slice, which merge does not join"
+    )
 
 
 def test_one_output_is_joined_once() -> None:
     """Which of two joins of it stands for the template's output, nothing tells."""
     model = stored.model([[stored.config(f"s{i}", {}) for i in range(2)]])
     layers = model["config"]["layers"]
-    layers.append({**layers[-1], "name": "again", "config": {**layers[-1]["config"], "name": "again"}})
+    layers.append(
+        {**layers[-1], "name": "again", "config": {**layers[-1]["config"], "name": "again"}}
+    )
     model["config"]["output_layers"].append(["again", 0, 0])
     result = recognise(read(model), {"Rows"})
     assert result.wrappers == ()
@@ -88,11 +102,17 @@ def test_one_output_is_joined_once() -> None:
     [
         (["f", "f"], ["merge", "again"], [0, 1]),
         (["f", "f"], ["again", "merge"], [1, 0]),  # in the order of the parallel model's outputs
-        (["f", "f", "f"], ["merge", "again"], None),  # one of three is not joined: which, nothing tells
+        (
+            ["f", "f", "f"],
+            ["merge", "again"],
+            None,
+        ),  # one of three is not joined: which, nothing tells
         (["f"], ["merge", "again"], None),
     ],
 )
-def test_outputs_that_are_one_tensor(listed: list[str], joins: list[str], outputs: list[int] | None) -> None:
+def test_outputs_that_are_one_tensor(
+    listed: list[str], joins: list[str], outputs: list[int] | None
+) -> None:
     """Keras stores that every join of it reads the last of these outputs."""
     model = stored.model([[stored.config(f"s{i}", {}) for i in range(2)]])
     layers = model["config"]["layers"]
@@ -108,7 +128,9 @@ def test_outputs_that_are_one_tensor(listed: list[str], joins: list[str], output
         assert result.near_misses[0].reason == "one output of net is joined more than once"
         return
     wrapper = only_wrapper(result)
-    assert {m.layer: m.output for m in wrapper.merges} == dict(zip(["merge", "again"], outputs, strict=True))
+    assert {m.layer: m.output for m in wrapper.merges} == dict(
+        zip(["merge", "again"], outputs, strict=True)
+    )
 
 
 tf: Any = None  # what the code of these functions names; it is read, not called
@@ -145,19 +167,29 @@ HALVES: tuple[Code, ...] = (halved, other_half)
 
 def by_code(slices: Sequence[Code], merge: Code, *, is_own: bool) -> list[Entry]:
     """The layers of towers cut and joined by stored code: of the model's own layers, or of one that is nested."""
-    cut = [layer(f"s{k}", ["x"], kind="Lambda", function=function(code)) for k, code in enumerate(slices)]
+    cut = [
+        layer(f"s{k}", ["x"], kind="Lambda", function=function(code))
+        for k, code in enumerate(slices)
+    ]
     calls = [[entry["name"]] for entry in cut]
     towers = layer("t", *calls, **DENSE) if is_own else nested(TEMPLATE, *calls)
     joined = layer(
-        "m", [("t", int(not is_own) + k, 0) for k in range(len(cut))], kind="Lambda", function=function(merge)
+        "m",
+        [("t", int(not is_own) + k, 0) for k in range(len(cut))],
+        kind="Lambda",
+        function=function(merge),
     )
     return [source(), *cut, towers, joined]
 
 
 @pytest.mark.parametrize("is_own", [True, False])
 @pytest.mark.parametrize(("slices", "merge"), [(EVERY_OTHER, in_turn), (HALVES, end_to_end)])
-def test_code_that_stacks_the_towers_rows(slices: Sequence[Code], merge: Code, is_own: bool) -> None:
-    found = only_wrapper(wrappers.recognise(read(functional(*by_code(slices, merge, is_own=is_own), **OUTER))))
+def test_code_that_stacks_the_towers_rows(
+    slices: Sequence[Code], merge: Code, is_own: bool
+) -> None:
+    found = only_wrapper(
+        wrappers.recognise(read(functional(*by_code(slices, merge, is_own=is_own), **OUTER)))
+    )
     assert (len(found.towers), found.merges[0].layer) == (2, "m")
 
 
@@ -172,7 +204,9 @@ def test_code_that_stacks_the_towers_rows(slices: Sequence[Code], merge: Code, i
     ],
     ids=["dealt, joined end to end", "halves, dealt back", "the odd ones first", "rows cut up"],
 )
-def test_code_that_stacks_other_rows(slices: Sequence[Code], merge: Code, reason: str, is_own: bool) -> None:
+def test_code_that_stacks_other_rows(
+    slices: Sequence[Code], merge: Code, reason: str, is_own: bool
+) -> None:
     assert reasons(*by_code(slices, merge, is_own=is_own))["m"] == reason
 
 
@@ -189,7 +223,10 @@ def test_rows_that_are_dealt_out_twice() -> None:
     def of_four(towers: Any) -> Any:
         return tf.reshape(tf.stack(towers, axis=1), [-1, 3])
 
-    first = [layer(f"s{k}", ["x"], kind="Lambda", function=function(code)) for k, code in enumerate(EVERY_OTHER)]
+    first = [
+        layer(f"s{k}", ["x"], kind="Lambda", function=function(code))
+        for k, code in enumerate(EVERY_OTHER)
+    ]
     second = [
         layer(f"s{k}{j}", [f"s{k}"], kind="Lambda", function=function(code))
         for k in range(2)
@@ -197,4 +234,7 @@ def test_rows_that_are_dealt_out_twice() -> None:
     ]
     towers = layer("t", *([entry["name"]] for entry in second), **DENSE)
     joined = layer("m", [("t", k, 0) for k in range(4)], kind="Lambda", function=function(of_four))
-    assert reasons(source(), *first, *second, towers, joined)["m"] == "the rows of x are dealt out more than once"
+    assert (
+        reasons(source(), *first, *second, towers, joined)["m"]
+        == "the rows of x are dealt out more than once"
+    )

@@ -31,7 +31,9 @@ def _slice_of_slice(w: Writer) -> Tensor:
     half = w.bound(1, 2)
     rest = w.rows(half)
     middle = w.call("compat.v1.floor_div", w.size(rest), y=2, name=None)
-    return w.join(w.dense(w.rows(None, half), w.rows(None, middle, of=rest), w.rows(middle, of=rest)))
+    return w.join(
+        w.dense(w.rows(None, half), w.rows(None, middle, of=rest), w.rows(middle, of=rest))
+    )
 
 
 def _merge_of_merges(w: Writer) -> Tensor:
@@ -52,7 +54,9 @@ def _unstacked(w: Writer) -> Tensor:
 def _reshaped_and_squeezed(w: Writer) -> Tensor:
     shape = [2, w.call("compat.v1.floor_div", w.size(), y=2, name=None), 4]
     blocks = w.call("reshape", w.rows(), shape=shape)
-    return w.join(w.dense(*(w.call("squeeze", w.rows(i, i + 1, of=blocks), axis=[0]) for i in range(2))))
+    return w.join(
+        w.dense(*(w.call("squeeze", w.rows(i, i + 1, of=blocks), axis=[0]) for i in range(2)))
+    )
 
 
 def _gathered_back(w: Writer) -> Tensor:
@@ -65,9 +69,19 @@ def _gathered_back(w: Writer) -> Tensor:
 
 def _scattered(w: Writer, first: int = 0) -> Tensor:
     places = [w.call("range", i, limit=w.size(), delta=2) for i in (0, 1)]
-    parts = w.dense(*(w.call("compat.v1.gather", ["x", 0, 0], indices=p, axis=None, batch_dims=0) for p in places))
+    parts = w.dense(
+        *(
+            w.call("compat.v1.gather", ["x", 0, 0], indices=p, axis=None, batch_dims=0)
+            for p in places
+        )
+    )
     added = [
-        w.call("scatter_nd", w.call("expand_dims", places[(first + i) % 2], axis=1), updates=part, shape=[12, UNITS])
+        w.call(
+            "scatter_nd",
+            w.call("expand_dims", places[(first + i) % 2], axis=1),
+            updates=part,
+            shape=[12, UNITS],
+        )
         for i, part in enumerate(parts)
     ]
     return w.call("__operators__.add", added[0], y=added[1], name=None)
@@ -75,9 +89,17 @@ def _scattered(w: Writer, first: int = 0) -> Tensor:
 
 def _stitched(w: Writer, first: int = 0) -> Tensor:
     owners = w.call("math.floormod", w.call("range", w.size()), y=2, name=None)
-    name, rank, _ = w.call("dynamic_partition", ["x", 0, 0], partitions=owners, num_partitions=2, name=None)
+    name, rank, _ = w.call(
+        "dynamic_partition", ["x", 0, 0], partitions=owners, num_partitions=2, name=None
+    )
     parts = w.dense([name, rank, 0], [name, rank, 1])
-    places = w.call("dynamic_partition", w.call("range", w.size()), partitions=owners, num_partitions=2, name=None)
+    places = w.call(
+        "dynamic_partition",
+        w.call("range", w.size()),
+        partitions=owners,
+        num_partitions=2,
+        name=None,
+    )
     ordered = [[places[0], places[1], (first + i) % 2] for i in (0, 1)]
     return w.call("dynamic_stitch", ordered, data=parts, name=None)
 
@@ -86,7 +108,8 @@ def _masked(w: Writer) -> Tensor:
     low = w.call("math.less", w.call("range", w.size()), y=w.bound(1, 2), name=None)
     high = w.call("math.logical_not", low, name=None)
     masked = [
-        w.call("compat.v1.boolean_mask", ["x", 0, 0], mask=m, name="boolean_mask", axis=None) for m in (low, high)
+        w.call("compat.v1.boolean_mask", ["x", 0, 0], mask=m, name="boolean_mask", axis=None)
+        for m in (low, high)
     ]
     return w.join(w.dense(*masked))
 
@@ -99,7 +122,9 @@ def _in_shares(w: Writer) -> Tensor:
 def _by_bounds(w: Writer) -> Tensor:
     """TensorFlow's function for what `x[a:b]` does."""
     ends = [0, w.bound(1, 2), w.size()]
-    parts = [w.call("strided_slice", ["x", 0, 0], begin=[ends[i]], end=[ends[i + 1]]) for i in (0, 1)]
+    parts = [
+        w.call("strided_slice", ["x", 0, 0], begin=[ends[i]], end=[ends[i + 1]]) for i in (0, 1)
+    ]
     return w.join(w.dense(*parts))
 
 
@@ -107,7 +132,9 @@ def _looked_up(w: Writer) -> Tensor:
     numbers = w.call("range", w.size())
     places = [w.rows(None, w.bound(1, 2), of=numbers), w.rows(w.bound(1, 2), of=numbers)]
     lookup = "compat.v1.nn.embedding_lookup"
-    taken = [w.call(lookup, ["x", 0, 0], ids=p, partition_strategy="div", max_norm=None) for p in places]
+    taken = [
+        w.call(lookup, ["x", 0, 0], ids=p, partition_strategy="div", max_norm=None) for p in places
+    ]
     return w.join(w.dense(*taken))
 
 
@@ -115,7 +142,9 @@ def _picked(w: Writer) -> Tensor:
     numbers = w.call("range", w.size())
     places = [w.rows(None, w.bound(1, 2), of=numbers), w.rows(w.bound(1, 2), of=numbers)]
     columns = [w.call("expand_dims", p, axis=1) for p in places]
-    return w.join(w.dense(*(w.call("gather_nd", ["x", 0, 0], indices=c, batch_dims=0) for c in columns)))
+    return w.join(
+        w.dense(*(w.call("gather_nd", ["x", 0, 0], indices=c, batch_dims=0) for c in columns))
+    )
 
 
 def _within_zeros(w: Writer, first: int = 0) -> Tensor:
@@ -124,7 +153,13 @@ def _within_zeros(w: Writer, first: int = 0) -> Tensor:
     parts, sizes = w.dense(*halves), [w.size(half) for half in halves]
     around = [[0, sizes[1]], [sizes[0], 0]]
     padded = [
-        w.call("pad", part, paddings=[around[(first + i) % 2], [0, 0]], mode="CONSTANT", constant_values=0)
+        w.call(
+            "pad",
+            part,
+            paddings=[around[(first + i) % 2], [0, 0]],
+            mode="CONSTANT",
+            constant_values=0,
+        )
         for i, part in enumerate(parts)
     ]
     return w.call("__operators__.add", padded[0], y=padded[1], name=None)
@@ -289,9 +324,15 @@ LOOK_ALIKES: dict[str, tuple[Spelling, str | None]] = {
     "dealt out, joined end to end": (_dealt_end_to_end, IN_ANOTHER_ORDER.format("joined")),
     "blocks, dealt back": (_stacked_in_blocks, IN_ANOTHER_ORDER.format("op_4")),
     "rows cut in two": (_halved_rows, DOES_NOT_GIVE_BACK.format("op_4")),
-    "within zeros, the other way round": (lambda w: _within_zeros(w, 1), DOES_NOT_GIVE_BACK.format("op_18")),
+    "within zeros, the other way round": (
+        lambda w: _within_zeros(w, 1),
+        DOES_NOT_GIVE_BACK.format("op_18"),
+    ),
     "stitched to the other": (lambda w: _stitched(w, 1), IN_ANOTHER_ORDER.format("op_11")),
-    "swapped, and cut elsewhere": (lambda w: _swapped_and_back(w, 1), IN_ANOTHER_ORDER.format("op_17")),
+    "swapped, and cut elsewhere": (
+        lambda w: _swapped_and_back(w, 1),
+        IN_ANOTHER_ORDER.format("op_17"),
+    ),
     "columns side by side": (lambda w: _turned(w, (0, 1)), DOES_NOT_GIVE_BACK.format("op_6")),
     "shifted by other numbers": (lambda w: _shifted(w, 2), DOES_NOT_GIVE_BACK.format("joined")),
     "a distance twice": (lambda w: _at_equal_distances(w, 1), DOES_NOT_GIVE_BACK.format("joined")),
@@ -310,7 +351,9 @@ def test_look_alikes(look_alike: Spelling, reason: str | None) -> None:
     root = look_alike(writer)
     seen = recognise(writer.graph(root))
     assert seen.wrappers == ()
-    assert reason is None or {miss.layer: miss.reason for miss in seen.near_misses}[root[0]] == reason
+    assert (
+        reason is None or {miss.layer: miss.reason for miss in seen.near_misses}[root[0]] == reason
+    )
 
 
 @pytest.mark.parametrize("is_before", [False, True], ids=["behind", "before"])
@@ -341,7 +384,9 @@ def test_one_tower_that_is_read() -> None:
     parts = writer.dense(*writer.split())
     seen = recognise(writer.graph(writer.join(parts), parts[0]))
     assert seen.wrappers == ()
-    assert [miss.reason for miss in seen.near_misses] == ["dense, a part of a tower, is read by others too"]
+    assert [miss.reason for miss in seen.near_misses] == [
+        "dense, a part of a tower, is read by others too"
+    ]
 
 
 def test_a_slice_that_is_read() -> None:
@@ -351,7 +396,9 @@ def test_a_slice_that_is_read() -> None:
     first = writer.rows(None, half)
     joined = writer.join(writer.dense(first, writer.rows(half)))
     seen = recognise(writer.graph(joined, writer.call("nn.relu", first, name=None)))
-    assert [miss.reason for miss in seen.near_misses] == [f"{first[0]}, a slice, is read by others too"]
+    assert [miss.reason for miss in seen.near_misses] == [
+        f"{first[0]}, a slice, is read by others too"
+    ]
 
 
 def test_a_join_of_some_towers_that_is_read() -> None:
@@ -363,28 +410,42 @@ def test_a_join_of_some_towers_that_is_read() -> None:
     only_wrapper(recognise(writer.graph(joined)))
     seen = recognise(writer.graph(joined, writer.call("nn.relu", some, name=None)))
     assert seen.wrappers == ()
-    assert f"{some[0]}, a join of some towers, is read by others too" in [miss.reason for miss in seen.near_misses]
+    assert f"{some[0]}, a join of some towers, is read by others too" in [
+        miss.reason for miss in seen.near_misses
+    ]
 
 
-NORMALIZES = {f"{n}_initializer": "zeros" for n in ("gamma", "beta", "moving_mean", "moving_variance")}
+NORMALIZES = {
+    f"{n}_initializer": "zeros" for n in ("gamma", "beta", "moving_mean", "moving_variance")
+}
 GHOST = {**NORMALIZES, "gamma_regularizer": None, "beta_regularizer": None}
 
 
-@pytest.mark.parametrize(("class_name", "config"), [("Dropout", {"rate": 0.5}), ("BatchNormalization", GHOST)])
+@pytest.mark.parametrize(
+    ("class_name", "config"), [("Dropout", {"rate": 0.5}), ("BatchNormalization", GHOST)]
+)
 def test_parts_on_purpose(class_name: str, config: dict[str, Any]) -> None:
     """Towers that learn nothing row by row: statistics of parts of a batch are what is wanted."""
     writer = Writer()
-    seen = recognise(writer.graph(writer.join(writer.layer(class_name, "norm", config, writer.split()))))
+    seen = recognise(
+        writer.graph(writer.join(writer.layer(class_name, "norm", config, writer.split())))
+    )
     assert seen.wrappers == ()
     (miss,) = seen.near_misses
-    assert miss.reason == "the towers that end in norm hold no weights but those of normalizations, if any"
+    assert (
+        miss.reason
+        == "the towers that end in norm hold no weights but those of normalizations, if any"
+    )
 
 
 def test_copies_of_what_has_no_weights() -> None:
     """Every tower may have an operation and a Keras layer of its own, equal but for the name."""
     writer = Writer()
     parts = [writer.call("nn.relu", part, name=None) for part in writer.dense(*writer.split())]
-    parts = [writer.layer("Dropout", f"drop_{i}", {"rate": 0.5}, [part])[0] for i, part in enumerate(parts)]
+    parts = [
+        writer.layer("Dropout", f"drop_{i}", {"rate": 0.5}, [part])[0]
+        for i, part in enumerate(parts)
+    ]
     found = only_wrapper(recognise(writer.graph(writer.join(parts))))
     assert {at.layer for at in found.first} == {"dense", "op_3", "drop_0"}
 
@@ -402,7 +463,9 @@ def _sum(w: Writer, losses: list[Tensor]) -> Tensor:
 
 
 @pytest.mark.parametrize(("averaged", "outputs"), [(_mean, 2), (_sum_divided, 2), (_sum, 0)])
-def test_losses_are_averaged(averaged: Callable[[Writer, list[Tensor]], Tensor], outputs: int) -> None:
+def test_losses_are_averaged(
+    averaged: Callable[[Writer, list[Tensor]], Tensor], outputs: int
+) -> None:
     """A mean of numbers beside the rows is an output of the towers; a sum is none, and reads them."""
     writer = Writer()
     rows = writer.dense(*writer.split())
@@ -424,7 +487,9 @@ def test_means_of_rows_are_no_losses() -> None:
 def test_towers_that_are_built_for_their_share(rows: int, wrappers: int) -> None:
     """What reshapes to the rows of one tower takes no whole batch."""
     writer = Writer(rows=8)
-    parts = [writer.call("reshape", part, shape=[rows, UNITS]) for part in writer.dense(*writer.split())]
+    parts = [
+        writer.call("reshape", part, shape=[rows, UNITS]) for part in writer.dense(*writer.split())
+    ]
     seen = recognise(writer.graph(writer.join(writer.dense(*parts, name="scores"))))
     assert len(seen.wrappers) == wrappers
     reason = "op_3 is built for the number of rows of one tower, and takes no other"
@@ -461,10 +526,16 @@ def turned_round(w: Writer) -> Tensor:
 
 @pytest.mark.parametrize("before", [shaped, standardized, centered, masked, rolled, turned_round])
 @pytest.mark.parametrize("by_split", [True, False])
-def test_what_is_computed_before_the_cut_has_rows(before: Callable[[Writer], Tensor], by_split: bool) -> None:
+def test_what_is_computed_before_the_cut_has_rows(
+    before: Callable[[Writer], Tensor], by_split: bool
+) -> None:
     w = Writer()
     source = before(w)
     half = w.bound(1, 2)
-    parts = w.split(of=source) if by_split else [w.rows(stop=half, of=source), w.rows(start=half, of=source)]
+    parts = (
+        w.split(of=source)
+        if by_split
+        else [w.rows(stop=half, of=source), w.rows(start=half, of=source)]
+    )
     found = only_wrapper(recognise(w.graph(w.join(w.dense(*parts)))))
     assert [ref.layer for ref in found.sources] == [source[0]]

@@ -35,4 +35,6 @@ def test_the_first_call_that_is_read_by_others() -> None:
     split, towers = CallId("op_1", 0), {CallId("dense", 0), CallId("dense", 1)}
     assert tensors.read_by_others([split], towers) == split
     assert tensors.read_by_others([split], {*towers, CallId("other", 0)}) is None
-    assert tensors.read_by_others([split, CallId("dense", 0)], {CallId("other", 0)}) == CallId("dense", 0)
+    assert tensors.read_by_others([split, CallId("dense", 0)], {CallId("other", 0)}) == CallId(
+        "dense", 0
+    )

@@ -65,8 +65,13 @@ def two_inputs(other: str, **shape: Any) -> Any:
     """Towers that add the parts of two inputs; the second is cut otherwise."""
     w = Writer()
     x, y = (w.op("Placeholder", shape=(-1, 3)) for _ in range(2))
-    ends = [w.op("AddV2", a, b, **shape) for a, b in zip(cut(w, "split", x, 2), cut(w, other, y, 2), strict=True)]
-    return find([w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0), shape=(-1, 3))])], {}).wrapper
+    ends = [
+        w.op("AddV2", a, b, **shape)
+        for a, b in zip(cut(w, "split", x, 2), cut(w, other, y, 2), strict=True)
+    ]
+    return find(
+        [w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0), shape=(-1, 3))])], {}
+    ).wrapper
 
 
 def test_the_inputs_are_cut_alike() -> None:
@@ -97,7 +102,10 @@ def beside_rows(other: str) -> Any:
     w = Writer()
     x, y = (w.op("Placeholder", shape=(-1, 3)) for _ in range(2))
     ends = [w.op("MatMul", part, w.variable(0)) for part in cut(w, "split", x, 2)]
-    losses = [loss(w, w.op("Sub", a, b, shape=(-1, 3))) for a, b in zip(ends, cut(w, other, y, 2), strict=True)]
+    losses = [
+        loss(w, w.op("Sub", a, b, shape=(-1, 3)))
+        for a, b in zip(ends, cut(w, other, y, 2), strict=True)
+    ]
     rows = joined(w, Case(STEPS, 1, 2, "split", None), ends, 0)
     return find([w.graph([rows, MEANS["divided"](w, losses)])], {}).wrapper
 
@@ -113,14 +121,19 @@ def test_a_mean_beside_rows_is_of_the_same_towers() -> None:
 @pytest.mark.parametrize(("rows", "share"), [(8, 4), (-1, None)])
 def test_a_fixed_batch_has_a_share(rows: int, share: int | None) -> None:
     w = Writer()
-    ends = [w.op("MatMul", part, w.variable(0)) for part in cut(w, "split", w.op("Placeholder", shape=(rows, 3)), 2)]
+    ends = [
+        w.op("MatMul", part, w.variable(0))
+        for part in cut(w, "split", w.op("Placeholder", shape=(rows, 3)), 2)
+    ]
     found = find([w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0))])], {}).wrapper
     assert found is not None
     assert found.share == share
 
 
 @pytest.mark.parametrize(("rows", "is_wrapper"), [(8, True), (12, False)])
-def test_bounds_that_are_numbers_must_reach_the_end_of_a_fixed_batch(rows: int, is_wrapper: bool) -> None:
+def test_bounds_that_are_numbers_must_reach_the_end_of_a_fixed_batch(
+    rows: int, is_wrapper: bool
+) -> None:
     w = Writer()
     x = w.op("Placeholder", shape=(rows, 3))
     number = {n: w.op("Const", value=[n]) for n in (0, 1, 4, 8)}

@@ -67,7 +67,9 @@ def test_one_signature_that_serves_the_merge_alone_is_enough() -> None:
     [((3, 4), 12), ((), 1), ((-1, 4), None), (None, None)],
     ids=["known", "scalar", "open", "untold"],
 )
-def test_parameters_are_those_of_one_tower(shape: tuple[int, ...] | None, count: int | None) -> None:
+def test_parameters_are_those_of_one_tower(
+    shape: tuple[int, ...] | None, count: int | None
+) -> None:
     w = Writer()
     variable = w.op("VarHandleOp", shape=None)
     handle = w.ops[variable.partition(":")[0]]
@@ -82,10 +84,18 @@ def test_parameters_are_those_of_one_tower(shape: tuple[int, ...] | None, count:
 
 @pytest.mark.parametrize(
     ("shapes", "only_normalizes"),
-    [([(3,), (3,)], True), ([(3,), (3, 3)], False), ([(3,), ()], False), ([(3,), None], False), ([], False)],
+    [
+        ([(3,), (3,)], True),
+        ([(3,), (3, 3)], False),
+        ([(3,), ()], False),
+        ([(3,), None], False),
+        ([], False),
+    ],
     ids=["vectors", "a matrix", "a number", "untold", "no weights"],
 )
-def test_towers_that_only_scale_and_shift_are_none(shapes: list[tuple[int, ...] | None], only_normalizes: bool) -> None:
+def test_towers_that_only_scale_and_shift_are_none(
+    shapes: list[tuple[int, ...] | None], only_normalizes: bool
+) -> None:
     w = Writer()
     x = w.op("Placeholder", shape=(-1, 3))
     variables = [w.op("VarHandleOp") for _ in shapes]
@@ -118,7 +128,9 @@ def test_what_is_objected_to_is_a_near_miss() -> None:
     ("rows", "first", "built"), [(8, 4, 4), (8, -1, None), (8, 3, None), (-1, 4, None)],
     ids=["its share", "open", "another number", "no fixed batch"],
 )  # fmt: skip
-def test_a_template_may_hold_its_share_of_the_batch_as_a_number(rows: int, first: int, built: int | None) -> None:
+def test_a_template_may_hold_its_share_of_the_batch_as_a_number(
+    rows: int, first: int, built: int | None
+) -> None:
     def reshaped(w: Writer, x: str) -> str:
         return w.op("Reshape", x, w.op("Const", value=[first, 3]), shape=(first, 3))
 
@@ -178,12 +190,16 @@ def loop_kernel(w: Writer, x: str) -> str:
 
 
 @pytest.mark.parametrize("inside", [size_of_batch, zeros, loop_state])
-def test_a_template_may_be_built_for_the_rows_of_its_slice(inside: Callable[[Writer, str], str]) -> None:
+def test_a_template_may_be_built_for_the_rows_of_its_slice(
+    inside: Callable[[Writer, str], str],
+) -> None:
     graph, towers, _ = graph_of(rows=8, inside=inside)
     assert built_for(graph, {}, towers) == 4
 
 
 @pytest.mark.parametrize("inside", [size_of_row, ones, zeros_of_no_rows, loop_kernel])
-def test_what_is_as_long_as_a_slice_need_not_be_its_rows(inside: Callable[[Writer, str], str]) -> None:
+def test_what_is_as_long_as_a_slice_need_not_be_its_rows(
+    inside: Callable[[Writer, str], str],
+) -> None:
     graph, towers, _ = graph_of(rows=8, inside=inside)
     assert built_for(graph, {}, towers) is None

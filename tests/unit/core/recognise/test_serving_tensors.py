@@ -77,11 +77,21 @@ def test_no_value_grows_out_of_bounds(build: Callable[[Writer], str]) -> None:
         (lambda w: w.op("Range", number(w, 1), number(w, 9), number(w, 3)), [1, 4, 7]),
         (lambda w: w.op("Fill", w.op("Pack", number(w, 2)), number(w, 5)), [5, 5]),
         (lambda w: w.op("Sum", number(w, 3, 4), number(w, 0), keep_dims=False), 7),
-        (lambda w: w.op("Mean", w.op("Pack", number(w, 3, 5), number(w, 5, 9), axis=0), number(w, 0)), [4, 7]),
+        (
+            lambda w: w.op(
+                "Mean", w.op("Pack", number(w, 3, 5), number(w, 5, 9), axis=0), number(w, 0)
+            ),
+            [4, 7],
+        ),
         (lambda w: w.op("Shape", w.op("Placeholder", shape=(-1, 3))), [10, 3]),
         (lambda w: w.op("ShapeN", w.op("Placeholder", shape=(-1, 3)), number(w, 1, 2)), [10, 3]),
         (lambda w: w.op("Div", number(w, -7), number(w, 2)), -3),
-        (lambda w: w.op("Squeeze", w.op("ExpandDims", number(w, 4, 5), number(w, 0)), squeeze_dims=(0,)), [4, 5]),
+        (
+            lambda w: w.op(
+                "Squeeze", w.op("ExpandDims", number(w, 4, 5), number(w, 0)), squeeze_dims=(0,)
+            ),
+            [4, 5],
+        ),
         (lambda w: w.op("Cast", w.op("Const", value=2.5), DstT=3), 2),
     ],
 )
@@ -102,7 +112,9 @@ def test_slices_of_an_absurd_batch() -> None:
 # ---- what is joined ----
 
 
-def order(make: Callable[[Writer, list[str]], str], rows: Sequence[Sequence[int]]) -> list[int] | None:
+def order(
+    make: Callable[[Writer, list[str]], str], rows: Sequence[Sequence[int]]
+) -> list[int] | None:
     """The order of the rows of what is made; None where nothing is put together, or not rows."""
     w = Writer()
     x = w.op("Placeholder", shape=(-1, 3))
@@ -123,7 +135,9 @@ def concat(axis: int) -> Callable[[Writer, list[str]], str]:
 
 
 def stacked(axis: int, *shape: int) -> Callable[[Writer, list[str]], str]:
-    return lambda w, xs: w.op("Reshape", w.op("Pack", *xs, axis=axis), w.op("Const", value=list(shape)))
+    return lambda w, xs: w.op(
+        "Reshape", w.op("Pack", *xs, axis=axis), w.op("Const", value=list(shape))
+    )
 
 
 def dealt(w: Writer, xs: list[str]) -> str:
@@ -149,7 +163,9 @@ def dealt(w: Writer, xs: list[str]) -> str:
          "interleaved wrongly", "of unlike size", "dealt back", "a sum", "a product"],
 )  # fmt: skip
 def test_the_order_of_the_rows(
-    make: Callable[[Writer, list[str]], str], rows: Sequence[Sequence[int]], result: list[int] | None
+    make: Callable[[Writer, list[str]], str],
+    rows: Sequence[Sequence[int]],
+    result: list[int] | None,
 ) -> None:
     assert order(make, rows) == result
 
@@ -157,8 +173,14 @@ def test_the_order_of_the_rows(
 # ---- whether two are one computation ----
 
 
-def dense(w: Writer, x: str, *, kind: str = "Relu", variable: int = 0, scale: float = 0.5, **attrs: Any) -> str:
-    return w.op("Mul", w.op(kind, w.op("MatMul", x, w.variable(variable)), **attrs), w.op("Const", value=scale))
+def dense(
+    w: Writer, x: str, *, kind: str = "Relu", variable: int = 0, scale: float = 0.5, **attrs: Any
+) -> str:
+    return w.op(
+        "Mul",
+        w.op(kind, w.op("MatMul", x, w.variable(variable)), **attrs),
+        w.op("Const", value=scale),
+    )
 
 
 def walked(make: Callable[[Writer, list[str]], tuple[str, str]]) -> Copies | None:
@@ -168,7 +190,9 @@ def walked(make: Callable[[Writer, list[str]], tuple[str, str]]) -> Copies | Non
     tensors, (first, second, *parts) = tensors_of(w, *make(w, halves), *halves)
     source = tensors.reads(parts[0].call)[1]
     try:
-        return walk_back(tensors, (first, second), lambda column: source if column == (*parts,) else None)
+        return walk_back(
+            tensors, (first, second), lambda column: source if column == (*parts,) else None
+        )
     except Unlike:
         return None
 
@@ -189,14 +213,25 @@ def test_towers_are_one_computation_on_other_rows() -> None:
         lambda w, x: dense(w, x, alpha=0.5),
         lambda w, x: w.op("Relu", dense(w, x)),
     ],
-    ids=["another operation", "another variable", "another constant", "another attribute", "one more operation"],
+    ids=[
+        "another operation",
+        "another variable",
+        "another constant",
+        "another attribute",
+        "one more operation",
+    ],
 )
 def test_one_difference_is_enough(other: Callable[[Writer, str], str]) -> None:
     assert walked(lambda w, parts: (dense(w, parts[0]), other(w, parts[1]))) is None
 
 
 def test_notes_and_seeds_are_no_difference() -> None:
-    assert walked(lambda w, p: (dense(w, p[0], seed=1, _class="a"), dense(w, p[1], seed=2, _class="b"))) is not None
+    assert (
+        walked(
+            lambda w, p: (dense(w, p[0], seed=1, _class="a"), dense(w, p[1], seed=2, _class="b"))
+        )
+        is not None
+    )
 
 
 def test_variables_are_two_however_alike() -> None:
@@ -239,7 +274,9 @@ def test_bodies_of_loops_are_compared(kind: str, same: bool) -> None:
         Op("p", "While", ("x:0",), attrs={"body": Function("f")}),
         Op("q", "While", ("x:0",), attrs={"body": Function("g")}),
     ]
-    root = OpGraph("", {op.name: op for op in [Op("x", "Placeholder", ()), *loops]}, (), ("p:0", "q:0"))
+    root = OpGraph(
+        "", {op.name: op for op in [Op("x", "Placeholder", ()), *loops]}, (), ("p:0", "q:0")
+    )
     tensors = ServingTensors(GraphView(root, library), 2)
     assert (tensors.differ((tensors.outputs[0], tensors.outputs[1])) is None) is same
 
@@ -252,8 +289,12 @@ def test_constants_are_compared_by_bytes_and_dtype(pair: tuple[int, int], same: 
     assert (tensors.differ((refs[pair[0]], refs[2 + pair[1]])) is None) is same
 
 
-@pytest.mark.parametrize(("other", "same"), [((1.0, 2.0), True), ((1.0, 3.0), False), (None, False)])
-def test_constants_that_a_function_captures_are_compared_too(other: tuple[float, ...] | None, same: bool) -> None:
+@pytest.mark.parametrize(
+    ("other", "same"), [((1.0, 2.0), True), ((1.0, 3.0), False), (None, False)]
+)
+def test_constants_that_a_function_captures_are_compared_too(
+    other: tuple[float, ...] | None, same: bool
+) -> None:
     """Each tower may capture one of its own, handed in as an argument; of others nothing is known."""
     known = {"a": np.array((1.0, 2.0)), **({} if other is None else {"b": np.array(other)})}
     ops = {name: Op(name, "Mul", ("x", of)) for name, of in (("p", "a"), ("q", "b"))}
@@ -266,8 +307,14 @@ def test_constants_that_a_function_captures_are_compared_too(other: tuple[float,
 
 def test_a_template_that_is_called_is_seen_in_every_call() -> None:
     """The same operation in two chains of calls is two tensors; arguments are followed outward."""
-    ops = [Op("x", "Placeholder", (), shapes=((-1, 3),)), Op("y", "Placeholder", (), shapes=((-1, 3),))]
-    calls = [Op(n, "PartitionedCall", (r,), attrs={"f": Function("f")}) for n, r in (("p", "x:0"), ("q", "y:0"))]
+    ops = [
+        Op("x", "Placeholder", (), shapes=((-1, 3),)),
+        Op("y", "Placeholder", (), shapes=((-1, 3),)),
+    ]
+    calls = [
+        Op(n, "PartitionedCall", (r,), attrs={"f": Function("f")})
+        for n, r in (("p", "x:0"), ("q", "y:0"))
+    ]
     root = OpGraph("", {op.name: op for op in [*ops, *calls]}, (), ("p:0", "q:0"))
     tensors = ServingTensors(GraphView(root, {"f": body("f", "Relu")}), 2)
     one, other = tensors.outputs
@@ -291,7 +338,12 @@ def test_casts_of_one_tensor_to_one_type_are_one_tensor() -> None:
     """Mixed precision: every layer casts what it reads. Another type, and another tensor, are others."""
     w = Writer()
     x, y = w.op("Placeholder", shape=(-1, 3)), w.op("Placeholder", shape=(-1, 3))
-    casts = [w.op("Cast", x, DstT=19), w.op("Cast", x, DstT=19), w.op("Cast", x, DstT=14), w.op("Cast", y, DstT=19)]
+    casts = [
+        w.op("Cast", x, DstT=19),
+        w.op("Cast", x, DstT=19),
+        w.op("Cast", x, DstT=14),
+        w.op("Cast", y, DstT=19),
+    ]
     _, (half, again, bfloat16, other) = tensors_of(w, *casts)
     assert half == again
     assert len({half, bfloat16, other}) == 3

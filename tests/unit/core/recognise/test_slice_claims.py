@@ -20,7 +20,10 @@ K: Any = None
 def lambdas(*arguments: dict[str, Any]) -> list[Slice]:
     """Lambdas of one function by name, told by arguments."""
     return lane(
-        *(called("Lambda", name=f"s{i}", function=["f", None, None], arguments=a) for i, a in enumerate(arguments))
+        *(
+            called("Lambda", name=f"s{i}", function=["f", None, None], arguments=a)
+            for i, a in enumerate(arguments)
+        )
     )
 
 
@@ -44,7 +47,9 @@ def classes(*configs: dict[str, Any]) -> list[Slice]:
     ids=["from 0", "from 1", "two counts", "the wrong way round", "from 2", "no count", "of a class",
          "of a class, no count"],
 )  # fmt: skip
-def test_an_index_and_the_number_of_parts(slices: list[Slice], told: ClaimStatus, edges: tuple[float, ...]) -> None:
+def test_an_index_and_the_number_of_parts(
+    slices: list[Slice], told: ClaimStatus, edges: tuple[float, ...]
+) -> None:
     found = claim(slices)
     assert (found.status, found.edges) == (told, edges)
 
@@ -86,9 +91,13 @@ def test_claims_must_add_up(slices: list[Slice], rows: int | None) -> None:
 
 
 def test_two_forms_must_tell_one_cut() -> None:
-    both = lambdas({"i": 0, "parts": 2, "lo": 0.0, "hi": 0.6}, {"i": 1, "parts": 2, "lo": 0.6, "hi": 1.0})
+    both = lambdas(
+        {"i": 0, "parts": 2, "lo": 0.0, "hi": 0.6}, {"i": 1, "parts": 2, "lo": 0.6, "hi": 1.0}
+    )
     assert claim(both).status is ClaimStatus.OTHERWISE
-    same = lambdas({"i": 0, "parts": 2, "lo": 0.0, "hi": 0.5}, {"i": 1, "parts": 2, "lo": 0.5, "hi": 1.0})
+    same = lambdas(
+        {"i": 0, "parts": 2, "lo": 0.0, "hi": 0.5}, {"i": 1, "parts": 2, "lo": 0.5, "hi": 1.0}
+    )
     assert claim(same).status is ClaimStatus.ROWS
 
 
@@ -104,8 +113,14 @@ def test_a_number_that_varies_in_another_way_is_no_order_of_parts() -> None:
 @pytest.mark.parametrize("key", ["axis", "dim", "axes"])
 def test_a_slice_of_another_axis_is_none(key: str, axis: int) -> None:
     found = claim(lambdas({"i": 0, "parts": 2, key: axis}, {"i": 1, "parts": 2, key: axis}))
-    assert (found.status, found.sentence) == (ClaimStatus.OTHERWISE, f"s0 cuts axis {axis}, which is not the batch")
-    assert claim(lambdas({"i": 0, "parts": 2, key: 0}, {"i": 1, "parts": 2, key: 0})).status is ClaimStatus.ROWS
+    assert (found.status, found.sentence) == (
+        ClaimStatus.OTHERWISE,
+        f"s0 cuts axis {axis}, which is not the batch",
+    )
+    assert (
+        claim(lambdas({"i": 0, "parts": 2, key: 0}, {"i": 1, "parts": 2, key: 0})).status
+        is ClaimStatus.ROWS
+    )
 
 
 class TestClosures:
@@ -119,7 +134,9 @@ class TestClosures:
     def test_in_order(self) -> None:
         assert claim(self.cells([0, 2], [1, 2])).status is ClaimStatus.ROWS
 
-    @pytest.mark.parametrize("cells", [[1, 2], [1], [2, 4]], ids=["index and count", "index alone", "bounds"])
+    @pytest.mark.parametrize(
+        "cells", [[1, 2], [1], [2, 4]], ids=["index and count", "index alone", "bounds"]
+    )
     def test_the_last_part_s_in_every_slice(self, cells: list[int]) -> None:
         assert claim(self.cells(cells, cells)).status is ClaimStatus.LATE
 
@@ -139,7 +156,9 @@ class TestOpaque:
         assert found.sentence.endswith(f"if it cuts, say so with --slice-layer {name}")
 
     def test_a_layer_of_keras_s_own_is_no_slice(self) -> None:
-        slices = lane(*(called("Dropout", name=f"s{i}", trainable=True, rate=0.5) for i in range(2)))
+        slices = lane(
+            *(called("Dropout", name=f"s{i}", trainable=True, rate=0.5) for i in range(2))
+        )
         assert claim(slices).status is ClaimStatus.OTHERWISE
 
     def test_a_function_by_name_alone(self) -> None:
@@ -158,7 +177,9 @@ class TestOpaque:
             ({"angle": 0.0}, {"angle": 1.0}),
         ],
     )
-    def test_a_function_by_name_whose_arguments_tell_no_rows(self, first: dict[str, Any], second: Any) -> None:
+    def test_a_function_by_name_whose_arguments_tell_no_rows(
+        self, first: dict[str, Any], second: Any
+    ) -> None:
         found = claim(lambdas(first, second))
         assert found.status is ClaimStatus.OPAQUE
         assert found.sentence is not None
@@ -175,14 +196,19 @@ class TestOpaque:
 
         for source, first in ((half, {"second": False}), (half, {"second": 0}), (of_two, {"k": 1})):
             ((key, value),) = first.items()
-            both = lane(code_lambda(source, **first), code_lambda(source, **{key: type(value)(value + 1)}))
+            both = lane(
+                code_lambda(source, **first), code_lambda(source, **{key: type(value)(value + 1)})
+            )
             assert claim(both).status is ClaimStatus.PARTLY
 
     def test_a_class_that_is_told_numbers_that_nothing_explains(self) -> None:
         assert claim(classes({"a": 5}, {"a": 9})).status is ClaimStatus.OPAQUE
 
     def test_a_class_that_is_told_the_same_for_all(self) -> None:
-        assert claim(classes({"i": 0, "parts": 2}, {"i": 0, "parts": 2})).status is ClaimStatus.OTHERWISE
+        assert (
+            claim(classes({"i": 0, "parts": 2}, {"i": 0, "parts": 2})).status
+            is ClaimStatus.OTHERWISE
+        )
 
 
 class TestOneLayerForAllTowers:
@@ -203,7 +229,14 @@ class TestOneLayerForAllTowers:
             (split(0, 1), ClaimStatus.OPAQUE),
             (split(0, 1, kind="Lambda", function="f"), ClaimStatus.PARTLY),
         ],
-        ids=["two of two", "the wrong way round", "two of three", "another axis", "told nothing", "a function"],
+        ids=[
+            "two of two",
+            "the wrong way round",
+            "two of three",
+            "another axis",
+            "told nothing",
+            "a function",
+        ],
     )
     def test_the_parts_in_use_are_all(self, slices: list[Slice], told: ClaimStatus) -> None:
         assert claim(slices).status is told
@@ -230,9 +263,14 @@ def test_the_inputs_are_cut_alike() -> None:
         ({"trainable": True}, False, True),
     ],
 )
-def test_what_one_tower_alone_is_told(config: dict[str, Any], one_of_one: bool, nothing: bool) -> None:
+def test_what_one_tower_alone_is_told(
+    config: dict[str, Any], one_of_one: bool, nothing: bool
+) -> None:
     layer, _ = called("Rows", **config)
-    assert (slice_claims.is_part_one_of_one(layer), slice_claims.says_nothing(layer)) == (one_of_one, nothing)
+    assert (slice_claims.is_part_one_of_one(layer), slice_claims.says_nothing(layer)) == (
+        one_of_one,
+        nothing,
+    )
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -253,13 +291,22 @@ def test_numbers_in_defaults_are_called_as_the_code_calls_them(first: int) -> No
 
 def test_code_without_a_call_can_but_deal_rows_out() -> None:
     """Bounds in such code are numbers of rows; an index is where each k-th row begins."""
-    dealt = lane(*(code_lambda(lambda x, i=0, parts=2: x[i::parts], i=i, parts=2) for i in range(2)))
+    dealt = lane(
+        *(code_lambda(lambda x, i=0, parts=2: x[i::parts], i=i, parts=2) for i in range(2))
+    )
     assert claim(dealt).status is ClaimStatus.DEALT
-    measured = lane(*(code_lambda(lambda x, i=0, parts=2: K.shape(x)[i] // parts, i=i, parts=2) for i in range(2)))
+    measured = lane(
+        *(
+            code_lambda(lambda x, i=0, parts=2: K.shape(x)[i] // parts, i=i, parts=2)
+            for i in range(2)
+        )
+    )
     assert claim(measured).status is ClaimStatus.ROWS
 
 
 def test_constants_of_a_call_count_and_its_tensors_do_not() -> None:
     layers = [op_function("f", i=i, parts=2) for i in range(2)]
-    as_classes = lane(*((called("Rows", name=f"s{i}")[0], call) for i, (_, call) in enumerate(layers)))
+    as_classes = lane(
+        *((called("Rows", name=f"s{i}")[0], call) for i, (_, call) in enumerate(layers))
+    )
     assert claim(as_classes).status is ClaimStatus.ROWS

@@ -17,11 +17,18 @@ helper: Any = None
 
 
 def by_name(*arguments: dict[str, Any]) -> list[Slice]:
-    return lane(*(called("Lambda", name=f"s{k}", function="f", arguments=each) for k, each in enumerate(arguments)))
+    return lane(
+        *(
+            called("Lambda", name=f"s{k}", function="f", arguments=each)
+            for k, each in enumerate(arguments)
+        )
+    )
 
 
 def of_a_class(*configs: dict[str, Any]) -> list[Slice]:
-    return lane(*(called("Rows", name=f"s{k}", trainable=True, **each) for k, each in enumerate(configs)))
+    return lane(
+        *(called("Rows", name=f"s{k}", trainable=True, **each) for k, each in enumerate(configs))
+    )
 
 
 def with_code(source: Any, *arguments: dict[str, Any]) -> list[Slice]:
@@ -58,15 +65,27 @@ PARTS = ({"i": 0, "parts": 2}, {"i": 1, "parts": 2})
         ({"i": 0, "parts": 2}, {"i": 1, "parts": 2, "more": 2}, "more"),
     ],
 )
-def test_other_names_are_no_claim(slices: Any, first: dict[str, int], second: dict[str, int], odd: str) -> None:
+def test_other_names_are_no_claim(
+    slices: Any, first: dict[str, int], second: dict[str, int], odd: str
+) -> None:
     found = claim(slices(first, second))
-    assert (found.status, found.sentence) == (ClaimStatus.OTHERWISE, f"only some of the slices are told {odd}")
+    assert (found.status, found.sentence) == (
+        ClaimStatus.OTHERWISE,
+        f"only some of the slices are told {odd}",
+    )
 
 
 def test_code_cannot_have_run_with_an_argument_that_it_does_not_take() -> None:
-    found = claim(with_code(halves, {"i": 0, "parts": 2, "reverse": 0}, {"i": 1, "parts": 2, "reverse": 0}))
-    assert (found.status, found.sentence) == (ClaimStatus.OTHERWISE, "the code of l takes no argument reverse")
-    assert objection_to_names(with_code(with_any, *({**each, "reverse": 0} for each in PARTS))) is None
+    found = claim(
+        with_code(halves, {"i": 0, "parts": 2, "reverse": 0}, {"i": 1, "parts": 2, "reverse": 0})
+    )
+    assert (found.status, found.sentence) == (
+        ClaimStatus.OTHERWISE,
+        "the code of l takes no argument reverse",
+    )
+    assert (
+        objection_to_names(with_code(with_any, *({**each, "reverse": 0} for each in PARTS))) is None
+    )
     assert claim(with_code(halves, *PARTS)).status is ClaimStatus.ROWS
 
 
@@ -86,10 +105,15 @@ def test_code_may_have_defaults_for_what_some_slices_are_not_told() -> None:
     ],
 )
 @pytest.mark.parametrize("slices", [by_name, of_a_class])
-def test_texts_and_truth_values_that_differ(slices: Any, first: Any, second: Any, said: str) -> None:
+def test_texts_and_truth_values_that_differ(
+    slices: Any, first: Any, second: Any, said: str
+) -> None:
     both = slices({**PARTS[0], **first}, {**PARTS[1], **second})
     found = checked(claim(both), both)
-    assert (found.status, found.sentence) == (ClaimStatus.OTHERWISE, f"{said}, which is no order of parts")
+    assert (found.status, found.sentence) == (
+        ClaimStatus.OTHERWISE,
+        f"{said}, which is no order of parts",
+    )
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,18 @@ class Answer(Candidate):
     """A candidate that one layer joins, with the reasons why its towers, or its rows, are none."""
 
     def __init__(
-        self, layer: str, unlike: str | None = None, reason: str | None = None, *, near: bool = True, of: str = ""
+        self,
+        layer: str,
+        unlike: str | None = None,
+        reason: str | None = None,
+        *,
+        near: bool = True,
+        of: str = "",
     ) -> None:
         root = Ref(layer, 0, 0)
-        self.joins: Sequence[Joined] = (Joined(root, (), frozenset({root.call, CallId(of or layer, 0)})),)
+        self.joins: Sequence[Joined] = (
+            Joined(root, (), frozenset({root.call, CallId(of or layer, 0)})),
+        )
         self.unlike, self.reason, self.near = unlike, reason, near
         self.asked = 0
 
@@ -100,6 +108,8 @@ def test_towers_that_mix_their_rows() -> None:
     ends = [writer.call("math.cumsum", part, axis=0) for part in writer.dense(*writer.split())]
     tensors = LayerTensors(writer.graph(writer.join(ends)))
     parts = {tuple(Ref("op_1", 0, part) for part in (0, 1)): Ref("x", 0, 0)}
-    joined = Joined(Ref("joined", 0, 0), tuple(Ref(*end) for end in ends), frozenset({CallId("joined", 0)}))
+    joined = Joined(
+        Ref("joined", 0, 0), tuple(Ref(*end) for end in ends), frozenset({CallId("joined", 0)})
+    )
     with pytest.raises(MixesRows, match=r"works along the batch$"):
         with_rows_kept(tensors, TowerSet(Copies(parts), (joined,), frozenset(), ()))

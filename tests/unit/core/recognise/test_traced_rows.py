@@ -76,14 +76,19 @@ def dealt(parts: int) -> list[tuple[int, ...]]:
         ("WITH_LOOP", "i", {"parts": 3}, in_order(3)),
     ],
 )
-def test_rows(python: str, source: str, index: str, others: dict[str, Json], expected: list[tuple[int, ...]]) -> None:
+def test_rows(
+    python: str, source: str, index: str, others: dict[str, Json], expected: list[tuple[int, ...]]
+) -> None:
     results = [followed(python, source, **{index: i}, **others) for i in range(len(expected))]
     assert results == [CodeRows(rows) for rows in expected]
 
 
 @pytest.mark.parametrize("python", PYTHONS)
 def test_bounds_as_shares_of_the_batch(python: str) -> None:
-    parts = [followed(python, "SHARE", start=start, stop=stop) for start, stop in ((0.0, 0.75), (0.75, 1.0))]
+    parts = [
+        followed(python, "SHARE", start=start, stop=stop)
+        for start, stop in ((0.0, 0.75), (0.75, 1.0))
+    ]
     assert parts == [CodeRows(tuple(range(9))), CodeRows((9, 10, 11))]
 
 
@@ -178,7 +183,9 @@ def in_loops(python: str, source: str, *parts: Array, **arguments: Json) -> obje
 @pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("name", loops.SOURCES.JOINS)
 def test_joins_with_loops(python: str, name: str) -> None:
-    joined = in_loops(python, loops.SOURCES.JOINS[name], *(numbered(first, 2) for first in (0, 2, 4)))
+    joined = in_loops(
+        python, loops.SOURCES.JOINS[name], *(numbered(first, 2) for first in (0, 2, 4))
+    )
     assert joined == JOINED[name]
 
 
@@ -190,7 +197,10 @@ def test_joins_with_loops(python: str, name: str) -> None:
         ("searched", [(part, "") for part in in_order(3)]),
         ("summed", [(part, "") for part in in_order(3)]),
         ("inner function", [(part, "") for part in in_order(3)]),
-        ("all but one", [(tuple(row for row in range(ROWS) if row not in part), "") for part in in_order(3)]),
+        (
+            "all but one",
+            [(tuple(row for row in range(ROWS) if row not in part), "") for part in in_order(3)],
+        ),
         ("scaled", [(in_order(3)[0], ""), *[((), "computes with the values (`*`)")] * 2]),
         ("from the end", [(part, "") for part in in_order(3)[::-1]]),
         ("as somebody says", [None] * 3),
@@ -231,7 +241,9 @@ def test_a_loop_that_never_ends_gives_no_answer() -> None:
 def of_source(*lines: str, shape: Shape | None = None) -> CodeRows | None:
     """What a function of these lines, compiled here, gives of a batch of twelve."""
     source = "\n ".join(["def f(x):", *lines])
-    code = next(each for each in compile(source, "f", "exec").co_consts if isinstance(each, CodeType))
+    code = next(
+        each for each in compile(source, "f", "exec").co_consts if isinstance(each, CodeType)
+    )
     function = [base64.b64encode(marshal.dumps(code)).decode(), None, None]
     return rows_in(function, shape=shape)
 
@@ -359,9 +371,14 @@ def test_rows_of_unknown_size(line: str, expected: CodeRows | None) -> None:
 
 def test_several_results() -> None:
     source = "def f(x):\n return tf.split(x, 2), x"
-    code = next(each for each in compile(source, "f", "exec").co_consts if isinstance(each, CodeType))
+    code = next(
+        each for each in compile(source, "f", "exec").co_consts if isinstance(each, CodeType)
+    )
     function = [base64.b64encode(marshal.dumps(code)).decode(), None, None]
-    assert rows_of_code(function, {}, [numbered(0, 4)], None, RANKS) == (None, CodeRows((0, 1, 2, 3)))
+    assert rows_of_code(function, {}, [numbered(0, 4)], None, RANKS) == (
+        None,
+        CodeRows((0, 1, 2, 3)),
+    )
 
 
 def test_large_images_take_the_memory_of_their_axes() -> None:

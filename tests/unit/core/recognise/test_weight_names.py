@@ -19,7 +19,10 @@ HEAD = Group("h", tensors("h/kernel:0"))
 def groups(before: str, after: str, *head: Group, weights: object = WEIGHTS) -> list[Group]:
     """Layers without weights, the template, and layers without weights again."""
     assert isinstance(weights, tuple)
-    named = [Group(name, ()) for name in before.split()], [Group(name, ()) for name in after.split()]
+    named = (
+        [Group(name, ()) for name in before.split()],
+        [Group(name, ()) for name in after.split()],
+    )
     return [*named[0], Group("model_1", weights), *named[1], *head]
 
 
@@ -49,7 +52,12 @@ def test_inputs_slices_template_merges(
 ) -> None:
     found = weight_names.find(groups(before, after))
     assert found is not None
-    assert (found.template, found.inputs, found.towers, found.merge) == ("model_1", inputs, towers, merge)
+    assert (found.template, found.inputs, found.towers, found.merge) == (
+        "model_1",
+        inputs,
+        towers,
+        merge,
+    )
     assert found.tensors == WEIGHTS
     assert found.head == ()
 
@@ -76,7 +84,9 @@ def test_inputs_slices_template_merges(
          "a comparison", "one witness", "a head, two witnesses", "no weights", "crops or frames",
          "frames of two videos under a head"],
 )  # fmt: skip
-def test_the_nearest_that_are_none(before: str, after: str, head: tuple[Group, ...], weights: object) -> None:
+def test_the_nearest_that_are_none(
+    before: str, after: str, head: tuple[Group, ...], weights: object
+) -> None:
     assert weight_names.find(groups(before, after, *head, weights=weights)) is None
 
 
@@ -84,7 +94,11 @@ def test_under_a_head_all_names_must_tell() -> None:
     found = weight_names.find(groups("input_1 lambda_1 lambda_2", "concatenate_1", HEAD))
     assert found is not None
     assert found.head == (HEAD,)
-    assert [group.name for group in weight_names.groups_of(found, is_standalone=True)] == ["a", "b", "h"]
+    assert [group.name for group in weight_names.groups_of(found, is_standalone=True)] == [
+        "a",
+        "b",
+        "h",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +106,9 @@ def test_under_a_head_all_names_must_tell() -> None:
     [("concatenate_1", True), ("merge_2", True), ("frames", True), ("my_concat", True),
      ("b", False), ("b_1", False), ("a b", False)],
 )  # fmt: skip
-def test_a_merge_called_after_no_layer_of_the_template_needs_the_architecture(merge: str, is_own: bool) -> None:
+def test_a_merge_called_after_no_layer_of_the_template_needs_the_architecture(
+    merge: str, is_own: bool
+) -> None:
     found = weight_names.find(groups("input_1 lambda_1 lambda_2", merge))
     assert found is not None
     assert found.has_own_merge_names is is_own
@@ -101,7 +117,10 @@ def test_a_merge_called_after_no_layer_of_the_template_needs_the_architecture(me
 def test_weights_go_to_the_layers_in_their_names() -> None:
     found = weight_names.find(groups("input_1 lambda_1 lambda_2", "b"))
     assert found is not None
-    assert weight_names.groups_of(found, is_standalone=True) == (Group("a", WEIGHTS[:2]), Group("b", WEIGHTS[2:]))
+    assert weight_names.groups_of(found, is_standalone=True) == (
+        Group("a", WEIGHTS[:2]),
+        Group("b", WEIGHTS[2:]),
+    )
 
 
 def test_the_number_of_a_clone_goes_where_a_merge_shows_the_name() -> None:
@@ -124,12 +143,19 @@ class TestBidirectionalOfKeras1:
 
     @staticmethod
     def names(*weights: tuple[Tensor, ...]) -> list[tuple[str, int]]:
-        found = weight_names.find(groups("x s_1 s_2", "merge_1", weights=tuple(chain(*weights, tensors("dense_1_W")))))
+        found = weight_names.find(
+            groups("x s_1 s_2", "merge_1", weights=tuple(chain(*weights, tensors("dense_1_W"))))
+        )
         assert found is not None
-        return [(group.name, len(group.tensors)) for group in weight_names.groups_of(found, is_standalone=True)]
+        return [
+            (group.name, len(group.tensors))
+            for group in weight_names.groups_of(found, is_standalone=True)
+        ]
 
     def test_one_layer_each_in_its_place(self) -> None:
-        assert self.names(tensors("embedding_1_W"), bidirectional("gru_1"), bidirectional("lstm_7")) == [
+        assert self.names(
+            tensors("embedding_1_W"), bidirectional("gru_1"), bidirectional("lstm_7")
+        ) == [
             ("embedding_1", 1),
             ("bidirectional_1", 2),
             ("bidirectional_2", 2),
@@ -141,11 +167,16 @@ class TestBidirectionalOfKeras1:
         assert names == ["forward_gru_1", "backward_gru_1", "dense_1"]
 
     def test_scopes_are_layers(self) -> None:
-        names = [name for name, _ in self.names(tensors("forward_gru_1/kernel:0", "backward_gru_1/kernel:0"))]
+        names = [
+            name
+            for name, _ in self.names(tensors("forward_gru_1/kernel:0", "backward_gru_1/kernel:0"))
+        ]
         assert names == ["forward_gru_1", "backward_gru_1", "dense_1"]
 
     def test_layers_that_somebody_named_may_be_two(self) -> None:
-        with pytest.raises(Ambiguous, match="forward_words and backward_words are two layers, or one Bidirectional"):
+        with pytest.raises(
+            Ambiguous, match="forward_words and backward_words are two layers, or one Bidirectional"
+        ):
             self.names(bidirectional("words"))
 
     def test_the_name_is_in_no_weight(self) -> None:
@@ -155,23 +186,36 @@ class TestBidirectionalOfKeras1:
 
 @pytest.mark.parametrize(
     ("weights", "head"),
-    [(tensors("a/kernel:0", "a/kernel:0", "b/bias:0"), ()), (tensors("h/kernel:0", "b/bias:0"), (HEAD,))],
+    [
+        (tensors("a/kernel:0", "a/kernel:0", "b/bias:0"), ()),
+        (tensors("h/kernel:0", "b/bias:0"), (HEAD,)),
+    ],
     ids=["two weights of one name", "two layers of one name"],
 )
 def test_names_that_are_not_those_of_a_flat_model(weights: object, head: tuple[Group, ...]) -> None:
-    found = weight_names.find(groups("input_1 lambda_1 lambda_2", "concatenate_1", *head, weights=weights))
+    found = weight_names.find(
+        groups("input_1 lambda_1 lambda_2", "concatenate_1", *head, weights=weights)
+    )
     assert found is not None
-    with pytest.raises(Ambiguous, match=r"^the weight names of model_1 are not those of a flat model$"):
+    with pytest.raises(
+        Ambiguous, match=r"^the weight names of model_1 are not those of a flat model$"
+    ):
         weight_names.groups_of(found, is_standalone=True)
 
 
 @pytest.mark.parametrize("name", ["mean:0", "Variable:0", "count"])
 def test_a_weight_that_names_no_layer(name: str) -> None:
     """tf.keras's Normalization stores such; a layer of that name would be an invention, which Keras passes by."""
-    stored = groups("input_1 lambda_1 lambda_2", "concatenate_1", weights=tensors("a/kernel:0", "b/bias:0", name))
+    stored = groups(
+        "input_1 lambda_1 lambda_2",
+        "concatenate_1",
+        weights=tensors("a/kernel:0", "b/bias:0", name),
+    )
     found = weight_names.find(stored)
     assert found is not None
-    with pytest.raises(Ambiguous, match=rf"^'{name}' of model_1 does not say which layer's weight it is$"):
+    with pytest.raises(
+        Ambiguous, match=rf"^'{name}' of model_1 does not say which layer's weight it is$"
+    ):
         weight_names.groups_of(found, is_standalone=True)
 
 
@@ -184,7 +228,9 @@ def test_a_weight_that_names_no_layer(name: str) -> None:
         ([], False),
     ],
 )
-def test_one_layer_with_the_weights_of_several_is_doubtful(stored: list[Group], answer: bool) -> None:
+def test_one_layer_with_the_weights_of_several_is_doubtful(
+    stored: list[Group], answer: bool
+) -> None:
     assert weight_names.is_doubtful(stored) is answer
 
 

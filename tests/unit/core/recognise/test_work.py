@@ -57,7 +57,10 @@ def planned(model: dict[str, Any], wrappers: int) -> Callable[[], None]:
 def levels(count: int) -> Callable[[], None]:
     """So many wrappers one in the other, whose slices are told their rows."""
     model = functional(
-        source("tx", (None, 3)), layer("td", ["tx"], **DENSE), inputs=[("tx", 0, 0)], outputs=[("td", 0, 0)]
+        source("tx", (None, 3)),
+        layer("td", ["tx"], **DENSE),
+        inputs=[("tx", 0, 0)],
+        outputs=[("td", 0, 0)],
     )
     for _ in range(count):
         outer = parallel([[arguments(f"s{k}", {"i": k, "parts": 2}) for k in range(2)]])
@@ -69,16 +72,32 @@ def levels(count: int) -> Callable[[], None]:
 
 def layers(count: int) -> Callable[[], None]:
     """A chain of so many layers around a wrapper, half of them before it."""
-    chain = [layer(f"d{n}", [f"d{n - 1}" if n else "x"], trainable=True, **DENSE) for n in range(count)]
+    chain = [
+        layer(f"d{n}", [f"d{n - 1}" if n else "x"], trainable=True, **DENSE) for n in range(count)
+    ]
     middle = count // 2
     reads = [[[f"d{middle - 1}", 0, 0, {}]]]
-    cut = [{**arguments(f"s{k}", {"i": k, "parts": 2}), "name": f"s{k}", "inbound_nodes": reads} for k in range(2)]
+    cut = [
+        {**arguments(f"s{k}", {"i": k, "parts": 2}), "name": f"s{k}", "inbound_nodes": reads}
+        for k in range(2)
+    ]
     inner = functional(
-        source("tx", (None, 3)), layer("td", ["tx"], units=3), inputs=[("tx", 0, 0)], outputs=[("td", 0, 0)], name="t"
+        source("tx", (None, 3)),
+        layer("td", ["tx"], units=3),
+        inputs=[("tx", 0, 0)],
+        outputs=[("td", 0, 0)],
+        name="t",
     )
     merge = layer("m", [("t", 1, 0), ("t", 2, 0)], kind="Concatenate", axis=0)
     chain[middle]["inbound_nodes"] = [[["m", 0, 0, {}]]]
-    entries = [source(), *chain[:middle], *cut, nested(inner, ["s0"], ["s1"]), merge, *chain[middle:]]
+    entries = [
+        source(),
+        *chain[:middle],
+        *cut,
+        nested(inner, ["s0"], ["s1"]),
+        merge,
+        *chain[middle:],
+    ]
     return planned(functional(*entries, outputs=[(f"d{count - 1}", 0, 0)], name="outer"), 1)
 
 
@@ -91,10 +110,19 @@ def template_layers(count: int) -> Callable[[], None]:
 def nested_models(count: int) -> Callable[[], None]:
     """A wrapper around a chain of so many models."""
     models = [
-        functional(source("i"), layer("d", ["i"], **DENSE), inputs=[("i", 0, 0)], outputs=[("d", 0, 0)], name=f"n{n}")
+        functional(
+            source("i"),
+            layer("d", ["i"], **DENSE),
+            inputs=[("i", 0, 0)],
+            outputs=[("d", 0, 0)],
+            name=f"n{n}",
+        )
         for n in range(count)
     ]
-    chain = [nested(model, [(f"n{n - 1}", 1, 0) if n else ("tx", 0, 0)]) for n, model in enumerate(models)]
+    chain = [
+        nested(model, [(f"n{n - 1}", 1, 0) if n else ("tx", 0, 0)])
+        for n, model in enumerate(models)
+    ]
     return planned(wrapped(source("tx", (None, 3)), *chain, end=f"n{count - 1}", node=1), 1)
 
 
@@ -139,7 +167,9 @@ def joins_of_columns(count: int) -> Callable[[], None]:
     writer, x, whole = inline.Writer(), inline.X, {"start": None, "stop": None, "step": None}
     for _ in range(count):
         columns = [{"start": first, "stop": first + 2, "step": None} for first in (0, 2)]
-        parts = [writer.call("__operators__.getitem", x, slice_spec=[whole, each]) for each in columns]
+        parts = [
+            writer.call("__operators__.getitem", x, slice_spec=[whole, each]) for each in columns
+        ]
         x = writer.call("concat", parts, axis=1)
     return planned(writer.model(x), 0)
 
@@ -162,9 +192,19 @@ def found_two(graph: OpGraph) -> None:
         (operations, 8_000),
         (joins_of_columns, 100),
     ],
-    ids=["levels", "layers", "layers of the template", "models in the template", "towers", "operations", "joins"],
+    ids=[
+        "levels",
+        "layers",
+        "layers of the template",
+        "models in the template",
+        "towers",
+        "operations",
+        "joins",
+    ],
 )
-def test_twice_as_much_costs_twice_as_much(made: Callable[[int], Callable[[], None]], size: int) -> None:
+def test_twice_as_much_costs_twice_as_much(
+    made: Callable[[int], Callable[[], None]], size: int
+) -> None:
     assert counted(made(size)) < MORE_THAN_TWICE * counted(made(size // 2))
 
 

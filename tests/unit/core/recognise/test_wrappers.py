@@ -68,7 +68,10 @@ def twins(*layers: Entry, **ends: Any) -> Recognised:
     "ends",
     [
         [layer("y", [("e", 0, 0), ("e", 1, 0)], kind="Subtract")],
-        [layer("e2", [("e", 0, 0)], [("e", 1, 0)], kind="ReLU"), layer("y", [("e2", 0, 0), ("e2", 1, 0)], kind="Dot")],
+        [
+            layer("e2", [("e", 0, 0)], [("e", 1, 0)], kind="ReLU"),
+            layer("y", [("e2", 0, 0), ("e2", 1, 0)], kind="Dot"),
+        ],
     ],
     ids=["a difference", "a product of what a layer without weights makes of them"],
 )
@@ -82,7 +85,10 @@ def test_siamese_twins_are_never_joined(ends: list[Entry]) -> None:
 def test_layers_that_are_called_once_or_learn_nothing_are_not_near() -> None:
     each = [layer("d", ["x"], **DENSE), layer("e", ["z"], **DENSE)]
     flat = layer("f", ["d"], ["e"], kind="Flatten")
-    assert twins(*each, flat, layer("y", [("f", 0, 0), ("f", 1, 0)], kind="Subtract")).near_misses == ()
+    assert (
+        twins(*each, flat, layer("y", [("f", 0, 0), ("f", 1, 0)], kind="Subtract")).near_misses
+        == ()
+    )
 
 
 def test_code_that_is_not_in_the_file_proves_nothing() -> None:
@@ -121,7 +127,14 @@ def test_code_that_is_not_in_the_file_proves_nothing() -> None:
             "merge (Concatenate) does not line the outputs of net up along the batch",
         ),
         (
-            model([[{"class_name": "GaussianNoise", "config": {"name": f"s{i}", "stddev": 0.1}} for i in range(2)]]),
+            model(
+                [
+                    [
+                        {"class_name": "GaussianNoise", "config": {"name": f"s{i}", "stddev": 0.1}}
+                        for i in range(2)
+                    ]
+                ]
+            ),
             "s0 is Keras's GaussianNoise, which keeps all rows",
         ),
     ],
@@ -151,7 +164,15 @@ def test_cells_bound_late() -> None:
     assert seen(model([lane("cells", bounds, bounds)])).wrappers[0].bound_late == ("s0", "s1")
 
 
-WORDS = ["Minibatch", "Padded", "NoiseFreeSlice", "NormSampler", "AddOnCrop", "my>ConcatPart", "Addons>MaxPoolSlice"]
+WORDS = [
+    "Minibatch",
+    "Padded",
+    "NoiseFreeSlice",
+    "NormSampler",
+    "AddOnCrop",
+    "my>ConcatPart",
+    "Addons>MaxPoolSlice",
+]
 
 
 @pytest.mark.parametrize("name", WORDS)
@@ -161,7 +182,9 @@ def test_what_a_class_is_called_says_nothing(name: str) -> None:
     renamed = [{**entry, "class_name": name} for entry in told]
     assert seen(model([renamed])).wrappers == seen(model([told])).wrappers
     joined = seen(model([told], merge(name))).wrappers
-    assert [w.towers for w in joined] == [w.towers for w in seen(model([told], merge("Joiner"))).wrappers]
+    assert [w.towers for w in joined] == [
+        w.towers for w in seen(model([told], merge("Joiner"))).wrappers
+    ]
 
 
 def _shared_layers(told: Sequence[Mapping[str, int]], *, learns: bool = True) -> Writer:
@@ -172,7 +195,9 @@ def _shared_layers(told: Sequence[Mapping[str, int]], *, learns: bool = True) ->
         writer.layer("Lambda", f"part_{n}", {**settings, "arguments": dict(each)}, [["x", 0, 0]])[0]
         for n, each in enumerate(told)
     ]
-    writer.join(writer.dense(*parts) if learns else writer.layer("Dropout", "drop", {"rate": 0.5}, parts))
+    writer.join(
+        writer.dense(*parts) if learns else writer.layer("Dropout", "drop", {"rate": 0.5}, parts)
+    )
     return writer
 
 
@@ -181,7 +206,11 @@ def test_towers_of_the_models_own_layers_behind_told_slices() -> None:
     graph = _shared_layers([{"i": 0, "parts": 2}, {"i": 1, "parts": 2}]).graph(["joined", 0, 0])
     found = only_wrapper(wrappers.recognise(graph))
     assert found.inline is not None
-    assert (found.template, found.sources, found.confidence) == ("dense", (Ref("x", 0, 0),), "likely")
+    assert (found.template, found.sources, found.confidence) == (
+        "dense",
+        (Ref("x", 0, 0),),
+        "likely",
+    )
     assert found.first == {CallId("dense", 0)}
     assert found.cut(graph) == {Ref("part_0", 0, 0): Ref("x", 0, 0)}
     assert found.ends == {Ref("joined", 0, 0): Ref("dense", 0, 0)}
@@ -190,7 +219,10 @@ def test_towers_of_the_models_own_layers_behind_told_slices() -> None:
 @pytest.mark.parametrize(
     ("told", "reason"),
     [
-        ([{"i": 1, "parts": 2}, {"i": 0, "parts": 2}], "i is 1, 0 from slice to slice, which is no order of parts"),
+        (
+            [{"i": 1, "parts": 2}, {"i": 0, "parts": 2}],
+            "i is 1, 0 from slice to slice, which is no order of parts",
+        ),
         ([{"i": 0}, {"i": 1}], "nothing stored tells that part_0 and its like cut x"),
         (
             [{"i": 0, "parts": 2, "axis": 1}, {"i": 1, "parts": 2, "axis": 1}],
@@ -198,7 +230,9 @@ def test_towers_of_the_models_own_layers_behind_told_slices() -> None:
         ),
     ],
 )
-def test_own_layers_behind_slices_that_are_told_otherwise(told: list[dict[str, int]], reason: str) -> None:
+def test_own_layers_behind_slices_that_are_told_otherwise(
+    told: list[dict[str, int]], reason: str
+) -> None:
     """Told less than all rows in order, towers of the model's own layers are none."""
     seen = wrappers.recognise(_shared_layers(told).graph(["joined", 0, 0]))
     assert (seen.wrappers, [miss.reason for miss in seen.near_misses]) == ((), [reason])
@@ -217,9 +251,15 @@ def test_own_layers_that_learn_nothing_behind_told_slices() -> None:
 def test_towers_that_are_built_for_their_number_of_rows_take_no_other() -> None:
     """As behind slices that are operations: with the whole batch such a tower would not run."""
     writer = Writer(rows=8)
-    told = [{"function": ["not code", None, None], "arguments": {"i": i, "parts": 2}} for i in (0, 1)]
-    parts = [writer.layer("Lambda", f"part_{i}", each, [["x", 0, 0]])[0] for i, each in enumerate(told)]
-    joined = writer.join(writer.dense(*(writer.call("reshape", part, shape=[4, 4]) for part in parts)))
+    told = [
+        {"function": ["not code", None, None], "arguments": {"i": i, "parts": 2}} for i in (0, 1)
+    ]
+    parts = [
+        writer.layer("Lambda", f"part_{i}", each, [["x", 0, 0]])[0] for i, each in enumerate(told)
+    ]
+    joined = writer.join(
+        writer.dense(*(writer.call("reshape", part, shape=[4, 4]) for part in parts))
+    )
     seen = wrappers.recognise(writer.graph(joined))
     assert seen.wrappers == ()
     assert [miss.reason for miss in seen.near_misses] == [
@@ -230,17 +270,34 @@ def test_towers_that_are_built_for_their_number_of_rows_take_no_other() -> None:
 def test_rows_of_another_shape_behind_told_slices() -> None:
     """A model that takes narrower rows than those that are sliced reads channels, whatever stands behind it."""
     inner = [
-        {"class_name": "InputLayer", "name": "in", "config": {"name": "in", "batch_input_shape": [None, 2]}},
-        {"class_name": "Dense", "name": "d", "config": {"name": "d", "units": 3, "kernel_initializer": "zeros"}},
+        {
+            "class_name": "InputLayer",
+            "name": "in",
+            "config": {"name": "in", "batch_input_shape": [None, 2]},
+        },
+        {
+            "class_name": "Dense",
+            "name": "d",
+            "config": {"name": "d", "units": 3, "kernel_initializer": "zeros"},
+        },
     ]
     ends = {"input_layers": [["in", 0, 0]], "output_layers": [["d", 0, 0]]}
-    layers = [{**inner[0], "inbound_nodes": []}, {**inner[1], "inbound_nodes": [[["in", 0, 0, {}]]]}]
+    layers = [
+        {**inner[0], "inbound_nodes": []},
+        {**inner[1], "inbound_nodes": [[["in", 0, 0, {}]]]},
+    ]
     writer = Writer()
-    told = [{"function": ["not code", None, None], "arguments": {"i": i, "parts": 2}} for i in (0, 1)]
-    parts = [writer.layer("Lambda", f"part_{i}", each, [["x", 0, 0]])[0] for i, each in enumerate(told)]
+    told = [
+        {"function": ["not code", None, None], "arguments": {"i": i, "parts": 2}} for i in (0, 1)
+    ]
+    parts = [
+        writer.layer("Lambda", f"part_{i}", each, [["x", 0, 0]])[0] for i, each in enumerate(told)
+    ]
     calls = [[[*part, {}]] for part in parts]
     config = {"name": "net", "layers": layers, **ends}
-    writer.layers.append({"class_name": "Functional", "name": "net", "config": config, "inbound_nodes": calls})
+    writer.layers.append(
+        {"class_name": "Functional", "name": "net", "config": config, "inbound_nodes": calls}
+    )
     joined = writer.join(writer.dense(["net", 1, 0], ["net", 2, 0]))
     seen = wrappers.recognise(writer.graph(joined))
     reason = "net takes rows of another shape than those of x"
@@ -255,8 +312,20 @@ def test_rows_of_another_shape_behind_told_slices() -> None:
         (layer("h", ["x"], kind="Activation", trainable=True, activation="first_half"), False),
         (layer("h", ["x"], kind="Share", trainable=True, rate=0.3), False),
         (nested(sequential(layer("inner", kind="Share", trainable=True), name="h"), ["x"]), False),
-        ({**layer("h", kind="TFOpLambda", function="stop_gradient"), "inbound_nodes": [["x", 0, 0, {}]]}, True),
-        ({**layer("h", kind="TFOpLambda", function="own.first_half"), "inbound_nodes": [["x", 0, 0, {}]]}, False),
+        (
+            {
+                **layer("h", kind="TFOpLambda", function="stop_gradient"),
+                "inbound_nodes": [["x", 0, 0, {}]],
+            },
+            True,
+        ),
+        (
+            {
+                **layer("h", kind="TFOpLambda", function="own.first_half"),
+                "inbound_nodes": [["x", 0, 0, {}]],
+            },
+            False,
+        ),
     ],
 )
 def test_layers_that_show_every_cut_of_the_batch(entry: Entry, *, is_shown: bool) -> None:

@@ -14,29 +14,49 @@ CODE = "not code"
 
 def arguments(name: str, told: Told) -> Entry:
     """A Lambda with arguments."""
-    return {"class_name": "Lambda", "config": {"name": name, "function": [CODE, None, None], "arguments": dict(told)}}
+    return {
+        "class_name": "Lambda",
+        "config": {"name": name, "function": [CODE, None, None], "arguments": dict(told)},
+    }
 
 
 def defaults(name: str, told: Told) -> Entry:
     """A Lambda whose function has defaults."""
-    return {"class_name": "Lambda", "config": {"name": name, "function": [CODE, [*told.values()], None]}}
+    return {
+        "class_name": "Lambda",
+        "config": {"name": name, "function": [CODE, [*told.values()], None]},
+    }
 
 
 def cells(name: str, told: Told) -> Entry:
     """A Lambda that captures its numbers."""
-    return {"class_name": "Lambda", "config": {"name": name, "function": [CODE, None, [*told.values()]]}}
+    return {
+        "class_name": "Lambda",
+        "config": {"name": name, "function": [CODE, None, [*told.values()]]},
+    }
 
 
 def keras_3_cells(name: str, told: Told) -> Entry:
     """The same, as Keras 3 stores a function."""
-    function = {"class_name": "__lambda__", "config": {"code": CODE, "defaults": None, "closure": [*told.values()]}}
+    function = {
+        "class_name": "__lambda__",
+        "config": {"code": CODE, "defaults": None, "closure": [*told.values()]},
+    }
     return {"class_name": "Lambda", "config": {"name": name, "function": function, "arguments": {}}}
 
 
 def keras_3_arguments(name: str, told: Told) -> Entry:
     """A Lambda of a function by name, as Keras 3 stores it."""
-    function = {"module": "builtins", "class_name": "function", "config": "part", "registered_name": "function"}
-    return {"class_name": "Lambda", "config": {"name": name, "function": function, "arguments": dict(told)}}
+    function = {
+        "module": "builtins",
+        "class_name": "function",
+        "config": "part",
+        "registered_name": "function",
+    }
+    return {
+        "class_name": "Lambda",
+        "config": {"name": name, "function": function, "arguments": dict(told)},
+    }
 
 
 def config(name: str, told: Told) -> Entry:
@@ -56,7 +76,9 @@ STORED: Mapping[str, Callable[[str, Told], Entry]] = {
 """Where the stacks keep what a slice is told."""
 
 
-def model(lanes: Sequence[Sequence[Entry]], merge: Entry | None = None, batch: int | None = None) -> Entry:
+def model(
+    lanes: Sequence[Sequence[Entry]], merge: Entry | None = None, batch: int | None = None
+) -> Entry:
     """A parallel model: `lanes` are the slices of each input, tower by tower, without their calls."""
     inputs = [f"x{j}" for j in range(len(lanes))]
     layers = [_input(name, batch) for name in inputs]
@@ -65,7 +87,10 @@ def model(lanes: Sequence[Sequence[Entry]], merge: Entry | None = None, batch: i
     towers = len(lanes[0])
     nodes = [[[lane[t]["config"]["name"], 0, 0, {}] for lane in lanes] for t in range(towers)]
     layers.append({**_template(len(inputs)), "name": "net", "inbound_nodes": nodes})
-    merge = merge or {"class_name": "Concatenate", "config": {"name": "merge", "trainable": True, "axis": 0}}
+    merge = merge or {
+        "class_name": "Concatenate",
+        "config": {"name": "merge", "trainable": True, "axis": 0},
+    }
     joined = [["net", 1 + t, 0, {}] for t in range(towers)]
     layers.append({**merge, "name": "merge", "inbound_nodes": [joined]})
     ends = {"input_layers": [[n, 0, 0] for n in inputs], "output_layers": [["merge", 0, 0]]}
@@ -86,6 +111,14 @@ def _called(entry: Entry, source: str) -> Entry:
 def _template(inputs: int) -> Entry:
     own = [_input(f"t{j}", None) for j in range(inputs)]
     reads = [[f"t{j}", 0, 0, {}] for j in range(inputs)]
-    add = {"class_name": "Rows2", "name": "f", "config": {"name": "f", "trainable": True}, "inbound_nodes": [reads]}
-    ends = {"input_layers": [[f"t{j}", 0, 0] for j in range(inputs)], "output_layers": [["f", 0, 0]]}
+    add = {
+        "class_name": "Rows2",
+        "name": "f",
+        "config": {"name": "f", "trainable": True},
+        "inbound_nodes": [reads],
+    }
+    ends = {
+        "input_layers": [[f"t{j}", 0, 0] for j in range(inputs)],
+        "output_layers": [["f", 0, 0]],
+    }
     return {"class_name": "Model", "config": {"name": "net", "layers": [*own, add], **ends}}

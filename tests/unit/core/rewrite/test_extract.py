@@ -8,13 +8,25 @@ import pytest
 
 from tests.unit.core.build import functional, layer, nested, source
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
-from tests.unit.core.rewrite.wrapping import EMBEDDED, HEAD, MERGE, TEMPLATE, TOWERS, WHOLE, concatenate, found, split
+from tests.unit.core.rewrite.wrapping import (
+    EMBEDDED,
+    HEAD,
+    MERGE,
+    TEMPLATE,
+    TOWERS,
+    WHOLE,
+    concatenate,
+    found,
+    split,
+)
 from unnest.core.architecture import read
 from unnest.core.model import CallId, Ref
 from unnest.core.rewrite import extract
 
 
-@pytest.mark.parametrize(("model", "scope"), [(WHOLE, "whole"), (HEAD, "head"), (EMBEDDED, "embedded")])
+@pytest.mark.parametrize(
+    ("model", "scope"), [(WHOLE, "whole"), (HEAD, "head"), (EMBEDDED, "embedded")]
+)
 def test_scope(model: dict[str, Any], scope: str) -> None:
     assert extract.scope(*found(model)) == scope
 
@@ -94,7 +106,9 @@ def test_what_cannot_be_flattened_says_why(model: dict[str, Any], reason: str | 
 
 def test_a_nested_model_in_anothers_place_keeps_its_name_unless_it_is_taken() -> None:
     graph, _ = found(EMBEDDED)
-    model, name = extract.instead_of_nested(graph, "t", {**TEMPLATE, "config": {**TEMPLATE["config"], "name": "new"}})
+    model, name = extract.instead_of_nested(
+        graph, "t", {**TEMPLATE, "config": {**TEMPLATE["config"], "name": "new"}}
+    )
     assert name == "new"
     assert read(model).layers["m"].calls[0].reads == (Ref("new", 0, 0), Ref("new", 1, 0))
     taken = {**TEMPLATE, "config": {**TEMPLATE["config"], "name": "h"}}
@@ -112,7 +126,9 @@ def _with_towers(rows: int | None = None, *, swapped: bool = False) -> tuple[Wri
     parts = [writer.rows(0, None, 2), writer.rows(1, None, 2)]
     made = writer.dense(*(parts[::-1] if swapped else parts))
     copies = [writer.call("nn.relu", part, name=None) for part in (made[::-1] if swapped else made)]
-    (head,) = writer.dense(writer.call("reshape", writer.call("stack", copies, axis=1), shape=[-1, UNITS]), name="head")
+    (head,) = writer.dense(
+        writer.call("reshape", writer.call("stack", copies, axis=1), shape=[-1, UNITS]), name="head"
+    )
     return writer, head
 
 
@@ -138,7 +154,14 @@ def test_towers_of_the_models_own_layers_become_one(*, swapped: bool) -> None:
 OLDER, NEWER = "keras.engine.functional", "keras.src.engine.functional"
 
 
-@pytest.mark.parametrize(("release", "module"), [((2, 12, 0), OLDER), ((2, 13, 1), NEWER), ((), OLDER)])
-def test_the_class_of_a_model_is_where_its_release_has_it(release: tuple[int, ...], module: str) -> None:
-    assert extract.at_home({"module": OLDER, "config": {}}, release) == {"module": module, "config": {}}
+@pytest.mark.parametrize(
+    ("release", "module"), [((2, 12, 0), OLDER), ((2, 13, 1), NEWER), ((), OLDER)]
+)
+def test_the_class_of_a_model_is_where_its_release_has_it(
+    release: tuple[int, ...], module: str
+) -> None:
+    assert extract.at_home({"module": OLDER, "config": {}}, release) == {
+        "module": module,
+        "config": {},
+    }
     assert extract.at_home({"module": None}, release) == {"module": None}

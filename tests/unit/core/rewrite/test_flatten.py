@@ -13,7 +13,13 @@ from unnest.core.rewrite.flatten import exchanged_end, sequential_as_functional
 
 DENSE_3: dict[str, Any] = {
     "class_name": "Dense",
-    "config": {"name": "a", "units": 3, "trainable": True, "dtype": "float32", "activation": "linear"},
+    "config": {
+        "name": "a",
+        "units": 3,
+        "trainable": True,
+        "dtype": "float32",
+        "activation": "linear",
+    },
 }
 INPUT_3: dict[str, Any] = {
     "class_name": "InputLayer",
@@ -44,15 +50,25 @@ def test_an_automatic_input_gives_way_to_the_sequentials_own() -> None:
 
 
 def test_keras_3_notes_every_tensor() -> None:
-    model: dict[str, Any] = {"class_name": "Sequential", "config": {"name": "s", "layers": [INPUT_3, DENSE_3]}}
+    model: dict[str, Any] = {
+        "class_name": "Sequential",
+        "config": {"name": "s", "layers": [INPUT_3, DENSE_3]},
+    }
     config: Any = sequential_as_functional(model, [INPUT_3])["config"]
     ((tensor,),) = [node["args"] for node in config["layers"][1]["inbound_nodes"]]
-    assert tensor["config"] == {"shape": [None, 4], "dtype": "float32", "keras_history": ["x", 0, 0]}
+    assert tensor["config"] == {
+        "shape": [None, 4],
+        "dtype": "float32",
+        "keras_history": ["x", 0, 0],
+    }
     assert config["output_layers"] == [["a", 0, 0]]
 
 
 def test_a_shape_that_nothing_tells_is_not_guessed() -> None:
-    mine: dict[str, Any] = {"class_name": "Mine", "config": {"name": "m", "trainable": True, "dtype": "float32"}}
+    mine: dict[str, Any] = {
+        "class_name": "Mine",
+        "config": {"name": "m", "trainable": True, "dtype": "float32"},
+    }
     layers = [INPUT_3, mine, DENSE_3]
     model: dict[str, Any] = {"class_name": "Sequential", "config": {"name": "s", "layers": layers}}
     with pytest.raises(Unknown, match="the shapes after 'm'"):
@@ -60,9 +76,22 @@ def test_a_shape_that_nothing_tells_is_not_guessed() -> None:
 
 
 def model(inputs: Any, names: tuple[str, ...] = ("a", "b", "c")) -> dict[str, Any]:
-    layers = [{"class_name": "InputLayer", "name": n, "config": {"name": n}, "inbound_nodes": []} for n in names]
-    output = {"class_name": "Add", "name": "y", "config": {"name": "y"}, "inbound_nodes": [[[n, 0, 0] for n in names]]}
-    config = {"name": "m", "layers": [*layers, output], "input_layers": inputs, "output_layers": [["y", 0, 0]]}
+    layers = [
+        {"class_name": "InputLayer", "name": n, "config": {"name": n}, "inbound_nodes": []}
+        for n in names
+    ]
+    output = {
+        "class_name": "Add",
+        "name": "y",
+        "config": {"name": "y"},
+        "inbound_nodes": [[[n, 0, 0] for n in names]],
+    }
+    config = {
+        "name": "m",
+        "layers": [*layers, output],
+        "input_layers": inputs,
+        "output_layers": [["y", 0, 0]],
+    }
     return {"class_name": "Functional", "config": config}
 
 

@@ -18,39 +18,67 @@ Entry = dict[str, Any]
 
 
 def dense(name: str, dtype: str = "float32", kind: str = "Dense", **config: Any) -> Entry:
-    settings = {"name": name, "units": 3, "trainable": True, "dtype": dtype, "activation": "linear", **config}
+    settings = {
+        "name": name,
+        "units": 3,
+        "trainable": True,
+        "dtype": dtype,
+        "activation": "linear",
+        **config,
+    }
     return {"class_name": kind, "name": name, "config": settings, "module": "keras.layers"}
 
 
 def reading(entry: Entry, *tensors: tuple[Ref, list[Any], str]) -> Entry:
     """The entry, called on these."""
-    nodes: list[Any] = [tensor_refs.keras_3([*ref], shape, dtype, {}) for ref, shape, dtype in tensors]
+    nodes: list[Any] = [
+        tensor_refs.keras_3([*ref], shape, dtype, {}) for ref, shape, dtype in tensors
+    ]
     args = [node["args"][0] for node in nodes]
     return {**entry, "inbound_nodes": [{"args": args if len(args) == 1 else [args], "kwargs": {}}]}
 
 
 def source(name: str, dtype: str = "float32") -> Entry:
     config = {"name": name, "batch_shape": [None, 4], "dtype": dtype}
-    return {"class_name": "InputLayer", "name": name, "config": config, "inbound_nodes": [], "module": "keras.layers"}
+    return {
+        "class_name": "InputLayer",
+        "name": name,
+        "config": config,
+        "inbound_nodes": [],
+        "module": "keras.layers",
+    }
 
 
 def model(*layers: Entry) -> Graph:
-    ends = {"input_layers": [[layers[0]["name"], 0, 0]], "output_layers": [[layers[-1]["name"], 0, 0]]}
-    return read({"class_name": "Functional", "config": {"name": "net", "layers": list(layers), **ends}})
+    ends = {
+        "input_layers": [[layers[0]["name"], 0, 0]],
+        "output_layers": [[layers[-1]["name"], 0, 0]],
+    }
+    return read(
+        {"class_name": "Functional", "config": {"name": "net", "layers": list(layers), **ends}}
+    )
 
 
 def inner(dtype: str = "float32", kind: str = "Dense") -> Graph:
     """A chain of one layer."""
-    return model(source("x"), reading(dense("d", dtype, kind), (Ref("x", 0, 0), [None, 4], "float32")))
+    return model(
+        source("x"), reading(dense("d", dtype, kind), (Ref("x", 0, 0), [None, 4], "float32"))
+    )
 
 
-def outer(noted: list[Any], dtype: str = "float32", head: str = "Dense", read_as: str = "float32") -> Graph:
+def outer(
+    noted: list[Any], dtype: str = "float32", head: str = "Dense", read_as: str = "float32"
+) -> Graph:
     """A merge that reads what is noted so, and a head that reads the merge."""
     merge = reading(dense("m", kind="Concatenate", axis=0), (Ref("x", 0, 0), noted, dtype))
-    return model(source("x"), merge, reading(dense("h", kind=head), (Ref("m", 0, 0), [None, 3], read_as)))
+    return model(
+        source("x"), merge, reading(dense("h", kind=head), (Ref("m", 0, 0), [None, 3], read_as))
+    )
 
 
-FOUND = LayerWrapper("t", (), (), frozenset(), (Merge(0, (CallId("m", 0),), on_batch_axis=True),), "proven", ())
+FOUND = LayerWrapper(
+    "t", (), (), frozenset(), (Merge(0, (CallId("m", 0),), on_batch_axis=True),), "proven", ()
+)
 
 
 def test_what_a_chain_makes_follows_from_its_last_layer() -> None:
@@ -62,17 +90,35 @@ def test_what_a_chain_makes_follows_from_its_last_layer() -> None:
 def test_what_the_towers_made_is_what_the_layers_promise() -> None:
     assert cannot_note(outer([None, 3]), FOUND, inner()) is None
     assert cannot_note(outer([5, 3]), FOUND, inner()) is None  # a tower's share of a fixed batch
-    assert cannot_note(outer([None, 3], read_as="float16"), FOUND, inner()) is None  # the head casts it back
+    assert (
+        cannot_note(outer([None, 3], read_as="float16"), FOUND, inner()) is None
+    )  # the head casts it back
 
 
 @pytest.mark.parametrize(
     ("graph", "chain", "reason"),
     [
         (outer([None, 4]), inner(), "the file notes another output than its layers promise"),
-        (outer([None, 3], "float16"), inner(), "the file notes another output than its layers promise"),
-        (outer([None, 3]), inner(kind="Mine"), "the file notes another output than its layers promise"),
-        (outer([None, 3]), inner("float16"), "how this version of Keras notes a cast is not in the file"),
-        (outer([None, 3], head="Mine", read_as="float16"), inner(), "h notes another tensor than the template makes"),
+        (
+            outer([None, 3], "float16"),
+            inner(),
+            "the file notes another output than its layers promise",
+        ),
+        (
+            outer([None, 3]),
+            inner(kind="Mine"),
+            "the file notes another output than its layers promise",
+        ),
+        (
+            outer([None, 3]),
+            inner("float16"),
+            "how this version of Keras notes a cast is not in the file",
+        ),
+        (
+            outer([None, 3], head="Mine", read_as="float16"),
+            inner(),
+            "h notes another tensor than the template makes",
+        ),
     ],
     ids=["a shape", "a dtype", "a class that is not known", "a cast", "the head's"],
 )

@@ -16,7 +16,10 @@ def test_a_flat_list_is_shared_out_when_somebody_asks() -> None:
     nested = ModelWeights.of_nested(TWO, Share(FLAT))
     assert nested.groups is None
     assert nested.as_flat_list().tensors == FLAT
-    assert {name: share.tensors for name, share in nested.by_layer().items()} == {"a": FLAT[:2], "b": FLAT[2:]}
+    assert {name: share.tensors for name, share in nested.by_layer().items()} == {
+        "a": FLAT[:2],
+        "b": FLAT[2:],
+    }
     of_b = nested.of_layer("b")
     assert of_b is not None
     assert of_b.tensors == FLAT[2:]
@@ -62,7 +65,9 @@ def test_a_layer_that_does_not_tell() -> None:
     model = functional(source(), layer("y", ["x"], kind="Own"))
     weights = tensors("y/a:0", "y/b:0")
     assert ModelWeights(model, {"y": Share(weights, sorted_out=False)}).trained_in_order() is None
-    assert ModelWeights(model, {"y": Share(weights[:1], weights[1:])}).trained_in_order() == [weights[0]]
+    assert ModelWeights(model, {"y": Share(weights[:1], weights[1:])}).trained_in_order() == [
+        weights[0]
+    ]
 
 
 def test_what_is_trained_of_a_nested_model() -> None:

@@ -13,12 +13,16 @@ from unnest.core.rewrite.templates import template_of, without_needless
 def test_a_template_with_its_weights() -> None:
     model = functional(source("x"), layer("y", ["x"], **DENSE))
     weights = tensors("y/kernel:0", "y/bias:0", shape=(4,))
-    assert template_of(model, Share(weights)) == Template("Functional", inputs=1, outputs=1, layers=2, parameters=20)
+    assert template_of(model, Share(weights)) == Template(
+        "Functional", inputs=1, outputs=1, layers=2, parameters=20
+    )
 
 
 def test_one_whose_weights_nobody_can_tell() -> None:
     model = sequential(layer("a", **DENSE))
-    assert template_of(model, None) == Template("Sequential", inputs=1, outputs=1, layers=1, parameters=None)
+    assert template_of(model, None) == Template(
+        "Sequential", inputs=1, outputs=1, layers=1, parameters=None
+    )
 
 
 @pytest.mark.parametrize(
@@ -26,7 +30,10 @@ def test_one_whose_weights_nobody_can_tell() -> None:
     [
         (["b'tied/kernel:0'_2", "pb/kernel:0"], ["tied/kernel:0", "pb/kernel:0"]),
         (["tied/kernel:0", "b'tied/kernel:0'_2"], ["tied/kernel:0", "b'tied/kernel:0'_2"]),
-        (["b'tied/kernel:0'_2", "b'tied/kernel:0'_3"], ["b'tied/kernel:0'_2", "b'tied/kernel:0'_3"]),
+        (
+            ["b'tied/kernel:0'_2", "b'tied/kernel:0'_3"],
+            ["b'tied/kernel:0'_2", "b'tied/kernel:0'_3"],
+        ),
         (["tied/kernel:0_2", "b'x'", "x_2"], ["tied/kernel:0_2", "b'x'", "x_2"]),
     ],
     ids=["alone", "beside its like", "beside another double", "other names"],

@@ -27,7 +27,11 @@ def level(model: dict[str, Any], template: str = "t", head: str | None = None) -
 
 def dense_template(name: str) -> dict[str, Any]:
     return functional(
-        source("tx"), layer("td", ["tx"], **DENSE), inputs=[("tx", 0, 0)], outputs=[("td", 0, 0)], name=name
+        source("tx"),
+        layer("td", ["tx"], **DENSE),
+        inputs=[("tx", 0, 0)],
+        outputs=[("td", 0, 0)],
+        name=name,
     )
 
 
@@ -42,7 +46,11 @@ def wrapped(template: dict[str, Any], name: str) -> dict[str, Any]:
 def test_a_model_without_wrappers_is_left() -> None:
     start = level(dense_template("t"), "td")
     unwrapped = unwrap.unwrap_all(start, keep_nested=False)
-    assert (unwrapped.wrappers, unwrapped.left.model, unwrapped.removed) == ((), start.model, frozenset())
+    assert (unwrapped.wrappers, unwrapped.left.model, unwrapped.removed) == (
+        (),
+        start.model,
+        frozenset(),
+    )
 
 
 def test_whole() -> None:
@@ -62,8 +70,13 @@ def test_whole() -> None:
 
 def test_several_levels_outermost_first() -> None:
     template = dense_template("t")
-    unwrapped = unwrap.unwrap_all(level(wrapped(wrapped(template, "inner"), "outer"), "inner"), keep_nested=False)
-    assert [(w.name, w.template, w.depth) for w in unwrapped.wrappers] == [("outer", "inner", 0), ("inner", "t", 1)]
+    unwrapped = unwrap.unwrap_all(
+        level(wrapped(wrapped(template, "inner"), "outer"), "inner"), keep_nested=False
+    )
+    assert [(w.name, w.template, w.depth) for w in unwrapped.wrappers] == [
+        ("outer", "inner", 0),
+        ("inner", "t", 1),
+    ]
     assert unwrapped.left.model == template
     assert unwrapped.left.by_layer()["td"].tensors == WEIGHTS
 
@@ -79,7 +92,9 @@ def test_a_head_takes_its_weights_along() -> None:
 def test_weights_that_fit_nothing_refuse_or_stay_nested() -> None:
     """units=3 and tensors of 5: whole."""
     model = wrapped(dense_template("t"), "outer")
-    bad = {name: Share() for name in read(model).layers} | {"t": Share(tensors("p", "q", shape=(5,)), sorted_out=False)}
+    bad = {name: Share() for name in read(model).layers} | {
+        "t": Share(tensors("p", "q", shape=(5,)), sorted_out=False)
+    }
     refused = unwrap.unwrap_all(ModelWeights(model, bad), keep_nested=False)
     assert refused.refusal is not None
     assert "do not fit" in refused.refusal
@@ -112,7 +127,9 @@ def template_around_a_wrapper() -> dict[str, Any]:
 def test_what_stays_nested_has_no_wrapper_inside() -> None:
     model = wrapped(template_around_a_wrapper(), "outer")
     bad = tensors("p", "q", shape=(5,))
-    kept = unwrap.unwrap_all(ModelWeights(model, {"mid": Share(bad, sorted_out=False)}), keep_nested=True)
+    kept = unwrap.unwrap_all(
+        ModelWeights(model, {"mid": Share(bad, sorted_out=False)}), keep_nested=True
+    )
     assert [(w.name, w.template) for w in kept.wrappers] == [("outer", "mid"), ("inner", "t")]
     middle = read(kept.left.model).layers["mid"]
     assert [*read(kept.left.model).layers] == ["x", "mid"]
@@ -141,7 +158,9 @@ def test_weights_with_owners_keep_them_when_their_model_goes() -> None:
     owners = ("inner", "t", "td"), ("inner", "t", "td"), ("beside",), ("beside",)
     told = [t._replace(owner=o) for t, o in zip(tensors("a", "b", "c", "d"), owners, strict=True)]
     model = wrapped(template_around_a_wrapper(), "outer")
-    unwrapped = unwrap.unwrap_all(ModelWeights(model, {"mid": Share(tuple(told))}), keep_nested=False)
+    unwrapped = unwrap.unwrap_all(
+        ModelWeights(model, {"mid": Share(tuple(told))}), keep_nested=False
+    )
     assert unwrapped.refusal is None
     shares = unwrapped.left.by_layer()
     assert {name: [(t.name, t.owner) for t in share.tensors] for name, share in shares.items()} == {
@@ -157,7 +176,8 @@ def test_a_model_that_begins_with_a_merge_stays_a_layer_and_that_is_said() -> No
     """Keras 1's Sequential of models that are merged: its inputs are those of the merged models."""
     branches = [sequential(source(f"in{j}"), layer(f"d{j}", units=3)) for j in range(2)]
     merged = sequential(
-        layer("merge_1", kind="Merge", mode="sum", concat_axis=-1, layers=branches), layer("d2", **DENSE)
+        layer("merge_1", kind="Merge", mode="sum", concat_axis=-1, layers=branches),
+        layer("d2", **DENSE),
     )
     told = [[arguments(f"s{j}{k}", {"i": k, "parts": 2}) for k in range(2)] for j in range(2)]
     model = parallel(told)
@@ -179,7 +199,10 @@ def test_what_shows_itself_without_the_inner_wrapper_goes_too() -> None:
     inner["config"]["layers"][0]["config"]["batch_input_shape"] = [None, 5]
     outer = wrapped(inner, "outer")
     left = unwrap.unwrap_all(level(outer, "inner"), keep_nested=False)
-    assert [(wrapper.name, wrapper.towers) for wrapper in left.wrappers] == [("inner", 2), ("outer", 2)]
+    assert [(wrapper.name, wrapper.towers) for wrapper in left.wrappers] == [
+        ("inner", 2),
+        ("outer", 2),
+    ]
     assert [*read(left.left.model).layers] == ["tx", "td"]
     assert left.near_misses == ()
     again = unwrap.unwrap_all(left.left, keep_nested=False)

@@ -25,7 +25,11 @@ def concatenate(name: str, *refs: tuple[str, int, int]) -> dict[str, Any]:
 
 
 TEMPLATE = functional(
-    source("tx"), layer("td", ["tx"], units=3), inputs=[("tx", 0, 0)], outputs=[("td", 0, 0)], name="t"
+    source("tx"),
+    layer("td", ["tx"], units=3),
+    inputs=[("tx", 0, 0)],
+    outputs=[("td", 0, 0)],
+    name="t",
 )
 
 TOWERS = nested(TEMPLATE, [("s", 0, 0)], [("s", 0, 1)])
@@ -33,7 +37,13 @@ MERGE = concatenate("m", ("t", 1, 0), ("t", 2, 0))
 
 WHOLE = functional(source(), split("s", "x"), TOWERS, MERGE, outputs=[("m", 0, 0)], name="outer")
 HEAD = functional(
-    source(), split("s", "x"), TOWERS, MERGE, layer("h", ["m"], units=2), outputs=[("h", 0, 0)], name="outer"
+    source(),
+    split("s", "x"),
+    TOWERS,
+    MERGE,
+    layer("h", ["m"], units=2),
+    outputs=[("h", 0, 0)],
+    name="outer",
 )
 EMBEDDED = functional(
     source(), layer("before", ["x"]), split("s", "before"), TOWERS, MERGE, layer("h", ["m"]),

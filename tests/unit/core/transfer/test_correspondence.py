@@ -23,7 +23,9 @@ def found(stored: dict[str, Any], target: dict[str, Any]) -> dict[str, str]:
     return {"/".join(new): "/".join(old) for new, old in told.stored.items()}
 
 
-def branches(one: str, other: str, *, joined: tuple[str, str], middle: str = "Concatenate") -> dict[str, Any]:
+def branches(
+    one: str, other: str, *, joined: tuple[str, str], middle: str = "Concatenate"
+) -> dict[str, Any]:
     """Two dense layers side by side, the second behind a tanh."""
     return functional(
         source(), layer(one, ["x"], **DENSE), layer(other, ["x"], activation="tanh", **DENSE),
@@ -40,7 +42,10 @@ def test_where_they_part_is_named() -> None:
     with pytest.raises(Different, match="Dense 'a', your model Activation tanh 'b'"):
         found(branches("a", "b", joined=("a", "b")), branches("a", "b", joined=("b", "a")))
     with pytest.raises(Different, match="Concatenate 'y', your model Add 'y'"):
-        found(branches("a", "b", joined=("a", "b")), branches("a", "b", joined=("a", "b"), middle="Add"))
+        found(
+            branches("a", "b", joined=("a", "b")),
+            branches("a", "b", joined=("a", "b"), middle="Add"),
+        )
 
 
 @pytest.mark.parametrize("kind", ["Add", "Average", "Maximum"])
@@ -51,15 +56,24 @@ def test_the_operands_of_a_sum_have_no_order(kind: str) -> None:
         branches("c", "d", joined=("d", "c"), middle=kind),
     )
     assert found(stored, target) == {"c": "a", "d": "b", "y": "y"}
-    both = [branches("a", "b", joined=joined, middle="Subtract") for joined in (("a", "b"), ("b", "a"))]
+    both = [
+        branches("a", "b", joined=joined, middle="Subtract") for joined in (("a", "b"), ("b", "a"))
+    ]
     with pytest.raises(Different, match="there"):
         found(*both)
 
 
 def test_two_layers_are_not_one() -> None:
-    shared = functional(source(), layer("a", ["x"], ["x"], **DENSE), layer("y", [("a", 0, 0), ("a", 1, 0)], kind="Add"))
+    shared = functional(
+        source(),
+        layer("a", ["x"], ["x"], **DENSE),
+        layer("y", [("a", 0, 0), ("a", 1, 0)], kind="Add"),
+    )
     apart = functional(
-        source(), layer("a", ["x"], **DENSE), layer("b", ["x"], **DENSE), layer("y", ["a", "b"], kind="Add")
+        source(),
+        layer("a", ["x"], **DENSE),
+        layer("b", ["x"], **DENSE),
+        layer("y", ["a", "b"], kind="Add"),
     )
     assert found(shared, shared) == {"a": "a", "y": "y"}
     with pytest.raises(Different, match="several layers in your model"):
@@ -76,7 +90,9 @@ def with_code(kind: str, first: str, second: str) -> dict[str, Any]:
 
 
 def test_code_is_named_and_walked_over() -> None:
-    told = correspondence(*(with_code("Lambda", "a", "b"),) * 2, *(shapes(with_code("Lambda", "a", "b")),) * 2)
+    told = correspondence(
+        *(with_code("Lambda", "a", "b"),) * 2, *(shapes(with_code("Lambda", "a", "b")),) * 2
+    )
     assert told.not_compared == ("code",)
 
 

@@ -38,7 +38,9 @@ def _corresponds(old: dict[str, Any], new: dict[str, Any]) -> bool:
 
 
 def pooled(kind: str = "Average", axes: int = 2, **config: Any) -> dict[str, Any]:
-    return layer("pool", kind=f"Global{kind}Pooling{axes}D", **{"data_format": "channels_last", **config})
+    return layer(
+        "pool", kind=f"Global{kind}Pooling{axes}D", **{"data_format": "channels_last", **config}
+    )
 
 
 def reshaped(*shape: int) -> dict[str, Any]:
@@ -73,7 +75,9 @@ def test_activation_and_reshape(activation: str, shape: tuple[int, ...], equal: 
     """Along the last axis, if that stays; of single numbers, whatever the shape; unknown functions never."""
     conv = layer("conv", kind="Conv2D", **CONV, padding="same")
     act = layer("act", kind="Activation", activation=activation)
-    assert corresponds(model(conv, act, reshaped(*shape)), model(conv, reshaped(*shape), act)) is equal
+    assert (
+        corresponds(model(conv, act, reshaped(*shape)), model(conv, reshaped(*shape), act)) is equal
+    )
 
 
 def padded(*amounts: list[int], **config: Any) -> list[dict[str, Any]]:
@@ -98,10 +102,15 @@ def padded(*amounts: list[int], **config: Any) -> list[dict[str, Any]]:
         ([[0, 1], [0, 1]], (32, 32), {"kernel_size": [5, 5]}, False),
     ],
 )
-def test_padding(amounts: list[list[int]], sizes: tuple[Any, Any], config: dict[str, Any], equal: bool) -> None:
+def test_padding(
+    amounts: list[list[int]], sizes: tuple[Any, Any], config: dict[str, Any], equal: bool
+) -> None:
     """As much as "same" adds at that size of input, which both models must have."""
     same = layer("conv", kind="Conv2D", **{**CONV, **config, "padding": "same"})
-    assert corresponds(model(*padded(*amounts, **config), size=sizes[0]), model(same, size=sizes[1])) is equal
+    assert (
+        corresponds(model(*padded(*amounts, **config), size=sizes[0]), model(same, size=sizes[1]))
+        is equal
+    )
 
 
 def test_padding_within_a_model() -> None:

@@ -41,7 +41,11 @@ def test_a_nested_model_is_written_out() -> None:
 
 
 def test_a_class_of_ones_own_that_is_called_like_a_passing_one_stays() -> None:
-    mine = {**layer("drop", ["x"], kind="Dropout"), "module": "mine", "registered_name": "mine>Dropout"}
+    mine = {
+        **layer("drop", ["x"], kind="Dropout"),
+        "module": "mine",
+        "registered_name": "mine>Dropout",
+    }
     assert written(mine, end="drop") == "drop(input 0)"
 
 

@@ -20,7 +20,11 @@ def test_depth_first() -> None:
 def test_there_and_back() -> None:
     """A nested model's list is shared out, and its weights bear their owners in the groups that are made of it."""
     found = weights_by_leaf(MODEL, (Group("inner", (*A, *B)), Group("c", C)))
-    assert {path: own for path, own in found.items() if own} == {("inner", "a"): A, ("inner", "b"): B, ("c",): C}
+    assert {path: own for path, own in found.items() if own} == {
+        ("inner", "a"): A,
+        ("inner", "b"): B,
+        ("c",): C,
+    }
     groups = {group.name: group.tensors for group in groups_of(MODEL, found)}
     assert [t.owner for t in groups["inner"]] == [("a",), ("a",), ("b",), ("b",)]
     assert groups["c"] == C
@@ -35,7 +39,10 @@ def test_a_name_and_its_number() -> None:
 
 def test_numbers_keep_their_order() -> None:
     """The tenth follows the ninth, whatever the text says."""
-    assert renumbered(["dense_10", "dense_9"], ["dense_1", "dense"]) == {"dense_9": "dense", "dense_10": "dense_1"}
+    assert renumbered(["dense_10", "dense_9"], ["dense_1", "dense"]) == {
+        "dense_9": "dense",
+        "dense_10": "dense_1",
+    }
 
 
 def test_another_number_of_them_is_told_by_nothing() -> None:

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.build import DENSE, NORM, functional, layer, nested, sequential, source, tensors
+from tests.unit.core.build import (
+    DENSE,
+    NORM,
+    functional,
+    layer,
+    nested,
+    sequential,
+    source,
+    tensors,
+)
 from unnest.core.architecture.nested import LeafPath, leaves
 from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.model import Group, Tensor
@@ -53,14 +62,22 @@ def test_other_names_are_told() -> None:
 def test_a_parallel_model_s_one_list() -> None:
     """Names shifted by one overlap with those of other layers."""
     group = Group("model_1", (*dense("dense_1"), *dense("dense_2")))
-    assert placed([group], chain("dense", "dense_1"))["dense_1"] == ["dense_2/kernel:0", "dense_2/bias:0"]
+    assert placed([group], chain("dense", "dense_1"))["dense_1"] == [
+        "dense_2/kernel:0",
+        "dense_2/bias:0",
+    ]
 
 
 def test_the_layer_that_does_not_fit_a_list_has_its_name_in_the_message() -> None:
     model = target(sequential(layer("dense", **DENSE), layer("dense_1", **DENSE)))._replace(
         shapes={("dense",): ((3, 3), (3,)), ("dense_1",): ((3, 3), (3,))}
     )
-    shapes = {"dense_1/kernel:0": (3, 3), "dense_1/bias:0": (3,), "dense_2/kernel:0": (3, 5), "dense_2/bias:0": (5,)}
+    shapes = {
+        "dense_1/kernel:0": (3, 3),
+        "dense_1/bias:0": (3,),
+        "dense_2/kernel:0": (3, 5),
+        "dense_2/bias:0": (5,),
+    }
     stored = tuple(Tensor(name, shape, "<f4", name) for name, shape in shapes.items())
     with pytest.raises(Ambiguous) as raised:
         placed([Group("model_1", (*stored, stored[-1]._replace(ref="again")))], model)
@@ -73,7 +90,10 @@ def test_the_layer_that_does_not_fit_a_list_has_its_name_in_the_message() -> Non
 
 def test_a_list_whose_first_layer_was_frozen() -> None:
     group = Group("model_1", (*dense("dense_2"), *dense("dense_1")))
-    assert placed([group], chain("dense", "dense_1"))["dense"] == ["dense_1/kernel:0", "dense_1/bias:0"]
+    assert placed([group], chain("dense", "dense_1"))["dense"] == [
+        "dense_1/kernel:0",
+        "dense_1/bias:0",
+    ]
 
 
 def test_a_list_without_names_of_equal_shapes() -> None:
@@ -86,7 +106,9 @@ def test_a_list_without_names_of_equal_shapes() -> None:
 def test_a_frozen_model_in_a_list() -> None:
     """All of it stands behind what is trained, its statistics last."""
     inner = nested(sequential(layer("a", **DENSE), layer("n", **NORM), name="inner"), ["x"])
-    model = target(functional(source(), inner, layer("c", ["inner"], **DENSE), outputs=[("c", 0, 0)]))
+    model = target(
+        functional(source(), inner, layer("c", ["inner"], **DENSE), outputs=[("c", 0, 0)])
+    )
     norm = tensors("n/gamma:0", "n/beta:0", "n/moving_mean:0", "n/moving_variance:0")
     found = placed([Group("t", (*dense("c"), *dense("a"), *norm))], model)
     assert found["inner/n"] == [t.name for t in norm]
@@ -104,13 +126,18 @@ def test_keras_s_name_of_another_class() -> None:
 
 
 def test_names_of_variables() -> None:
-    model, path_by_name = leaves_by_name(["dense_5/kernel", "dense_6/kernel"], chain("dense", "dense_1"))
+    model, path_by_name = leaves_by_name(
+        ["dense_5/kernel", "dense_6/kernel"], chain("dense", "dense_1")
+    )
     assert path_by_name == {"dense_5": ("dense",), "dense_6": ("dense_1",)}
     assert [leaf.path for leaf in leaves(model)] == [("dense_5",), ("dense_6",)]
 
 
 def test_names_as_witnesses_of_places() -> None:
-    weights: dict[LeafPath, tuple[Any, ...]] = {("left",): dense("right"), ("right",): dense("left")}
+    weights: dict[LeafPath, tuple[Any, ...]] = {
+        ("left",): dense("right"),
+        ("right",): dense("left"),
+    }
     assert layer_name(weights["left",]) == "right"
     with pytest.raises(Ambiguous):
         check_names({path: layer_name(own) for path, own in weights.items()}, weights)

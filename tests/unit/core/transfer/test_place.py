@@ -27,7 +27,10 @@ def target(*names: str, optimizer: TargetOptimizer | None = None) -> TargetModel
 
 
 STORED = Stored(
-    "model", chain("a", "b"), groups=(Group("a", dense("a")), Group("b", dense("b"))), keras_version="3.0.0"
+    "model",
+    chain("a", "b"),
+    groups=(Group("a", dense("a")), Group("b", dense("b"))),
+    keras_version="3.0.0",
 )
 
 
@@ -40,11 +43,16 @@ def test_a_model_s_weights() -> None:
 
 def test_other_shapes() -> None:
     other = target("c", "d")._replace(shapes={("c",): ((3, 3), (3,)), ("d",): ((4, 3), (3,))})
-    with pytest.raises(Refused, match=r"weights for 'd' have the shapes \(3, 3\), \(3,\), your model has \(4, 3\)"):
+    with pytest.raises(
+        Refused, match=r"weights for 'd' have the shapes \(3, 3\), \(3,\), your model has \(4, 3\)"
+    ):
         place_model(STORED, other)
     with pytest.raises(Refused, match=r"your model has \(9, 9\)"):
         place_lists(
-            STORED.groups, other._replace(shapes={("c",): ((9, 9), (3,)), ("d",): ((3, 3), (3,))}), "2.2.4", None
+            STORED.groups,
+            other._replace(shapes={("c",): ((9, 9), (3,)), ("d",): ((3, 3), (3,))}),
+            "2.2.4",
+            None,
         )
 
 
@@ -55,7 +63,9 @@ def test_a_layer_without_weights() -> None:
 
 def test_the_optimizer_s_state() -> None:
     state = tensors("iteration", "rate", shape=())
-    stored = STORED._replace(optimizer=state, training={"optimizer": {"class_name": "SGD", "config": {}}})
+    stored = STORED._replace(
+        optimizer=state, training={"optimizer": {"class_name": "SGD", "config": {}}}
+    )
     sgd = TargetOptimizer("SGD", ((), ()))
     assert place_model(stored, target("c", "d", optimizer=sgd)).optimizer == state
     assert place_model(stored, target("c", "d")).optimizer is None
@@ -87,7 +97,11 @@ def test_state_of_weights_alone() -> None:
         (StateAlone(state[:2], (), is_keras_3=True), sgd, ("never-trained",)),
     ):
         placed = place_leaves(
-            {("c",): dense("c")}, target("c", optimizer=compiled), names, is_keras_3=True, state=alone
+            {("c",): dense("c")},
+            target("c", optimizer=compiled),
+            names,
+            is_keras_3=True,
+            state=alone,
         )
         assert tuple(f.code for f in placed.findings) == codes
         assert (placed.optimizer == state) is (codes in ((), ("state-by-shapes",)))

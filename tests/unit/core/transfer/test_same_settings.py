@@ -34,4 +34,7 @@ def test_difference(one: dict[str, Any], other: dict[str, Any], told: str | None
 
 def test_an_activation_that_is_compared_elsewhere() -> None:
     assert difference({"activation": "relu"}, {"activation": "tanh"}, activated=True) is None
-    assert difference({"activation": "relu"}, {"activation": "tanh"}, activated=False) == "activation 'relu' and 'tanh'"
+    assert (
+        difference({"activation": "relu"}, {"activation": "tanh"}, activated=False)
+        == "activation 'relu' and 'tanh'"
+    )

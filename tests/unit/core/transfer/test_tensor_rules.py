@@ -30,13 +30,22 @@ LSTM = weights((4, 8), (2, 8), (8,))
 
 
 def test_what_needs_no_rule_stays() -> None:
-    assert converted(weights((4, 3), (3,)), "Dense", Context.of("2.2.4", None), **DENSE) == [("", (4, 3)), ("", (3,))]
-    assert converted(LSTM, "LSTM", Context.of("2.2.4", None), **GATES) == [("", (4, 8)), ("", (2, 8)), ("", (8,))]
+    assert converted(weights((4, 3), (3,)), "Dense", Context.of("2.2.4", None), **DENSE) == [
+        ("", (4, 3)),
+        ("", (3,)),
+    ]
+    assert converted(LSTM, "LSTM", Context.of("2.2.4", None), **GATES) == [
+        ("", (4, 8)),
+        ("", (2, 8)),
+        ("", (8,)),
+    ]
 
 
 def test_hard_sigmoid() -> None:
     hard = {**GATES, "recurrent_activation": "hard_sigmoid"}
-    assert [step for step, _ in converted(LSTM, "LSTM", Context.of("2.2.4", None), **hard)] == ["scale"] * 3
+    assert [step for step, _ in converted(LSTM, "LSTM", Context.of("2.2.4", None), **hard)] == [
+        "scale"
+    ] * 3
     found = converted(weights((4, 3), (3,)), "Dense", Context(), **DENSE, activation="hard_sigmoid")
     assert [step for step, _ in found] == ["scale"] * 2
 
@@ -49,11 +58,20 @@ def test_cudnn_is_told_by_its_bias() -> None:
         (8,),
     ]
     with pytest.raises(CannotConvert, match="CuDNN"):
-        converted(cudnn, "LSTM", Context.of("2.2.4", None), **{**GATES, "recurrent_activation": "hard_sigmoid"})
+        converted(
+            cudnn,
+            "LSTM",
+            Context.of("2.2.4", None),
+            **{**GATES, "recurrent_activation": "hard_sigmoid"},
+        )
 
 
 def test_kernels_of_theano() -> None:
     found = converted(
-        weights((3, 3, 2, 4), (4,)), "Conv2D", Context.of("2.2.4", "theano"), kernel_size=[3, 3], filters=4
+        weights((3, 3, 2, 4), (4,)),
+        "Conv2D",
+        Context.of("2.2.4", "theano"),
+        kernel_size=[3, 3],
+        filters=4,
     )
     assert found == [("flip", (3, 3, 2, 4)), ("", (4,))]

@@ -18,7 +18,9 @@ from unnest.errors import Refused
 STORED, OWN = Tensor("w", (2, 2), "<f4", "file"), Tensor("0", (2, 2), "<f4", "target")
 
 
-@pytest.mark.parametrize("rule", [lambda t: t, lambda t: scaled(t, 1.2), lambda t: transposed(scaled(t, 1.2), 1, 0)])
+@pytest.mark.parametrize(
+    "rule", [lambda t: t, lambda t: scaled(t, 1.2), lambda t: transposed(scaled(t, 1.2), 1, 0)]
+)
 def test_rules_of_both_cancel_out(rule: Any) -> None:
     bound: dict[str, Tensor] = {}
     assert bind(rule(OWN), rule(STORED), bound)
@@ -55,7 +57,9 @@ def architecture(activation: str = "linear") -> dict[str, Any]:
 
 
 def target(activation: str = "linear", optimizer: TargetOptimizer | None = None) -> TargetModel:
-    return TargetModel(architecture(activation), dict.fromkeys([("a",), ("b",)], SHAPES), optimizer, "2.18.0")
+    return TargetModel(
+        architecture(activation), dict.fromkeys([("a",), ("b",)], SHAPES), optimizer, "2.18.0"
+    )
 
 
 SHAPES = ((3, 3), (3,))
@@ -67,7 +71,9 @@ REFS = [t.ref for group in GROUPS for t in group.tensors]
 def test_weights_of_a_model(activation: str) -> None:
     """Keras 3 multiplies what feeds a hard_sigmoid, tf_keras does not: its variables are the file's arrays."""
     form = graph_form(target(activation))
-    converted = convert(Stored("model", architecture(activation), groups=GROUPS, keras_version="2.2.4")).model
+    converted = convert(
+        Stored("model", architecture(activation), groups=GROUPS, keras_version="2.2.4")
+    ).model
     assert converted is not None
     placed = in_own_form(place_model(converted, form.target), form, target(activation))
     assert [t.ref for group in placed.groups for t in group.tensors] == REFS
@@ -75,7 +81,9 @@ def test_weights_of_a_model(activation: str) -> None:
 
 def test_weights_alone() -> None:
     form = layer_form(target("hard_sigmoid"))
-    placed = in_own_form(place_lists(GROUPS, form.target, "2.2.4", None), form, target("hard_sigmoid"))
+    placed = in_own_form(
+        place_lists(GROUPS, form.target, "2.2.4", None), form, target("hard_sigmoid")
+    )
     assert [t.ref for group in placed.groups for t in group.tensors] == REFS
     assert placed.conversions == ()
 
@@ -84,7 +92,9 @@ def test_a_weight_that_no_file_gives() -> None:
     """The form has a weight more than what was placed."""
     form = layer_form(target())
     more = form._replace(own={**form.own, ("c",): (OWN,)})
-    with pytest.raises(Refused, match="your model's 'c': the file does not have all of its weights"):
+    with pytest.raises(
+        Refused, match="your model's 'c': the file does not have all of its weights"
+    ):
         in_own_form(place_lists(GROUPS, form.target, "2.2.4", None), more, target())
 
 
@@ -99,13 +109,27 @@ def test_a_model_that_keras_3_has_not() -> None:
 @pytest.mark.parametrize("form_of", [graph_form, layer_form])
 def test_the_optimizer_s_state(form_of: Any) -> None:
     """Keras 3 has the learning rate among its variables, tf_keras has not."""
-    adam = {"learning_rate": 0.01, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7, "jit_compile": True}
+    adam = {
+        "learning_rate": 0.01,
+        "beta_1": 0.9,
+        "beta_2": 0.999,
+        "epsilon": 1e-7,
+        "jit_compile": True,
+    }
     trained = tuple(((name,), k) for name in NAMES for k in range(2))
-    optimizer = TargetOptimizer("Adam", ((), *(shape for shape in 2 * SHAPES for _ in "mv")), trained, adam)
+    optimizer = TargetOptimizer(
+        "Adam", ((), *(shape for shape in 2 * SHAPES for _ in "mv")), trained, adam
+    )
     form = form_of(target(optimizer=optimizer))
     assert form.target.optimizer is not None
     assert form.target.optimizer.shapes == ((), *optimizer.shapes)
-    state = tuple(Tensor(f"{k}", shape, "<f4", f"s{k}") for k, shape in enumerate(form.target.optimizer.shapes))
+    state = tuple(
+        Tensor(f"{k}", shape, "<f4", f"s{k}")
+        for k, shape in enumerate(form.target.optimizer.shapes)
+    )
     weights = place_lists(GROUPS, form.target, "2.18.0", None)
     placed = in_own_form(weights._replace(optimizer=state), form, target(optimizer=optimizer))
-    assert [t.ref for t in placed.optimizer or ()] == ["s0", *(f"s{k}" for k in range(2, len(state)))]
+    assert [t.ref for t in placed.optimizer or ()] == [
+        "s0",
+        *(f"s{k}" for k in range(2, len(state))),
+    ]

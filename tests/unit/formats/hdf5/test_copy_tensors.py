@@ -36,16 +36,22 @@ class Full(io.FileIO):
 
 def test_a_full_disk_is_told_as_one(tmp_path: Path) -> None:
     """HDF5 goes on with the error raised, and Python would make another one of it."""
-    with Full(tmp_path / "m.h5", "w+") as disk, pytest.raises(OSError, match=os.strerror(errno.ENOSPC)) as caught:  # noqa: SIM117
-        with new_hdf5(disk) as file:
-            file["x"] = np.zeros(100_000)
+    with (
+        Full(tmp_path / "m.h5", "w+") as disk,
+        pytest.raises(OSError, match=os.strerror(errno.ENOSPC)) as caught,
+        new_hdf5(disk) as file,
+    ):
+        file["x"] = np.zeros(100_000)
     assert caught.value.errno == errno.ENOSPC
 
 
 @pytest.mark.parametrize(
-    ("said", "kind"), [("invalid layout storage size", Unreadable), ("write failed: errno = 28", RuntimeError)]
+    ("said", "kind"),
+    [("invalid layout storage size", Unreadable), ("write failed: errno = 28", RuntimeError)],
 )
-def test_who_is_to_blame(said: str, kind: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_to_blame(
+    said: str, kind: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What comes of no call of the system's is in the input."""
 
     def fail(*_: object, **__: object) -> None:

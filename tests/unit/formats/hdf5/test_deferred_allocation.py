@@ -33,7 +33,9 @@ def declare(path: Path, counts: list[int], **properties: int) -> list[int]:
 
 
 @given(st.lists(st.tuples(st.integers(1, 2000), st.integers(0, 5000)), min_size=1, max_size=40))
-def test_hdf5_reads_what_was_put_there(tmp_path_factory: pytest.TempPathFactory, sizes: list[tuple[int, int]]) -> None:
+def test_hdf5_reads_what_was_put_there(
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[tuple[int, int]]
+) -> None:
     """(Elements, gap before): by HDF5's library, and by the reader that does without."""
     path = tmp_path_factory.mktemp("room") / "m.h5"
     headers = declare(path, [count for count, _ in sizes])
@@ -41,7 +43,10 @@ def test_hdf5_reads_what_was_put_there(tmp_path_factory: pytest.TempPathFactory,
     for header, (count, gap) in zip(headers, sizes, strict=True):
         rooms.append(Room(header, end + gap, 4 * count))
         end += gap + 4 * count
-    values = [np.random.default_rng(n).normal(size=count).astype("<f4") for n, (count, _) in enumerate(sizes)]
+    values = [
+        np.random.default_rng(n).normal(size=count).astype("<f4")
+        for n, (count, _) in enumerate(sizes)
+    ]
     with open(path, "r+b", buffering=0) as file:
         deferred_allocation.give(file, rooms)
         for room, value in zip(rooms, values, strict=True):
@@ -53,11 +58,15 @@ def test_hdf5_reads_what_was_put_there(tmp_path_factory: pytest.TempPathFactory,
             assert hdf5[f"{number:03}"].id.get_offset() == rooms[number].offset
     for reader in (GuardedFile, PlainFile):
         index = reader(str(path))
-        assert [node.stored for node in index.datasets.values()] == [4 * count for count, _ in sizes]
+        assert [node.stored for node in index.datasets.values()] == [
+            4 * count for count, _ in sizes
+        ]
         index.close()
 
 
-@pytest.mark.parametrize("properties", [{"set_alloc_time": h5d.ALLOC_TIME_EARLY}, {"set_layout": h5d.COMPACT}])
+@pytest.mark.parametrize(
+    "properties", [{"set_alloc_time": h5d.ALLOC_TIME_EARLY}, {"set_layout": h5d.COMPACT}]
+)
 def test_a_dataset_that_has_room(properties: dict[str, int], tmp_path: Path) -> None:
     """Its bytes stay where they are."""
     path = tmp_path / "m.h5"

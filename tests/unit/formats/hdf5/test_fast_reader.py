@@ -27,7 +27,18 @@ from unnest.formats.hdf5.legacy_h5 import H5Container
 
 FILES = sorted(FIXTURES.rglob("*.h5"))
 #: Near these HDF5 has something to say; a damaged byte elsewhere is mostly one of a tensor.
-SIGNATURES = (b"TREE", b"SNOD", b"HEAP", b"GCOL", b"\1\0\4\0", b"\3\1", b"\x0c\0", b"\1\1\1\0", b"\x13\1", b"weight_n")
+SIGNATURES = (
+    b"TREE",
+    b"SNOD",
+    b"HEAP",
+    b"GCOL",
+    b"\1\0\4\0",
+    b"\3\1",
+    b"\x0c\0",
+    b"\1\1\1\0",
+    b"\x13\1",
+    b"weight_n",
+)
 
 
 def read_by(index: PlainFile | GuardedFile) -> object:
@@ -65,7 +76,10 @@ def by_library(path: Path) -> object:
 
 def by_hand(path: Path) -> object:
     """The same without the library. Raises NotPlain."""
-    with limited(Budget.of(str(path), path.stat().st_size)), contextlib.closing(PlainFile(str(path))) as plain:
+    with (
+        limited(Budget.of(str(path), path.stat().st_size)),
+        contextlib.closing(PlainFile(str(path))) as plain,
+    ):
         try:
             return read_by(plain)
         except Unreadable as e:
@@ -74,7 +88,9 @@ def by_hand(path: Path) -> object:
 
 @pytest.mark.parametrize("stack", sorted({path.relative_to(FIXTURES).parts[0] for path in FILES}))
 @pytest.mark.parametrize("small", [fast_reader.SMALL, 0], ids=["whole", "by pages"])
-def test_genuine_files_read_the_same(stack: str, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_genuine_files_read_the_same(
+    stack: str, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All of them, and none is left to the library."""
     monkeypatch.setattr(fast_reader, "SMALL", small)
     monkeypatch.setattr(fast_reader, "MOST_PAGES", 2)
@@ -97,7 +113,9 @@ def test_damaged_files_read_the_same_or_are_left_to_the_library(
             start = data.find(choose.choice(SIGNATURES), choose.randrange(len(data)))
             place = min(len(data) - 8, max(start, 0) + choose.randrange(64))
             size = choose.choice((1, 1, 8))
-            value = choose.choice((0, 1, 255, len(data), choose.randrange(1 << 8 * size), (1 << 64) - 1))
+            value = choose.choice(
+                (0, 1, 255, len(data), choose.randrange(1 << 8 * size), (1 << 64) - 1)
+            )
             data[place : place + size] = (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
         path.write_bytes(data)
         try:
@@ -115,20 +133,32 @@ Make = Callable[[h5py.File], object]
 @pytest.mark.parametrize(
     "add",
     [
-        pytest.param(lambda f: f.create_dataset("x", (4, 4), chunks=(2, 2), data=np.ones((4, 4))), id="chunks"),
+        pytest.param(
+            lambda f: f.create_dataset("x", (4, 4), chunks=(2, 2), data=np.ones((4, 4))),
+            id="chunks",
+        ),
         pytest.param(lambda f: f.create_dataset("x", (4,), "f4", maxshape=(None,)), id="growing"),
         pytest.param(lambda f: f.create_dataset("x", (4,), dtype="f4"), id="never written"),
         pytest.param(lambda f: f.create_dataset("x", data=h5py.Empty("f4")), id="empty"),
         pytest.param(lambda f: f.create_dataset("x", data=np.ones(4, ">f4")), id="big-endian"),
         pytest.param(lambda f: f.create_dataset("x", data=np.ones(4, bool)), id="enumeration"),
         pytest.param(lambda f: f.create_dataset("x", data=["text"]), id="texts"),
-        pytest.param(lambda f: f.create_dataset("x", (1,), "f4", external="/etc/passwd"), id="external storage"),
+        pytest.param(
+            lambda f: f.create_dataset("x", (1,), "f4", external="/etc/passwd"),
+            id="external storage",
+        ),
         pytest.param(lambda f: f.__setitem__("x", h5py.SoftLink("/model_weights")), id="soft link"),
-        pytest.param(lambda f: f.__setitem__("x", h5py.ExternalLink("other.h5", "/")), id="external link"),
+        pytest.param(
+            lambda f: f.__setitem__("x", h5py.ExternalLink("other.h5", "/")), id="external link"
+        ),
         pytest.param(lambda f: f.__setitem__("x", f["model_weights"]), id="second name of a group"),
         pytest.param(lambda f: f.__setitem__("x", np.dtype("f4")), id="named type"),
-        pytest.param(lambda f: f.attrs.create("x", np.zeros((2, 2), "i4,f4")), id="compound attribute"),
-        pytest.param(lambda f: [f.create_group(f"g{k}") for k in range(300)], id="two levels of a B-tree"),
+        pytest.param(
+            lambda f: f.attrs.create("x", np.zeros((2, 2), "i4,f4")), id="compound attribute"
+        ),
+        pytest.param(
+            lambda f: [f.create_group(f"g{k}") for k in range(300)], id="two levels of a B-tree"
+        ),
     ],
 )
 def test_what_keras_does_not_write_is_left_to_the_library(add: Make, tmp_path: Path) -> None:
@@ -160,12 +190,17 @@ def test_a_large_file_is_read_by_its_index_alone(tmp_path: Path) -> None:
 def test_numbers_of_the_library() -> None:
     """That are known without it."""
     assert index.CONTIGUOUS == h5py.h5d.CONTIGUOUS
-    for ours, theirs in ((BYTES_TEXT, h5py.string_dtype("ascii")), (STR_TEXT, h5py.string_dtype("utf-8"))):
+    for ours, theirs in (
+        (BYTES_TEXT, h5py.string_dtype("ascii")),
+        (STR_TEXT, h5py.string_dtype("utf-8")),
+    ):
         assert (ours, ours.metadata) == (theirs, theirs.metadata)
 
 
 @pytest.mark.parametrize("version", ["latest", ("v108", "latest")])
-def test_newer_forms_are_left_to_the_library(version: str | tuple[str, str], tmp_path: Path) -> None:
+def test_newer_forms_are_left_to_the_library(
+    version: str | tuple[str, str], tmp_path: Path
+) -> None:
     path = tmp_path / "m.h5"
     with h5py.File(path, "w", libver=version) as file:
         file.attrs["layer_names"] = [b"d"]
@@ -210,7 +245,9 @@ def test_a_tensor_that_is_the_superblock_is_left_to_the_library(tmp_path: Path) 
         paths: list[str] = []
         file.visit(paths.append)
         dataset = next(file[p] for p in paths if isinstance(file[p], h5py.Dataset))
-        layout = b"\3\1" + struct.pack("<QQ", dataset.id.get_offset(), dataset.id.get_storage_size())
+        layout = b"\3\1" + struct.pack(
+            "<QQ", dataset.id.get_offset(), dataset.id.get_storage_size()
+        )
     data = path.read_bytes()
     assert layout in data
     path.write_bytes(data.replace(layout, layout[:2] + bytes(8) + layout[10:]))
@@ -224,7 +261,9 @@ def test_a_second_name_that_nobody_counted_is_left_to_the_library(tmp_path: Path
     with h5py.File(path, "w", libver="earliest") as file:
         for name in ("a", "b"):
             file.create_dataset(name, data=np.zeros(4, "f4"))
-        first, second = (struct.pack("<Q", h5py.h5o.get_info(file[name].id).addr) for name in ("a", "b"))
+        first, second = (
+            struct.pack("<Q", h5py.h5o.get_info(file[name].id).addr) for name in ("a", "b")
+        )
     PlainFile(str(path))
     path.write_bytes(path.read_bytes().replace(second, first))
     with pytest.raises(NotPlain):
@@ -244,11 +283,16 @@ def test_groups_that_share_their_names_are_left_to_the_library(tmp_path: Path) -
             file.create_group(f"g{k}")
     PlainFile(str(path))
     data = path.read_bytes()
-    heaps = {struct.unpack_from("<Q", data, place + 8): struct.pack("<Q", place) for place in places(data, b"HEAP")}
+    heaps = {
+        struct.unpack_from("<Q", data, place + 8): struct.pack("<Q", place)
+        for place in places(data, b"HEAP")
+    }
     root_heap = data[fast_reader.ROOT + 32 : fast_reader.ROOT + 40]
     for place in places(data, b"HEAP"):
         own = struct.pack("<Q", place)
-        is_empty_groups = struct.unpack_from("<Q", data, place + 16) == (8,)  # all but the empty name is free
+        is_empty_groups = struct.unpack_from("<Q", data, place + 16) == (
+            8,
+        )  # all but the empty name is free
         if is_empty_groups and own != root_heap:
             data = data.replace(own, heaps[max(heaps)])
     path.write_bytes(data)
@@ -269,7 +313,9 @@ def test_what_an_attempt_cost_is_given_back(tmp_path: Path) -> None:
         assert (budget.steps, budget.memory) == (10_000, 1 << 20)
 
 
-def test_a_look_takes_the_short_way_and_a_copy_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_look_takes_the_short_way_and_a_copy_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = makeh5.parallel_file(tmp_path / "m.h5")
     opened = []
 

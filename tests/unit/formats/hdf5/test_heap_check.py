@@ -30,7 +30,9 @@ def genuine(*, dense: bool = False) -> tuple[bytearray, int]:
 
 def check(data: bytes | bytearray, header: int) -> None:
     """As GuardedFile does it, for the attribute `notes`."""
-    Heaps(lambda at, count: bytes(data[at : at + count]), len(data)).check(header, b"notes", len(TEXTS))
+    Heaps(lambda at, count: bytes(data[at : at + count]), len(data)).check(
+        header, b"notes", len(TEXTS)
+    )
 
 
 def test_genuine_texts_may_be_read() -> None:
@@ -81,7 +83,15 @@ def no_heap(data: bytearray) -> None:
 
 
 @pytest.mark.parametrize(
-    "edit", [longer_than_stored, back_to_itself, free_space_of_no_size, there_twice, beyond_the_file, no_heap]
+    "edit",
+    [
+        longer_than_stored,
+        back_to_itself,
+        free_space_of_no_size,
+        there_twice,
+        beyond_the_file,
+        no_heap,
+    ],
 )
 def test_broken_ones_may_not(edit: Edit) -> None:
     data, header = genuine()
@@ -113,7 +123,10 @@ def test_a_header_whose_parts_lead_in_a_circle() -> None:
     part = struct.pack("<HHB3x", 0x10, 16, 0)
     start = struct.pack("<BxHII4x", 1, 1, 1, 24)
     data = start + part + struct.pack("<QQ", 40, 24) + part + struct.pack("<QQ", 16, 24)
-    with limited(Budget("m.h5", steps=10_000, memory=1 << 20)), pytest.raises(Unsafe, match="broken"):
+    with (
+        limited(Budget("m.h5", steps=10_000, memory=1 << 20)),
+        pytest.raises(Unsafe, match="broken"),
+    ):
         check(data, 0)
 
 

@@ -24,7 +24,9 @@ def respelt(path: Path) -> Path:
         file.move(f"optimizer_weights/{names[0]}", "iterations")
         state.attrs["weight_names"] = np.array([b"/iterations", *(n.encode() for n in names[1:])])
         for group in file["model_weights"].values():
-            group.attrs["weight_names"] = np.array([n.replace(b"/", b"//") for n in group.attrs["weight_names"]])
+            group.attrs["weight_names"] = np.array(
+                [n.replace(b"/", b"//") for n in group.attrs["weight_names"]]
+            )
     return path
 
 
@@ -41,10 +43,14 @@ def test_names_with_slashes_too_many(tmp_path: Path) -> None:
         assert file["optimizer_weights"].attrs["weight_names"][0] == b"/iterations"
         assert (
             file["iterations"][()]
-            == expected["optimizer_weights"][expected["optimizer_weights"].attrs["weight_names"][0]][()]
+            == expected["optimizer_weights"][
+                expected["optimizer_weights"].attrs["weight_names"][0]
+            ][()]
         )
         for name, group in file["model_weights"].items():
             stored = expected["model_weights"][name]
-            for new, old in zip(group.attrs["weight_names"], stored.attrs["weight_names"], strict=True):
+            for new, old in zip(
+                group.attrs["weight_names"], stored.attrs["weight_names"], strict=True
+            ):
                 assert new == old.replace(b"/", b"//")
                 np.testing.assert_array_equal(group[new], stored[old])

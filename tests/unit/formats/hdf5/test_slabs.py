@@ -21,7 +21,9 @@ SHAPES: list[tuple[tuple[int, ...], tuple[int, ...] | None]] = [
 
 
 @pytest.mark.parametrize(("shape", "chunks"), SHAPES)
-def test_order_and_size(shape: tuple[int, ...], chunks: tuple[int, ...] | None, tmp_path: Path) -> None:
+def test_order_and_size(
+    shape: tuple[int, ...], chunks: tuple[int, ...] | None, tmp_path: Path
+) -> None:
     """The bytes of the array, in blocks."""
     value = np.arange(int(np.prod(shape)), dtype="<f4").reshape(shape)
     with h5py.File(tmp_path / "a.h5", "w") as file:
@@ -38,13 +40,18 @@ def test_any_shape(data: st.DataObject) -> None:
     chunks = tuple(data.draw(st.integers(1, n)) for n in shape)
     value = np.arange(int(np.prod(shape)), dtype="<i2").reshape(shape)
     with h5py.File("x", "w", driver="core", backing_store=False) as file:
-        assert b"".join(slabs(file.create_dataset("x", data=value, chunks=chunks).id)) == value.tobytes()
+        assert (
+            b"".join(slabs(file.create_dataset("x", data=value, chunks=chunks).id))
+            == value.tobytes()
+        )
 
 
 def test_chunks_beyond_the_budget(tmp_path: Path) -> None:
     """HDF5 would hold all of one chunk."""
     with h5py.File(tmp_path / "a.h5", "w") as file:
-        dataset = file.create_dataset("x", (2, 2), "f4", chunks=(1 << 13, 1 << 13), maxshape=(None, None))
+        dataset = file.create_dataset(
+            "x", (2, 2), "f4", chunks=(1 << 13, 1 << 13), maxshape=(None, None)
+        )
         with limited(Budget.of("a.h5", 1000)), pytest.raises(OverBudget):
             list(slabs(dataset.id))
 
@@ -52,7 +59,9 @@ def test_chunks_beyond_the_budget(tmp_path: Path) -> None:
 def test_chunks_that_every_slab_touches(tmp_path: Path) -> None:
     """What is decoded counts, not what is kept of it."""
     with h5py.File(tmp_path / "a.h5", "w") as file:
-        dataset = file.create_dataset("x", (4000, 1 << 14), "f4", chunks=(4000, 1 << 8), compression=1)
+        dataset = file.create_dataset(
+            "x", (4000, 1 << 14), "f4", chunks=(4000, 1 << 8), compression=1
+        )
         with limited(Budget.of("a.h5", 1000)), pytest.raises(OverBudget):
             for _ in slabs(dataset.id):
                 pass

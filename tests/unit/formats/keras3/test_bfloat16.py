@@ -23,15 +23,25 @@ def weights_of(keras: Path, path: Path) -> Path:
     return path
 
 
-def in_bfloat16(path: Path, *, note: str | None, numbers: type = np.uint16, chunks: bool | None = None) -> None:
+def in_bfloat16(
+    path: Path, *, note: str | None, numbers: type = np.uint16, chunks: bool | None = None
+) -> None:
     """The layers' weights of a file as Keras 3 has them in bfloat16, if with this note."""
     opaque = np.dtype(f"V{numbers().itemsize}")
     with h5py.File(path, "r+") as file:
         for k, name in enumerate(_paths(file)):
             shape = file[name].shape
-            values = np.random.default_rng(k).integers(1, 1 << 14, shape).astype(numbers).view(opaque).reshape(shape)
+            values = (
+                np.random.default_rng(k)
+                .integers(1, 1 << 14, shape)
+                .astype(numbers)
+                .view(opaque)
+                .reshape(shape)
+            )
             del file[name]
-            file.create_dataset(name, data=values, chunks=chunks, compression="gzip" if chunks else None)
+            file.create_dataset(
+                name, data=values, chunks=chunks, compression="gzip" if chunks else None
+            )
             if note is not None:
                 file[name].attrs["dtype"] = note
 
@@ -55,12 +65,16 @@ def made(folder: Path, **options: object) -> Path:
 def contents(path: Path) -> list[tuple[bytes, str | None]]:
     """The bytes and the note of each of the layers' arrays, sorted."""
     with h5py.File(path) as file:
-        return sorted((file[name][()].tobytes(), file[name].attrs.get("dtype")) for name in _paths(file))
+        return sorted(
+            (file[name][()].tobytes(), file[name].attrs.get("dtype")) for name in _paths(file)
+        )
 
 
 def _paths(file: h5py.File) -> list[str]:
     paths: list[str] = []
-    file.visititems(lambda p, o: paths.append(p) if isinstance(o, h5py.Dataset) and "layers" in p else None)
+    file.visititems(
+        lambda p, o: paths.append(p) if isinstance(o, h5py.Dataset) and "layers" in p else None
+    )
     return paths
 
 
@@ -82,9 +96,16 @@ def test_weights_alone(keras: Path, tmp_path: Path) -> None:
     assert contents(tmp_path / "out.weights.h5") == contents(tmp_path / "p.weights.h5")
     with zipfile.ZipFile(keras) as archive:
         (tmp_path / "m.json").write_bytes(archive.read("config.json"))
-    done = unnest.fix(tmp_path / "p.weights.h5", tmp_path / "w.keras", architecture=tmp_path / "m.json", to="keras")
+    done = unnest.fix(
+        tmp_path / "p.weights.h5",
+        tmp_path / "w.keras",
+        architecture=tmp_path / "m.json",
+        to="keras",
+    )
     assert done.error is None
-    assert contents(weights_of(tmp_path / "w.keras", tmp_path / "w.h5")) == contents(tmp_path / "p.weights.h5")
+    assert contents(weights_of(tmp_path / "w.keras", tmp_path / "w.h5")) == contents(
+        tmp_path / "p.weights.h5"
+    )
 
 
 def test_not_into_h5(keras: Path, tmp_path: Path) -> None:

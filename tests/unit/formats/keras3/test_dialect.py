@@ -21,7 +21,12 @@ def in_code(path: Path) -> Path:
     weights = io.BytesIO()
     with h5py.File(weights, "w") as file:
         file["layers/dense/vars/0"] = [[1.0]]
-    model: JsonObject = {"module": None, "class_name": "Mine", "config": {}, "registered_name": "Mine"}
+    model: JsonObject = {
+        "module": None,
+        "class_name": "Mine",
+        "config": {},
+        "registered_name": "Mine",
+    }
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("metadata.json", json.dumps({"keras_version": "2.15.0"}))
         archive.writestr("config.json", json.dumps(model))
@@ -30,11 +35,15 @@ def in_code(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("to", [None, "keras", "weights", "json"])
-def test_a_model_that_keeps_its_layers_in_code_is_refused(to: Target | None, tmp_path: Path) -> None:
+def test_a_model_that_keeps_its_layers_in_code_is_refused(
+    to: Target | None, tmp_path: Path
+) -> None:
     done = unnest.fix(in_code(tmp_path / "m.keras"), keras="3", to=to)
     assert (done.action, done.error and done.error.code) == ("refused", "no-architecture")
     assert done.error is not None
-    assert done.error.message.endswith("--keras 3 needs the graph of layers: its layers are kept in code")
+    assert done.error.message.endswith(
+        "--keras 3 needs the graph of layers: its layers are kept in code"
+    )
 
 
 def test_in_place_keeps_the_container(tmp_path: Path) -> None:

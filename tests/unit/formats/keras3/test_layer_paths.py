@@ -21,7 +21,9 @@ from unnest.formats.keras3.layer_paths import (
 TWO = [layer("a", **DENSE), layer("b", **DENSE)]
 
 
-@pytest.mark.parametrize(("parts", "path"), [(("", "a", "b"), "a/b"), (("a", "", "b"), "a/b"), (("",), "")])
+@pytest.mark.parametrize(
+    ("parts", "path"), [(("", "a", "b"), "a/b"), (("a", "", "b"), "a/b"), (("",), "")]
+)
 def test_paths(parts: tuple[str, ...], path: str) -> None:
     assert join_path(*parts) == path
 
@@ -36,8 +38,14 @@ def test_layers_are_called_after_their_class_and_numbered_from_the_second_on() -
 
 def test_a_layer_may_take_two_numbers_or_stand_elsewhere() -> None:
     model = sequential(*TWO, layer("c", **DENSE))
-    twice = places(model, "", DEPENDENCIES, lambda *_: 2, lambda each, _: "there" if each.name == "b" else None)
-    assert [path for _, path in twice] == [f"{DEPENDENCIES}/dense", "there", f"{DEPENDENCIES}/dense_4"]
+    twice = places(
+        model, "", DEPENDENCIES, lambda *_: 2, lambda each, _: "there" if each.name == "b" else None
+    )
+    assert [path for _, path in twice] == [
+        f"{DEPENDENCIES}/dense",
+        "there",
+        f"{DEPENDENCIES}/dense_4",
+    ]
 
 
 def test_operations_have_no_group() -> None:
@@ -54,13 +62,23 @@ def test_which_layers_have_weights() -> None:
         source("x"), nested(sequential(*TWO, name="in"), ["x"]), layer("own", ["in"], kind="Own", units=3),
         layer("y", ["own"], **DENSE),
     )  # fmt: skip
-    assert [each.name for each in read(model).layers.values() if promises_weights(each)] == ["in", "y"]
+    assert [each.name for each in read(model).layers.values() if promises_weights(each)] == [
+        "in",
+        "y",
+    ]
 
 
 def test_names_by_place() -> None:
     """The layers that own a weight, and what lies below the last of them."""
-    refs = ("layers/lstm/cell/vars/0", "layers/sequential/layers/dense/vars/1", f"{DEPENDENCIES}/dense/vars/0")
+    refs = (
+        "layers/lstm/cell/vars/0",
+        "layers/sequential/layers/dense/vars/1",
+        f"{DEPENDENCIES}/dense/vars/0",
+    )
     owners = ((), ("inner",), ())
-    weights = [t._replace(ref=ref, owner=own) for t, ref, own in zip(tensors("a", "b", "c"), refs, owners, strict=True)]
+    weights = [
+        t._replace(ref=ref, owner=own)
+        for t, ref, own in zip(tensors("a", "b", "c"), refs, owners, strict=True)
+    ]
     (group,) = name_by_path([Group("l", tuple(weights))])
     assert [t.name for t in group.tensors] == ["l/cell/0", "l/inner/1", "l/0"]

@@ -22,7 +22,10 @@ MODEL: JsonObject = {
     "config": {
         "name": "s",
         "layers": [
-            {"class_name": kind, "config": {"name": f"layer_{k}", **({"units": 1} if kind == "Dense" else {})}}
+            {
+                "class_name": kind,
+                "config": {"name": f"layer_{k}", **({"units": 1} if kind == "Dense" else {})},
+            }
             for k, kind in enumerate(("Dense", "Scale", "Dense", "Scale", "Dense"))
         ],
     },
@@ -31,7 +34,9 @@ ONCE = ["dense", "scale", "dense_1", "scale_1", "dense_2"]
 TWICE = ["dense", "scale", "dense_2", "scale_1", "dense_4"]
 
 
-def tree_of(path: Path, attribute: str, with_weights: list[str], version: str | None = None) -> Tree:
+def tree_of(
+    path: Path, attribute: str, with_weights: list[str], version: str | None = None
+) -> Tree:
     """A file with these layers' weights, and the two layers without."""
     with h5py.File(path, "w") as file:
         for name in with_weights:
@@ -55,7 +60,11 @@ def tree_of(path: Path, attribute: str, with_weights: list[str], version: str | 
     ],
 )
 def test_numbers(
-    attribute: str, with_weights: list[str], version: str | None, numbered: list[str], tmp_path: Path
+    attribute: str,
+    with_weights: list[str],
+    version: str | None,
+    numbered: list[str],
+    tmp_path: Path,
 ) -> None:
     """A layer of a class takes the next number; in Keras 2.12 and 2.13 the one after, behind a layer with weights."""
     tree = tree_of(tmp_path / "m.h5", attribute, with_weights, version)
@@ -74,10 +83,14 @@ def test_a_group_that_is_no_layer_tells_nothing(tmp_path: Path) -> None:
 
 INNER = sequential(layer("a", **DENSE), name="inner")
 TWO_MODELS = functional(source("x"), nested(INNER, ["x"]), layer("y", ["inner"], **DENSE))
-WEIGHTS = [f"layers/{path}/vars/{k}" for path in ("sequential/layers/dense", "dense") for k in (0, 1)]
+WEIGHTS = [
+    f"layers/{path}/vars/{k}" for path in ("sequential/layers/dense", "dense") for k in (0, 1)
+]
 
 
-def placement(path: Path, model: dict[str, Any] = TWO_MODELS, weights: list[str] = WEIGHTS) -> Placement:
+def placement(
+    path: Path, model: dict[str, Any] = TWO_MODELS, weights: list[str] = WEIGHTS
+) -> Placement:
     """Of a model in a file with these weights, and all groups around them."""
     with h5py.File(path / "m.h5", "w") as file:
         for weight in weights:
@@ -90,7 +103,11 @@ def placement(path: Path, model: dict[str, Any] = TWO_MODELS, weights: list[str]
 def test_the_weights_of_each_layer(tmp_path: Path) -> None:
     """Those of a nested model bear its layers' names."""
     groups = {g.name: [(t.ref, t.owner) for t in g.tensors] for g in placement(tmp_path).groups}
-    assert groups == {"x": [], "inner": [(w, ("a",)) for w in WEIGHTS[:2]], "y": [(w, ()) for w in WEIGHTS[2:]]}
+    assert groups == {
+        "x": [],
+        "inner": [(w, ("a",)) for w in WEIGHTS[:2]],
+        "y": [(w, ()) for w in WEIGHTS[2:]],
+    }
 
 
 def test_a_layer_is_found_by_its_weights(tmp_path: Path) -> None:
@@ -105,7 +122,10 @@ def test_a_layer_is_found_by_its_weights(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("weights", "said"),
-    [(WEIGHTS[:2], "/layers/dense is not 'y'"), ([*WEIGHTS, "layers/gru/vars/0"], "/layers/gru/vars/0 is of no layer")],
+    [
+        (WEIGHTS[:2], "/layers/dense is not 'y'"),
+        ([*WEIGHTS, "layers/gru/vars/0"], "/layers/gru/vars/0 is of no layer"),
+    ],
 )
 def test_another_architecture(weights: list[str], said: str, tmp_path: Path) -> None:
     with pytest.raises(Refused, match=said):
@@ -136,4 +156,6 @@ def test_a_model_that_another_layer_has_stored(tmp_path: Path) -> None:
     layers = read(model).layers
     first, second = (group.rpartition("/")[0] for group in groups)
     assert where.moves_of(layers["u"], second, "layers/b") == [Move(second, "layers/b")]
-    assert Move(f"{first}/layer", "layers/a/layer") in where.moves_of(layers["t"], first, "layers/a")
+    assert Move(f"{first}/layer", "layers/a/layer") in where.moves_of(
+        layers["t"], first, "layers/a"
+    )

@@ -67,7 +67,9 @@ def test_a_pipe_in_the_place_of_the_map(folder: Path) -> None:
 def test_the_index_of_another_format(tmp_path: Path) -> None:
     """Others have a map of weights, too, in files of their own."""
     path = tmp_path / "model.weights.json"
-    path.write_text('{"metadata": {"total_size": 1}, "weight_map": {"a": "model-00001-of-00002.safetensors"}}')
+    path.write_text(
+        '{"metadata": {"total_size": 1}, "weight_map": {"a": "model-00001-of-00002.safetensors"}}'
+    )
     assert weight_map.map_of(str(path)) is None
     seen = unnest.inspect(path)
     assert seen.error is not None
@@ -83,15 +85,50 @@ Change = Callable[[dict[str, Any]], object]
         (lambda names: names.clear(), "not-keras", "not of a model"),
         (lambda names: names.update({"/vars": []}), "damaged-index", "names no file for /vars"),
         (lambda names: names.update({"/vars": [1]}), "damaged-index", "beside it for /vars"),
-        (lambda names: names.update({"/vars": "../x_00000.weights.h5"}), "damaged-index", "beside it for /vars"),
-        (lambda names: names.update({"/vars": "/etc/x_00000.weights.h5"}), "damaged-index", "beside it for /vars"),
-        (lambda names: names.update({"/vars": "..\\x_00000.weights.h5"}), "damaged-index", "beside it for /vars"),
-        (lambda names: names.update({"/vars": "base.weights.h5"}), "damaged-index", "beside it for /vars"),
-        (lambda names: names.update({"/vars": "x_00000.weights.h5"}), "missing-file", "x_00000.weights.h5: missing"),
-        (lambda names: names.update({"/vars": "parallel_00000.weights.h5"}), "missing-weight", "weights of /vars"),
+        (
+            lambda names: names.update({"/vars": "../x_00000.weights.h5"}),
+            "damaged-index",
+            "beside it for /vars",
+        ),
+        (
+            lambda names: names.update({"/vars": "/etc/x_00000.weights.h5"}),
+            "damaged-index",
+            "beside it for /vars",
+        ),
+        (
+            lambda names: names.update({"/vars": "..\\x_00000.weights.h5"}),
+            "damaged-index",
+            "beside it for /vars",
+        ),
+        (
+            lambda names: names.update({"/vars": "base.weights.h5"}),
+            "damaged-index",
+            "beside it for /vars",
+        ),
+        (
+            lambda names: names.update({"/vars": "x_00000.weights.h5"}),
+            "missing-file",
+            "x_00000.weights.h5: missing",
+        ),
+        (
+            lambda names: names.update({"/vars": "parallel_00000.weights.h5"}),
+            "missing-weight",
+            "weights of /vars",
+        ),
         (lambda names: names.popitem(), "missing-weight", "weights of /optimizer/vars"),
     ],
-    ids=["empty", "no-file", "number", "above", "elsewhere", "windows", "other", "absent", "too-many", "too-few"],
+    ids=[
+        "empty",
+        "no-file",
+        "number",
+        "above",
+        "elsewhere",
+        "windows",
+        "other",
+        "absent",
+        "too-many",
+        "too-few",
+    ],
 )
 def test_maps_that_lie(folder: Path, change: Change, code: str, says: str) -> None:
     """A map leads to files beside it, and names for each group just those that its weights are in."""
@@ -196,9 +233,14 @@ def test_clean_weights_are_gathered(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == before
     done = unnest.fix(folder / "base.weights.json", folder / "whole.weights.h5")
     assert (done.error, done.action) == (None, "converted")
-    with h5py.File(folder / "base_00000.weights.h5") as stored, h5py.File(folder / "whole.weights.h5") as written:
+    with (
+        h5py.File(folder / "base_00000.weights.h5") as stored,
+        h5py.File(folder / "whole.weights.h5") as written,
+    ):
         assert paths_of(stored) == paths_of(written)
-        assert [written[path][()].tobytes() for path in arrays] == [stored[path][()].tobytes() for path in arrays]
+        assert [written[path][()].tobytes() for path in arrays] == [
+            stored[path][()].tobytes() for path in arrays
+        ]
         assert written[arrays[0]].attrs["dtype"] == "bfloat16"
 
 

@@ -41,7 +41,9 @@ def test_the_same_bytes_as_by_zipfile(tmp_path: Path) -> None:
     with ours.open("x+b", buffering=0) as file:
         target = ZipTarget(file)
         with zipfile.ZipFile(target, "w") as archive:
-            target.add(archive, zipfile.ZipInfo("weights", TIME), lambda rest: void(rest.write(b"abc")))
+            target.add(
+                archive, zipfile.ZipInfo("weights", TIME), lambda rest: void(rest.write(b"abc"))
+            )
     with (
         zipfile.ZipFile(theirs, "w") as archive,
         archive.open(zipfile.ZipInfo("weights", TIME), "w", force_zip64=True) as file,

@@ -24,20 +24,27 @@ def checkpoint(objects: Mapping[str, Mapping[str, str]]) -> ObjectGraph:
             node.children.add(node_id=names.index(child), local_name=attribute)
         if name in SHAPES:
             node.attributes.add(name="VARIABLE_VALUE", full_name=name, checkpoint_key=name + VALUE)
-    entries = {name + VALUE: SimpleNamespace(shape=shape, dtype="<f4") for name, shape in SHAPES.items()}
-    bundle: Any = SimpleNamespace(prefix="c", entries=entries, strings=lambda _: [protos.dump(graph)])
+    entries = {
+        name + VALUE: SimpleNamespace(shape=shape, dtype="<f4") for name, shape in SHAPES.items()
+    }
+    bundle: Any = SimpleNamespace(
+        prefix="c", entries=entries, strings=lambda _: [protos.dump(graph)]
+    )
     return ObjectGraph(bundle)
 
 
 def sequential(*layers: tuple[str, Mapping[str, Any]]) -> JsonObject:
     """Of classes and configs."""
     entries: Any = [
-        {"class_name": kind, "config": {"name": kind.lower(), "trainable": True, **config}} for kind, config in layers
+        {"class_name": kind, "config": {"name": kind.lower(), "trainable": True, **config}}
+        for kind, config in layers
     ]
     return {"class_name": "Sequential", "config": {"name": "s", "layers": entries}}
 
 
-NORMALIZED = sequential(("Normalization", {"axis": [-1], "batch_input_shape": [None, 3]}), ("Dense", {"units": 2}))
+NORMALIZED = sequential(
+    ("Normalization", {"axis": [-1], "batch_input_shape": [None, 3]}), ("Dense", {"units": 2})
+)
 ROOT = {"layer-0": "normalization", "layer-1": "dense"}
 DENSE = {"kernel": "kernel", "bias": "bias"}
 STATE = {"mean": "mean", "variance": "variance", "count": "count"}

@@ -8,7 +8,9 @@ import pytest
 from tests.corpus.unpacked import FIXTURES
 from unnest.formats.tensorflow import bundle
 
-CASES = sorted(p for kind in ("saved_model", "checkpoint") for p in (FIXTURES / kind).glob("*/*/tensors.npz"))
+CASES = sorted(
+    p for kind in ("saved_model", "checkpoint") for p in (FIXTURES / kind).glob("*/*/tensors.npz")
+)
 
 
 def prefix(folder: Path) -> str:

@@ -18,11 +18,17 @@ from unnest.formats.tensorflow.metadata_json import of_root
         ("2.12.0", "GlorotUniform", {}),
     ],
 )
-def test_initializers_say_where_they_are_since_keras_2_13(version: str, name: str, added: dict[str, Any]) -> None:
+def test_initializers_say_where_they_are_since_keras_2_13(
+    version: str, name: str, added: dict[str, Any]
+) -> None:
     """Keras's own are in its modules; where somebody's own are is not stored, and the loader is given them by name."""
     rule = {"class_name": name, "config": {"seed": 1}}
     layer = {"class_name": "Dense", "config": {"name": "d", "kernel_initializer": rule}}
-    meta: Any = {"class_name": "Sequential", "config": {"layers": [layer]}, "keras_version": version}
+    meta: Any = {
+        "class_name": "Sequential",
+        "config": {"layers": [layer]},
+        "keras_version": version,
+    }
     read = of_root(meta)
     assert read is not None
     layers: Any = read["architecture"]["config"]["layers"]

@@ -33,7 +33,9 @@ def test_variables_bear_the_attributes_that_lead_to_them() -> None:
     assert [*FOUND.variables(dense).values()] == [("kernel",), ("bias",)]
     assert [*FOUND.variables(normalization).values()] == [("inner", name) for name in STATE]
     assert FOUND.key(dense) is None
-    assert {FOUND.key(n): FOUND.name(n) for n in FOUND.variables(dense)} == {f"{n}{VALUE}": n for n in DENSE}
+    assert {FOUND.key(n): FOUND.name(n) for n in FOUND.variables(dense)} == {
+        f"{n}{VALUE}": n for n in DENSE
+    }
 
 
 def test_a_model_is_flat_where_no_layer_holds_objects_with_weights() -> None:

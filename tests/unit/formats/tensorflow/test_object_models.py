@@ -29,14 +29,20 @@ def test_no_model_and_another_model() -> None:
     with pytest.raises(Refused, match="has no layers"):
         ObjectModels(checkpoint({"root": {}})).find(ONE)
     with pytest.raises(Refused, match="stores 3 layers where the architecture has 1"):
-        ObjectModels(checkpoint({"root": {**ROOT, "layer-2": "dense"}, "normalization": STATE, "dense": DENSE})).find(
-            ONE
-        )
+        ObjectModels(
+            checkpoint(
+                {"root": {**ROOT, "layer-2": "dense"}, "normalization": STATE, "dense": DENSE}
+            )
+        ).find(ONE)
 
 
 def test_two_models_of_one_architecture() -> None:
     """Of one whose weights bear the names of its layers, and one whose weights do not, the first is meant."""
-    both = {"root": {"one": "a", "other": "b"}, "a": {"layer-0": "dense"}, "b": {"layer-0": "second"}}
+    both = {
+        "root": {"one": "a", "other": "b"},
+        "a": {"layer-0": "dense"},
+        "b": {"layer-0": "second"},
+    }
     normalization = sequential(("Normalization", {"axis": [-1]}))
     objects = {**both, "dense": {"mean": "mean"}, "second": {"variance": "variance"}}
     with pytest.raises(Refused, match="holds 2 models that fit the architecture"):

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.formats.tensorflow.objects import DENSE, NORMALIZED, ROOT, STATE, checkpoint, sequential
+from tests.unit.formats.tensorflow.objects import (
+    DENSE,
+    NORMALIZED,
+    ROOT,
+    STATE,
+    checkpoint,
+    sequential,
+)
 from unnest.errors import Refused
 from unnest.formats.tensorflow.object_graph import ObjectGraph
 from unnest.formats.tensorflow.object_optimizers import Optimizers
@@ -19,13 +26,23 @@ def weights_of(graph: ObjectGraph) -> WeightsByLayer:
 def test_what_another_attribute_lists_too_is_the_layers_own() -> None:
     """TensorFlow 2.3 lists the statistics of its preprocessing layers in `state_variables`, which comes first."""
     normalization = {"state_variables": "state", **STATE}
-    found = checkpoint({"root": ROOT, "normalization": normalization, "dense": DENSE, "state": STATE})
-    groups = {group.name: [t.name for t in group.tensors] for group in weights_of(found).groups(NORMALIZED, 0)}
-    assert groups == {"normalization": ["mean:0", "variance:0", "count:0"], "dense": ["kernel:0", "bias:0"]}
+    found = checkpoint(
+        {"root": ROOT, "normalization": normalization, "dense": DENSE, "state": STATE}
+    )
+    groups = {
+        group.name: [t.name for t in group.tensors]
+        for group in weights_of(found).groups(NORMALIZED, 0)
+    }
+    assert groups == {
+        "normalization": ["mean:0", "variance:0", "count:0"],
+        "dense": ["kernel:0", "bias:0"],
+    }
 
 
 def test_what_another_object_alone_holds_is_no_plain_layers() -> None:
-    found = checkpoint({"root": ROOT, "normalization": {"inner": "state"}, "dense": DENSE, "state": STATE})
+    found = checkpoint(
+        {"root": ROOT, "normalization": {"inner": "state"}, "dense": DENSE, "state": STATE}
+    )
     with pytest.raises(Refused, match="3 weights do not fit 'normalization'"):
         weights_of(found).groups(NORMALIZED, 0)
 
@@ -44,7 +61,10 @@ def test_an_order_that_code_alone_knows() -> None:
         "one": {"kernel": "kernel"}, "two": {"bias": "bias"},
     })  # fmt: skip
     attempt = weights_of(found)
-    assert [t.name for group in attempt.groups(own, 0) for t in group.tensors] == ["kernel:0", "bias:0"]
+    assert [t.name for group in attempt.groups(own, 0) for t in group.tensors] == [
+        "kernel:0",
+        "bias:0",
+    ]
     assert [why.split(" of ")[0] for why in attempt.open_orders] == ["the order", "which weights"]
 
 

@@ -16,7 +16,9 @@ class Lacking:
 
     def ParseFromString(self, _: bytes) -> NoReturn:  # noqa: N802 - as protobuf calls it
         """Bytes that are a message."""
-        raise DecodeError("Error parsing message with type 'unnest.wire.SavedModel': Arena alloc failed")
+        raise DecodeError(
+            "Error parsing message with type 'unnest.wire.SavedModel': Arena alloc failed"
+        )
 
     def SerializeToString(self, *, deterministic: bool) -> NoReturn:  # noqa: ARG002, N802 - the same
         """A message that can be written."""

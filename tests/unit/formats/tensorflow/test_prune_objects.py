@@ -11,7 +11,9 @@ from unnest.formats.tensorflow.prune_objects import OPTIMIZER
 SAVED = FIXTURES / "saved_model"
 
 
-@pytest.mark.parametrize("name", ["tf20/saved_model-official-named-adam", "tf23/saved_model-official-named-adam"])
+@pytest.mark.parametrize(
+    "name", ["tf20/saved_model-official-named-adam", "tf23/saved_model-official-named-adam"]
+)
 def test_no_object_stands_where_the_optimizer_was(name: str) -> None:
     """TensorFlow 2.0 to 2.3 restore the slots of whatever has the path of the optimizer, and fail where they cannot."""
     path = SAVED / name / "parallel" / "saved_model.pb"
@@ -20,7 +22,9 @@ def test_no_object_stands_where_the_optimizer_was(name: str) -> None:
     assert [n.user.identifier for n in meta.objects.nodes].count(OPTIMIZER) == 1
     variables = sum(n.WhichOneof("kind") == "variable" for n in meta.objects.nodes)
     assert served_wrappers.recognise(meta, str(path)).wrappers
-    (reduced,) = protos.parse("SavedModel", protos.dump(prune_graph.prune(model, meta)), "reduced").meta_graphs
+    (reduced,) = protos.parse(
+        "SavedModel", protos.dump(prune_graph.prune(model, meta)), "reduced"
+    ).meta_graphs
     nodes = reduced.objects.nodes
     assert OPTIMIZER not in {n.user.identifier for n in nodes}
     assert not any(c.local_name == OPTIMIZER for n in nodes for c in n.children)

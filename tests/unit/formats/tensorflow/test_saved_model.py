@@ -39,17 +39,24 @@ def planned(monkeypatch: pytest.MonkeyPatch, graph: ServedWrappers | None, **cha
     return SavedModelSource(str(PARALLEL)).plan(None, choices=Choices())
 
 
-def test_operations_without_a_wrapper_leave_none_of_a_likely_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_operations_without_a_wrapper_leave_none_of_a_likely_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     plan = planned(monkeypatch, ServedWrappers((), (IN_GRAPH,)))
     assert (plan.verdict, plan.wrappers, plan.near_misses) == ("clean", (), (IN_GRAPH,))
 
 
 def test_operations_that_show_no_join_at_all_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = planned(monkeypatch, ServedWrappers((), ()))
-    assert (plan.verdict, [wrapper.confidence for wrapper in plan.wrappers]) == ("parallel", ["likely"])
+    assert (plan.verdict, [wrapper.confidence for wrapper in plan.wrappers]) == (
+        "parallel",
+        ["likely"],
+    )
 
 
-def test_towers_that_mix_rows_are_none_whatever_the_operations_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_towers_that_mix_rows_are_none_whatever_the_operations_show(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     mixed = MixedRows("merge", "op, a part of the towers, works along the batch")
     plan = planned(monkeypatch, None, verdict="clean", wrappers=(), near_misses=(mixed,))
     assert (plan.verdict, plan.near_misses) == ("clean", (mixed,))
@@ -81,7 +88,9 @@ def test_other_models_in_its_folder_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("are_cloned", [True, False])
-def test_checksums_are_held_of_clones_too(are_cloned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checksums_are_held_of_clones_too(
+    are_cloned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A bit that is another one in the source is met, whichever of the two is read."""
     source = tmp_path / "m"
     shutil.copytree(TRAINED, source)

@@ -18,7 +18,10 @@ def test_entries(pairs: dict[bytes, bytes]) -> None:
     assert list(entries(table(pairs), "i").items()) == sorted(pairs.items())
 
 
-@given(st.binary(min_size=1, max_size=40), st.lists(st.tuples(st.integers(4, 11), st.integers(1, 40)), max_size=20))
+@given(
+    st.binary(min_size=1, max_size=40),
+    st.lists(st.tuples(st.integers(4, 11), st.integers(1, 40)), max_size=20),
+)
 def test_snappy_copies(start: bytes, copies: list[tuple[int, int]]) -> None:
     """A copy may overlap what it makes: byte by byte is the meaning."""
     out = bytearray(start)
@@ -31,7 +34,9 @@ def test_snappy_copies(start: bytes, copies: list[tuple[int, int]]) -> None:
     assert unsnap(varint(len(out)) + packed) == bytes(out)
 
 
-@pytest.mark.parametrize("packed", [b"\x05\x01\x01", b"\x05\x00a\x01\x09", b"\x02\x00a", b"\xff\xff\xff\x7f\x00a"])
+@pytest.mark.parametrize(
+    "packed", [b"\x05\x01\x01", b"\x05\x00a\x01\x09", b"\x02\x00a", b"\xff\xff\xff\x7f\x00a"]
+)
 def test_snappy_torn(packed: bytes) -> None:
     """Nothing to copy from, too far back, too short, too long."""
     with pytest.raises(IndexError):

@@ -1,5 +1,10 @@
 """Lambdas without their Python: stored byte code, read as data, becomes operations of Keras 3, or stays what it is."""
 
-from unnest.core.keras3.lambdas.translation import LambdaCall, Translation, Untranslatable, translate
+from unnest.core.keras3.lambdas.translation import (
+    LambdaCall,
+    Translation,
+    Untranslatable,
+    translate,
+)
 
 __all__ = ["LambdaCall", "Translation", "Untranslatable", "translate"]

@@ -35,10 +35,22 @@ from unnest.core.ops.symbolic import (
     number,
 )
 
-ROOTS: Mapping[str, str] = {"K": "keras.backend", "tf": "tensorflow", "keras": "keras", "np": "numpy", "math": "math"}
+ROOTS: Mapping[str, str] = {
+    "K": "keras.backend",
+    "tf": "tensorflow",
+    "keras": "keras",
+    "np": "numpy",
+    "math": "math",
+}
 """What a bare name is taken for; besides these only the builtins in the table."""
 
-SHORT: Mapping[str, str] = {"tensorflow": "tf", "tf.keras": "keras", "keras.backend": "K", "K.tf": "tf", "numpy": "np"}
+SHORT: Mapping[str, str] = {
+    "tensorflow": "tf",
+    "tf.keras": "keras",
+    "keras.backend": "K",
+    "K.tf": "tf",
+    "numpy": "np",
+}
 """Spellings of one module, replaced one after the other; the table has the short ones."""
 
 CONSTANTS: Mapping[str, float | None] = {
@@ -97,7 +109,11 @@ def attribute(of: SymbolicValue, field: str) -> SymbolicValue:
         return BoundMethod(of, field, text)
     if isinstance(of, ShapeTuple) and of.kind == "shape" and field == "as_list":
         return BoundMethod(of, field, text)
-    if isinstance(of, ConstantArray) and of.numbers not in {None, "tensor"} and field in {"astype", "reshape"}:
+    if (
+        isinstance(of, ConstantArray)
+        and of.numbers not in {None, "tensor"}
+        and field in {"astype", "reshape"}
+    ):
         return BoundMethod(of, field, text)
     raise Unknown(f"`.{field}` of {kind(of)}")
 
@@ -115,7 +131,9 @@ def call(function: SymbolicValue, arguments: CallArguments, dialect: Libraries) 
         assert isinstance(function.of, SymbolicTensor)
         return replace(shape_of(function.of), text=text)
     if isinstance(function, LibraryName) and RANDOM.fullmatch(function.path):
-        raise Unknown(f"`{function.text}`: no layer or operation of Keras 3's own draws random numbers at inference")
+        raise Unknown(
+            f"`{function.text}`: no layer or operation of Keras 3's own draws random numbers at inference"
+        )
     if not isinstance(function, LibraryName) or function.path not in FUNCTIONS:
         raise Unknown(f"a call of {kind(function)}")
     known = FUNCTIONS[function.path]
@@ -139,7 +157,9 @@ def call(function: SymbolicValue, arguments: CallArguments, dialect: Libraries) 
     )
 
 
-def _check_backend(function: LibraryName, known: Function, arguments: CallArguments, dialect: Libraries) -> None:
+def _check_backend(
+    function: LibraryName, known: Function, arguments: CallArguments, dialect: Libraries
+) -> None:
     """Raise Unknown for a function of Keras's that computes something else in another backend, or in Keras 3."""
     is_of_backend = function.path.startswith("K.")
     if is_of_backend and known.theano is Theano.SAME:
@@ -147,7 +167,9 @@ def _check_backend(function: LibraryName, known: Function, arguments: CallArgume
     if is_of_backend and dialect.backend != "tensorflow":
         is_unknown = dialect.backend is None and dialect.release[:1] == (1,)
         has_one = len(arguments.positional) + len(arguments.keywords) == 1
-        is_usual = known.theano is Theano.USUALLY or (known.theano is Theano.USUALLY_OF_ONE and has_one)
+        is_usual = known.theano is Theano.USUALLY or (
+            known.theano is Theano.USUALLY_OF_ONE and has_one
+        )
         if not is_unknown or not is_usual:
             raise Unknown(f"`{function.text}`, which depends on the backend")
         dialect.taken[function.text] = "what Theano and TensorFlow both compute"
@@ -172,7 +194,8 @@ class Keras3Call(FunctionCall):
     def calculate(self, class_name: str, *sides: SymbolicValue | float) -> SymbolicTensor:
         """An operation on the numbers in the same places of tensors of one dtype, numbers and arrays among them."""
         return operators.calculation(
-            class_name, *(constant(side) if isinstance(side, int | float) else side for side in sides)
+            class_name,
+            *(constant(side) if isinstance(side, int | float) else side for side in sides),
         )
 
     def subscript(self, x: SymbolicTensor, *keys: Key) -> SymbolicTensor:
@@ -260,19 +283,28 @@ def _array_method(value: ConstantArray, method: str, arguments: CallArguments) -
     if method == "astype" and len(given) == 1 and not arguments.keywords:
         written = given[0]
         spelt = (
-            written.path if isinstance(written, LibraryName) else written.value if isinstance(written, Const) else None
+            written.path
+            if isinstance(written, LibraryName)
+            else written.value
+            if isinstance(written, Const)
+            else None
         )
         if isinstance(spelt, str) and spelt in FLOATS:
             return constant_arrays.rounded_array(value.value, FLOATS[spelt])
     raise Unknown(f"arguments of `.{method}`")
 
 
-def _bound(function: LibraryName, known: Function, arguments: CallArguments) -> dict[str, SymbolicValue]:
+def _bound(
+    function: LibraryName, known: Function, arguments: CallArguments
+) -> dict[str, SymbolicValue]:
     """The arguments of a call by the first names in the function's signature. Raises Unknown."""
     signature = parse_signature(known.signature)
     if len(arguments.positional) > signature.positional:
         raise Unknown(f"the arguments of `{function.text}`")
-    values = {names[0]: value for names, value in zip(signature.parameters, arguments.positional, strict=False)}
+    values = {
+        names[0]: value
+        for names, value in zip(signature.parameters, arguments.positional, strict=False)
+    }
     first = {name: names[0] for names in signature.parameters for name in names}
     for name, value in arguments.keywords.items():
         if name == "name" and name not in first and function.path.startswith("tf."):

@@ -9,7 +9,15 @@ from unnest.core.byte_code import texts
 from unnest.core.byte_code.domain import Conversion, Interpretation, Plain
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.model import Unknown
-from unnest.core.ops.symbolic import CallArguments, Const, Items, Libraries, SymbolicValue, constant, items
+from unnest.core.ops.symbolic import (
+    CallArguments,
+    Const,
+    Items,
+    Libraries,
+    SymbolicValue,
+    constant,
+    items,
+)
 
 
 class Expressions(Interpretation[SymbolicValue]):
@@ -32,7 +40,9 @@ class Expressions(Interpretation[SymbolicValue]):
         """All that a list holds; a share of the text of anything else."""
         return value.size if isinstance(value, Items) else 1 + len(value.text) // 50
 
-    def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[SymbolicValue]) -> SymbolicValue:
+    def sequence(
+        self, kind: Literal["list", "tuple"], parts: Sequence[SymbolicValue]
+    ) -> SymbolicValue:
         """Return a list or tuple of any values."""
         return items(kind, parts)
 
@@ -66,9 +76,15 @@ class Expressions(Interpretation[SymbolicValue]):
         """Compare two values, of which one is a tensor."""
         return operators.compare(symbol, left, right)
 
-    def formatted(self, value: SymbolicValue, conversion: Conversion, spec: SymbolicValue | None) -> SymbolicValue:
+    def formatted(
+        self, value: SymbolicValue, conversion: Conversion, spec: SymbolicValue | None
+    ) -> SymbolicValue:
         """Return the text of a constant."""
-        return _known(texts.formatted(self.plain(value), conversion, None if spec is None else self.plain(spec)))
+        return _known(
+            texts.formatted(
+                self.plain(value), conversion, None if spec is None else self.plain(spec)
+            )
+        )
 
     def joined(self, parts: Sequence[SymbolicValue]) -> SymbolicValue:
         """Return one text of constants."""
@@ -87,7 +103,10 @@ class Expressions(Interpretation[SymbolicValue]):
         return calls.attribute(of, name)
 
     def call(
-        self, function: SymbolicValue, positional: Sequence[SymbolicValue], keywords: Mapping[str, SymbolicValue]
+        self,
+        function: SymbolicValue,
+        positional: Sequence[SymbolicValue],
+        keywords: Mapping[str, SymbolicValue],
     ) -> SymbolicValue:
         """Of the functions in `functions`."""
         return calls.call(function, CallArguments(tuple(positional), keywords), self._dialect)

@@ -118,9 +118,13 @@ def _class(symbol: str, left: SymbolicValue, right: SymbolicValue) -> str:
     operation, sides = SYMBOLS.get(symbol), (left, right)
     if operation is None or symbol in ORDER:
         raise Unknown(f"`{symbol}` on tensors")
-    if operation.takes_truth and not all(isinstance(side, SymbolicTensor) and side.dtype == "bool" for side in sides):
+    if operation.takes_truth and not all(
+        isinstance(side, SymbolicTensor) and side.dtype == "bool" for side in sides
+    ):
         raise Unknown(f"`{symbol}` on tensors")
-    if operation.kind is Kind.PRODUCT and not all(isinstance(side, SymbolicTensor | ConstantArray) for side in sides):
+    if operation.kind is Kind.PRODUCT and not all(
+        isinstance(side, SymbolicTensor | ConstantArray) for side in sides
+    ):
         raise Unknown(f"`{symbol}` on tensors")
     return operation.keras3
 
@@ -136,7 +140,9 @@ def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
     operation = CLASSES.get(class_name)
     wanted = "bool" if operation is not None and operation.takes_truth else FLOAT
     if any(isinstance(side, Size) for side in sides):
-        raise Unknown(f"{class_name} of a size that only the batch shows; no operation of Keras 3 gives it")
+        raise Unknown(
+            f"{class_name} of a size that only the batch shows; no operation of Keras 3 gives it"
+        )
     if not tensors:
         raise Unknown(f"{class_name} without a tensor")
     # TensorFlow makes no integer of a float beside a tensor: there the tensor's dtype shows.
@@ -146,13 +152,19 @@ def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
             raise Unknown(f"arithmetic on {tensor.dtype}")
     computed = node(class_name, {}, [_operand(side) for side in sides], tensors)
     is_product = operation is not None and operation.kind is Kind.PRODUCT
-    rows = {tensor.rows for tensor in tensors} if not is_product and _have_one_shape(sides) else {None}
+    rows = (
+        {tensor.rows for tensor in tensors} if not is_product and _have_one_shape(sides) else {None}
+    )
     return replace(computed, dtype=wanted, rows=rows.pop() if len(rows) == 1 else None)
 
 
 def _have_one_shape(sides: Sequence[SymbolicValue]) -> bool:
     """Return True if all tensors have one shape, which nothing else could widen."""
-    shapes = {side.shape if isinstance(side, SymbolicTensor) else () for side in sides if number(side) is None}
+    shapes = {
+        side.shape if isinstance(side, SymbolicTensor) else ()
+        for side in sides
+        if number(side) is None
+    }
     return shapes != {None} and len(shapes) == 1
 
 
@@ -198,7 +210,11 @@ def unary(symbol: str, value: SymbolicValue) -> SymbolicValue:
         if operation is None:
             raise Unknown(f"`{symbol}` on tensors")
         return replace(calculation(operation.keras3, value), text=text, rank=UNARY)
-    if isinstance(value, ConstantArray) and symbol == "-" and (negative := constant_arrays.negative(value)) is not None:
+    if (
+        isinstance(value, ConstantArray)
+        and symbol == "-"
+        and (negative := constant_arrays.negative(value)) is not None
+    ):
         return replace(negative, text=text, rank=UNARY)
     plain = number(value)
     if plain is None or symbol == "~":
@@ -211,7 +227,9 @@ def compare(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicV
     if symbol not in ORDER:
         raise Unknown(f"`{symbol}`")
     text = bounded(f"{enclosed(left, COMPARISON + 1)} {symbol} {enclosed(right, COMPARISON + 1)}")
-    return replace(calculation(SYMBOLS[symbol].keras3, left, right), dtype="bool", text=text, rank=COMPARISON)
+    return replace(
+        calculation(SYMBOLS[symbol].keras3, left, right), dtype="bool", text=text, rank=COMPARISON
+    )
 
 
 def subscript(value: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
@@ -224,7 +242,10 @@ def subscript(value: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
         keys = _keys(key)
         chosen = constant_arrays.part(value, keys)
         if chosen is not None:
-            return replace(chosen, text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]"))
+            return replace(
+                chosen,
+                text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]"),
+            )
     if not isinstance(value, Items):
         raise Unknown(f"a part of {kind(value)}")
     if isinstance(key, SliceOf):
@@ -248,7 +269,9 @@ def _dimension(shape: ShapeTuple, key: SymbolicValue) -> SymbolicValue:
     if isinstance(key, SliceOf):
         start, _, step = key.ends
         begins = start in {None, 0} and (step is None or step > 0)
-        return ShapeTuple(shape.dimensions[slice(*key.ends)], shape.kind, text, shape.rows if begins else None)
+        return ShapeTuple(
+            shape.dimensions[slice(*key.ends)], shape.kind, text, shape.rows if begins else None
+        )
     index = _index(key)
     if not -len(shape.dimensions) <= index < len(shape.dimensions):
         raise Unknown("an index outside its shape")
@@ -264,14 +287,19 @@ def _part_of_tensor(value: SymbolicTensor, key: SymbolicValue) -> SymbolicTensor
     if not keys or sum(isinstance(part, Const) and part.value is ... for part in keys) > 1:
         raise Unknown("a subscript")
     chosen = node("GetItem", {}, [value.operand, [_key(part) for part in keys]], [value])
-    return replace(chosen, text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]"))
+    return replace(
+        chosen, text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]")
+    )
 
 
 def _key(part: SymbolicValue) -> Json:
     if isinstance(part, SliceOf):
         if part.ends[2] == 0:
             raise Unknown("a step of zero")
-        return {"class_name": "__slice__", "config": dict(zip(("start", "stop", "step"), part.ends, strict=True))}
+        return {
+            "class_name": "__slice__",
+            "config": dict(zip(("start", "stop", "step"), part.ends, strict=True)),
+        }
     if isinstance(part, Const) and part.value is None:
         return None
     if isinstance(part, Const) and part.value is ...:
@@ -285,7 +313,8 @@ def slice_of(ends: Sequence[SymbolicValue]) -> SliceOf:
     """`start:stop:step`, of constants."""
     values = [end.value if isinstance(end, Const) else "" for end in (*ends, constant(None))[:3]]
     start, stop, step = (
-        value if value is None or (isinstance(value, int) and not isinstance(value, bool)) else "" for value in values
+        value if value is None or (isinstance(value, int) and not isinstance(value, bool)) else ""
+        for value in values
     )
     if start == "" or stop == "" or step == "":
         raise Unknown("a slice whose ends are no integers")

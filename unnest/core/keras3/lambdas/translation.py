@@ -142,7 +142,11 @@ BACKEND_MODULES = (
     "tensorflow.python.keras.backend",
     "keras.src.backend",
 )
-ACTIVATION_MODULES = ("keras.activations", "tensorflow.python.keras.activations", "keras.src.activations")
+ACTIVATION_MODULES = (
+    "keras.activations",
+    "tensorflow.python.keras.activations",
+    "keras.src.activations",
+)
 
 
 def _path(module: str, function: str) -> str:
@@ -211,7 +215,13 @@ def _dialect(called: LambdaCall) -> Libraries:
     elif numbers and numbers < (2, 3):
         tensorflow = "1"
     backend = called.backend or ("tensorflow" if version.endswith("-tf") else None)
-    return Libraries(backend, tensorflow, keras_3=numbers >= (3,), release=numbers, data_format=called.data_format)
+    return Libraries(
+        backend,
+        tensorflow,
+        keras_3=numbers >= (3,),
+        release=numbers,
+        data_format=called.data_format,
+    )
 
 
 def _agreed(
@@ -232,32 +242,44 @@ def _agreed(
     return agreed or _untranslatable(candidates[0][0], "its code is of no known Python")
 
 
-def _run(code: CodeObject, python: Python, stored: _StoredFunction, called: LambdaCall) -> Translation | Untranslatable:
+def _run(
+    code: CodeObject, python: Python, stored: _StoredFunction, called: LambdaCall
+) -> Translation | Untranslatable:
     machine = None
     try:
         dialect = _dialect(called)
-        machine = Machine(python, code, Expressions(dialect), _locals(code, stored, called), stored.closure)
+        machine = Machine(
+            python, code, Expressions(dialect), _locals(code, stored, called), stored.closure
+        )
         return _translation(machine.run(), dialect, called, python)
     except Unknown as reason:
         texts = [value.text for value in machine.values if value.text] if machine else []
         return _untranslatable(code, str(reason), texts[-1] if texts else "")
 
 
-def _locals(code: CodeObject, stored: _StoredFunction, called: LambdaCall) -> dict[str, SymbolicValue]:
+def _locals(
+    code: CodeObject, stored: _StoredFunction, called: LambdaCall
+) -> dict[str, SymbolicValue]:
     names = code.locals[: code.arguments + code.keyword_only]
     if FED_BY_KERAS & set(names):
         raise Unknown("an argument that depends on the mask or on training")
-    first = names[0] if names and not names[0].startswith(".") else "x"  # Python 2's tuples of arguments have no name
+    first = (
+        names[0] if names and not names[0].startswith(".") else "x"
+    )  # Python 2's tuples of arguments have no name
     return arguments_of(code, _inputs(called, first), stored.defaults, stored.arguments)
 
 
-def _translate_name(function: LibraryName, config: JsonObject, called: LambdaCall) -> Translation | Untranslatable:
+def _translate_name(
+    function: LibraryName, config: JsonObject, called: LambdaCall
+) -> Translation | Untranslatable:
     """A function stored by name: only where its module is stored too and is Keras's own."""
     dialect = _dialect(called)
     arguments = config.get("arguments")
     stored = arguments if isinstance(arguments, Mapping) else {}
     if function.path == function.text:
-        return Untranslatable(f"`{function.text}`, a function that is stored by name", (function.text,))
+        return Untranslatable(
+            f"`{function.text}`, a function that is stored by name", (function.text,)
+        )
     try:
         keywords = {name: _json(value) for name, value in stored.items()}
         value = calls.call(function, CallArguments((_inputs(called, "x"),), keywords), dialect)
@@ -266,14 +288,18 @@ def _translate_name(function: LibraryName, config: JsonObject, called: LambdaCal
         return Untranslatable(str(reason), (function.text,))
 
 
-def _translation(value: SymbolicValue, dialect: Libraries, called: LambdaCall, python: Python | None) -> Translation:
+def _translation(
+    value: SymbolicValue, dialect: Libraries, called: LambdaCall, python: Python | None
+) -> Translation:
     values = value.items if isinstance(value, Items) else (value,)
     tensors = [each for each in values if isinstance(each, SymbolicTensor)]
     if not tensors or len(tensors) != len(values):
         raise Unknown("a result that is no tensor")
     outputs = tuple(_output(tensor, called) for tensor in tensors)
     pythons = (python.version,) if python else ()
-    return Translation(outputs, isinstance(value, Items), bounded(value.text), dict(dialect.taken), pythons)
+    return Translation(
+        outputs, isinstance(value, Items), bounded(value.text), dict(dialect.taken), pythons
+    )
 
 
 def _output(tensor: SymbolicTensor, called: LambdaCall) -> Operand:
@@ -284,7 +310,9 @@ def _output(tensor: SymbolicTensor, called: LambdaCall) -> Operand:
     if scale_and_offset is None:
         return tensor.operand
     index, scale, offset = scale_and_offset
-    return OpNode(LAYERS, "Rescaling", {"scale": scale, "offset": offset, "dtype": FLOAT}, (Input(index),))
+    return OpNode(
+        LAYERS, "Rescaling", {"scale": scale, "offset": offset, "dtype": FLOAT}, (Input(index),)
+    )
 
 
 def _rescaling(operand: Operand) -> tuple[int, float, float] | None:
@@ -292,7 +320,11 @@ def _rescaling(operand: Operand) -> tuple[int, float, float] | None:
     match _sides(operand):
         case "Subtract", left, (int() | float()) as offset:
             return _scaled(left, -offset)
-        case ("Add", left, (int() | float()) as offset) | ("Add", (int() | float()) as offset, left):
+        case ("Add", left, (int() | float()) as offset) | (
+            "Add",
+            (int() | float()) as offset,
+            left,
+        ):
             return _scaled(left, offset)
     return _scaled(operand, 0)
 
@@ -313,7 +345,11 @@ def _scaled(operand: Operand, offset: float) -> tuple[int, float, float] | None:
 
 
 def _sides(operand: Operand) -> tuple[str, Operand, Operand] | None:
-    if isinstance(operand, OpNode) and operand.module == NUMPY and len(operand.args) == len(("left", "right")):
+    if (
+        isinstance(operand, OpNode)
+        and operand.module == NUMPY
+        and len(operand.args) == len(("left", "right"))
+    ):
         return operand.class_name, operand.args[0], operand.args[1]
     return None
 

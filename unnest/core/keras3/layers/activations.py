@@ -10,7 +10,12 @@ from unnest.core.keras3 import config_values, tensors
 from unnest.core.keras3.config_values import class_and_config
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights, chain
-from unnest.core.keras_facts.custom_functions import ACTIVATIONS, HARD_SIGMOID, WELL_KNOWN, is_somebodys
+from unnest.core.keras_facts.custom_functions import (
+    ACTIVATIONS,
+    HARD_SIGMOID,
+    WELL_KNOWN,
+    is_somebodys,
+)
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject
@@ -54,7 +59,11 @@ def activated(layer: NewLayer, context: Context) -> Piece:
         context.note("activation-layer", layer.name)
         behind = context.convert_layer(found, layer.name, layer.weights[own:])
         if not isinstance(behind, NewLayer):
-            raise refused(layer.name, layer.class_name, f"its activation {found['class_name']} is several layers today")
+            raise refused(
+                layer.name,
+                layer.class_name,
+                f"its activation {found['class_name']} is several layers today",
+            )
         return chain(inner, behind.renamed(layer.name))
     new = replace(layer, config={**layer.config, "activation": found})
     if found != HARD_SIGMOID:
@@ -71,7 +80,9 @@ def factors_of(layer: NewLayer) -> list[tuple[float, ...]]:
     return [*through, *[(HARD_SIGMOID_FACTOR,)] * (len(layer.weights) - len(through))]
 
 
-def scaled(weights: Weights, factors: Sequence[tuple[float, ...]], name: str, context: Context) -> Weights:
+def scaled(
+    weights: Weights, factors: Sequence[tuple[float, ...]], name: str, context: Context
+) -> Weights:
     """Weights that feed a hard_sigmoid, multiplied; where the file has none, a finding will say so.
 
     Each weight's factors are those of equal blocks of its last axis.
@@ -80,9 +91,18 @@ def scaled(weights: Weights, factors: Sequence[tuple[float, ...]], name: str, co
         context.notes.unscaled.append(name)
         return ()
     context.note("hard-sigmoid", name)
-    return tuple(w if set(f) == {1.0} else tensors.scaled(w, *f) for w, f in zip(weights, factors, strict=True))
+    return tuple(
+        w if set(f) == {1.0} else tensors.scaled(w, *f)
+        for w, f in zip(weights, factors, strict=True)
+    )
 
 
 def _rescaling(name: str, dtype: Json) -> NewLayer:
-    config: Config = {"name": name, "trainable": True, "dtype": dtype, "scale": HARD_SIGMOID_FACTOR, "offset": 0.0}
+    config: Config = {
+        "name": name,
+        "trainable": True,
+        "dtype": dtype,
+        "scale": HARD_SIGMOID_FACTOR,
+        "offset": 0.0,
+    }
     return NewLayer(name, "Rescaling", config)

@@ -32,15 +32,23 @@ def without_rule(kind: str, config: Config, name: str, weights: Weights, context
     return custom_layer(kind, config, name, weights, context)
 
 
-def custom_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> NewLayer:
+def custom_layer(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> NewLayer:
     """Return a layer of a custom class as it is."""
     bare = kind.rpartition(">")[2]
     context.notes.custom[bare] = f"layer {name!r}"
-    base = {k: v for k, v in config.items() if k not in ("batch_input_shape", "input_shape", "input_dtype")}
+    base = {
+        k: v
+        for k, v in config.items()
+        if k not in ("batch_input_shape", "input_shape", "input_dtype")
+    }
     if isinstance(base.get("dtype"), Mapping):
         base["dtype"] = config_values.dtype(base["dtype"], name, context) or "float32"
     for named, _ in custom_objects_within(base):
-        context.notes.custom.setdefault(config_values.without_package(named), f"in the config of {name!r}")
+        context.notes.custom.setdefault(
+            config_values.without_package(named), f"in the config of {name!r}"
+        )
     pairs = _pairs(weights)
     if pairs:
         what = f"{name} ({bare}): {', '.join(pairs)}"

@@ -49,7 +49,10 @@ def _flagged(layer: NewLayer, *, frozen: bool) -> Iterator[Tensor]:
     record = layer_record(layer.class_name)
     trained = len(layer.weights)
     if record.is_plain and any(not weight.trained for weight in record.weights or ()):
-        trained = sum(weight.trained and bool(layer.config.get(weight.switch, True)) for weight in record.weights or ())
+        trained = sum(
+            weight.trained and bool(layer.config.get(weight.switch, True))
+            for weight in record.weights or ()
+        )
     for k, weight in enumerate(layer.weights):
         yield weight._replace(trained=weight.trained and k < trained and not frozen)
 
@@ -94,9 +97,13 @@ def _check_weightless(kind: str, name: str, weights: Weights) -> None:
         raise refused(name, kind, why)
 
 
-def _stored_function(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def _stored_function(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     _check_weightless(kind, name, weights)
-    from unnest.core.keras3 import stored_functions  # it, and all that reads stored code, for models that hold some
+    from unnest.core.keras3 import (
+        stored_functions,
+    )  # it, and all that reads stored code, for models that hold some
 
     return stored_functions.rule(kind, config, name, weights, context)
 
@@ -117,7 +124,17 @@ RULES: dict[str, LayerRule] = {
     "BatchNormalization": normalization.batch_normalization,
     "Normalization": normalization.normalization,
     **dict.fromkeys(
-        ("LSTM", "GRU", "SimpleRNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "LSTMCell", "GRUCell", "SimpleRNNCell"),
+        (
+            "LSTM",
+            "GRU",
+            "SimpleRNN",
+            "ConvLSTM1D",
+            "ConvLSTM2D",
+            "ConvLSTM3D",
+            "LSTMCell",
+            "GRUCell",
+            "SimpleRNNCell",
+        ),
         recurrent.recurrent_layer,
     ),
     "CuDNNLSTM": recurrent.cudnn,

@@ -12,7 +12,9 @@ from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import built_axes
 
 
-def batch_normalization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def batch_normalization(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """BatchNormalization along one axis. Raises CannotConvert for Keras 1's modes 1 and 2."""
     mode = config.get("mode", 0)
     axis = config.get("axis")
@@ -30,14 +32,20 @@ def batch_normalization(kind: str, config: Config, name: str, weights: Weights, 
     raise refused(name, kind, f"mode {mode!r} of Keras 1 normalizes {by}, which Keras 3 does not")
 
 
-def normalization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def normalization(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """Normalization, behind which there was no mask. Raises CannotConvert for one that keeps the rows apart.
 
     (Source: Keras 3.15, keras/src/layers/preprocessing/normalization.py: the sizes of all axes kept must be known.)
     """
     axis = config.get("axis")
     if axis == 0 or (isinstance(axis, Sequence) and 0 in axis):
-        raise refused(name, kind, "normalizes each row of the batch by itself, whose number Keras 3 wants fixed")
+        raise refused(
+            name,
+            kind,
+            "normalizes each row of the batch by itself, whose number Keras 3 wants fixed",
+        )
     made = passing_layer(kind, config, name, weights, context)
     if not isinstance(made, NewLayer) or not weights:
         return made
@@ -57,4 +65,6 @@ def _built(layer: NewLayer, spec: Spec | None, context: Context) -> NewLayer:
         return layer
     context.note("known-size", layer.name, listed(mean))
     sizes = dict(zip(sorted(axes), mean, strict=True))
-    return replace(layer, build_shape=tuple(sizes.get(axis, size) for axis, size in enumerate(spec.shape)))
+    return replace(
+        layer, build_shape=tuple(sizes.get(axis, size) for axis, size in enumerate(spec.shape))
+    )

@@ -19,8 +19,15 @@ from unnest.core.model import Json
 def plain_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """A layer that Keras 3 has too."""
     promised = expected(config)
-    if promised is not None and weights and promised.total != len(weights) and not layer_record(kind).weight_count:
-        raise refused(name, kind, f"has {len(weights)} weights, and its config promises {promised.total}")
+    if (
+        promised is not None
+        and weights
+        and promised.total != len(weights)
+        and not layer_record(kind).weight_count
+    ):
+        raise refused(
+            name, kind, f"has {len(weights)} weights, and its config promises {promised.total}"
+        )
     new = arguments.written(kind, config, name, context)
     if not config.get("dtype") and any(w.dtype[1:] == "f8" for w in weights):
         new["dtype"] = "float64"
@@ -34,13 +41,17 @@ def plain_layer(kind: str, config: Config, name: str, weights: Weights, context:
     )
 
 
-def passing_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def passing_layer(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """A layer that hands on its mask today, where it did not then."""
     write = maskless_layer if drops_mask(kind, config, context) else plain_layer
     return write(kind, config, name, weights, context)
 
 
-def maskless_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def maskless_layer(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """A layer that hands on a mask today, and did not then; where there are masks, an operation behind it has none."""
     made = plain_layer(kind, config, name, weights, context)
     if not context.masks or not isinstance(made, NewLayer):
@@ -49,7 +60,9 @@ def maskless_layer(kind: str, config: Config, name: str, weights: Weights, conte
     return stopped(made)
 
 
-def activation_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def activation_layer(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """Activation; of a function that is a layer today, that layer."""
     found = activation(config.get("activation"), name, kind, context)
     if not is_layer(found):
@@ -73,16 +86,26 @@ def softmax(kind: str, config: Config, name: str, weights: Weights, context: Con
 def prelu(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """PReLU; Keras 1 does not store along which axes its weight is shared, but the weight shows it."""
     if "alpha_initializer" in config and "shared_axes" not in config and weights:
-        config = {**config, "shared_axes": [k + 1 for k, size in enumerate(weights[0].shape) if size == 1] or None}
+        config = {
+            **config,
+            "shared_axes": [k + 1 for k, size in enumerate(weights[0].shape) if size == 1] or None,
+        }
     return plain_layer(kind, config, name, weights, context)
 
 
-def thresholded_relu(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def thresholded_relu(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """ThresholdedReLU: ReLU with that threshold."""
     del kind
     context.note("thresholded-relu", name)
-    new = {**{k: v for k, v in config.items() if k != "theta"}, "threshold": config.get("theta", 1.0)}
-    return plain_layer("ReLU", {**new, "max_value": None, "negative_slope": 0.0}, name, weights, context)
+    new = {
+        **{k: v for k, v in config.items() if k != "theta"},
+        "threshold": config.get("theta", 1.0),
+    }
+    return plain_layer(
+        "ReLU", {**new, "max_value": None, "negative_slope": 0.0}, name, weights, context
+    )
 
 
 def separable_1d(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
@@ -94,7 +117,10 @@ def separable_1d(kind: str, config: Config, name: str, weights: Weights, context
     made = plain_layer(kind, {**config, "padding": "valid"}, name, weights, context)
     if not isinstance(made, NewLayer):
         raise refused(name, kind, "causal padding with such an activation is not expressed")
-    padding = {"padding": [dilation * (size - 1), 0], "data_format": config.get("data_format", "channels_last")}
+    padding = {
+        "padding": [dilation * (size - 1), 0],
+        "data_format": config.get("data_format", "channels_last"),
+    }
     return chain(removed_layers.layer("ZeroPadding1D", f"{name}_padding", padding), made)
 
 
@@ -125,20 +151,29 @@ def input_layer(kind: str, config: Config, name: str, weights: Weights, context:
     shape = config.get("batch_input_shape", config.get("batch_shape"))
     if shape is None and isinstance(config.get("input_shape"), Sequence):
         shape = [config.get("batch_size"), *config["input_shape"]]  # type: ignore[misc]  # a sequence, as asked
-    dtype = config_values.dtype(config.get("dtype", config.get("input_dtype")), name, context) or "float32"
+    dtype = (
+        config_values.dtype(config.get("dtype", config.get("input_dtype")), name, context)
+        or "float32"
+    )
     for key, meant in (("sparse", False), ("ragged", False)):
         if config.get(key) not in (None, meant):
             raise refused(name, "InputLayer", f"Keras 3 takes no {key} input here")
     if not isinstance(shape, Sequence):
         raise refused(name, "InputLayer", "its shape is not stored")
-    return NewLayer(name, "InputLayer", {"batch_shape": list(shape), "dtype": dtype, "sparse": False, "name": name})
+    return NewLayer(
+        name,
+        "InputLayer",
+        {"batch_shape": list(shape), "dtype": dtype, "sparse": False, "name": name},
+    )
 
 
 def merge(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """Keras 1's Merge, by its mode."""
     mode = config.get("mode")
     if config.get("layers"):
-        raise refused(name, kind, "holds its branches, models of their own, as a Sequential's first layer")
+        raise refused(
+            name, kind, "holds its branches, models of their own, as a Sequential's first layer"
+        )
     if config.get("mode_type", "raw") != "raw":
         return _of_code(config, name, weights, context)
     if str(mode) not in MERGE_MODES:
@@ -158,21 +193,31 @@ def _of_code(config: Config, name: str, weights: Weights, context: Context) -> P
 
     (Source: files of Keras 1.2.2.)
     """
-    from unnest.core.keras3 import stored_functions  # all that reads stored code, for models that hold some
+    from unnest.core.keras3 import (
+        stored_functions,
+    )  # all that reads stored code, for models that hold some
 
     named = {"function": config.get("mode"), "function_type": config["mode_type"]}
-    kept = {key: config[key] for key in ("arguments", "output_shape", "output_shape_type") if key in config}
+    kept = {
+        key: config[key]
+        for key in ("arguments", "output_shape", "output_shape_type")
+        if key in config
+    }
     return stored_functions.rule("Lambda", {"name": name, **named, **kept}, name, weights, context)
 
 
-def gaussian_noise(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def gaussian_noise(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """GaussianNoise; of more than 1, which Keras 3 refuses, as the noise of a smaller tensor."""
     deviation = config.get("stddev")
     if not isinstance(deviation, int | float) or deviation <= 1:
         return plain_layer(kind, config, name, weights, context)
     context.note("large-noise", name)
     factor = 2.0 ** math.ceil(math.log2(deviation))  # a power of two: nothing is rounded
-    smaller = plain_layer(kind, {**config, "stddev": deviation / factor}, f"{name}gaussian_noise", weights, context)
+    smaller = plain_layer(
+        kind, {**config, "stddev": deviation / factor}, f"{name}gaussian_noise", weights, context
+    )
     assert isinstance(smaller, NewLayer)
     before, behind = (removed_layers.layer("Rescaling", n, {"scale": s, "offset": 0.0})
                       for n, s in ((f"{name}_smaller", 1 / factor), (name, factor)))  # fmt: skip

@@ -21,7 +21,9 @@ from unnest.core.keras3.pieces import (
 from unnest.core.keras_facts.loading import pads_to_none
 
 
-def upsampling_2d(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def upsampling_2d(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """UpSampling2D; bilinear had other pixel centres before TensorFlow 1.15."""
     how = config.get("interpolation", "nearest")
     if how not in ("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5", "area"):
@@ -29,7 +31,11 @@ def upsampling_2d(kind: str, config: Config, name: str, weights: Weights, contex
     if how != "bilinear" or context.half_pixels:
         return plain_layer(kind, config, name, weights, context)
     if context.half_pixels is None or context.backend == "theano":
-        raise refused(name, kind, "which pixel centres its bilinear interpolation had does not follow from the file")
+        raise refused(
+            name,
+            kind,
+            "which pixel centres its bilinear interpolation had does not follow from the file",
+        )
     context.note("bilinear", name)
     made = plain_layer(kind, config, name, weights, context)
     assert isinstance(made, NewLayer)
@@ -46,7 +52,11 @@ def resizing(kind: str, config: Config, name: str, weights: Weights, context: Co
 def rescaling(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """Rescaling; where there are masks, as operations, which pass none on, as it did not."""
     scale, offset = config.get("scale", 1.0), config.get("offset", 0.0)
-    if not context.masks or not isinstance(scale, int | float) or not isinstance(offset, int | float):
+    if (
+        not context.masks
+        or not isinstance(scale, int | float)
+        or not isinstance(offset, int | float)
+    ):
         return plain_layer(kind, config, name, weights, context)
     context.note("mask", name)
 
@@ -56,7 +66,9 @@ def rescaling(kind: str, config: Config, name: str, weights: Weights, context: C
     return Expansion(outputs)
 
 
-def text_vectorization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def text_vectorization(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """TextVectorization: up to TensorFlow 2.5 it was to pad its counts by default, which without a limit did nothing.
 
     (Source: TensorFlow 2.3, keras/layers/preprocessing/text_vectorization.py; Keras 3.15 refuses it.)
@@ -73,7 +85,11 @@ def hashing(kind: str, config: Config, name: str, weights: Weights, context: Con
     (Source: Keras 3.15, keras/src/layers/preprocessing/hashing.py: with output_mode "int" a float dtype is refused.)
     """
     dtype = config.get("dtype")
-    if config.get("output_mode", "int") == "int" and isinstance(dtype, str) and not dtype.startswith("int"):
+    if (
+        config.get("output_mode", "int") == "int"
+        and isinstance(dtype, str)
+        and not dtype.startswith("int")
+    ):
         context.note("dtype-policy", name)
         config = {**config, "dtype": "int64"}
     return plain_layer(kind, config, name, weights, context)

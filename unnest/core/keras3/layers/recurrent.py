@@ -14,10 +14,14 @@ from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.layers.catalog import layer_record
 
 
-def recurrent_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def recurrent_layer(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """LSTM, GRU, SimpleRNN, ConvLSTM and their cells."""
     if not {"units", "filters"} & set(config):
-        raise refused(name, kind, "its arguments are not in the file: Keras 2.0.9 stored none of a cell's")
+        raise refused(
+            name, kind, "its arguments are not in the file: Keras 2.0.9 stored none of a cell's"
+        )
     if config.get("time_major"):
         made = recurrent_layer(kind, {**config, "time_major": False}, name, weights, context)
         return removed_layers.time_major(
@@ -31,10 +35,14 @@ def recurrent_layer(kind: str, config: Config, name: str, weights: Weights, cont
     recurrent = activation(new.get("recurrent_activation", "linear"), name, kind, context)
     act = activation(new.get("activation"), name, kind, context)
     if is_layer(recurrent) or is_layer(act):
-        raise refused(name, kind, "an activation that is a layer has no place inside a recurrent layer")
+        raise refused(
+            name, kind, "an activation that is a layer has no place inside a recurrent layer"
+        )
     if act == HARD_SIGMOID and len(gates) == len("ifco"):
         raise refused(
-            name, kind, "hard_sigmoid as the activation acts on the cell state too, and is another function today"
+            name,
+            kind,
+            "hard_sigmoid as the activation acts on the cell state too, and is another function today",
         )
     new["activation"] = act
     if "recurrent_activation" in new:
@@ -50,7 +58,11 @@ def recurrent_layer(kind: str, config: Config, name: str, weights: Weights, cont
     if base == "GRU" and len(weights) > 2:  # noqa: PLR2004 - with a bias
         two = len(weights[2].shape) == 2  # noqa: PLR2004
         if two is not bool(new.get("reset_after")):
-            raise refused(name, kind, f"its bias has the shape {weights[2].shape}, and reset_after is not {two}")
+            raise refused(
+                name,
+                kind,
+                f"its bias has the shape {weights[2].shape}, and reset_after is not {two}",
+            )
     return NewLayer(name, kind, new, weights)
 
 
@@ -83,10 +95,15 @@ def cudnn(kind: str, config: Config, name: str, weights: Weights, context: Conte
         kernel, recurrent, bias = weights
         count = len(layer_record(base).gates)
         rows, units = kernel.shape[0], kernel.shape[1] // count
-        parts = [tensors.transposed(tensors.reshaped(k, units, rows), 1, 0) for k in tensors.blocks(kernel, 1, count)]
+        parts = [
+            tensors.transposed(tensors.reshaped(k, units, rows), 1, 0)
+            for k in tensors.blocks(kernel, 1, count)
+        ]
         across = [tensors.transposed(k, 1, 0) for k in tensors.blocks(recurrent, 1, count)]
         both = (
-            tensors.added(*tensors.blocks(bias, 0, 2)) if base == "LSTM" else tensors.reshaped(bias, 2, count * units)
+            tensors.added(*tensors.blocks(bias, 0, 2))
+            if base == "LSTM"
+            else tensors.reshaped(bias, 2, count * units)
         )
         weights = (tensors.concatenated(parts, 1), tensors.concatenated(across, 1), both)
     return recurrent_layer(base, settings, name, weights, context)
@@ -104,7 +121,9 @@ def rnn(kind: str, config: Config, name: str, weights: Weights, context: Context
     return NewLayer(name, kind, {**new, "cell": cell.entry}, cell.weights)
 
 
-def stacked_cells(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def stacked_cells(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """StackedRNNCells: each cell has the next of the weights."""
     cells, made, rest = config.get("cells"), [], weights
     if not isinstance(cells, Sequence):
@@ -120,7 +139,12 @@ def stacked_cells(kind: str, config: Config, name: str, weights: Weights, contex
         raise refused(name, kind, "its cells promise other weights than it has")
     left = {k: v for k, v in config.items() if k not in ("cells", "reverse_state_order")}
     new = arguments.written(kind, left, name, context)
-    return NewLayer(name, kind, {**new, "cells": [c.entry for c in made]}, tuple(w for c in made for w in c.weights))
+    return NewLayer(
+        name,
+        kind,
+        {**new, "cells": [c.entry for c in made]},
+        tuple(w for c in made for w in c.weights),
+    )
 
 
 def conv_lstm(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:

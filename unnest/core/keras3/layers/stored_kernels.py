@@ -16,9 +16,14 @@ def of_keras_1(kind: str, config: Config, name: str, weights: Weights, context: 
         context.note("keras-1-gates", name)
         order = [gates.index(gate) for gate in record.gates]
         if kind == "ConvLSTM2D" and config.get("data_format") == "channels_first":
-            weights = tuple(tensors.transposed(w, 2, 3, 1, 0) if len(w.shape) == 4 else w for w in weights)  # noqa: PLR2004
+            is_kernel = [len(w.shape) == 4 for w in weights]  # noqa: PLR2004 - two sizes, channels in and out
+            weights = tuple(
+                tensors.transposed(w, 2, 3, 1, 0) if of_four else w
+                for w, of_four in zip(weights, is_kernel, strict=True)
+            )
         return tuple(
-            tensors.concatenated([weights[3 * g + k] for g in order], len(weights[k].shape) - 1) for k in range(3)
+            tensors.concatenated([weights[3 * g + k] for g in order], len(weights[k].shape) - 1)
+            for k in range(3)
         )
     if not weights:
         return weights

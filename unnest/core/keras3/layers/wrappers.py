@@ -7,7 +7,16 @@ from collections.abc import Mapping
 
 from unnest.core.keras3 import arguments
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.pieces import FLOAT, Choice, Config, Expansion, NewLayer, Piece, Weights, chain
+from unnest.core.keras3.pieces import (
+    FLOAT,
+    Choice,
+    Config,
+    Expansion,
+    NewLayer,
+    Piece,
+    Weights,
+    chain,
+)
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
 from unnest.core.model import Json
 
@@ -32,7 +41,9 @@ def _inner_piece(entry: Json, name: str, kind: str, weights: Weights, context: C
     return made.resolved([None], [FLOAT]) if isinstance(made, Choice) else made
 
 
-def time_distributed(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def time_distributed(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """TimeDistributed; over a chain of layers it is a chain of its own kind."""
     held = _inner_piece(config.get("layer"), name, kind, weights, context)
     new = arguments.written(kind, {**config, "layer": None}, name, context)
@@ -43,7 +54,9 @@ def time_distributed(kind: str, config: Config, name: str, weights: Weights, con
     parts = []
     for k, inner in enumerate(held.chain):
         called = name if k == len(held.chain) - 1 else f"{name}_{inner.name}"
-        parts.append(NewLayer(called, kind, {**new, "name": called, "layer": inner.entry}, inner.weights))
+        parts.append(
+            NewLayer(called, kind, {**new, "name": called, "layer": inner.entry}, inner.weights)
+        )
     return chain(*parts)
 
 
@@ -54,15 +67,23 @@ def _without_zeroing(entry: Json, name: str, kind: str, context: Context) -> Jso
     Raises CannotConvert for such a last output.
     """
     settings = entry.get("config") if isinstance(entry, Mapping) else None
-    if not isinstance(entry, Mapping) or not isinstance(settings, Mapping) or "zero_output_for_mask" not in settings:
+    if (
+        not isinstance(entry, Mapping)
+        or not isinstance(settings, Mapping)
+        or "zero_output_for_mask" not in settings
+    ):
         return entry
     zeroes_last = settings["zero_output_for_mask"] and not settings.get("return_sequences")
     if zeroes_last and context.masks and not context.half_pixels:
-        raise refused(name, kind, "gives zeros where its last step is masked, and its last output in Keras 3")
+        raise refused(
+            name, kind, "gives zeros where its last step is masked, and its last output in Keras 3"
+        )
     return {**entry, "config": {k: v for k, v in settings.items() if k != "zero_output_for_mask"}}
 
 
-def bidirectional(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def bidirectional(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """Both directions have half of the weights."""
     half = len(weights) // 2
     directions = {
@@ -71,11 +92,16 @@ def bidirectional(kind: str, config: Config, name: str, weights: Weights, contex
     }  # fmt: skip
     config = {**config, **directions}
     held = config.get("layer")
-    if config.get("backward_layer") is None and isinstance(held, Mapping) and isinstance(held.get("config"), Mapping):
+    if (
+        config.get("backward_layer") is None
+        and isinstance(held, Mapping)
+        and isinstance(held.get("config"), Mapping)
+    ):
         settings = held["config"]
         if settings.get("go_backwards"):  # type: ignore[union-attr]  # a mapping, as asked
             # Keras 3 makes the other direction go backwards whichever way this one goes.
-            config = {**config, "backward_layer": {**held, "config": {**settings, "go_backwards": False}}}  # type: ignore[dict-item]
+            forwards = {**settings, "go_backwards": False}  # type: ignore[dict-item]  # as above
+            config = {**config, "backward_layer": {**held, "config": forwards}}
             context.note("defaults-of-then", name, "the direction of backward_layer")
     forward = inner_layer(config.get("layer"), name, kind, weights[:half], context)
     other = config.get("backward_layer")
@@ -92,7 +118,9 @@ def bidirectional(kind: str, config: Config, name: str, weights: Weights, contex
     return NewLayer(name, kind, new, (*forward.weights, *backward.weights))
 
 
-def spectral_normalization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def spectral_normalization(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
     """The inner layer's weights, then the vector, which is not trained.
 
     Raises CannotConvert where a kernel would be multiplied: each step of training divides it by its own norm. And for
@@ -102,7 +130,9 @@ def spectral_normalization(kind: str, config: Config, name: str, weights: Weight
     if HARD_SIGMOID in (held.config.get("activation"), held.config.get("recurrent_activation")):
         raise refused(name, kind, "its layer ends in hard_sigmoid, which is another function today")
     if held.class_name == "Embedding":
-        raise refused(name, kind, "Keras 3 casts what comes out of its layer to the integers that went in")
+        raise refused(
+            name, kind, "Keras 3 casts what comes out of its layer to the integers that went in"
+        )
     new = arguments.written(kind, {**config, "layer": None}, name, context)
     vector = tuple(w._replace(trained=False) for w in weights[-1:])
     return NewLayer(name, kind, {**new, "layer": held.entry}, (*held.weights, *vector))

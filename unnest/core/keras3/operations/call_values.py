@@ -23,7 +23,11 @@ class CallValues:
     def tensor(self, tensor: GraphTensor) -> SymbolicValue:
         """A tensor; a shape or a number, where that is what an operation gave."""
         rows = self.context.graph.rows.setdefault(tensor, len(self.context.graph.rows))
-        made = self.context.graph.results.get(tensor.layer) if (tensor.rank, tensor.tensor) == (0, 0) else None
+        made = (
+            self.context.graph.results.get(tensor.layer)
+            if (tensor.rank, tensor.tensor) == (0, 0)
+            else None
+        )
         if made is not None and not isinstance(made, SymbolicTensor) and not holds_tensors(made):
             return made
         spec = self.call.spec(tensor)
@@ -32,7 +36,11 @@ class CallValues:
             shape = made.shape if shape is None else shape
             rows = rows if made.rows is None else made.rows
         return SymbolicTensor(
-            Input(self.call.tensors.index(tensor)), self.call.dtype(tensor), "x", shape=shape, rows=rows
+            Input(self.call.tensors.index(tensor)),
+            self.call.dtype(tensor),
+            "x",
+            shape=shape,
+            rows=rows,
         )
 
     def of(self, tree: Tree) -> SymbolicValue:
@@ -47,7 +55,10 @@ class CallValues:
             raise Unknown("an argument of a form that is not known")
         if isinstance(tree, Sequence) and not isinstance(tree, str):
             values = [self.of(v) for v in tree]
-            return items("tuple" if any(not isinstance(v, SymbolicTensor) for v in values) else "list", values)
+            return items(
+                "tuple" if any(not isinstance(v, SymbolicTensor) for v in values) else "list",
+                values,
+            )
         if tree is None or isinstance(tree, bool | int | float | str):
             return constant(tree)
         raise Unknown("an argument of a form that is not known")
@@ -55,4 +66,6 @@ class CallValues:
 
 def holds_tensors(value: SymbolicValue) -> bool:
     """Return True if it is a list of tensors, as functions that give several have it."""
-    return isinstance(value, Items) and any(isinstance(each, SymbolicTensor) for each in value.items)
+    return isinstance(value, Items) and any(
+        isinstance(each, SymbolicTensor) for each in value.items
+    )

@@ -41,7 +41,10 @@ def function_called(
 
 
 def operation(
-    name: str, args: Sequence[SymbolicValue], kwargs: Mapping[str, SymbolicValue], tensorflow: Literal["1", "2"] = "2"
+    name: str,
+    args: Sequence[SymbolicValue],
+    kwargs: Mapping[str, SymbolicValue],
+    tensorflow: Literal["1", "2"] = "2",
 ) -> SymbolicValue:
     """Translate a TensorFlow function. Raises Unknown."""
     dialect = Libraries("tensorflow", tensorflow)
@@ -54,7 +57,9 @@ def operation(
     return calls.call(LibraryName(path, f"tf.{name}"), CallArguments(tuple(args), kwargs), dialect)
 
 
-def _operator(name: str, args: Sequence[SymbolicValue], kwargs: Mapping[str, SymbolicValue]) -> SymbolicValue:
+def _operator(
+    name: str, args: Sequence[SymbolicValue], kwargs: Mapping[str, SymbolicValue]
+) -> SymbolicValue:
     sides = [*args, *kwargs.values()]
     if name == "getitem" and len(sides) == 2:  # noqa: PLR2004 - a tensor and a key
         return part(sides[0], sides[1])

@@ -20,7 +20,13 @@ TENSORFLOW = {plain_name(path): path for path in FUNCTIONS if path.startswith("t
 NO_NODE = "its inputs and attributes do not add up"
 """Of a node with fewer inputs than its operation has, or with text where a number stands."""
 
-DTYPES = {"DT_FLOAT": "float32", "DT_INT32": "int32", "DT_INT64": "int64", "DT_UINT8": "uint8", "DT_BOOL": "bool"}
+DTYPES = {
+    "DT_FLOAT": "float32",
+    "DT_INT32": "int32",
+    "DT_INT64": "int64",
+    "DT_UINT8": "uint8",
+    "DT_BOOL": "bool",
+}
 """TensorFlow's names in a node -> those of its functions, where a cast gives the same on every backend."""
 
 NOTES = frozenset({"incompatible_shape_error", "N"})
@@ -36,15 +42,23 @@ def node_called(node: JsonObject, config: Mapping[str, Json], values: CallValues
     """
     op, attributes = str(node.get("op")), node_attributes(node)
     known = node_operation(op)
-    is_text = node.keys() == {"op"}  # of which the attributes are not read; JSON leaves out those of a node without any
+    is_text = node.keys() == {
+        "op"
+    }  # of which the attributes are not read; JSON leaves out those of a node without any
     if known is None or is_text or (op not in NODES and _says_more(node)):
         raise Unknown(f"the operation {op}")
     constants = config.get("constants")
     constants = constants if isinstance(constants, Mapping) else {}
     tensors = [values.tensor(tensor) for tensor in values.call.tensors]
     count = len(constants) + len(tensors)
-    inputs = node_inputs({key: values.of(value) for key, value in constants.items()}, tensors, count)
-    call = node_call(op, inputs, {key: _value(value) for key, value in attributes.items() if value not in (None, [])})
+    inputs = node_inputs(
+        {key: values.of(value) for key, value in constants.items()}, tensors, count
+    )
+    call = node_call(
+        op,
+        inputs,
+        {key: _value(value) for key, value in attributes.items() if value not in (None, [])},
+    )
     if not call.args:
         raise Unknown(NO_NODE)
     plain = node_call(op, node_inputs(constants, (), count), attributes)
@@ -66,7 +80,9 @@ def _says_more(node: JsonObject) -> bool:
     stored = node.get("attr")
     names = stored.items() if isinstance(stored, Mapping) else ()
     return any(
-        name not in NOTES and not name.startswith("_") and not (isinstance(value, Mapping) and "type" in value)
+        name not in NOTES
+        and not name.startswith("_")
+        and not (isinstance(value, Mapping) and "type" in value)
         for name, value in names
     )
 
@@ -102,7 +118,9 @@ def _function_called(op: str, known: Operation, call: OpCall) -> SymbolicValue:
         raise Unknown(f"the operation {op} of so many inputs")
     names = {spelled for parameter in function.parameters for spelled in parameter}
     given = [items("list", each) if isinstance(each, list) else each for each in call.args]
-    beyond = dict(zip(known.parameters[function.positional :], given[function.positional :], strict=False))
+    beyond = dict(
+        zip(known.parameters[function.positional :], given[function.positional :], strict=False)
+    )
     kwargs: dict[str, SymbolicValue] = {}
     for parameter, value in {**beyond, **call.kwargs}.items():
         if known.name == "diagpart":
@@ -111,7 +129,10 @@ def _function_called(op: str, known: Operation, call: OpCall) -> SymbolicValue:
         kwargs[next((each for each in spellings if each in names), parameter)] = value
     # Select takes three tensors of one shape, or rows by a mask, as the function did before TensorFlow 2.
     return operation(
-        path.removeprefix("tf."), given[: function.positional], kwargs, tensorflow="1" if op == "Select" else "2"
+        path.removeprefix("tf."),
+        given[: function.positional],
+        kwargs,
+        tensorflow="1" if op == "Select" else "2",
     )
 
 
@@ -125,8 +146,12 @@ def _subscript(plain: OpCall) -> SymbolicValue:
     begin, end, steps = (argument(plain, name) for name in ("begin", "end", "strides"))
     if not isinstance(begin, list) or not isinstance(end, list) or not isinstance(steps, list):
         raise Unknown("a slice with ends that are computed")
-    begins, ends, strides = ([int(str(each)) for each in numbers] for numbers in (begin, end, steps))
-    key = strided_key(begins, ends, strides, {name: int(argument(plain, name) or 0) for name in MASKS})
+    begins, ends, strides = (
+        [int(str(each)) for each in numbers] for numbers in (begin, end, steps)
+    )
+    key = strided_key(
+        begins, ends, strides, {name: int(argument(plain, name) or 0) for name in MASKS}
+    )
     return items("tuple", [_key(each) for each in key])
 
 

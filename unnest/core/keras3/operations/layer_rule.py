@@ -15,10 +15,21 @@ from unnest.core.keras3.operations.random_numbers import drawn_by_function, draw
 from unnest.core.keras3.pieces import Expansion, LayerArguments, Piece, Tree, filled
 from unnest.core.model import Json, Tensor, Unknown
 from unnest.core.ops.op_nodes import Input, Operand, OpNode
-from unnest.core.ops.symbolic import CORE, Const, Items, ShapeTuple, Size, SymbolicTensor, SymbolicValue, constant
+from unnest.core.ops.symbolic import (
+    CORE,
+    Const,
+    Items,
+    ShapeTuple,
+    Size,
+    SymbolicTensor,
+    SymbolicValue,
+    constant,
+)
 
 
-def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor, ...], context: Context) -> Piece:
+def rule(
+    kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor, ...], context: Context
+) -> Piece:
     """A TFOpLambda, SlicingOpLambda or TensorFlowOpLayer."""
     del weights
     function = config.get("function")

@@ -36,7 +36,9 @@ WHY = "no layer or operation of Keras 3's own draws random numbers at inference"
 """The reason for the function."""
 
 
-def drawn_by_node(node: JsonObject, config: Mapping[str, Json], name: str, values: CallValues) -> Tree | None:
+def drawn_by_node(
+    node: JsonObject, config: Mapping[str, Json], name: str, values: CallValues
+) -> Tree | None:
     """Return the Lambda for a node of TensorFlow's graph that draws numbers; None for any other.
 
     Raises:
@@ -51,7 +53,9 @@ def drawn_by_node(node: JsonObject, config: Mapping[str, Json], name: str, value
     return _drawn(function, values.call.args[:1], {}, name, values)
 
 
-def drawn_by_function(function: str, call: LayerArguments, name: str, values: CallValues) -> Tree | None:
+def drawn_by_function(
+    function: str, call: LayerArguments, name: str, values: CallValues
+) -> Tree | None:
     """Return the Lambda for a call of a function that draws numbers; None for any other.
 
     Raises:
@@ -61,9 +65,13 @@ def drawn_by_function(function: str, call: LayerArguments, name: str, values: Ca
     return _drawn(function, call.args, call.kwargs, name, values) if function in DRAWS else None
 
 
-def _drawn(function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], name: str, values: CallValues) -> OpNode:
+def _drawn(
+    function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], name: str, values: CallValues
+) -> OpNode:
     parameters = DRAWS[function]
-    given = dict(zip(("shape", *(key for key, _ in parameters), "dtype"), args, strict=False)) | dict(kwargs)
+    given = dict(
+        zip(("shape", *(key for key, _ in parameters), "dtype"), args, strict=False)
+    ) | dict(kwargs)
     if given.pop("dtype", None) not in (None, "float32"):
         raise Unknown(WHY)
     rows, sizes = _sizes(values.of(given.pop("shape", None)))
@@ -99,7 +107,10 @@ def _sizes(shape: SymbolicValue) -> tuple[int, list[Json]]:
     else:
         parts = shape.items if isinstance(shape, Items) else ()
         rows = parts[0].rows if parts and isinstance(parts[0], Size) else None
-        sizes = [part.value if isinstance(part, Const) and type(part.value) is int else None for part in parts[1:]]
+        sizes = [
+            part.value if isinstance(part, Const) and type(part.value) is int else None
+            for part in parts[1:]
+        ]
     if rows is None or None in sizes:
         raise Unknown(WHY)
     return rows, [size for size in sizes if size is not None]

@@ -22,7 +22,10 @@ def path(text: str, dialect: Libraries) -> SymbolicValue:
 
 
 def called(
-    text: str, *positional: SymbolicValue, dialect: Libraries | None = None, **keywords: SymbolicValue
+    text: str,
+    *positional: SymbolicValue,
+    dialect: Libraries | None = None,
+    **keywords: SymbolicValue,
 ) -> SymbolicValue:
     """What a call gives, in a file of TensorFlow 2 unless a dialect is given."""
     dialect = dialect or Libraries("tensorflow", "2")

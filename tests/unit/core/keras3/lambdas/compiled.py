@@ -54,7 +54,8 @@ def before_36(text: str) -> str | None:
     if any(number in OTHERWISE_IN_36 for number, _ in words):
         return None
     wide = b"".join(
-        bytes((number, low, 0)) if number >= FEWEST_WITH_ARGUMENT else bytes((number,)) for number, low in words
+        bytes((number, low, 0)) if number >= FEWEST_WITH_ARGUMENT else bytes((number,))
+        for number, low in words
     )
     marshalled = base64.b64decode(text)
     assert marshalled.count(_sized(code)) == 1
@@ -62,7 +63,26 @@ def before_36(text: str) -> str | None:
 
 
 OTHERWISE_IN_36 = frozenset(
-    {93, 94, 110, 111, 112, 113, 114, 115, 119, 120, 121, 122, 132, 141, 142, 143, 144, *range(149, 159)}
+    {
+        93,
+        94,
+        110,
+        111,
+        112,
+        113,
+        114,
+        115,
+        119,
+        120,
+        121,
+        122,
+        132,
+        141,
+        142,
+        143,
+        144,
+        *range(149, 159),
+    }
 )
 """Jumps and blocks, 3.6's calls with keywords and unpacking, MAKE_FUNCTION, EXTENDED_ARG, and what 3.6 brought."""
 

@@ -165,4 +165,6 @@ def computed(operand: Operand, inputs: Sequence[Array]) -> Any:
 def _constant(class_name: Any, config: Mapping[str, Any]) -> Any:
     if class_name == "__numpy__":
         return np.array(config["value"], config["dtype"])
-    return slice(config["start"], config["stop"], config["step"]) if class_name == "__slice__" else ...
+    return (
+        slice(config["start"], config["stop"], config["step"]) if class_name == "__slice__" else ...
+    )

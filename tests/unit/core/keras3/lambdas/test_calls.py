@@ -59,7 +59,9 @@ def test_another_global_is_not_stored(name: str) -> None:
      "keras.backend.random_uniform", "tf.keras.backend.random_normal"],
 )  # fmt: skip
 def test_random_numbers_have_no_place_in_predictions(text: str) -> None:
-    with pytest.raises(Unknown, match=f"^`{re.escape(text)}`: no layer .* random numbers at inference$"):
+    with pytest.raises(
+        Unknown, match=f"^`{re.escape(text)}`: no layer .* random numbers at inference$"
+    ):
         called(text)
 
 
@@ -87,7 +89,12 @@ def test_attributes_of_tensors() -> None:
         (called("tf.exp", x=X), "Exp", {}, "tf.exp(x=x)"),
         (called("tf.exp", X, name=constant("e")), "Exp", {}, "tf.exp(x, name='e')"),
         (called("K.round", X), "Round", {"decimals": 0}, "K.round(x)"),
-        (called("K.mean", X, axis=constant(1)), "Mean", {"axis": 1, "keepdims": False}, "K.mean(x, axis=1)"),
+        (
+            called("K.mean", X, axis=constant(1)),
+            "Mean",
+            {"axis": 1, "keepdims": False},
+            "K.mean(x, axis=1)",
+        ),
         (
             called("K.mean", X, constant(1), constant(value=True)),
             "Mean",
@@ -103,7 +110,9 @@ def test_attributes_of_tensors() -> None:
         (called("abs", X), "Absolute", {}, "abs(x)"),
     ],
 )
-def test_a_call_is_an_operation(value: SymbolicValue, class_name: str, config: dict[str, object], text: str) -> None:
+def test_a_call_is_an_operation(
+    value: SymbolicValue, class_name: str, config: dict[str, object], text: str
+) -> None:
     assert isinstance(value, SymbolicTensor)
     assert isinstance(value.operand, OpNode)
     assert (value.operand.module, value.operand.class_name) == (NUMPY, class_name)
@@ -140,13 +149,20 @@ REFUSED = [
     ("K.exp", (constant(1),), {}, "an integer in a tensor's place"),
     ("K.exp", (INTEGERS,), {}, "arithmetic on int32"),
     ("tf.concat", (X, constant(1)), {}, "a tensor in the place of a list of tensors"),
-    ("tf.concat", (items("list", [X, INTEGERS]), constant(1)), {}, "a list that holds more than tensors of one kind"),
+    (
+        "tf.concat",
+        (items("list", [X, INTEGERS]), constant(1)),
+        {},
+        "a list that holds more than tensors of one kind",
+    ),
     ("len", (X,), {}, "the length of a tensor"),
     ("sum", (items("list", []),), {}, "the sum of a list"),
 ]
 
 
-@pytest.mark.parametrize(("text", "positional", "keywords", "reason"), REFUSED, ids=[r for *_, r in REFUSED])
+@pytest.mark.parametrize(
+    ("text", "positional", "keywords", "reason"), REFUSED, ids=[r for *_, r in REFUSED]
+)
 def test_other_arguments_are_not_understood(
     text: str, positional: tuple[SymbolicValue, ...], keywords: dict[str, Any], reason: str
 ) -> None:

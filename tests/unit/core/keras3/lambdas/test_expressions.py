@@ -47,7 +47,9 @@ def test_values_have_their_text(code: tuple[int, ...], text: str) -> None:
 
 
 def test_branches_are_not_followed() -> None:
-    with pytest.raises(Unknown, match=r"^a jump, a loop, or another instruction beyond plain expressions$"):
+    with pytest.raises(
+        Unknown, match=r"^a jump, a loop, or another instruction beyond plain expressions$"
+    ):
         run(JUMP, 2, FAST, 0, RETURN, 0)
 
 
@@ -66,4 +68,6 @@ def test_plain_values() -> None:
 def test_sizes() -> None:
     """All entries of lists, and the text that everything else brings along."""
     long = replace(X, text="x" * 200)
-    assert [EXPRESSIONS.size(value) for value in (X, long, items("list", [X, items("list", [X])]))] == [1, 5, 4]
+    assert [
+        EXPRESSIONS.size(value) for value in (X, long, items("list", [X, items("list", [X])]))
+    ] == [1, 5, 4]

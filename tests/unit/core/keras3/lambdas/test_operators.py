@@ -46,7 +46,9 @@ FLOATS: Json = {"class_name": "__numpy__", "config": {"value": [1.0, 2.0], "dtyp
         ("@", X, Y, OpNode(NUMPY, "Matmul", {}, (Input(0), Input(1))), "x @ y"),
     ],
 )
-def test_on_tensors(symbol: str, left: SymbolicValue, right: SymbolicValue, node: OpNode, text: str) -> None:
+def test_on_tensors(
+    symbol: str, left: SymbolicValue, right: SymbolicValue, node: OpNode, text: str
+) -> None:
     result = operators.binary(symbol, left, right)
     assert isinstance(result, SymbolicTensor)
     assert (result.operand, result.text) == (node, text)
@@ -64,7 +66,9 @@ def test_on_tensors(symbol: str, left: SymbolicValue, right: SymbolicValue, node
         ("%", -7, 3, 2, "-7 % 3"),
     ],
 )
-def test_numbers_are_computed_at_once(symbol: str, left: float, right: float, value: float, text: str) -> None:
+def test_numbers_are_computed_at_once(
+    symbol: str, left: float, right: float, value: float, text: str
+) -> None:
     """Python 2's division of integers is another than of numbers."""
     result = operators.binary(symbol, constant(left), constant(right))
     assert isinstance(result, Const)
@@ -80,9 +84,16 @@ def test_what_binds_less_tightly_stands_in_parentheses() -> None:
 
 @pytest.mark.parametrize(
     ("right", "shape", "rows"),
-    [(Y, (None, 4), X.rows), (constant(2), (None, 4), X.rows), (WIDER, (None, 3, 4), None), (VECTOR, None, None)],
+    [
+        (Y, (None, 4), X.rows),
+        (constant(2), (None, 4), X.rows),
+        (WIDER, (None, 3, 4), None),
+        (VECTOR, None, None),
+    ],
 )
-def test_the_shape_of_a_sum(right: SymbolicValue, shape: tuple[int | None, ...] | None, rows: int | None) -> None:
+def test_the_shape_of_a_sum(
+    right: SymbolicValue, shape: tuple[int | None, ...] | None, rows: int | None
+) -> None:
     """As NumPy broadcasts; whose rows they are is known where nothing could widen it."""
     result = operators.binary("+", X, right)
     assert isinstance(result, SymbolicTensor)
@@ -90,7 +101,8 @@ def test_the_shape_of_a_sum(right: SymbolicValue, shape: tuple[int | None, ...] 
 
 
 @pytest.mark.parametrize(
-    ("symbol", "name"), [("<", "Less"), ("<=", "LessEqual"), (">", "Greater"), (">=", "GreaterEqual")]
+    ("symbol", "name"),
+    [("<", "Less"), ("<=", "LessEqual"), (">", "Greater"), (">=", "GreaterEqual")],
 )
 def test_a_comparison_is_a_truth_value(symbol: str, name: str) -> None:
     result = operators.compare(symbol, X, constant(0))
@@ -123,7 +135,9 @@ def test_a_part_of_a_shape_or_list() -> None:
     shape = ShapeTuple((None, 4, 5), "shape", "s", rows=0)
     assert operators.subscript(shape, constant(0)) == Size("s[0]", rows=0)
     assert operators.subscript(shape, constant(-1)) == Const(5, "s[-1]")
-    assert operators.subscript(shape, SliceOf((1, None, None))) == ShapeTuple((4, 5), "shape", "s[1:]")
+    assert operators.subscript(shape, SliceOf((1, None, None))) == ShapeTuple(
+        (4, 5), "shape", "s[1:]"
+    )
     assert operators.subscript(VECTOR, constant(1)) == constant(2)
     assert operators.subscript(VECTOR, SliceOf((None, None, -1))).text == "[2, 1]"
     assert operators.unpack(VECTOR, 2) == [constant(1), constant(2)]
@@ -161,10 +175,22 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: operators.binary("@", X, VECTOR), "`@` on tensors"),
     (lambda: operators.binary("+", X, constant(value=True)), "a truth value as an operand"),
     (lambda: operators.binary("+", X, constant(10**30)), "an integer as an operand"),
-    (lambda: operators.binary("+", VECTOR, items("stored", [constant(1)])), "`+` on a list and a stored list"),
-    (lambda: operators.binary("+", VECTOR, items("tuple", [constant(1)])), "`+` on a list and a tuple"),
-    (lambda: operators.binary("+", VECTOR, ShapeTuple((4,), "shape", "s")), "`+` on a list and a shape"),
-    (lambda: operators.binary("+", VECTOR, ShapeTuple((4,), "tensor", "s")), "`+` on a list and a shape"),
+    (
+        lambda: operators.binary("+", VECTOR, items("stored", [constant(1)])),
+        "`+` on a list and a stored list",
+    ),
+    (
+        lambda: operators.binary("+", VECTOR, items("tuple", [constant(1)])),
+        "`+` on a list and a tuple",
+    ),
+    (
+        lambda: operators.binary("+", VECTOR, ShapeTuple((4,), "shape", "s")),
+        "`+` on a list and a shape",
+    ),
+    (
+        lambda: operators.binary("+", VECTOR, ShapeTuple((4,), "tensor", "s")),
+        "`+` on a list and a shape",
+    ),
     (lambda: operators.binary("*", VECTOR, VECTOR), "`*` on a list and a list"),
     (lambda: operators.unpack(ShapeTuple((4,), "tensor", "s"), 1), "a shape taken apart"),
     (lambda: operators.binary("+", constant("a"), constant("b")), "`+` on text and text"),
@@ -188,13 +214,19 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: operators.subscript(X, SliceOf((None, None, 0))), "a step of zero"),
     (lambda: operators.subscript(X, Y), "a tensor's part by a tensor"),
     (lambda: operators.subscript(VECTOR, constant(2)), "an index outside its list"),
-    (lambda: operators.subscript(ShapeTuple((4,), "shape", "s"), constant(1)), "an index outside its shape"),
+    (
+        lambda: operators.subscript(ShapeTuple((4,), "shape", "s"), constant(1)),
+        "an index outside its shape",
+    ),
     (
         lambda: operators.subscript(items("stored", [constant(1)]), SliceOf((None, None, None))),
         "a part of a stored list",
     ),
     (lambda: operators.subscript(LibraryName("K", "K"), constant(0)), "a part of `K`"),
-    (lambda: operators.slice_of([constant(1.5), constant(2)]), "a slice whose ends are no integers"),
+    (
+        lambda: operators.slice_of([constant(1.5), constant(2)]),
+        "a slice whose ends are no integers",
+    ),
     (lambda: operators.slice_of([X, constant(2)]), "a slice whose ends are no integers"),
     (lambda: operators.unpack(X, 2), "a tensor taken apart"),
     (lambda: operators.unpack(VECTOR, 3), "a list taken apart in another number of parts"),
@@ -214,5 +246,7 @@ def test_a_float_beside_a_tensor_shows_what_it_holds() -> None:
     assert isinstance(scaled, SymbolicTensor)
     assert scaled.dtype == "float32"
     for symbol, value in (("/", constant(2)), ("+", unknown)):
-        with pytest.raises(Unknown, match=r"^arithmetic on an unknown dtype \(of the output of custom code\)$"):
+        with pytest.raises(
+            Unknown, match=r"^arithmetic on an unknown dtype \(of the output of custom code\)$"
+        ):
             operators.binary(symbol, unknown, value)

@@ -52,12 +52,16 @@ class TestNinePythons:
         for source in TRANSLATABLE:
             result = translated(source, python)
             assert python in result.pythons, source
-            assert traced(result.expression, inputs_of(source)) == functions()[python][source][3], source
+            assert traced(result.expression, inputs_of(source)) == functions()[python][source][3], (
+                source
+            )
 
     def test_the_operations_are_the_same_in_all(self) -> None:
         for source in TRANSLATABLE:
             if "b / c" not in source:  # of integers: Python 2 divides them otherwise
-                assert len({repr(translated(source, python).outputs) for python in PYTHONS}) == 1, source
+                assert len({repr(translated(source, python).outputs) for python in PYTHONS}) == 1, (
+                    source
+                )
 
     @pytest.mark.parametrize("python", PYTHONS)
     def test_modules_that_the_function_imports_are_known(self, python: str) -> None:
@@ -98,7 +102,10 @@ class TestNinePythons:
         only_here = SOURCES.ONLY_3 if python != "2.7" else ["lambda x: `x`"]
         for source in [*SOURCES.REFUSED, *only_here]:
             if source in functions()[python]:
-                assert isinstance(translation(code_of(source, python)), Untranslatable), (python, source)
+                assert isinstance(translation(code_of(source, python)), Untranslatable), (
+                    python,
+                    source,
+                )
 
     @pytest.mark.parametrize(
         ("source", "expression"),
@@ -122,7 +129,10 @@ class TestNinePythons:
             result = translation([code, defaults, closure], inputs_of(source))
             if isinstance(result, Translation) and python in result.pythons:
                 read += 1
-                assert traced(result.expression, inputs_of(source)) == trace, (source, result.expression)
+                assert traced(result.expression, inputs_of(source)) == trace, (
+                    source,
+                    result.expression,
+                )
         assert read > len(compiled.mutants()[python]) / 2
 
 
@@ -173,14 +183,20 @@ class TestConfigs:
         code = str(functions()["3.6"][MEAN][0])
         raw = base64.b64decode(code).decode("raw_unicode_escape")
         lines = re.sub("(.{60})", r"\1\n", code)
-        new: Json = {"class_name": "__lambda__", "config": {"code": code, "defaults": None, "closure": None}}
+        new: Json = {
+            "class_name": "__lambda__",
+            "config": {"code": code, "defaults": None, "closure": None},
+        }
         forms: list[Json] = [[code, None, None], [lines, None, None], [raw, None, None], new]
         assert [self.expression(form) for form in forms] == ["K.mean(x, axis=1)"] * 4
 
     def test_defaults_arguments_and_closures_are_constants(self) -> None:
         code, defaults, _ = functions()["3.6"][SCALE][:3]
         assert self.expression([code, defaults, None]) == "x * 2.0 + [1, 2, 3, 4]"
-        assert self.expression([code, defaults, None], arguments={"a": 0.5}) == "x * 0.5 + [1, 2, 3, 4]"
+        assert (
+            self.expression([code, defaults, None], arguments={"a": 0.5})
+            == "x * 0.5 + [1, 2, 3, 4]"
+        )
         assert self.expression([code, None, None]) == "an argument whose value is not stored"
         assert (
             self.expression([code, defaults, None], arguments={"c": 1})
@@ -191,17 +207,23 @@ class TestConfigs:
         assert self.expression([code, None, None]) == "`a`, whose value is not stored"
 
     def test_a_stored_list_may_have_been_an_array(self) -> None:
-        code, _, closure = functions()["3.6"]["(lambda s: lambda x: K.mean(x, axis=s[0]))([1, 2])"][:3]
+        code, _, closure = functions()["3.6"]["(lambda s: lambda x: K.mean(x, axis=s[0]))([1, 2])"][
+            :3
+        ]
         assert self.expression([code, None, closure]) == "K.mean(x, axis=1)"
         code = functions()["3.6"][SCALE][0]
         array: Json = {"type": "ndarray", "value": [1.0, 2.0, 3.0, 4.0]}
         assert self.expression([code, [2.0, array], None]) == "x * 2.0 + array(...)"
 
     @pytest.mark.parametrize(
-        "dtype", ["float16", "float64", {"class_name": "Policy", "config": {"name": "mixed_float16"}}]
+        "dtype",
+        ["float16", "float64", {"class_name": "Policy", "config": {"name": "mixed_float16"}}],
     )
     def test_another_dtype_is_another_function(self, dtype: Json) -> None:
-        assert self.expression(code_of(MEAN), dtype=dtype) == "it computes in another dtype than float32"
+        assert (
+            self.expression(code_of(MEAN), dtype=dtype)
+            == "it computes in another dtype than float32"
+        )
         policy: Json = {"class_name": "Policy", "config": {"name": "float32"}}
         assert self.expression(code_of(MEAN), dtype=policy) == "K.mean(x, axis=1)"
 
@@ -216,11 +238,16 @@ class TestConfigs:
                 "l2_normalize(x, axis=1)",
             ),
             ({"function": "relu", "module": "tensorflow.python.keras.activations"}, "relu(x)"),
-            ({"function": "relu", "module": "__main__"}, "`relu`, a function that is stored by name"),
+            (
+                {"function": "relu", "module": "__main__"},
+                "`relu`, a function that is stored by name",
+            ),
             ({"function": "relu"}, "`relu`, a function that is stored by name"),
         ],
     )
-    def test_functions_by_name_only_where_the_module_is_stored(self, config: dict[str, Json], expression: str) -> None:
+    def test_functions_by_name_only_where_the_module_is_stored(
+        self, config: dict[str, Json], expression: str
+    ) -> None:
         assert self.expression(**config, function_type="function") == expression
 
     def test_what_is_no_function(self) -> None:
@@ -245,7 +272,10 @@ class TestDialects:
 
     def test_of_several_backends(self) -> None:
         assert self.result(MEAN, backend="theano") == "K.mean(x, axis=1)"
-        assert self.result("lambda x: K.l2_normalize(x, axis=1)", backend="tensorflow") == "K.l2_normalize(x, axis=1)"
+        assert (
+            self.result("lambda x: K.l2_normalize(x, axis=1)", backend="tensorflow")
+            == "K.l2_normalize(x, axis=1)"
+        )
         reason = "`K.l2_normalize`, which depends on the backend"
         assert self.result("lambda x: K.l2_normalize(x, axis=1)", backend="theano") == reason
         assert self.result("lambda x: K.l2_normalize(x, axis=1)") == reason
@@ -254,7 +284,10 @@ class TestDialects:
     def test_of_keras_3_only_what_never_changed(self) -> None:
         assert self.result(MEAN, keras_version="3.4.1", backend="tensorflow") == "K.mean(x, axis=1)"
         source = "lambda x: K.hard_sigmoid(x) + K.relu(x - 0.5)"
-        assert self.result(source, keras_version="3.4.1", backend="tensorflow") == "`K.hard_sigmoid` of Keras 3"
+        assert (
+            self.result(source, keras_version="3.4.1", backend="tensorflow")
+            == "`K.hard_sigmoid` of Keras 3"
+        )
 
     def test_what_names_are_taken_for(self) -> None:
         source = "lambda x: x * np.pi / math.sqrt(2.0)"
@@ -278,7 +311,9 @@ class TestRescaling:
     )
     def test_is_written_where_it_is_one(self, source: str, scale: float, offset: float) -> None:
         config: dict[str, Json] = {"scale": scale, "offset": offset, "dtype": "float32"}
-        assert translated(source).outputs == (OpNode("keras.layers", "Rescaling", config, (Input(0),)),)
+        assert translated(source).outputs == (
+            OpNode("keras.layers", "Rescaling", config, (Input(0),)),
+        )
 
     @pytest.mark.parametrize(
         "source", ["lambda x: 1 - x", "lambda x: (x - 127.5) / 127.5", "lambda x: x - [1, 2, 3, 4]"]
@@ -290,13 +325,17 @@ class TestRescaling:
 
     def test_is_not_written_where_a_mask_may_come_in(self) -> None:
         """A Lambda stops masks, a Rescaling of today passes them on."""
-        result = translate({"function": code_of("lambda x: x / 127.5 - 1")}, LambdaCall(masked=True))
+        result = translate(
+            {"function": code_of("lambda x: x / 127.5 - 1")}, LambdaCall(masked=True)
+        )
         assert isinstance(result, Translation)
         one = OpNode("keras.src.ops.numpy", "Divide", {}, (Input(0), 127.5))
         assert result.outputs == (OpNode("keras.src.ops.numpy", "Subtract", {}, (one, 1)),)
 
     def test_the_input_itself_becomes_a_new_tensor(self) -> None:
-        assert translated("lambda x: x").outputs == (OpNode("keras.src.ops.numpy", "Multiply", {}, (Input(0), 1)),)
+        assert translated("lambda x: x").outputs == (
+            OpNode("keras.src.ops.numpy", "Multiply", {}, (Input(0), 1)),
+        )
 
 
 class TestImages:
@@ -359,25 +398,37 @@ class TestHostile:
 
     def test_an_expression_that_doubles(self) -> None:
         double = bytes([0x7C, 0, 0x7C, 0, 0x17, 0, 0x7D, 0])  # x = x + x
-        result = translation([with_instructions("3.6", double * 60 + bytes([0x7C, 0, 0x53, 0])), None, None])
+        result = translation(
+            [with_instructions("3.6", double * 60 + bytes([0x7C, 0, 0x53, 0])), None, None]
+        )
         assert isinstance(result, Untranslatable)
         assert result.reason in {"the expression is too long", "the expression is too large"}
 
     def test_a_list_that_doubles(self) -> None:
         double = bytes([0x7C, 0, 0x7C, 0, 0x66, 2, 0x7D, 0])  # x = (x, x)
-        result = translation([with_instructions("3.6", double * 60 + bytes([0x7C, 0, 0x53, 0])), None, None])
+        result = translation(
+            [with_instructions("3.6", double * 60 + bytes([0x7C, 0, 0x53, 0])), None, None]
+        )
         assert isinstance(result, Untranslatable)
         assert result.reason == "a long list"
 
     def test_work_is_bounded(self) -> None:
         copies = bytes([0x7C, 0] * 200 + [0x66, 200, 0x7D, 0])  # x = (x,) * 200
         again = bytes([0x7C, 0, 0x01, 0])
-        result = translation([with_instructions("3.6", copies + again * 2000 + bytes([0x7C, 0, 0x53, 0])), None, None])
+        result = translation(
+            [
+                with_instructions("3.6", copies + again * 2000 + bytes([0x7C, 0, 0x53, 0])),
+                None,
+                None,
+            ]
+        )
         assert isinstance(result, Untranslatable)
 
     def test_numbers_that_grow(self) -> None:
         power = bytes([0x64, 1, 0x64, 1, 0x13, 0] + [0x64, 1, 0x13, 0] * 30 + [0x53, 0])
-        assert isinstance(translation([with_instructions("3.6", power), None, None]), Untranslatable)
+        assert isinstance(
+            translation([with_instructions("3.6", power), None, None]), Untranslatable
+        )
 
 
 def with_instructions(python: str, instructions: bytes) -> str:
@@ -388,7 +439,9 @@ def with_instructions(python: str, instructions: bytes) -> str:
     start = data.index(bytes([first]), 20)
     size = int.from_bytes(data[start - 4 : start], "little")
     length = len(instructions).to_bytes(4, "little")
-    return base64.b64encode(data[: start - 4] + length + instructions + data[start + size :]).decode()
+    return base64.b64encode(
+        data[: start - 4] + length + instructions + data[start + size :]
+    ).decode()
 
 
 def test_the_document_names_every_function() -> None:
@@ -409,7 +462,11 @@ def test_stored_values_nest_as_deep_as_anybody_likes(nested: int) -> None:
     for _ in range(nested):
         deep = [deep]
     result = translate(
-        {"function": code_of("lambda x, a=2.0, b=[1, 2, 3, 4]: x * a + b"), "arguments": {"a": deep}}, LambdaCall()
+        {
+            "function": code_of("lambda x, a=2.0, b=[1, 2, 3, 4]: x * a + b"),
+            "arguments": {"a": deep},
+        },
+        LambdaCall(),
     )
     assert result == Untranslatable("lists in lists")
 
@@ -451,10 +508,17 @@ def test_imports_inside_of_a_function(imports: str, call: str) -> None:
     function = _stored(f"def f(x):\n    {imports}\n    return {call}(x)")
     result = translate({"function": function}, LambdaCall(backend="tensorflow"))
     assert isinstance(result, Translation)
-    assert (repr(result.outputs), result.taken) == (repr(translated("lambda x: abs(x)", inputs=1).outputs), {})
+    assert (repr(result.outputs), result.taken) == (
+        repr(translated("lambda x: abs(x)", inputs=1).outputs),
+        {},
+    )
 
 
-@pytest.mark.parametrize("imports", ["import scipy as tf", "from .mine import tf", "from tensorflow import x1 as tf"])
+@pytest.mark.parametrize(
+    "imports", ["import scipy as tf", "from .mine import tf", "from tensorflow import x1 as tf"]
+)
 def test_imports_of_anything_else_are_not_followed(imports: str) -> None:
     code = f"def f(x):\n    {imports}\n    return tf.abs(x)"
-    assert isinstance(translate({"function": _stored(code)}, LambdaCall(backend="tensorflow")), Untranslatable)
+    assert isinstance(
+        translate({"function": _stored(code)}, LambdaCall(backend="tensorflow")), Untranslatable
+    )

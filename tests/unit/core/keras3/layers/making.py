@@ -33,11 +33,17 @@ def of_keras_2_2(*, masks: bool = False) -> Context:
 
 
 def made(
-    kind: str, config: dict[str, Any], *shapes: tuple[int, ...], release: tuple[int, ...] = KERAS_2, **more: Any
+    kind: str,
+    config: dict[str, Any],
+    *shapes: tuple[int, ...],
+    release: tuple[int, ...] = KERAS_2,
+    **more: Any,
 ) -> Piece:
     """What the layer `l` of that class becomes; `more` is of the context."""
     context = Context(release=release, layer_converter=converted_layer, **more)
-    return converted_layer({"class_name": kind, "config": {"name": "l", **config}}, "l", weights(*shapes), context)
+    return converted_layer(
+        {"class_name": kind, "config": {"name": "l", **config}}, "l", weights(*shapes), context
+    )
 
 
 def one(piece_made: Piece) -> NewLayer:
@@ -56,10 +62,16 @@ def links(piece_made: Piece) -> tuple[NewLayer, ...]:
 def steps(tensor: Tensor) -> list[tuple[str, tuple[float, ...]]]:
     """How a weight is computed from the first of what it is made of, the last step first."""
     recipe = tensor.recipe
-    return [] if recipe is None else [(recipe.step, recipe.arguments), *(steps(recipe.of[0]) if recipe.of else [])]
+    return (
+        []
+        if recipe is None
+        else [(recipe.step, recipe.arguments), *(steps(recipe.of[0]) if recipe.of else [])]
+    )
 
 
-def refuses(kind: str, config: dict[str, Any], why: str, *shapes: tuple[int, ...], **more: Any) -> None:
+def refuses(
+    kind: str, config: dict[str, Any], why: str, *shapes: tuple[int, ...], **more: Any
+) -> None:
     """Check that the layer is refused by its name and class, for this reason."""
     with pytest.raises(CannotConvert, match=rf"'l' \({kind}\): .*{why}"):
         made(kind, config, *shapes, **more)

@@ -28,7 +28,9 @@ from unnest.core.keras3.layers.dispatch import converted_layer
     ],
     ids=["none", "name", "v1", "own-of-then", "keras's-since", "well-known", "layer", "wrapped"],
 )  # fmt: skip
-def test_an_activation(value: Any, release: tuple[int, ...], written: Any, custom: str | None) -> None:
+def test_an_activation(
+    value: Any, release: tuple[int, ...], written: Any, custom: str | None
+) -> None:
     """A name of today's means somebody's own function in a file of before Keras had it."""
     context = Context(release=release)
     assert activation(value, "l", "Dense", context) == written
@@ -48,7 +50,11 @@ def test_a_hard_sigmoid_without_weights() -> None:
     context = Context(release=KERAS_2)
     config = {"name": "l", **DENSE, "activation": "hard_sigmoid"}
     layer = one(converted_layer({"class_name": "Dense", "config": config}, "l", (), context))
-    assert (layer.class_name, layer.config["activation"], layer.weights) == ("Dense", "hard_sigmoid", ())
+    assert (layer.class_name, layer.config["activation"], layer.weights) == (
+        "Dense",
+        "hard_sigmoid",
+        (),
+    )
     assert (context.notes.unscaled, context.notes.applied) == (["l"], {})
 
 

@@ -20,14 +20,19 @@ def test_somebodys_own_layer_stays_as_it_is() -> None:
         "config": {"name": "l", "p": 0.5, "batch_input_shape": [None, 4]},
     }
     layer = one(converted_layer(entry, "l", weights((4, 3)), context))
-    assert (layer.class_name, layer.registered_name, layer.module) == ("Attend", "package>Attend", None)
+    assert (layer.class_name, layer.registered_name, layer.module) == (
+        "Attend",
+        "package>Attend",
+        None,
+    )
     assert layer.config == {"name": "l", "p": 0.5}
     assert [w.ref for w in layer.weights] == ["/w0"]
     assert context.notes.custom == {"Attend": "layer 'l'"}
 
 
 @pytest.mark.parametrize(
-    ("kind", "why"), [("SReLU", "Keras 3 has no layer for it"), ("DenseFeatures", "feature columns")]
+    ("kind", "why"),
+    [("SReLU", "Keras 3 has no layer for it"), ("DenseFeatures", "feature columns")],
 )
 def test_classes_of_keras_that_are_gone(kind: str, why: str) -> None:
     refuses(kind, {}, why)
@@ -45,8 +50,18 @@ def test_classes_of_keras_that_are_gone(kind: str, why: str) -> None:
         ("Dense", "my_package.layers", (2, 13, 1), True),
     ],
 )
-def test_a_namesake_is_somebodys(kind: str, module: str | None, release: tuple[int, ...], is_own: bool) -> None:
+def test_a_namesake_is_somebodys(
+    kind: str, module: str | None, release: tuple[int, ...], is_own: bool
+) -> None:
     """A class that no release of then had, or of a module that is not Keras's."""
-    config: JsonObject = {"name": "l", "units": 3, **dict.fromkeys(layer_record("LayerNormalization").always_stored)}
-    entry: JsonObject = {"class_name": kind, "config": config, **({} if module is None else {"module": module})}
+    config: JsonObject = {
+        "name": "l",
+        "units": 3,
+        **dict.fromkeys(layer_record("LayerNormalization").always_stored),
+    }
+    entry: JsonObject = {
+        "class_name": kind,
+        "config": config,
+        **({} if module is None else {"module": module}),
+    }
     assert is_custom_class(kind, entry, config, Context(release=release)) is is_own

@@ -25,7 +25,9 @@ from tests.unit.core.keras3.layers.making import DENSE, made, one, refuses
     ],
     ids=["same", "alias", "version", "threshold", "argument", "merge", "input", "softmax"],
 )  # fmt: skip
-def test_class_and_config(kind: str, config: dict[str, Any], new_kind: str, new: dict[str, Any]) -> None:
+def test_class_and_config(
+    kind: str, config: dict[str, Any], new_kind: str, new: dict[str, Any]
+) -> None:
     layer = one(made(kind, config))
     assert (layer.name, layer.class_name) == ("l", new_kind)
     assert {key: layer.config[key] for key in ("name", *new)} == {"name": "l", **new}
@@ -58,7 +60,9 @@ def test_weights_are_told_whether_they_are_trained(
         ("Bidirectional", {"layer": 3}, ()),
     ],
 )
-def test_a_layer_that_no_keras_wrote(kind: str, config: dict[str, Any], shapes: tuple[tuple[int, ...], ...]) -> None:
+def test_a_layer_that_no_keras_wrote(
+    kind: str, config: dict[str, Any], shapes: tuple[tuple[int, ...], ...]
+) -> None:
     """Weights without axes, arguments of another kind: refused like whatever else is not known."""
     refuses(kind, config, "", *shapes)
 

@@ -31,7 +31,9 @@ def test_refused(config: dict[str, Any], shapes: tuple[tuple[int, ...], ...], wh
     refuses("BatchNormalization", config, why, *shapes)
 
 
-@pytest.mark.parametrize(("axis", "is_refused"), [(-1, False), ([1, 2], False), ([0, 1], True), (0, True)])
+@pytest.mark.parametrize(
+    ("axis", "is_refused"), [(-1, False), ([1, 2], False), ([0, 1], True), (0, True)]
+)
 def test_rows_by_themselves(axis: int | list[int], is_refused: bool) -> None:
     """Keras 3 builds no Normalization whose kept axes are not all of a known size."""
     config = {"axis": axis, "mean": None, "variance": None}

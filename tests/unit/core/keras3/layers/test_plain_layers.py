@@ -18,19 +18,29 @@ from unnest.core.model import JsonObject
 
 
 @pytest.mark.parametrize(("shapes", "use_bias"), [(((4, 3),), True), (((4, 3), (3,)), False)])
-def test_other_weights_than_promised_are_refused(shapes: tuple[tuple[int, ...], ...], use_bias: bool) -> None:
+def test_other_weights_than_promised_are_refused(
+    shapes: tuple[tuple[int, ...], ...], use_bias: bool
+) -> None:
     config = {**DENSE, "use_bias": use_bias}
-    with pytest.raises(CannotConvert, match=rf"has {len(shapes)} weights, and its config promises {1 + use_bias}"):
+    with pytest.raises(
+        CannotConvert, match=rf"has {len(shapes)} weights, and its config promises {1 + use_bias}"
+    ):
         made("Dense", config, *shapes)
     right = ((4, 3), (3,))[: 1 + use_bias]
-    assert [w.ref for w in one(made("Dense", config, *right)).weights] == ["/w0", "/w1"][: 1 + use_bias]
+    assert [w.ref for w in one(made("Dense", config, *right)).weights] == ["/w0", "/w1"][
+        : 1 + use_bias
+    ]
 
 
 def test_a_layer_of_double_numbers_computes_in_them() -> None:
     """Where its config does not say in what."""
     for config, dtype in (({}, "float64"), ({"dtype": "float32"}, "float32")):
         entry: JsonObject = {"class_name": "Dense", "config": {"name": "l", **DENSE, **config}}
-        layer = one(converted_layer(entry, "l", weights((4, 3), (3,), dtype="<f8"), Context(release=KERAS_2)))
+        layer = one(
+            converted_layer(
+                entry, "l", weights((4, 3), (3,), dtype="<f8"), Context(release=KERAS_2)
+            )
+        )
         assert layer.config["dtype"] == dtype
 
 
@@ -82,7 +92,11 @@ def test_a_causal_separable_convolution(padding: str, before: list[int] | None) 
         assert one(layer).config["padding"] == padding
     else:
         zeros, inner = links(layer)
-        assert (zeros.config["padding"], inner.config["padding"], inner.name) == (before, "valid", "l")
+        assert (zeros.config["padding"], inner.config["padding"], inner.name) == (
+            before,
+            "valid",
+            "l",
+        )
 
 
 @pytest.mark.parametrize(
@@ -97,7 +111,9 @@ def test_a_causal_separable_convolution(padding: str, before: list[int] | None) 
 def test_dtype(version: str | None, dtype: str, written: str) -> None:
     """Of the ids in the oldest files alone; later the same text means the weights."""
     context = Context.of(version, "tensorflow")
-    made = embedding("Embedding", {"input_dim": 4, "output_dim": 2, "dtype": dtype}, "e", (), context)
+    made = embedding(
+        "Embedding", {"input_dim": 4, "output_dim": 2, "dtype": dtype}, "e", (), context
+    )
     assert isinstance(made, NewLayer)
     assert made.config["dtype"] == written
 
@@ -107,7 +123,11 @@ def test_dtype(version: str | None, dtype: str, written: str) -> None:
     [
         ({"batch_input_shape": [None, 4], "dtype": None}, [None, 4], "float32"),
         ({"batch_input_shape": [2, 4], "input_dtype": "int32"}, [2, 4], "int32"),
-        ({"batch_shape": [None, 4], "dtype": "float32", "sparse": False, "ragged": False}, [None, 4], "float32"),
+        (
+            {"batch_shape": [None, 4], "dtype": "float32", "sparse": False, "ragged": False},
+            [None, 4],
+            "float32",
+        ),
         ({"input_shape": [4], "batch_size": 3}, [3, 4], "float32"),
     ],
 )
@@ -171,7 +191,9 @@ def test_a_mode_that_is_code(name: str, written: str, tmp_path: Path) -> None:
     assert (conversion.rule, conversion.what.rpartition("operations: ")[2]) == ("lambda", written)
 
 
-@pytest.mark.parametrize(("deviation", "scales"), [(0.5, None), (1.0, None), (3.0, [0.25, 4.0]), (4, [0.25, 4.0])])
+@pytest.mark.parametrize(
+    ("deviation", "scales"), [(0.5, None), (1.0, None), (3.0, [0.25, 4.0]), (4, [0.25, 4.0])]
+)
 def test_noise_of_more_than_one(deviation: float, scales: list[float] | None) -> None:
     """As the noise of a smaller tensor, by a power of two."""
     noise = made("GaussianNoise", {"stddev": deviation})

@@ -21,7 +21,9 @@ def test_a_rescaling_passes_no_mask_on(masks: bool, kinds: list[str]) -> None:
         return
     assert isinstance(rescaling, Expansion)
     builder = Builder()
-    x = builder.input(NewLayer("x", "InputLayer", {"name": "x", "batch_shape": [None, 4], "dtype": "float32"}))
+    x = builder.input(
+        NewLayer("x", "InputLayer", {"name": "x", "batch_shape": [None, 4], "dtype": "float32"})
+    )
     builder.place(rescaling.outputs(LayerArguments((x,), {}, builder.specs))[0], "l", "l")
     calls: list[Any] = [entry for entry in builder.entries.values() if entry.nodes]
     assert [call.entry["class_name"] for call in calls] == kinds
@@ -38,7 +40,12 @@ def test_a_rescaling_passes_no_mask_on(masks: bool, kinds: list[str]) -> None:
             {},
             "no interpolation 'mitchellcubic'",
         ),
-        ("UpSampling2D", {"interpolation": "bilinear"}, {"half_pixels": None}, "does not follow from the file"),
+        (
+            "UpSampling2D",
+            {"interpolation": "bilinear"},
+            {"half_pixels": None},
+            "does not follow from the file",
+        ),
     ],
 )
 def test_refused(kind: str, config: dict[str, Any], more: dict[str, Any], why: str) -> None:
@@ -48,7 +55,9 @@ def test_refused(kind: str, config: dict[str, Any], more: dict[str, Any], why: s
 
 @pytest.mark.parametrize("how", ["nearest", "bicubic"])
 def test_an_upsampling_of_the_same_pixels(how: str) -> None:
-    assert one(made("UpSampling2D", {"size": [2, 2], "interpolation": how}, half_pixels=False)).config["size"] == [2, 2]
+    assert one(
+        made("UpSampling2D", {"size": [2, 2], "interpolation": how}, half_pixels=False)
+    ).config["size"] == [2, 2]
 
 
 @pytest.mark.parametrize(

@@ -13,18 +13,33 @@ from unnest.core.keras3.context import CannotConvert
 @pytest.mark.parametrize(
     ("kind", "config", "shapes", "factors"),
     [
-        ("LSTM", {**RNN, "recurrent_activation": "hard_sigmoid"}, ((4, 8), (2, 8), (8,)), (1.2, 1.2, 1.0, 1.2)),
-        ("GRU", {**RNN, "recurrent_activation": "hard_sigmoid"}, ((4, 6), (2, 6), (6,)), (1.2, 1.2, 1.0)),
+        (
+            "LSTM",
+            {**RNN, "recurrent_activation": "hard_sigmoid"},
+            ((4, 8), (2, 8), (8,)),
+            (1.2, 1.2, 1.0, 1.2),
+        ),
+        (
+            "GRU",
+            {**RNN, "recurrent_activation": "hard_sigmoid"},
+            ((4, 6), (2, 6), (6,)),
+            (1.2, 1.2, 1.0),
+        ),
         ("LSTM", RNN, ((4, 8), (2, 8), (8,)), None),
     ],
     ids=["lstm", "gru", "sigmoid"],
 )
 def test_gates_alone_are_scaled(
-    kind: str, config: dict[str, Any], shapes: tuple[tuple[int, ...], ...], factors: tuple[float, ...] | None
+    kind: str,
+    config: dict[str, Any],
+    shapes: tuple[tuple[int, ...], ...],
+    factors: tuple[float, ...] | None,
 ) -> None:
     """What is inside tanh is not."""
     layer = one(made(kind, config, *shapes))
-    assert [steps(w) for w in layer.weights] == [[] if factors is None else [("scale", factors)]] * 3
+    assert [steps(w) for w in layer.weights] == [
+        [] if factors is None else [("scale", factors)]
+    ] * 3
 
 
 def test_a_gru_of_cudnn() -> None:
@@ -50,7 +65,11 @@ def test_a_gru_of_cudnn() -> None:
         ("LSTM", {"name": "l"}, "its arguments are not in the file"),
         ("RNN", {"cell": None}, "holds no layer"),
         ("StackedRNNCells", {"cells": None}, "holds no list of cells"),
-        ("StackedRNNCells", {"cells": [], "reverse_state_order": True}, "reverse_state_order has no counterpart"),
+        (
+            "StackedRNNCells",
+            {"cells": [], "reverse_state_order": True},
+            "reverse_state_order has no counterpart",
+        ),
     ],
 )
 def test_refused(kind: str, config: dict[str, Any], why: str) -> None:
@@ -67,11 +86,22 @@ SEQUENCES = {**RNN, "return_sequences": True, "zero_output_for_mask": True}
         ("LSTM", (2, 2, 4), False, True), ("LSTM", (2, 2, 4), True, False), ("GRU", (2, 2, 4), True, False),
     ],
 )  # fmt: skip
-def test_zeros_at_masked_steps(kind: str, release: tuple[int, ...], masks: bool, is_carried: bool) -> None:
+def test_zeros_at_masked_steps(
+    kind: str, release: tuple[int, ...], masks: bool, is_carried: bool
+) -> None:
     """Carried, but where TensorFlow 2.0 may have written it, whose LSTM and GRU took it and gave none."""
-    config = {k: v for k, v in SEQUENCES.items() if kind != "SimpleRNN" or k != "recurrent_activation"}
+    config = {
+        k: v for k, v in SEQUENCES.items() if kind != "SimpleRNN" or k != "recurrent_activation"
+    }
     if not is_carried:
-        refuses(kind, config, "whether it heeded zero_output_for_mask", release=release, is_tf=True, masks=masks)
+        refuses(
+            kind,
+            config,
+            "whether it heeded zero_output_for_mask",
+            release=release,
+            is_tf=True,
+            masks=masks,
+        )
         return
     layer = one(made(kind, config, release=release, is_tf=True, masks=masks))
     assert layer.config["zero_output_for_mask"] is True

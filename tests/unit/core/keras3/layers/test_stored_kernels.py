@@ -29,7 +29,12 @@ def test_kernels_of_theano_are_turned(kind: str, backend: str, expected: list[An
 
 def test_gates_of_keras_1_are_joined_in_the_order_of_today() -> None:
     """Keras 1 stored input, cell, forget, output, three arrays each."""
-    old = {"output_dim": 2, "activation": "tanh", "inner_activation": "sigmoid", "forget_bias_init": "one"}
+    old = {
+        "output_dim": 2,
+        "activation": "tanh",
+        "inner_activation": "sigmoid",
+        "forget_bias_init": "one",
+    }
     layer = one(made("LSTM", old, *(((4, 2), (2, 2), (2,)) * 4), release=(1, 2, 2)))
     joined = [w.recipe for w in layer.weights]
     assert [[t.ref for t in recipe.of] for recipe in joined if recipe is not None] == [

@@ -15,12 +15,20 @@ from unnest.core.keras3.context import CannotConvert
     [(None, {"forward": False}), ("own", {"forward": False, "backward": True})],
     ids=["one", "two"],
 )
-def test_both_directions_have_half_of_the_weights(backward: str | None, layers: dict[str, bool]) -> None:
+def test_both_directions_have_half_of_the_weights(
+    backward: str | None, layers: dict[str, bool]
+) -> None:
     inner = {"class_name": "LSTM", "config": {"name": "forward", **RNN, "go_backwards": False}}
     other = {"class_name": "LSTM", "config": {"name": "backward", **RNN, "go_backwards": True}}
-    config = {"layer": inner, "merge_mode": "concat", **({} if backward is None else {"backward_layer": other})}
+    config = {
+        "layer": inner,
+        "merge_mode": "concat",
+        **({} if backward is None else {"backward_layer": other}),
+    }
     layer = one(made("Bidirectional", config, *(((4, 8), (2, 8), (8,)) * 2)))
-    held: list[Any] = [layer.config[key] for key in ("layer", "backward_layer") if key in layer.config]
+    held: list[Any] = [
+        layer.config[key] for key in ("layer", "backward_layer") if key in layer.config
+    ]
     assert {e["config"]["name"]: e["config"]["go_backwards"] for e in held} == layers
     assert [w.ref for w in layer.weights] == [f"/w{k}" for k in range(6)]
 
@@ -32,28 +40,44 @@ def test_what_a_wrapper_holds_may_be_a_chain_over_steps_alone() -> None:
     }}}  # fmt: skip
     first, last = links(made("TimeDistributed", {"layer": inner}, (4, 3), (3,)))
     held: list[Any] = [first.config["layer"], last.config["layer"]]
-    assert [(e["class_name"], e["config"]["name"]) for e in held] == [("Dense", "d_linear"), ("LeakyReLU", "d")]
+    assert [(e["class_name"], e["config"]["name"]) for e in held] == [
+        ("Dense", "d_linear"),
+        ("LeakyReLU", "d"),
+    ]
     assert (first.name, last.name) == ("l_d_linear", "l")
     assert ([w.ref for w in first.weights], last.weights) == (["/w0", "/w1"], ())
-    with pytest.raises(CannotConvert, match=r"'l' \(Bidirectional\): the Dense in it is several layers"):
+    with pytest.raises(
+        CannotConvert, match=r"'l' \(Bidirectional\): the Dense in it is several layers"
+    ):
         made("Bidirectional", {"layer": inner}, *(((4, 3), (3,)) * 2))
 
 
 @pytest.mark.parametrize(
     ("sequences", "masks", "half_pixels", "is_same"),
-    [(True, True, False, True), (False, False, False, True), (False, True, True, True), (False, True, False, False)],
+    [
+        (True, True, False, True),
+        (False, False, False, True),
+        (False, True, True, True),
+        (False, True, False, False),
+    ],
 )
-def test_zeros_at_masked_steps(sequences: bool, masks: bool, half_pixels: bool, is_same: bool) -> None:
+def test_zeros_at_masked_steps(
+    sequences: bool, masks: bool, half_pixels: bool, is_same: bool
+) -> None:
     """Bidirectional gives them where sequences come out, whatever the layer in it says; from TensorFlow 1.15 on."""
     inner = {"class_name": "LSTM", "config": {
         "name": "forward", **RNN, "return_sequences": sequences, "zero_output_for_mask": True,
     }}  # fmt: skip
     config = {"layer": inner, "merge_mode": "concat"}
     if is_same:
-        held: Any = one(made("Bidirectional", config, masks=masks, half_pixels=half_pixels)).config["layer"]
+        held: Any = one(made("Bidirectional", config, masks=masks, half_pixels=half_pixels)).config[
+            "layer"
+        ]
         assert "zero_output_for_mask" not in held["config"]
     else:
-        with pytest.raises(CannotConvert, match=r"'l' \(Bidirectional\): gives zeros where its last step is masked"):
+        with pytest.raises(
+            CannotConvert, match=r"'l' \(Bidirectional\): gives zeros where its last step is masked"
+        ):
             made("Bidirectional", config, masks=masks, half_pixels=half_pixels)
 
 
@@ -71,10 +95,27 @@ def test_the_layer_of_a_spectral_normalization_is_converted_too() -> None:
     layer = one(normalized())
     held: Any = layer.config["layer"]
     assert (held["class_name"], "groups" in held["config"]) == ("Conv2DTranspose", False)
-    assert [(w.ref, w.trained) for w in layer.weights] == [("/w0", True), ("/w1", True), ("/w2", False)]
+    assert [(w.ref, w.trained) for w in layer.weights] == [
+        ("/w0", True),
+        ("/w1", True),
+        ("/w2", False),
+    ]
     inner["config"]["activation"] = "hard_sigmoid"
-    with pytest.raises(CannotConvert, match=r"'l' \(SpectralNormalization\): its layer ends in hard_sigmoid"):
+    with pytest.raises(
+        CannotConvert, match=r"'l' \(SpectralNormalization\): its layer ends in hard_sigmoid"
+    ):
         normalized()
-    embedding = {"class_name": "Embedding", "config": {"name": "e", "input_dim": 7, "output_dim": 3}}
-    with pytest.raises(CannotConvert, match=r"'l' \(SpectralNormalization\): Keras 3 casts what comes out"):
-        made("SpectralNormalization", {"layer": embedding, "power_iterations": 1}, (7, 3), (1, 3), release=(2, 15, 0))
+    embedding = {
+        "class_name": "Embedding",
+        "config": {"name": "e", "input_dim": 7, "output_dim": 3},
+    }
+    with pytest.raises(
+        CannotConvert, match=r"'l' \(SpectralNormalization\): Keras 3 casts what comes out"
+    ):
+        made(
+            "SpectralNormalization",
+            {"layer": embedding, "power_iterations": 1},
+            (7, 3),
+            (1, 3),
+            release=(2, 15, 0),
+        )

@@ -18,20 +18,32 @@ BIAS: Any = {"class_name": "__numpy__", "config": {"value": [1.0, 2.0], "dtype":
 #: Tensors of the new graph; any, since operations that were filled hold them where `OpNode` declares operands.
 X: Any = GraphTensor("x", 0, 0)
 Y: Any = GraphTensor("y", 0, 0)
-SPECS: dict[GraphTensor, Spec | None] = {X: Spec((None, 4), "float32"), Y: Spec((None, 4), "float32")}
+SPECS: dict[GraphTensor, Spec | None] = {
+    X: Spec((None, 4), "float32"),
+    Y: Spec((None, 4), "float32"),
+}
 
 
-def outputs(kind: str, config: dict[str, Any], args: Sequence[Tree], context: Context, **kwargs: Tree) -> list[Tree]:
+def outputs(
+    kind: str, config: dict[str, Any], args: Sequence[Tree], context: Context, **kwargs: Tree
+) -> list[Tree]:
     """What a call of such a layer, named `op`, gives."""
     made = rule(kind, config, "op", (), context)
     assert isinstance(made, Expansion)
     return list(made.outputs(LayerArguments(tuple(args), kwargs, SPECS)))
 
 
-def node(op: str, *args: Tree, constants: dict[str, Any] | None = None, **attributes: Any) -> list[Tree]:
+def node(
+    op: str, *args: Tree, constants: dict[str, Any] | None = None, **attributes: Any
+) -> list[Tree]:
     """What a node of TensorFlow's graph gives."""
     stored = json.dumps({"name": "op", "op": op, "attr": attributes})
-    return outputs("TensorFlowOpLayer", {"node_def": stored, "constants": constants or {}}, list(args), Context())
+    return outputs(
+        "TensorFlowOpLayer",
+        {"node_def": stored, "constants": constants or {}},
+        list(args),
+        Context(),
+    )
 
 
 def turned(tensor: Any) -> OpNode:

@@ -12,8 +12,16 @@ from unnest.core.model import JsonObject, Stored
 
 def in_a_row(*operations: tuple[str, str, list[Any]], output: str) -> JsonObject:
     """A model of an input `x` of 6 steps of 4 numbers, and of operations by name, function and call."""
-    x = {"batch_input_shape": [None, 6, 4], "dtype": "float32", "sparse": False, "ragged": False, "name": "x"}
-    layers: list[Any] = [{"class_name": "InputLayer", "name": "x", "config": x, "inbound_nodes": []}]
+    x = {
+        "batch_input_shape": [None, 6, 4],
+        "dtype": "float32",
+        "sparse": False,
+        "ragged": False,
+        "name": "x",
+    }
+    layers: list[Any] = [
+        {"class_name": "InputLayer", "name": "x", "config": x, "inbound_nodes": []}
+    ]
     for name, function, called in operations:
         config = {"name": name, "trainable": True, "dtype": "float32", "function": function}
         kind = "SlicingOpLambda" if function.endswith("getitem") else "TFOpLambda"
@@ -49,7 +57,11 @@ def test_sizes_from_layer_to_layer(
 ) -> None:
     """A shape, its parts, and what is computed of them are known, and need no layer."""
     architecture = in_a_row(*operations, output=output)
-    done = convert(Stored("architecture", architecture=architecture, keras_version="2.7.0", backend="tensorflow"))
+    done = convert(
+        Stored(
+            "architecture", architecture=architecture, keras_version="2.7.0", backend="tensorflow"
+        )
+    )
     assert done.model is not None, done.refusal
     assert done.model.architecture is not None
     config: Any = done.model.architecture["config"]
@@ -79,7 +91,11 @@ def test_sizes_from_layer_to_layer(
 def test_sizes_that_a_tensor_is_needed_of(operations: list[Any], output: str, why: str) -> None:
     """An output, or what other rows than its own are counted by."""
     architecture = in_a_row(*operations, output=output)
-    done = convert(Stored("architecture", architecture=architecture, keras_version="2.7.0", backend="tensorflow"))
+    done = convert(
+        Stored(
+            "architecture", architecture=architecture, keras_version="2.7.0", backend="tensorflow"
+        )
+    )
     assert done.refusal is not None
     assert why in done.refusal.message
 
@@ -92,7 +108,13 @@ def test_integers_of_a_layer_before(cast: str, why: str | None) -> None:
         config = {"name": name, "trainable": True, "dtype": "float32", "function": function}
         return {"class_name": "TFOpLambda", "name": name, "config": config, "inbound_nodes": [node]}
 
-    x = {"batch_input_shape": [None, 4], "dtype": "float32", "sparse": False, "ragged": False, "name": "x"}
+    x = {
+        "batch_input_shape": [None, 4],
+        "dtype": "float32",
+        "sparse": False,
+        "ragged": False,
+        "name": "x",
+    }
     layers = [
         {"class_name": "InputLayer", "name": "x", "config": x, "inbound_nodes": []},
         operation("c", "cast", ["x", 0, 0, {"dtype": cast}]),
@@ -105,5 +127,9 @@ def test_integers_of_a_layer_before(cast: str, why: str | None) -> None:
         "output_layers": [["r", 0, 0]],
     }
     architecture: JsonObject = {"class_name": "Functional", "config": model}
-    done = convert(Stored("architecture", architecture=architecture, keras_version="2.7.0", backend="tensorflow"))
+    done = convert(
+        Stored(
+            "architecture", architecture=architecture, keras_version="2.7.0", backend="tensorflow"
+        )
+    )
     assert (None if done.refusal is None else done.refusal.message.rpartition(": ")[2]) == why

@@ -46,7 +46,11 @@ def test_functions(function: str, args: list[Tree], kwargs: dict[str, Tree], mad
         ("nn.no_such", [X], "nn.no_such is not translated"),
         ("__operators__.matmul", [X], "the operator matmul"),
         ("__operators__.rsomething", [X, Y], "the operator rsomething"),
-        ("math.exp", [{"class_name": "Mine", "config": {}}], "an argument of a form that is not known"),
+        (
+            "math.exp",
+            [{"class_name": "Mine", "config": {}}],
+            "an argument of a form that is not known",
+        ),
         ("math.exp", [2.0], "not translated"),
         ("compat.v1.image.resize", [X, [2, 2]], "unknown height or width"),
         ("linalg.norm", [X, 3, 1], "`ord=3`"),

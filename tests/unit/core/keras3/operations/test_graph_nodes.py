@@ -6,7 +6,18 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.keras3.operations.calling import BIAS, CORE, NN, NUMPY, PLACES, X, Y, node, outputs, turned
+from tests.unit.core.keras3.operations.calling import (
+    BIAS,
+    CORE,
+    NN,
+    NUMPY,
+    PLACES,
+    X,
+    Y,
+    node,
+    outputs,
+    turned,
+)
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.pieces import Tree
 from unnest.core.ops.op_nodes import OpNode, Part
@@ -57,7 +68,9 @@ from unnest.core.ops.op_nodes import OpNode, Part
         ("Roll", [X], {"1": 1, "2": 1}, {}, OpNode(NUMPY, "Roll", {"shift": 1, "axis": 1}, (X,))),
     ],
 )  # fmt: skip
-def test_nodes(op: str, args: list[Tree], constants: dict[str, Any], attributes: dict[str, Any], made: OpNode) -> None:
+def test_nodes(
+    op: str, args: list[Tree], constants: dict[str, Any], attributes: dict[str, Any], made: OpNode
+) -> None:
     """Constants stand at their place among the inputs."""
     assert node(op, *args, constants=constants, **attributes) == [made]
 
@@ -81,7 +94,13 @@ def test_nodes(op: str, args: list[Tree], constants: dict[str, Any], attributes:
         ("Cast", [X], {}, {"DstT": {"type": "DT_HALF"}}, "dtype DT_HALF"),
         ("GatherV2", [X, Y], {"2": 1}, {}, "integers"),
         ("GatherV2", [X], {"1": [0], "2": 1}, {"batch_dims": {"i": "1"}}, "`batch_dims=1`"),
-        ("BiasAdd", [X], {"1": [1.0]}, {"data_format": {"s": "TkNIVw=="}}, "another axis than the last"),
+        (
+            "BiasAdd",
+            [X],
+            {"1": [1.0]},
+            {"data_format": {"s": "TkNIVw=="}},
+            "another axis than the last",
+        ),
         ("MatrixBandPart", [X], {"1": -1, "2": -1}, {}, "all of a matrix"),
         ("MatrixDiagPartV3", [X], {"1": 1, "2": 0.0}, {}, "another diagonal"),
         (
@@ -101,7 +120,9 @@ def test_nodes(op: str, args: list[Tree], constants: dict[str, Any], attributes:
 def test_nodes_that_are_refused(
     op: str, args: list[Tree], constants: dict[str, Any], attributes: dict[str, Any], why: str
 ) -> None:
-    with pytest.raises(CannotConvert, match=rf"^'op' \(TensorFlowOpLayer\): {op} is not translated: .*{why}"):
+    with pytest.raises(
+        CannotConvert, match=rf"^'op' \(TensorFlowOpLayer\): {op} is not translated: .*{why}"
+    ):
         node(op, *args, constants=constants, **attributes)
 
 
@@ -114,7 +135,10 @@ def test_a_node_that_cannot_be_read(stored: str | None) -> None:
 def test_a_split_gives_its_parts() -> None:
     """Its axis comes first in TensorFlow's graph."""
     split = OpNode(NUMPY, "Split", {"indices_or_sections": 2, "axis": 1}, (X,))
-    assert node("Split", X, constants={"0": 1}, num_split={"i": "2"}) == [Part(split, 0), Part(split, 1)]
+    assert node("Split", X, constants={"0": 1}, num_split={"i": "2"}) == [
+        Part(split, 0),
+        Part(split, 1),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -122,8 +146,14 @@ def test_a_split_gives_its_parts() -> None:
     [
         ({}, [(0, 2, 1), (1, 3, 1)]),
         ({"begin_mask": {"i": "1"}, "end_mask": {"i": "2"}}, [(None, 2, 1), (1, None, 1)]),
-        ({"begin_mask": {"i": "1"}, "end_mask": {"i": "1"}, "shrink_axis_mask": {"i": "2"}}, [(None, None, 1), 1]),
-        ({"begin_mask": {"i": "1"}, "end_mask": {"i": "1"}, "new_axis_mask": {"i": "2"}}, [(None, None, 1), None]),
+        (
+            {"begin_mask": {"i": "1"}, "end_mask": {"i": "1"}, "shrink_axis_mask": {"i": "2"}},
+            [(None, None, 1), 1],
+        ),
+        (
+            {"begin_mask": {"i": "1"}, "end_mask": {"i": "1"}, "new_axis_mask": {"i": "2"}},
+            [(None, None, 1), None],
+        ),
         ({"ellipsis_mask": {"i": "1"}}, [{"class_name": "__ellipsis__"}, (1, 3, 1)]),
     ],
 )

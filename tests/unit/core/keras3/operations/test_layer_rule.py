@@ -9,4 +9,6 @@ from unnest.core.ops.op_nodes import OpNode
 
 def test_a_tensor_that_is_given_back_is_an_operation_all_the_same() -> None:
     """A layer of Keras 3 needs something to stand for it."""
-    assert outputs("TFOpLambda", {"function": "identity"}, [X], Context()) == [OpNode(NUMPY, "Multiply", {}, (X, 1))]
+    assert outputs("TFOpLambda", {"function": "identity"}, [X], Context()) == [
+        OpNode(NUMPY, "Multiply", {}, (X, 1))
+    ]

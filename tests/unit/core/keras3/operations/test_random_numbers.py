@@ -54,7 +54,9 @@ def test_numbers_for_the_rows_of_a_tensor(shape: Any, sizes: list[int]) -> None:
     assert config["arguments"] == {"shape": sizes, "mean": 0.0, "stddev": 0.5}
     (finding,) = made.notes.findings
     assert finding.code == "lambda-kept"
-    assert finding.message.startswith("the operation 'op' was not converted: no layer or operation of Keras 3's own")
+    assert finding.message.startswith(
+        "the operation 'op' was not converted: no layer or operation of Keras 3's own"
+    )
     assert list(made.notes.custom) == ["op_function"]
 
 
@@ -97,7 +99,9 @@ def test_nodes(op: str, settings: dict[str, float]) -> None:
         "attr": {"dtype": {"type": "DT_FLOAT"}, "T": {"type": "DT_INT32"}},
     }
     made = context(ShapeTuple((None, 4), "tensor", "s", rows=7))
-    config, _ = drawn(outputs("TensorFlowOpLayer", {"node_def": stored, "constants": {}}, [Y], made)[0])
+    config, _ = drawn(
+        outputs("TensorFlowOpLayer", {"node_def": stored, "constants": {}}, [Y], made)[0]
+    )
     assert config["arguments"] == {"shape": [4], **settings}
 
 
