@@ -126,7 +126,7 @@ def _conclude(tally: Tally, view: ReportView) -> None:
     if view.form == "text" and tally.errors["internal"]:
         tell_what_to_paste()
     if tally.files > 1 and not view.quiet:
-        from unnest.report.summary import kinds, summary
+        from unnest.report.totals import kinds, summary
 
         tell("\n".join([summary(tally), *(kinds(tally) if view.rows else ())]))
 

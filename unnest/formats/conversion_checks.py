@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested import leaf_entries
-from unnest.core.architecture.shared_objects import SHARED
+from unnest.core.architecture.shared_object_ids import SHARED
 from unnest.core.assign.stored_groups import layer_name_by_group
 from unnest.core.keras_facts.loading import times_applied
 from unnest.core.keras_facts.weight_order import promised

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import tensorflow as tf
 
-from unnest.keras import batch_split, differences, keras_api
+from unnest.keras import batch_split, keras_api, tower_differences
 from unnest.keras import devices as device_names
 from unnest.keras.execution import HOST
 from unnest.keras.keras_api import TENSORFLOW_ONLY, KerasApi, Model, Tensor, api_of, is_parallel
@@ -101,7 +101,7 @@ def _build(
         [1] * len(targets) if ratios is None else ratios, len(targets)
     )
     merge = HOST if cpu_merge else f"/{targets[0]}"
-    differing = differences.of(api, model, way) if len(targets) > 1 else []
+    differing = tower_differences.of(api, model, way) if len(targets) > 1 else []
     if differing:
         warnings.warn(
             f"{model.name!r} in towers: {'; '.join(differing)}", UserWarning, stacklevel=3

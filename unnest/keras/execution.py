@@ -38,7 +38,7 @@ from itertools import pairwise
 
 import tensorflow as tf
 
-from unnest.keras import batch_split, differences, moving_statistics, recurrent
+from unnest.keras import batch_split, moving_statistics, recurrent, tower_differences
 from unnest.keras.keras_api import KerasApi, Model, Tensor
 
 
@@ -221,8 +221,8 @@ class Towers:
         if graph:
             if len(self.devices) > 1 and isinstance(graph, tf.__internal__.FuncGraph):
                 operations = graph.get_operations()[operations_before:]
-                differences.warn_of_states(self.api, self.template, graph, operations)
-            differences.warn_of_summed_losses(self.template, losses, _static_rows(tensors))
+                tower_differences.warn_of_states(self.api, self.template, graph, operations)
+            tower_differences.warn_of_summed_losses(self.template, losses, _static_rows(tensors))
         self.flat_result = FlatResult(
             len(outputs), tuple(m is not None for m in masks), tuple(owners)
         )

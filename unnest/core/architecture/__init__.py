@@ -14,7 +14,7 @@ from unnest.core.architecture.models import (
     replace_children,
     snake_case,
 )
-from unnest.core.architecture.shared_objects import renumber_shared_objects
+from unnest.core.architecture.shared_object_ids import renumber_shared_objects
 
 __all__ = [
     "NotAGraph",

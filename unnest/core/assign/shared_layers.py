@@ -15,7 +15,7 @@ from typing import NamedTuple
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.nested import leaves
-from unnest.core.architecture.shared_objects import without_numbers
+from unnest.core.architecture.shared_object_ids import without_numbers
 from unnest.core.assign.owner_candidates import OwnerCandidate
 from unnest.core.keras_facts.wrapped_layers import wrapped
 from unnest.core.model import JsonObject, Tensor

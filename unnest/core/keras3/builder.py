@@ -306,7 +306,7 @@ def _with_ranks(node: Json, ranks: Mapping[str, Mapping[int, int]]) -> Json:
 
 
 def _packed(structure: Json, ends: Iterator[Json]) -> Json:
-    """The ends in a structure of others, in the order in which Keras flattens it; a mapping's keys are in order.
+    """Put the ends in the places of a structure, in the order in which Keras flattens it: a mapping's keys sorted.
 
     (Source: Keras 3.7, which takes a list of tensors for a mapping of inputs only where its keys are in order.)
     """

@@ -15,7 +15,7 @@ from unnest.budget import memoize
 from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.models import MODEL_CLASSES
 from unnest.core.architecture.nested import leaves
-from unnest.core.architecture.shared_objects import SHARED
+from unnest.core.architecture.shared_object_ids import SHARED
 from unnest.core.byte_code import stored_function
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.byte_code.stored_function import readings

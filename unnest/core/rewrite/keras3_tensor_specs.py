@@ -55,9 +55,9 @@ def output_spec(inner: Graph) -> shape_inference.Spec | None:
 def _reads_the_same(
     graph: Graph, reader: CallId, tensor: Ref, output: shape_inference.Spec
 ) -> bool:
-    """Return True if only the stored dtype differs between a call on the merged tensor and one on the template's own.
+    """Return True if a call gives the same on the template's output as on the merged tensor.
 
-    A merge layer may cast the towers' outputs to a dtype of its own.
+    Nothing may differ but the dtype that is stored for the tensor: a merge layer may cast to a dtype of its own.
     """
     call, entry = graph.call(reader), graph.layers[reader.layer].stored
     noted_specs = {
@@ -65,8 +65,10 @@ def _reads_the_same(
         for ref, spec in zip(call.reads, shape_inference.noted(call.arguments), strict=False)
         if ref == tensor
     }
-    if noted_specs == {output} or len(noted_specs) != 1 or len(call.reads) != 1:
-        return noted_specs == {output}
+    if noted_specs == {output}:
+        return True
+    if len(noted_specs) != 1 or len(call.reads) != 1:
+        return False
     (noted,) = noted_specs
     with_noted, with_output = (
         shape_inference.called(entry, noted),

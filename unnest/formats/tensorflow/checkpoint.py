@@ -355,7 +355,7 @@ class CheckpointSource(Source):
 
     def _plan_by_graph(self) -> Plan | None:
         """Return the plan by the graph in `.meta`; weights are not placed, since names alone do not place them."""
-        towers = self.program.towers if self.program else None
+        towers = self.program.wrapper if self.program else None
         if towers is None or self.program is None:
             return None
         merges, file_name = (

@@ -126,7 +126,7 @@ class Program:
         return op.name if op is not None and op.kind in serving_scope.VARIABLES else None
 
     @cached_property
-    def towers(self) -> serving.ServingWrapper | None:
+    def wrapper(self) -> serving.ServingWrapper | None:
         """The wrapper in the graph. Raises Unreadable."""
         try:
             return serving.find(
@@ -158,11 +158,11 @@ class Program:
     @cached_property
     def parameters(self) -> int | None:
         """Number of elements of what the towers read."""
-        if self.towers is None:
+        if self.wrapper is None:
             return None
         try:
             return serving_scope.parameters(
-                self.graph, graphdef.library(self.message.graph), self.towers
+                self.graph, graphdef.library(self.message.graph), self.wrapper
             )
         except Broken as e:
             raise serving_graph.broken(self.path, e) from e
@@ -170,7 +170,7 @@ class Program:
     @cached_property
     def read(self) -> frozenset[str] | None:
         """The variables that the first tower reads; None where there are no towers. Raises Unreadable."""
-        towers = self.towers
+        towers = self.wrapper
         if towers is None:
             return None
         view = GraphView(self.graph, graphdef.library(self.message.graph))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.unit.report.test_text import CLEAN, PARALLEL, TORN
-from unnest.report import summary
+from unnest.report import totals
 from unnest.report.result import Problem, Result, Tally
 
 
 def lines(tally: Tally) -> list[str]:
-    return [" ".join(line.split()) for line in summary.kinds(tally)]
+    return [" ".join(line.split()) for line in totals.kinds(tally)]
 
 
 def test_kinds() -> None:
@@ -46,5 +46,5 @@ def test_copies_are_not_counted_as_unchanged() -> None:
     tally.add(
         Result(path="b.h5", verdict="clean", action="unchanged", output="o/b.h5", checks=("bytes",))
     )
-    assert summary.summary(tally) == "2 files: 1 copied, 1 unchanged"
+    assert totals.summary(tally) == "2 files: 1 copied, 1 unchanged"
     assert tally.actions == {"unchanged": 2}
