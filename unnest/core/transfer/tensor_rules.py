@@ -6,6 +6,7 @@ What the file's own layer was follows from its weights: eight blocks of a bias a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from unnest.core.architecture import children
 from unnest.core.architecture.nested import Leaf
@@ -67,9 +68,9 @@ def converted_weights(
                 "holds a model whose weights need rules; pass architecture=, the JSON of its model",
             )
         return weights
-    piece = converted_layer(
-        _as_stored(layer.stored, [t.shape for t in weights]), name, weights, context
-    )
+    stored = _as_stored(layer.stored, [t.shape for t in weights])
+    with_layers = replace(context, layer_converter=converted_layer)  # for layers that hold layers
+    piece = converted_layer(stored, name, weights, with_layers)
     if not isinstance(piece, NewLayer):
         raise refused(
             name, kind, "is several layers by the rules for its weights; pass architecture="

@@ -50,6 +50,16 @@ def test_hard_sigmoid() -> None:
     assert [step for step, _ in found] == ["scale"] * 2
 
 
+def test_rules_reach_the_layers_that_a_layer_holds() -> None:
+    """Both directions of a Bidirectional: its gates are scaled as those of an LSTM by itself."""
+    hard = {**GATES, "name": "held", "recurrent_activation": "hard_sigmoid"}
+    held = {"class_name": "LSTM", "config": hard}
+    found = converted(
+        (*LSTM, *LSTM), "Bidirectional", Context.of("2.2.4", None), layer=held, merge_mode="concat"
+    )
+    assert [step for step, _ in found] == ["scale"] * 6
+
+
 def test_cudnn_is_told_by_its_bias() -> None:
     cudnn = weights((4, 8), (2, 8), (16,))
     assert [shape for _, shape in converted(cudnn, "LSTM", Context.of("2.2.4", None), **GATES)] == [
