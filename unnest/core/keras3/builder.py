@@ -202,14 +202,10 @@ class Builder:
     def ordered(self, inputs: Sequence[GraphTensor], outputs: Sequence[GraphTensor]) -> list[str]:
         """The layers that the outputs need, in Keras's order."""
 
-        def reads(at: CallId) -> list[Ref]:
-            calls = self.entries[at.layer].reads
-            return [Ref(t.layer, t.rank, t.tensor) for t in calls[at.rank]] if calls else []
-
         def refs(tensors: Sequence[GraphTensor]) -> list[Ref]:
             return [Ref(t.layer, t.rank, t.tensor) for t in tensors]
 
-        return keras_order(reads, refs(inputs), refs(outputs))
+        return keras_order(self._reads, refs(inputs), refs(outputs))
 
     def model(
         self,
@@ -241,30 +237,24 @@ class Builder:
         weights = tuple(w for n in names for w in owned(n, self.entries[n].weights))
         return NewLayer(name, FUNCTIONAL, config, weights, "keras.src.models.functional")
 
+    def _reads(self, at: CallId) -> list[Ref]:
+        """Return the tensors that a call reads; an input has none."""
+        calls = self.entries[at.layer].reads
+        return [Ref(t.layer, t.rank, t.tensor) for t in calls[at.rank]] if calls else []
+
     def _needed_ranks(self, outputs: Sequence[GraphTensor]) -> dict[str, dict[int, int]]:
         """Return the calls that the outputs need: layer -> rank here -> rank among those of the layer."""
-
-        def reads(call: tuple[str, int]) -> list[tuple[str, int]]:
-            name, rank = call
-            calls = self.entries[name].reads
-            return [(t.layer, t.rank) for t in calls[rank]] if calls else []
-
+        ends = (CallId(t.layer, t.rank) for t in outputs)
         ranks: dict[str, dict[int, int]] = {}
-        for name, rank in sorted(reached(((t.layer, t.rank) for t in outputs), reads)):
-            of_layer = ranks.setdefault(name, {})
-            of_layer[rank] = len(of_layer)
+        for at in sorted(reached(ends, lambda at: [ref.call for ref in self._reads(at)])):
+            of_layer = ranks.setdefault(at.layer, {})
+            of_layer[at.rank] = len(of_layer)
         return ranks
 
     def _nodes(self, name: str, ranks: Mapping[str, Mapping[int, int]]) -> list[Json]:
         """Return the calls of a layer that are needed, in the ranks that their tensors have then."""
-        nodes = [
-            self.entries[name].nodes[rank]
-            for rank in ranks.get(name, ())
-            if self.entries[name].nodes
-        ]
-        if all(rank == new for of_layer in ranks.values() for rank, new in of_layer.items()):
-            return nodes
-        return [_with_ranks(node, ranks) for node in nodes]
+        nodes = self.entries[name].nodes
+        return [_with_ranks(nodes[rank], ranks) for rank in ranks.get(name, ())] if nodes else []
 
     def _ends(
         self,
