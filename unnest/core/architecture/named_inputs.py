@@ -94,7 +94,7 @@ def as_read_today(architecture: JsonObject, release: tuple[int, ...]) -> JsonObj
 
 
 def called_by_release(architecture: JsonObject) -> str | None:
-    """Return the first model in a JSON of Keras 3 that its releases give other inputs in a call; None if there is none.
+    """Return the first model in a JSON of Keras 3 that its releases give other inputs in a call, or None.
 
     That JSON does not say which release wrote it.
     """

@@ -131,7 +131,7 @@ class _Order(NamedTuple):
 
     @property
     def _border(self) -> int | None:
-        """Where the rest begins: the one place at which the layers begin anew; 0 if none, None if there are several."""
+        """Return where the rest begins, the only place at which layers begin anew: 0 without one, None for several."""
         falls = [k for k in range(1, len(self.indices)) if self.indices[k] < self.indices[k - 1]]
         return None if len(falls) > 1 else next(iter(falls), 0)
 

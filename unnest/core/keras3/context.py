@@ -32,7 +32,7 @@ class Conversion(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Notes:
-    """What a conversion collects for its report."""
+    """Notes of a conversion for its report: rules that were applied, and findings."""
 
     #: Layers for which the order of axes is a guess: no layer of the model that says it.
     guessed: list[str] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Notes:
 
 @dataclass(eq=False, repr=False)
 class GraphNotes:
-    """What a conversion collects on the graph at hand."""
+    """Notes of a conversion on the graph at hand: the rows of its tensors, and its outputs."""
 
     #: Operation of TensorFlow in the graph -> what it gives: a tensor of known shape, a shape, or a number.
     results: dict[str, SymbolicValue] = field(default_factory=dict)

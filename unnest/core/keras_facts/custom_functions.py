@@ -41,7 +41,7 @@ RULES = frozenset({
 ROLES = ("_initializer", "_regularizer", "_constraint")
 
 
-def is_somebodys(activation: str, release: tuple[int, ...]) -> bool:
+def is_custom_activation(activation: str, release: tuple[int, ...]) -> bool:
     """Return True if an activation in a file of that release is no function of Keras's of then."""
     return bool(release) and release[:2] < SINCE.get(activation, (0,))
 
@@ -70,7 +70,7 @@ def activations(config: JsonObject, release: tuple[int, ...]) -> Iterator[str]:
         if not isinstance(word, str):
             continue
         known = word in ACTIVATIONS or word.startswith(HARD_SIGMOID)
-        if not known or (word not in WELL_KNOWN and is_somebodys(word, release)):
+        if not known or (word not in WELL_KNOWN and is_custom_activation(word, release)):
             yield word
 
 

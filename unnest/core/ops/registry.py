@@ -415,7 +415,7 @@ def function_of(call: OpCall) -> Callable[..., Any] | None:
 
 
 class Theano(Enum):
-    """Where a function of Keras's backend computes the same on Theano, whose files do not always say so."""
+    """Arguments for which a function of `K` computes the same on Theano: not every file names its backend."""
 
     SAME = "for all numbers"
     USUALLY = (

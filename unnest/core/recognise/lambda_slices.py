@@ -123,7 +123,7 @@ BEYOND_CUTS = (
     "unsortedsegment", "unique", "onehot", "softmax", "relu", "sigmoid", "tanh", "argsort", "topk", "l2normalize",
     "conv1d", "conv2d", "reverse", "roll",
 )  # fmt: skip
-"""What the names of functions begin with that are no part of a cut, nor of the arithmetic of its bounds."""
+"""Beginnings of the names of functions that neither cut rows nor compute the bounds of a cut."""
 
 
 def _may_be(parts: Sequence[CodeRows], count: int) -> bool:

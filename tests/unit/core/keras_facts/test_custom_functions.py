@@ -10,7 +10,7 @@ from unnest.core.keras_facts import custom_functions
 
 
 @pytest.mark.parametrize(
-    ("activation", "release", "is_somebodys"),
+    ("activation", "release", "is_custom_activation"),
     [
         ("swish", (2, 2, 4), True),
         ("swish", (2, 3, 0), False),
@@ -21,10 +21,10 @@ from unnest.core.keras_facts import custom_functions
     ],
 )
 def test_an_activation_is_keras_s_from_some_release_on(
-    activation: str, release: tuple[int, ...], is_somebodys: bool
+    activation: str, release: tuple[int, ...], is_custom_activation: bool
 ) -> None:
     """Where the file tells no release, nothing is doubted."""
-    assert custom_functions.is_somebodys(activation, release) is is_somebodys
+    assert custom_functions.is_custom_activation(activation, release) is is_custom_activation
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from unnest.core.keras_facts.custom_functions import (
     ACTIVATIONS,
     HARD_SIGMOID,
     WELL_KNOWN,
-    is_somebodys,
+    is_custom_activation,
 )
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.layers.catalog import layer_record
@@ -35,10 +35,12 @@ def activation(value: Json, name: str, kind: str, context: Context) -> str | Jso
         return {"class_name": word, "config": config}
     if word in (HARD_SIGMOID, "hard_sigmoid_v1"):
         return HARD_SIGMOID
-    if word not in ACTIVATIONS or (is_somebodys(word, context.release) and word not in WELL_KNOWN):
+    if word not in ACTIVATIONS or (
+        is_custom_activation(word, context.release) and word not in WELL_KNOWN
+    ):
         context.notes.custom[config_values.without_package(word)] = f"activation of {name!r}"
         return config_values.function(word)
-    if is_somebodys(word, context.release):
+    if is_custom_activation(word, context.release):
         context.note("known-function", name, f"{word} = {WELL_KNOWN[word]}")
     return word
 
