@@ -66,7 +66,7 @@ for name in {blocked!r}:
     sys.modules[name] = None
 from unnest.core.model import Stored
 from unnest.core.plan import plan
-import unnest.core.recognise.wrappers, unnest.core.rewrite.extract, unnest.core.assign.flat_list
+import unnest.core.wrappers.layer_graphs, unnest.core.rewrite.extract, unnest.core.assign.flat_list
 assert plan(Stored("weights")).verdict == "clean"
 """
     assert loaded(code, "unnest.formats", "unnest.files.atomic") == set()
@@ -89,7 +89,11 @@ main()
 #: What other containers, other commands, parallel models and stores need, and a clean .h5 does not.
 OTHERS = (
     *("unnest.formats.tensorflow", "unnest.formats.keras3.keras_zip"),
-    *("unnest.core.byte_code.machine", "unnest.core.recognise.serving", "unnest.core.ops.symbolic"),
+    *(
+        "unnest.core.byte_code.machine",
+        "unnest.core.wrappers.serving_graphs",
+        "unnest.core.ops.symbolic",
+    ),
     *(
         "unnest.keras",
         "unnest.verify",

@@ -19,7 +19,7 @@ import h5py
 from tests import makeh5
 from tests.corpus.unpacked import FIXTURES
 from tests.mutants.meaning import is_model, refs_of
-from tests.unit.core.recognise.one_layer import function
+from tests.unit.core.wrappers.one_layer import function
 
 KERAS = FIXTURES / "keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras"
 WEIGHTS = KERAS.parents[3] / "weights_h5/keras3/weights_h5-carried-named-adam/parallel.weights.h5"

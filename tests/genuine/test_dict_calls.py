@@ -14,8 +14,8 @@ from tests.corpus.unpacked import FIXTURES
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import JsonObject, Ref
-from unnest.core.recognise.wrapper_types import LayerWrapper
 from unnest.core.rewrite import extract
+from unnest.core.wrappers.wrapper_types import LayerWrapper
 from unnest.examine import opened
 
 FOLDER = FIXTURES / "dict_calls"

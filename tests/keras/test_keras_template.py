@@ -121,14 +121,14 @@ def test_a_subclass_with_its_own_constructor(tf: Any, keras: Any, zoo: Any) -> N
 def test_the_drawn_graph_is_the_stored_one(keras: Any, zoo: Any, name: str) -> None:
     """The two views of a live model lead to the same wrapper."""
     from unnest.core.architecture import read
-    from unnest.core.recognise import wrappers
+    from unnest.core.wrappers import layer_graphs
 
     template = zoo[name]()
     parallel = multi_gpu_model(template, 2)
     stored, drawn = _stored(api_of(parallel), parallel), _drawn(api_of(parallel), parallel)
     assert stored is not None
     seen = [
-        [(f.template, f.towers, f.merges, f.confidence) for f in wrappers.find(read(view))]
+        [(f.template, f.towers, f.merges, f.confidence) for f in layer_graphs.find(read(view))]
         for view in (stored, drawn)
     ]
     assert seen[0] == seen[1]

@@ -29,7 +29,7 @@ from unnest.budget import (
     spent_again,
 )
 from unnest.core.model import Choices, Json
-from unnest.core.recognise import traced_rows
+from unnest.core.wrappers import traced_rows
 from unnest.inspection import inspect_with
 from unnest.known_models import KnownModels
 from unnest.options import FACTS

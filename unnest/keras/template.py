@@ -1,6 +1,6 @@
 """Finding the template inside a parallel model that is in memory, whoever built it.
 
-The recogniser is the one that reads files (`unnest.core.recognise.wrappers`); it works on names, so what it
+The recogniser is the one that reads files (`unnest.core.wrappers.layer_graphs`); it works on names, so what it
 finds is looked up among the live layers: the result is the very object that was wrapped.
 """
 
@@ -13,8 +13,8 @@ from typing import Any
 from unnest.core.architecture import NotAGraph, is_model, read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import JsonObject, Ref
-from unnest.core.recognise import wrappers
 from unnest.core.rewrite import extract
+from unnest.core.wrappers import layer_graphs
 from unnest.keras import keras_api
 from unnest.keras.keras_api import KerasApi, Model, api_of
 
@@ -80,7 +80,7 @@ def _wrapped(api: KerasApi, model: Model) -> Model | None:
     graph = graph_of(api, model)
     if graph is None:
         return None
-    for wrapper in wrappers.find(graph):
+    for wrapper in layer_graphs.find(graph):
         if wrapper.inline is None and extract.scope(graph, wrapper) == "whole":
             return next(layer for layer in layers if layer.name == wrapper.template)
     calls = [(at, call.reads) for at, call in graph.calls() if call.reads]
@@ -126,7 +126,9 @@ def _templates_at_top(api: KerasApi, model: Model) -> list[Model]:
     if graph is None:
         return []
     layers = {layer.name: layer for layer in model.layers}
-    return [layers[wrapper.template] for wrapper in wrappers.find(graph) if wrapper.inline is None]
+    return [
+        layers[wrapper.template] for wrapper in layer_graphs.find(graph) if wrapper.inline is None
+    ]
 
 
 def nested(model: Model) -> list[Model]:

@@ -15,8 +15,8 @@ from unnest.core.assign.flat_list import split
 from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.assign.stored_groups import layer_name_by_group
 from unnest.core.model import Json, JsonObject, Ref, Shape, Stored, Tensor
-from unnest.core.recognise import layer_facts
-from unnest.core.recognise.layer_tensors import LayerTensors
+from unnest.core.wrappers import layer_facts
+from unnest.core.wrappers.layer_tensors import LayerTensors
 from unnest.report.diagram.drawing import DEEPEST, Figure
 
 #: The names of the nested models that a layer is in, outermost first, and its own.

@@ -21,8 +21,6 @@ from unnest.core.architecture import (
 )
 from unnest.core.architecture.graph import Graph, Layer, keras_order, reached
 from unnest.core.model import CallId, Json, JsonObject, Ref, Scope, Unknown
-from unnest.core.recognise.layer_facts import stored_shape
-from unnest.core.recognise.wrapper_types import LayerWrapper
 from unnest.core.rewrite.flatten import (
     INPUTS,
     OUTPUTS,
@@ -30,6 +28,8 @@ from unnest.core.rewrite.flatten import (
     has_keys,
     sequential_as_functional,
 )
+from unnest.core.wrappers.layer_facts import stored_shape
+from unnest.core.wrappers.wrapper_types import LayerWrapper
 
 
 def scope(graph: Graph, wrapper: LayerWrapper) -> Scope:

@@ -10,7 +10,7 @@ from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Graph
 from unnest.core.keras_facts import shape_inference
 from unnest.core.model import CallId, Json, Ref
-from unnest.core.recognise.wrapper_types import LayerWrapper
+from unnest.core.wrappers.wrapper_types import LayerWrapper
 
 
 def cannot_note(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> str | None:

@@ -9,8 +9,8 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.assign.layer_weights import Share
 from unnest.core.model import Group, JsonObject, Scope, Template
-from unnest.core.recognise.wrapper_types import LayerWrapper
 from unnest.core.rewrite.model_weights import ModelWeights
+from unnest.core.wrappers.wrapper_types import LayerWrapper
 
 
 def template_of(model: JsonObject, share: Share | None) -> Template:

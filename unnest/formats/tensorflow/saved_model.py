@@ -39,7 +39,7 @@ from unnest.core.model import (
     Wrapper,
 )
 from unnest.core.plan import plan
-from unnest.core.recognise.wrappers import shows_row_cuts
+from unnest.core.wrappers.layer_graphs import shows_row_cuts
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.files.os_calls import copy_file, write_all

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from unnest.core.architecture.graph import reached
-from unnest.core.recognise.op_graph import CALLS, Broken, Function, GraphView, Op, OpGraph, Place
+from unnest.core.wrappers.op_graph import CALLS, Broken, Function, GraphView, Op, OpGraph, Place
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import graphdef
 

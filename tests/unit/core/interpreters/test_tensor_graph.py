@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.unit.core.recognise.inline import UNITS, Tensor, Writer, X
+from tests.unit.core.wrappers.inline import UNITS, Tensor, Writer, X
 from unnest.budget import Budget, limited
 from unnest.core.interpreters.tensor_graph import NOTHING, Values, numbered, row_sizes, rows_of
 from unnest.core.model import DataDependent, Ref, Unknown
-from unnest.core.recognise.layer_tensors import LayerTensors
+from unnest.core.wrappers.layer_tensors import LayerTensors
 
 
 def _values(writer: Writer, tensor: Tensor, rows: int = 6) -> Values:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.unit.core.recognise.inline import Writer, X
+from tests.unit.core.wrappers.inline import Writer, X
 from unnest.core.interpreters.row_counts import Counts
 from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER, RowsMixed
 from unnest.core.interpreters.tower_operations import RULES, TowerOperations
@@ -17,7 +17,7 @@ from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.elements import NOT_COMPUTED
 from unnest.core.ops.registry import COMPUTING, Kind
-from unnest.core.recognise.layer_tensors import LayerTensors
+from unnest.core.wrappers.layer_tensors import LayerTensors
 
 ENTRY, HERE = Ref("x", 0, 0), Ref("here", 0, 0)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.unit.core.recognise.inline import Tensor, Writer, X
+from tests.unit.core.wrappers.inline import Tensor, Writer, X
 from unnest.core.interpreters.row_dependence import NO_ROW
 from unnest.core.interpreters.tower_rows import RowsKept, TowerRows
 from unnest.core.model import CallId, Ref
-from unnest.core.recognise.layer_tensors import LayerTensors
+from unnest.core.wrappers.layer_tensors import LayerTensors
 
 ROWS = 6
 

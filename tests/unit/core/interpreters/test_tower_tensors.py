@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.unit.core.recognise.inline import Writer, X
+from tests.unit.core.wrappers.inline import Writer, X
 from unnest.core.interpreters.row_counts import Counts
 from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER
 from unnest.core.interpreters.tower_tensors import ROWS, Known, TowerTensors
 from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
-from unnest.core.recognise.layer_tensors import LayerTensors
+from unnest.core.wrappers.layer_tensors import LayerTensors
 
 ENTRY = Ref("x", 0, 0)
 

@@ -19,7 +19,7 @@ from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, trained_count
 from unnest.core.layers import catalog, core, record
 from unnest.core.model import Tensor
-from unnest.core.recognise.layer_facts import keeps_rows
+from unnest.core.wrappers.layer_facts import keeps_rows
 
 PAGE = Path(__file__).parents[4] / "docs" / "contributing.md"
 CONFIG: dict[str, Any] = {

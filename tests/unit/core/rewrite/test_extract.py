@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import functional, layer, nested, source
-from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
 from tests.unit.core.rewrite.wrapping import (
     EMBEDDED,
     HEAD,
@@ -19,6 +18,7 @@ from tests.unit.core.rewrite.wrapping import (
     found,
     split,
 )
+from tests.unit.core.wrappers.inline import UNITS, Tensor, Writer
 from unnest.core.architecture import read
 from unnest.core.model import CallId, Ref
 from unnest.core.rewrite import extract

@@ -10,9 +10,9 @@ from unnest.core.architecture import read, tensor_refs
 from unnest.core.architecture.graph import Graph
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import CallId, Ref
-from unnest.core.recognise.wrapper_types import LayerWrapper, Merge
 from unnest.core.rewrite import keras3_tensor_specs
 from unnest.core.rewrite.keras3_tensor_specs import cannot_note, noting, output_spec
+from unnest.core.wrappers.wrapper_types import LayerWrapper, Merge
 
 Entry = dict[str, Any]
 

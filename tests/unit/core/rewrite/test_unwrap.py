@@ -6,9 +6,9 @@ from typing import Any
 
 from tests.judged import only_wrapper
 from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source, tensors
-from tests.unit.core.recognise.towers import arguments
-from tests.unit.core.recognise.towers import model as parallel
 from tests.unit.core.rewrite.wrapping import HEAD, WHOLE, concatenate, split
+from tests.unit.core.wrappers.towers import arguments
+from tests.unit.core.wrappers.towers import model as parallel
 from unnest.core.architecture import read
 from unnest.core.assign.layer_weights import Share
 from unnest.core.rewrite import unwrap

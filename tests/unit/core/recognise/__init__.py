@@ -1,1 +1,0 @@
-"""Tests of recognition, a module for each module of `unnest.core.recognise`."""

@@ -1,0 +1,1 @@
+"""Tests of recognition, a module for each module of `unnest.core.wrappers`."""

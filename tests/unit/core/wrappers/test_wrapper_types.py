@@ -1,0 +1,45 @@
+"""What a wrapper's parts become without it, and the lines of evidence."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.judged import only_wrapper
+from tests.unit.core.build import functional, source
+from tests.unit.core.rewrite.wrapping import MERGE, TOWERS, split
+from tests.unit.core.wrappers.near import OUTER
+from unnest.core.architecture import read
+from unnest.core.model import CallId, MixedRows, NearMiss, Ref
+from unnest.core.wrappers import layer_graphs
+from unnest.core.wrappers.wrapper_types import Merge, MixesRows, NotAWrapper, cut_by, joins, listed
+
+
+def test_what_the_first_tower_reads_and_gives() -> None:
+    """Around a model: its first call's tensors, whatever the order of the layers."""
+    graph = read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER))
+    found = only_wrapper(layer_graphs.recognise(graph))
+    assert found.cut(graph) == {Ref("s", 0, 0): Ref("x", 0, 0)}
+    assert found.ends == {Ref("m", 0, 0): Ref("t", 0, 0)}
+    assert found.first == frozenset({CallId("t", 0)})
+
+
+def test_a_reason_names_the_layer_that_joins() -> None:
+    reason = "two towers read the same tensor"
+    assert NotAWrapper(reason).near_miss("m") == NearMiss("m", reason)
+    assert MixesRows(reason).near_miss("m") == MixedRows("m", reason)
+
+
+def test_lines_of_evidence_name_the_first_four() -> None:
+    assert listed(["a", "b"]) == "a, b"
+    assert listed([*"abcde"]) == "a, b, c, d, ..."
+    one_layer = [CallId("s", 0)] * 3
+    assert cut_by(Ref("x", 0, 0), one_layer) == "every tower reads a slice of x, cut by s"
+    many = [CallId(name, 0) for name in "abcde"]
+    assert cut_by(Ref("x", 0, 0), many) == "every tower reads a slice of x, cut by a, b, c, d, ..."
+
+
+@pytest.mark.parametrize(("told", "axis"), [(True, " on the batch axis"), (None, ""), (False, "")])
+def test_a_join_that_does_not_say_its_axis(told: bool | None, axis: str) -> None:
+    graph = read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER))
+    merge = Merge(0, (CallId("m", 0),), told)
+    assert joins(graph, merge) == f"m (Concatenate) joins output 0 of every tower in order{axis}"

@@ -1,0 +1,214 @@
+"""Rows of the sources that every tower reads, and that come together, carried out batch by batch.
+
+Whatever a slice is made of (bounds from shapes, masks, indices, reshapes), what it comes to is a list of rows. So the
+operations between a source and the towers, and those of a join, are carried out on arrays that hold, in place of the
+source, a number for every element of it (`tensor_graph`). Those numbers cannot be calculated with: a tower whose rows
+are chosen by what is in them, or that gets something else than rows, shows at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from math import lcm
+from typing import NamedTuple
+
+from unnest.core.interpreters.tensor_graph import Column, Values, numbered, row_sizes, rows_of
+from unnest.core.model import CallId, DataDependent, Ref, Shape, Unknown
+from unnest.core.ops.elements import MISFITS, Array
+from unnest.core.wrappers.searched_graph import SearchedGraph
+
+DIVISIBLE = 2520
+"""A batch that 1 to 10 towers, and shares in tenths, divide without rest."""
+
+
+class RowOrder(Enum):
+    """The order of the rows that the towers read, taken together in the towers' order."""
+
+    CONSECUTIVE = "all rows of the source, in order"
+    DEALT = "all rows of the source, in another order"
+    NOT = "something else than the rows of the source"
+    UNKNOWN = "what cannot be computed"
+
+
+class Taken(NamedTuple):
+    """The answer, with a sentence for the report where it is evidence.
+
+    `reach`: where bounds are numbers, how many rows are read of any larger batch, in order from the first.
+    """
+
+    rows: RowOrder
+    sentence: str | None = None
+    reach: int | None = None
+
+
+UNLIKE_ROWS = ((5,), (3, 4))
+"""RowOrder that stand for those of an output whose shape the file does not tell: what holds for both holds for any."""
+
+
+class Joined(NamedTuple):
+    """A tensor, the towers' tensors that it puts together in their order, and the calls that do so."""
+
+    root: Ref
+    operands: Column
+    calls: frozenset[CallId]
+
+
+def batches(towers: int, longest: int) -> list[int]:
+    """Numbers of rows to try: some that towers and small shares divide, some that they do not."""
+    k = towers
+    return sorted(
+        {1, k, k + 1, 2 * k, 2 * k + 1, 3 * k, 5 * k - 1, beyond(k, longest), lcm(DIVISIBLE, k)}
+    )
+
+
+def beyond(towers: int, longest: int) -> int:
+    """A number of rows of which every bound that is written down leaves some over."""
+    return 2 * (longest + towers)
+
+
+class BatchOutcome(Enum):
+    """The result for one batch size."""
+
+    ALL = "every row, in order"
+    FIRST = "rows in order from the first on, but not the last ones"
+    DEALT = "every row, in another order"
+    OTHER = "rows twice, or missing, or no rows"
+
+
+def outcome_of(shares: Sequence[Sequence[int]], n: int) -> BatchOutcome:
+    """Return the towers' rows, one tower after the other; no towers stand for none with whole rows."""
+    joined = [row for share in shares for row in share]
+    if not shares:
+        return BatchOutcome.OTHER
+    if joined == list(range(len(joined))):
+        return BatchOutcome.ALL if len(joined) == n else BatchOutcome.FIRST
+    return BatchOutcome.DEALT if sorted(joined) == list(range(n)) else BatchOutcome.OTHER
+
+
+def verdict(found: Mapping[int, BatchOutcome], towers: int, *, is_fixed: bool) -> Taken:
+    """Return the common result of all batch sizes."""
+    outcomes = set(found.values())
+    if BatchOutcome.OTHER in outcomes or {BatchOutcome.DEALT, BatchOutcome.FIRST} <= outcomes:
+        return Taken(RowOrder.NOT)
+    if BatchOutcome.DEALT in outcomes:
+        return Taken(RowOrder.DEALT)
+    sizes = f"{min(found)} to {max(found)} rows" if len(found) > 1 else f"{max(found)} rows"
+    sentence = f"computed for batches of {sizes}: the towers read all rows in order"
+    if BatchOutcome.FIRST not in outcomes:
+        return Taken(RowOrder.CONSECUTIVE, sentence)
+    if BatchOutcome.ALL not in outcomes and not is_fixed:
+        return Taken(RowOrder.NOT)
+    # Bounds that are written down cover batches up to a size; shares of the batch cover every batch that they divide.
+    divided = max((n for n in found if n % towers == 0), default=None)
+    if divided is not None and found[divided] is BatchOutcome.ALL:
+        return Taken(
+            RowOrder.CONSECUTIVE,
+            f"{sentence}, and none of those that are left when a batch does not divide",
+        )
+    return Taken(RowOrder.UNKNOWN)
+
+
+def longest(graph: SearchedGraph, ends: Sequence[Ref], stops: Sequence[Ref] = ()) -> int:
+    """The largest number that is mentioned between some tensors and others."""
+    if not stops:
+        return max(map(graph.largest_behind, ends), default=0)
+    return max(graph.literals(graph.behind(ends, stops)), default=0)
+
+
+class RowTrial:
+    """The towers' reads and the joins' results, carried out for one batch size after the other."""
+
+    def __init__(
+        self, graph: SearchedGraph, sources: Mapping[Column, Ref], joins: Sequence[Joined] = ()
+    ) -> None:
+        """`sources`: what the towers' parts are rows of. Without a join they are taken one after the other."""
+        self.graph, self.sources, self.joins = graph, sources, joins
+        self.towers = len(next(iter(sources)))
+        self._of_parts = {
+            ref: graph.shape(source) for column, source in sources.items() for ref in column
+        }
+        self.longest = max(
+            [
+                longest(graph, [ref for column in sources for ref in column]),
+                *(longest(graph, [joined.root], joined.operands) for joined in joins),
+            ]
+        )
+        self.share: int | None = None
+        self._tried_rows: dict[Joined, Sequence[Shape]] = {}
+
+    def answer(self, sizes: Sequence[int] = ()) -> Taken:
+        """Return the rows that come together, over all batch sizes that can be tried, or some alone."""
+        outcomes: dict[int, BatchOutcome] = {}
+        lengths: dict[BatchOutcome, set[int]] = {}
+        is_telling = is_fixed = False
+        if sizes:  # shares of the batch: no shape of a row matters, and asking for one walks through all templates
+            self._tried_rows = dict.fromkeys(self.joins, UNLIKE_ROWS[:1])
+        for rows in sizes or batches(self.towers, self.longest):
+            try:
+                tried = self._tried(rows)
+            except DataDependent:
+                return Taken(RowOrder.NOT)
+            except Unknown:
+                break
+            except MISFITS:
+                continue
+            batch, shares, joined = tried
+            is_fixed = batch != rows or is_fixed
+            outcomes[batch] = outcome_of([joined] if joined is not None else [], batch)
+            is_telling |= (
+                is_fixed or outcomes[batch] is BatchOutcome.OTHER or max(map(len, shares)) > 1
+            )
+            lengths.setdefault(outcomes[batch], set()).add(len(joined or ()))
+            self.share = len(shares[0]) if is_fixed else None
+        if not is_telling:
+            return Taken(RowOrder.UNKNOWN)
+        is_reached = (
+            lengths.keys() <= {BatchOutcome.ALL, BatchOutcome.FIRST}
+            and len(lengths.get(BatchOutcome.FIRST, ())) == 1
+        )
+        taken = verdict(outcomes, self.towers, is_fixed=is_fixed)
+        if taken.rows is RowOrder.CONSECUTIVE or is_fixed or not is_reached:
+            return taken
+        return taken._replace(reach=max(lengths[BatchOutcome.FIRST]))
+
+    def _tried(self, rows: int) -> tuple[int, list[list[int]], list[int] | None]:
+        """The batch, the rows of every tower, and those that come together; None where that are no whole rows."""
+        values = Values(self.graph, rows, self.longest, {})
+        wholes = {source: values.of(source) for source in self.sources.values()}
+        lengths = {len(whole) for whole in wholes.values()}
+        parts = [
+            [rows_of(values.of(ref), wholes[source]) for ref in column]
+            for column, source in self.sources.items()
+        ]
+        batch = min(lengths)
+        shares = [share for share in parts[0] if share is not None]
+        if len(lengths) > 1 or any(part != parts[0] for part in parts) or None in parts[0]:
+            return batch, [[]], None
+        in_turn = [row for share in shares for row in share]
+        together = [self._together(rows, joined, shares, batch) for joined in self.joins] or [
+            in_turn
+        ]
+        return batch, shares, together[0] if all(t == together[0] for t in together) else None
+
+    def _rows_to_try(self, joined: Joined) -> Sequence[Shape]:
+        """The shapes that rows of the towers' outputs may have: the stored one, or some unlike ones."""
+        if joined not in self._tried_rows:
+            shape = self.graph.shape(joined.operands[0], self._of_parts)
+            is_told = bool(shape) and shape is not None and None not in shape[1:]
+            self._tried_rows[joined] = [shape[1:]] if is_told and shape is not None else UNLIKE_ROWS
+        return self._tried_rows[joined]
+
+    def _together(
+        self, rows: int, joined: Joined, shares: Sequence[list[int]], batch: int
+    ) -> list[int] | None:
+        """The rows that a join gives, in the order in which it does."""
+        answers: list[list[int] | None] = []
+        for row in self._rows_to_try(joined):
+            whole = numbered((batch, *row_sizes(row, self.longest)))
+            given: dict[Ref, Array] = {
+                ref: whole[s] for ref, s in zip(joined.operands, shares, strict=True)
+            }
+            result = Values(self.graph, rows, self.longest, given).of(joined.root)
+            answers.append(rows_of(result, whole))
+        return answers[0] if all(answer == answers[0] for answer in answers) else None

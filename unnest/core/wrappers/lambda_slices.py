@@ -1,0 +1,450 @@
+"""Check claims of slices and merges against their code, if it can be followed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import TypeVar
+
+import numpy as np
+
+from unnest.budget import check_memory, memoize_across_files
+from unnest.core.architecture.graph import Layer
+from unnest.core.model import JsonObject, Shape
+from unnest.core.ops.call import plain_name
+from unnest.core.ops.elements import MAX_ELEMENTS, Array
+from unnest.core.ops.registry import COMPUTING, COMPUTING_MODULES, OPERATIONS, Kind
+from unnest.core.wrappers import layer_facts
+from unnest.core.wrappers.code_rows import CodeRows, RowsMade
+from unnest.core.wrappers.slice_arguments import Slice, numbers_of
+from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim
+
+Answer = TypeVar("Answer")
+
+ROWS_A_PART = 700
+FEWER_ROWS = ((12, ROWS_A_PART), (100, 100))
+"""Numbers of slices, each with the rows tried for every one of so many: a multiple of 100 for shares in percent."""
+LEAST_ROWS = 4
+MOST_ROWS = FEWER_ROWS[0][0] * ROWS_A_PART
+"""Of an answer that is kept for other files."""
+BYTES_A_NUMBER = 8
+"""Of a row's number in a tuple."""
+
+
+def _rows_tried(slices: int) -> int:
+    """So many rows that code which takes shares of them can be told from code that does not."""
+    return slices * next((rows for most, rows in FEWER_ROWS if slices <= most), LEAST_ROWS)
+
+
+def checked(claim: SliceClaim, slices: Sequence[Slice], shape: Shape | None = None) -> SliceClaim:
+    """Return the claim of slices, unless their code, followed with numbered rows, says otherwise.
+
+    `shape` is that of the source. Code that can be followed to its end says more than its numeric arguments. A
+    remainder that no slice takes is no objection, nor are rows in order, from the first on, that do not depend on how
+    many there are: such code knows the batch that it was made for. One slice that does more than cut is enough.
+    """
+    count = (shape[0] if shape else None) or _rows_tried(len(slices))
+    if claim.status is ClaimStatus.LATE:
+        return _bound_late(claim, slices, shape, count)
+    parts = _each(slices, count, shape)
+    if claim.status is not ClaimStatus.OTHERWISE and (reason := _change(slices, parts)) is not None:
+        return SliceClaim(ClaimStatus.OTHERWISE, reason)
+    followed = [part for part in parts if part is not None]
+    is_followed = len(followed) == len(parts)
+    if not is_followed and _is_told_nothing(slices):
+        names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in slices))
+        reason = f"no number tells which rows {names} take, and their code cannot be followed"
+        return SliceClaim(ClaimStatus.OTHERWISE, reason)
+    if is_followed and not any(part.change for part in followed) and not _may_be(followed, count):
+        return _in_order(claim, followed, slices, shape, count)
+    if claim.status is ClaimStatus.UNEXPLAINED:
+        return claim._replace(status=ClaimStatus.OTHERWISE)
+    return claim
+
+
+def _change(slices: Sequence[Slice], parts: Sequence[CodeRows | None]) -> str | None:
+    """Return the first reason why the code of a slice does more than cut rows, by its result or by the names in it."""
+    for part, (layer, _, _) in zip(parts, slices, strict=True):
+        change = _does_more(layer) if part is None else part.change
+        if change:
+            return f"the code of {layer.name} does more than cut rows: it {change}"
+    return None
+
+
+def _bound_late(
+    claim: SliceClaim, slices: Sequence[Slice], shape: Shape | None, count: int
+) -> SliceClaim:
+    """The claim of slices with the cells of the last part, unless code that can be followed takes another part."""
+    larger = count if shape and shape[0] else 2 * count
+    for part, of_larger in zip(
+        _each(slices, count, shape), _each(slices, larger, shape), strict=True
+    ):
+        if part is None or of_larger is None or part.change or part.is_partly:
+            continue
+        is_literal = larger > count and part.numbers == of_larger.numbers and 0 not in part.numbers
+        if not is_literal and not _is_last_part(part.numbers, count, len(slices)):
+            names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in slices))
+            return SliceClaim(
+                ClaimStatus.OTHERWISE, f"the code of {names} does not take every row once"
+            )
+    return claim
+
+
+def _is_last_part(numbers: Sequence[int], count: int, parts: int) -> bool:
+    """True for the last rows of a batch, but for a remainder that no slice takes, or for the last of each `parts`."""
+    if not 0 < len(numbers) < count or count - numbers[-1] > parts:
+        return False
+    start = numbers[0]
+    return [*numbers] in ([*range(start, start + len(numbers))], [*range(parts - 1, count, parts)])
+
+
+def _is_told_nothing(slices: Sequence[Slice]) -> bool:
+    """True if slices have code, and beside it neither numbers, nor arguments, nor cells that may be functions."""
+    codes = [layer_facts.stored_code(layer) for layer, _, _ in slices]
+    if any(code is None or code.captures for code in codes):
+        return False
+    return not any(
+        layer.settings.get("arguments") or numbers_of(layer, call) for layer, call, _ in slices
+    )
+
+
+def _does_more(layer: Layer) -> str | None:
+    """Return what code that cannot be followed, a loop say, does besides cutting rows, by the names in it."""
+    code = layer_facts.stored_code(layer)
+    names = () if code is None else sorted(code.names)
+    name = next((name for name in names if plain_name(name).startswith(BEYOND_CUTS)), None)
+    return None if name is None else f"uses `{name}`"
+
+
+BEYOND_CUTS = (
+    "random", "shuffle", "dropout", "bandpart", "matrixband", "einsum", "matmul", "tensordot", "mapfn", "whileloop",
+    "fold", "scan", "spacetobatch", "batchtospace", "spacetodepth", "depthtospace", "scatter", "segment",
+    "unsortedsegment", "unique", "onehot", "softmax", "relu", "sigmoid", "tanh", "argsort", "topk", "l2normalize",
+    "conv1d", "conv2d", "reverse", "roll",
+)  # fmt: skip
+"""Beginnings of the names of functions that neither cut rows nor compute the bounds of a cut."""
+
+
+def _may_be(parts: Sequence[CodeRows], count: int) -> bool:
+    """Return True if parts are all rows in order, of which something may be missing along another axis."""
+    return any(part.is_partly for part in parts) and _are_whole(parts, count)
+
+
+def are_followed(slices: Sequence[Slice], shape: Shape | None) -> bool:
+    """Return True if the code of every slice can be followed to its end; `shape` is the source's."""
+    count = (shape[0] if shape else None) or _rows_tried(len(slices))
+    return all(part is not None and not part.is_partly for part in _each(slices, count, shape))
+
+
+def takes_all_rows(cut: Slice) -> bool:
+    """Return True if the code of a slice can be followed, and gives every batch back as it is."""
+    for rows in (1, 7, ROWS_A_PART):
+        parts = _parts([cut], rows)
+        if parts is None or any(
+            part.change or part.is_partly or part.numbers != tuple(range(rows)) for part in parts
+        ):
+            return False
+    return True
+
+
+def _in_order(
+    claim: SliceClaim,
+    parts: Sequence[CodeRows],
+    slices: Sequence[Slice],
+    shape: Shape | None,
+    count: int,
+) -> SliceClaim:
+    """The claim of slices that cut rows and do nothing else, unless these are not all rows in order."""
+    if claim.status in UNSURE and any(part.is_partly for part in parts):
+        return claim._replace(status=ClaimStatus.OTHERWISE)
+    names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in slices))
+    if _are_whole(parts, count):
+        return _confirmed(claim, parts, slices, shape, names)
+    if all(
+        part.numbers == tuple(range(start, count, len(slices))) for start, part in enumerate(parts)
+    ):
+        return (
+            claim
+            if claim.status is ClaimStatus.DEALT
+            else SliceClaim(ClaimStatus.DEALT, f"the code of {names} deals the rows out")
+        )
+    rows = _numbers(parts, count) or []
+    is_literal = (
+        bool(rows) and not (shape and shape[0]) and _parts(slices, 2 * count, shape) == parts
+    )
+    if is_literal and rows == list(range(len(rows))):
+        return _of_one_batch(claim, len(rows), names)
+    if claim.status is ClaimStatus.OTHERWISE:
+        return claim
+    is_all = sorted(rows) == list(range(len(rows) if is_literal else count))
+    does = "takes the rows in another order" if is_all else "does not take every row once"
+    return SliceClaim(ClaimStatus.OTHERWISE, f"the code of {names} {does}")
+
+
+UNSURE = frozenset({ClaimStatus.OTHERWISE, ClaimStatus.UNEXPLAINED})
+"""What numbers tell that only code can make good: it must be followed to its end, and say all of it."""
+
+
+def _of_one_batch(claim: SliceClaim, count: int, names: str) -> SliceClaim:
+    """The claim of slices that take the first rows of any batch, in order: they know the batch that they are for."""
+    if claim.status in UNSURE:
+        return SliceClaim(
+            ClaimStatus.PARTLY,
+            f"the code of {names} takes the first {count} rows, each once and in order",
+        )
+    return claim._replace(status=ClaimStatus.PARTLY) if claim.status is ClaimStatus.DEALT else claim
+
+
+def _confirmed(
+    claim: SliceClaim,
+    parts: Sequence[CodeRows],
+    slices: Sequence[Slice],
+    shape: Shape | None,
+    names: str,
+) -> SliceClaim:
+    """The claim of slices that take all rows in order; where the numbers do not tell it, their code does."""
+    if claim.status not in {ClaimStatus.PARTLY, ClaimStatus.UNEXPLAINED, ClaimStatus.OTHERWISE}:
+        return claim
+    count = sum(len(part.numbers) for part in parts)
+    is_whole = all(part.numbers for part in parts)
+    if not (
+        shape and shape[0] == count
+    ):  # where the batch is fixed, these are all rows that there ever are
+        is_whole = is_whole and _takes_in_order(slices, 2 * count, shape) is True
+        is_whole = is_whole and _takes_in_order(slices, 2 * count + 1, shape) is not False
+    if not is_whole:
+        return (
+            claim._replace(status=ClaimStatus.OTHERWISE)
+            if claim.status is ClaimStatus.UNEXPLAINED
+            else claim
+        )
+    edges = tuple(part.numbers[0] / count for part in parts)
+    return SliceClaim(
+        ClaimStatus.ROWS, f"the code of {names} takes all rows, each once and in order", edges
+    )
+
+
+def _takes_in_order(slices: Sequence[Slice], count: int, shape: Shape | None) -> bool | None:
+    """Return True if slices take so many rows in order, but for a remainder; None if that cannot be followed (a split).
+
+    (Of an even number `x[-2 * n : -n]` is the first half.)
+    """
+    parts = _parts(slices, count, shape)
+    return None if parts is None else _are_whole(parts, count)
+
+
+def _are_whole(parts: Sequence[CodeRows], count: int) -> bool:
+    """True if the parts, one of each slice, are so many rows in order, but for a remainder that no slice takes."""
+    rows = _numbers(parts, count)
+    return rows is not None and rows == list(range(len(rows))) and count - len(rows) < len(parts)
+
+
+def _numbers(parts: Sequence[CodeRows], count: int) -> list[int] | None:
+    """The rows of all parts, one part after the other; None where they are more than the `count` that there are.
+
+    Slices that overlap may take as many as the square of what the file stores.
+    """
+    total = sum(len(part.numbers) for part in parts)
+    return [number for part in parts for number in part.numbers] if total <= count else None
+
+
+def objection_to_merge(
+    layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool
+) -> str | None:
+    """Return why a layer with stored code is not a merge of so many towers; None if it may be.
+
+    `shape` is that of what a tower gives, `dealt_out`: every tower holds each k-th row. A merge must give all rows back
+    in order, and nothing else.
+    """
+    joined = _merge_result(layer, towers, shape, dealt_out=dealt_out)
+    if joined is None:
+        return _computes(layer)
+    if joined.change:
+        return f"the code of {layer.name} does more than join rows: it {joined.change}"
+    return (
+        None
+        if _are_all(joined, towers)
+        else f"the code of {layer.name} joins the rows in another order"
+    )
+
+
+def _computes(layer: Layer) -> str | None:
+    """Return why code that cannot be followed is not a merge: it computes with tensors, or turns them."""
+    code = layer_facts.stored_code(layer)
+    if code is None:
+        return None
+    computing = (
+        name for name in code.names if name in TURNING or _computes_with_tensors(plain_name(name))
+    )
+    name = min((name for name in computing if name not in OF_PYTHON), default=None)
+    return (
+        f"the code of {layer.name} uses `{name}`, and cannot be followed"
+        if name is not None
+        else None
+    )
+
+
+def _computes_with_tensors(name: str) -> bool:
+    """True for a function that makes other rows than it is given; arithmetic may be that of bounds."""
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        return name in COMPUTING_MODULES
+    return operation.kind in COMPUTING | CHANGING_ROWS and operation.function is None
+
+
+CHANGING_ROWS = frozenset({Kind.REORDER, Kind.REPEAT})
+"""Operations that hand on rows in another order, or several times."""
+
+
+TURNING = frozenset({"reverse", "reversed", "insert", "sorted", "flip", "map", "filter"})
+"""What puts the entries of a list, or rows, in another order, or something else in their place."""
+
+
+OF_PYTHON = frozenset({"sum", "max", "min", "any", "all", "abs"})
+"""What Python itself has under such names, for lists and numbers."""
+
+
+def is_shown(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> bool:
+    """Return True if a layer has no code of its own, or code that can be followed to its end."""
+    if layer_facts.stored_code(layer) is None:
+        return True
+    joined = _merge_result(layer, towers, shape, dealt_out=dealt_out)
+    return joined is not None and not joined.is_partly
+
+
+def puts_together(
+    layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool
+) -> bool:
+    """Return True if the code of a layer can be followed, and gives the rows of so many towers back in order."""
+    joined = _merge_result(layer, towers, shape, dealt_out=dealt_out)
+    return joined is not None and not joined.is_partly and _gives_back(joined, towers)
+
+
+def may_put_together(layer: Layer, towers: int) -> bool:
+    """The same of towers of any shape, whose rows it may leave whole, end to end or dealt out."""
+    ways = (_merge_result(layer, towers, dealt_out=dealt_out) for dealt_out in (False, True))
+    return any(joined is not None and _gives_back(joined, towers) for joined in ways)
+
+
+def _gives_back(joined: CodeRows, towers: int) -> bool:
+    return not joined.change and _are_all(joined, towers)
+
+
+def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
+    """Return the output of a layer's code for tensors of these shapes; any number of axes if unknown."""
+    if not layer_facts.is_function(layer):
+        return RowsMade.UNKNOWN
+    return _of_code(layer, (rows_made, tuple(shapes)), partial(_rows_made, shapes))
+
+
+def _rows_made(shapes: Sequence[Shape | None], layer: Layer) -> RowsMade:
+    from unnest.core.wrappers import code_dependence  # with the tables of nine Pythons
+
+    return code_dependence.rows_made(
+        layer.settings.get("function"), _arguments(layer), shapes, RANKS
+    )
+
+
+ROWS_A_TOWER = 2
+
+
+def _are_all(joined: CodeRows, towers: int) -> bool:
+    return joined.numbers == tuple(range(towers * ROWS_A_TOWER))
+
+
+def _merge_result(
+    layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool
+) -> CodeRows | None:
+    """Return the effect of a layer's code on the rows of so many towers; None if it cannot be followed."""
+    numbers, n = np.arange(towers * ROWS_A_TOWER, dtype=np.int32), ROWS_A_TOWER
+    parts = [
+        numbers[k::towers] if dealt_out else numbers[n * k : n * (k + 1)] for k in range(towers)
+    ]
+    results = _of_code(
+        layer,
+        (_merge_result, towers, dealt_out, shape and shape[1:]),
+        partial(_result_rows, parts, shape),
+    )
+    return results[0] if results is not None and len(results) == 1 else None
+
+
+def _parts(
+    slices: Sequence[Slice], count: int, shape: Shape | None = None
+) -> list[CodeRows] | None:
+    """The rows that each slice takes of so many; None where the code of one cannot be followed."""
+    parts = [part for part in _each(slices, count, shape) if part is not None]
+    return parts if len(parts) == len(slices) else None
+
+
+def _each(slices: Sequence[Slice], count: int, shape: Shape | None = None) -> list[CodeRows | None]:
+    """The same slice by slice, None for those whose code cannot be followed; `shape` is the source's."""
+    parts: list[CodeRows | None] = []
+    taken = 0
+    for layer, _, output in slices:
+        results = _slice_result(layer, count, shape) or ()
+        part = results[output] if output < len(results) else None
+        parts.append(part)
+        taken += len(part.numbers) if part is not None else 0
+        check_memory(BYTES_A_NUMBER * taken)
+    return parts
+
+
+def _slice_result(
+    layer: Layer, count: int, shape: Shape | None
+) -> tuple[CodeRows | None, ...] | None:
+    """Return the result of a slice's code for so many rows."""
+    if count > MAX_ELEMENTS:
+        return None
+    row = None if shape is None else shape[1:]
+    follow = partial(_result_rows, [_numbered(count)], None if row is None else (None, *row))
+    return (
+        _of_code(layer, (_slice_result, count, row), follow)
+        if count <= MOST_ROWS
+        else follow(layer)
+    )
+
+
+def _of_code(layer: Layer, question: Hashable, follow: Callable[[Layer], Answer]) -> Answer:
+    """Return the answer to a question about a layer's code; remembered, as other files have the same wrappers."""
+    if not layer_facts.is_function(layer):
+        return follow(layer)
+    try:
+        code = json.dumps([layer.settings.get(key) for key in ("function", "arguments")])
+    except (
+        RecursionError,
+        TypeError,
+    ):  # TypeError: a custom mapping, in an architecture that a caller gave
+        return follow(layer)
+    return memoize_across_files((question, code), partial(follow, layer))
+
+
+@lru_cache(maxsize=16)
+def _numbered(count: int) -> Array:
+    """So many rows, by their numbers."""
+    return np.arange(count, dtype=np.int32)
+
+
+RANKS = (2, 4, 3, 5)
+"""Of the tensor, tried in turn: a file does not always say how many axes a Lambda is given."""
+
+
+def _result_rows(
+    rows: Sequence[Array], shape: Shape | None, layer: Layer
+) -> tuple[CodeRows | None, ...] | None:
+    """The rows in each result of a layer's code, of tensors with these rows; None where it cannot be followed."""
+    if not layer_facts.is_function(layer):
+        return None
+    from unnest.core.wrappers import (
+        traced_rows,
+    )  # with the tables of nine Pythons, which most graphs do not need
+
+    return traced_rows.rows_of_code(
+        layer.settings.get("function"), _arguments(layer), rows, shape, RANKS
+    )
+
+
+def _arguments(layer: Layer) -> JsonObject:
+    """The arguments that a layer stores for its function."""
+    stored = layer.settings.get("arguments")
+    return stored if isinstance(stored, Mapping) else {}

@@ -1,0 +1,251 @@
+"""Layers that join the outputs of towers, as their configs and stored code describe it: operands, order, axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import Call, Graph, Layer
+from unnest.core.keras_facts.layer_classes import is_keras_class
+from unnest.core.model import CallId, Ref, Shape
+from unnest.core.wrappers import lambda_slices, layer_facts
+from unnest.core.wrappers.slice_arguments import Slice
+from unnest.core.wrappers.wrapper_types import Merge, NotAWrapper, listed
+
+
+class LayerJoin(NamedTuple):
+    """A merge, and the tensors that it joins: one of every tower, in order. `objection`: why it joins no towers."""
+
+    merge: Merge
+    operands: tuple[Ref, ...]
+    objection: str | None = None
+
+    @property
+    def towers(self) -> tuple[CallId, ...]:
+        """The calls that make the operands."""
+        return tuple(ref.call for ref in self.operands)
+
+
+def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
+    """Yield every layer that joins calls of nested models alone, with the objection where these are no towers."""
+    for at, call in graph.calls():
+        layer = graph.layers[at.layer]
+        if (
+            not call.reads
+            or not layer_facts.is_weightless(layer)
+            or is_part_of_a_larger_merge(graph, at)
+        ):
+            continue
+        operands, calls = expand_join(graph, at)
+        if not all(is_model(graph.layers[ref.layer].stored) for ref in operands):
+            continue
+        on_batch = on_batch_axis(graph, calls)
+        if on_batch is False and len(operands) == 1 and layer_facts.passes_on(layer, call):
+            on_batch = None  # to join one tower is to pass it on
+        reason = _joins_no_towers(at, operands)
+        if reason is None and on_batch is False:
+            join, template = f"{at.layer} ({layer.class_name})", operands[0].layer
+            reason = f"{join} does not line the outputs of {template} up along the batch"
+        if reason is None or len(operands) > 1:
+            yield LayerJoin(
+                Merge(operands[0].tensor, tuple(calls), on_batch), tuple(operands), reason
+            )
+
+
+def joins_of_tensors(graph: Graph) -> Iterator[LayerJoin]:
+    """Yield every layer that joins several tensors along the batch.
+
+    Its config says so, or its code may give back rows that were cut in any way.
+    """
+    for at, call in graph.calls():
+        layer = graph.layers[at.layer]
+        if len(call.reads) == 1 or not layer_facts.may_join(layer):
+            continue
+        says_so = joins_batch(graph, at)
+        if not says_so and not lambda_slices.may_put_together(layer, len(call.reads)):
+            continue
+        if is_part_of_a_larger_merge(graph, at):
+            continue
+        operands, calls = expand_join(graph, at)
+        is_join = bool(operands) and (not says_so or on_batch_axis(graph, calls) is True)
+        if is_join and len({*operands}) == len(operands):
+            yield LayerJoin(
+                Merge(operands[0].tensor, tuple(calls), on_batch_axis=says_so or None),
+                tuple(operands),
+            )
+
+
+def _joins_no_towers(at: CallId, operands: Sequence[Ref]) -> str | None:
+    """Return why a layer that reads outputs of models alone does not join towers."""
+    models = [*dict.fromkeys(ref.layer for ref in operands)]
+    if len(models) > 1:
+        return f"{at.layer} joins the outputs of different models: {listed(models)}"
+    if len({ref.tensor for ref in operands}) > 1:
+        return f"{at.layer} joins different outputs of {models[0]}"
+    if len({ref.call for ref in operands}) < len(operands):
+        return f"{at.layer} joins one call of {models[0]} more than once"
+    return None
+
+
+def is_part_of_a_larger_merge(graph: Graph, at: CallId) -> bool:
+    """Return True if a join along the batch is read by such a join alone: pairwise merges build a tree."""
+    readers = graph.readers.get(at, ())
+    return (
+        len(readers) == 1
+        and joins_batch(graph, readers[0][0])
+        and joins_batch(graph, at)
+        and all(ref.call != at for ref in graph.outputs)
+    )
+
+
+def joins_batch(graph: Graph, at: CallId) -> bool:
+    """Return True if a call says that it lines its inputs up along the batch."""
+    layer = graph.layers[at.layer]
+    return _joins_on_batch_axis(layer, graph.call(at)) is True and layer_facts.is_weightless(layer)
+
+
+def _joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
+    """Return True if a call lines its inputs up along axis 0; None if unknown. Code that can be followed says it.
+
+    Code that takes the rows of its inputs in turn is unknown too: it undoes another cut.
+    """
+    answer = layer_facts.joins_on_batch_axis(layer, call)
+    operands = len(call.reads)
+    if operands == 1:
+        alone = Slice(layer, call, 0)
+        if answer and lambda_slices.are_followed([alone], None):
+            return lambda_slices.takes_all_rows(alone)  # a join of a tensor with itself is no join
+        return answer
+    if answer is True or not layer_facts.is_function(layer):
+        return answer
+    if lambda_slices.puts_together(layer, operands, dealt_out=False):
+        return True
+    return None if lambda_slices.puts_together(layer, operands, dealt_out=True) else answer
+
+
+def expand_join(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
+    """Return the operands of a join and its calls, expanding the joins that it joins in turn.
+
+    A nested join that is read again is replaced by the first of its operands: that shows a repeated operand, and
+    expanding it each time would double the operands with every such join in a row.
+    """
+    operands: list[Ref] = []
+    calls = [at]
+    first_operand: dict[CallId, int] = {}
+    pending = [*reversed(graph.call(at).reads)]
+    while pending:
+        ref = pending.pop()
+        if first_operand.get(ref.call, len(operands)) < len(operands):
+            operands.append(operands[first_operand[ref.call]])
+        elif _is_within_a_join(graph, ref):
+            calls.append(ref.call)
+            first_operand[ref.call] = len(operands)
+            pending += reversed(graph.call(ref.call).reads)
+        else:
+            operands.append(ref)
+    return operands, calls
+
+
+def _is_within_a_join(graph: Graph, ref: Ref) -> bool:
+    if is_model(graph.layers[ref.layer].stored):
+        return False
+    return is_part_of_a_larger_merge(graph, ref.call) or passes_on(graph, ref.call)
+
+
+def passes_on(graph: Graph, at: CallId) -> bool:
+    """Return True if a layer is there for its name or device alone, in front of one reader."""
+    return (
+        layer_facts.passes_on(graph.layers[at.layer], graph.call(at))
+        and len(graph.readers.get(at, ())) == 1
+    )
+
+
+def on_batch_axis(graph: Graph, calls: Sequence[CallId]) -> bool | None:
+    """Return True if nested joins are joins along the batch; None if one of them does not say."""
+    joining = [calls[0], *(at for at in calls[1:] if not passes_on(graph, at))]
+    answers = [_joins_on_batch_axis(graph.layers[at.layer], graph.call(at)) for at in joining]
+    return False if False in answers else None if None in answers else True
+
+
+def check_joins(
+    graph: Graph,
+    template: Graph,
+    towers: Sequence[CallId],
+    merges: Sequence[Merge],
+    shapes: Mapping[Ref, Shape | None],
+    *,
+    dealt_out: bool,
+) -> None:
+    """Check that merges of a template's outputs give the towers' rows back, or average a number.
+
+    `shapes` are those of the towers' outputs, by the joined tensor; `dealt_out`: every tower holds each k-th row.
+
+    Raises:
+        NotAWrapper: the layer combines rows, or its code gives something else.
+
+    """
+    for merge in merges:
+        if not _may_be_a_number(template, merge.output):
+            check_code(graph, merge, len(towers), shapes.get(merge.tensor), dealt_out=dealt_out)
+    model = towers[0].layer
+    if all(layer_facts.combines(graph.layers[merge.layer]) for merge in merges):
+        raise NotAWrapper(
+            f"{merges[0].layer} adds, averages or stacks the outputs of {model} instead of lining them up"
+        )
+    for merge in merges:
+        if layer_facts.combines(graph.layers[merge.layer]) and not _averages_numbers(
+            graph, template, merge
+        ):
+            raise NotAWrapper(
+                f"{merge.layer} makes one of the rows of {model}'s outputs instead of lining them up"
+            )
+
+
+def check_code(
+    graph: Graph, merge: Merge, towers: int, shape: Shape | None, *, dealt_out: bool
+) -> None:
+    """Check the code of a merge of all towers, if it can be followed; `shape` is that of each tower's output.
+
+    Raises:
+        NotAWrapper: the code does not give all rows back.
+
+    """
+    if len(graph.call(merge.calls[0]).reads) < towers:
+        return
+    reason = lambda_slices.objection_to_merge(
+        graph.layers[merge.layer], towers, shape, dealt_out=dealt_out
+    )
+    if reason is not None:
+        raise NotAWrapper(reason)
+
+
+def is_shown(
+    graph: Graph, merge: Merge, towers: int, shape: Shape | None, *, dealt_out: bool
+) -> bool:
+    """Return True unless a merge of all towers has code that cannot be followed; arguments as `check_code` has them."""
+    if len(graph.call(merge.calls[0]).reads) != towers:
+        return True
+    return lambda_slices.is_shown(graph.layers[merge.layer], towers, shape, dealt_out=dealt_out)
+
+
+def has_code(graph: Graph, merge: Merge) -> bool:
+    """Return True if the layer that joins last is stored with its code."""
+    return layer_facts.stored_code(graph.layers[merge.layer]) is not None
+
+
+def _averages_numbers(graph: Graph, template: Graph, merge: Merge) -> bool:
+    """Return True if a merge averages an output that may be a single number, such as a loss."""
+    return layer_facts.averages(graph.layers[merge.layer]) and _may_be_a_number(
+        template, merge.output
+    )
+
+
+def _may_be_a_number(template: Graph, index: int) -> bool:
+    """Return True if an output of a model may be a single number instead of rows; a layer of Keras's gives rows."""
+    output = template.outputs[index]
+    while is_model(template.layers[output.layer].stored):
+        template = read(template.layers[output.layer].stored)
+        output = template.outputs[output.tensor]
+    layer = template.layers[output.layer]
+    return layer_facts.is_function(layer) or not is_keras_class(layer.class_name, layer.stored)

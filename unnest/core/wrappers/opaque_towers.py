@@ -1,0 +1,507 @@
+"""Towers of a layer graph whose slices, or merges, are opaque: stored code, custom classes.
+
+The merges are read off configs and code (`layer_joins`). Opaque slices claim their rows, which take the place of
+computed ones in the one equation (`opaque_slices`). Where both leave something open, the wrapper is "likely".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.interpreters.tensor_graph import Column
+from unnest.core.keras_facts.layer_classes import is_keras_class
+from unnest.core.model import CallId, Ref, Shape
+from unnest.core.wrappers import layer_facts, layer_joins, slice_claims
+from unnest.core.wrappers.batch_trials import Joined
+from unnest.core.wrappers.lambda_slices import takes_all_rows
+from unnest.core.wrappers.layer_joins import LayerJoin
+from unnest.core.wrappers.layer_tensors import LayerTensors
+from unnest.core.wrappers.match_towers import Copies, Unlike, walk_back
+from unnest.core.wrappers.op_calls import is_operation
+from unnest.core.wrappers.opaque_slices import (
+    BatchSplit,
+    InputFacts,
+    InputSlices,
+    can_slice,
+    check_shapes,
+    join_rows,
+    split_batch,
+)
+from unnest.core.wrappers.slice_arguments import Slice
+from unnest.core.wrappers.slice_claims import ClaimStatus
+from unnest.core.wrappers.tower_search import Candidate, TowerSet, with_rows_kept
+from unnest.core.wrappers.wrapper_types import (
+    Merge,
+    NotAWrapper,
+    check_own_layers,
+    check_template,
+    listed,
+)
+
+
+def calls_of_models(
+    tensors: LayerTensors, vouched: Collection[str]
+) -> Iterator[Iterator[Candidate]]:
+    """Yield the calls of nested models that layers join; `vouched` are classes said to cut the batch."""
+    groups: dict[tuple[CallId, ...], list[LayerJoin]] = {}
+    for join in layer_joins.joins_of_models(tensors.graph):
+        groups.setdefault(join.towers, []).append(join)
+    for joins in groups.values():
+        alike = [join for join in joins if join.objection is None]
+        yield iter((ModelCalls(tensors, alike or joins[:1], frozenset(vouched)),))
+
+
+def towers_of_own_layers(tensors: LayerTensors) -> Iterator[Iterator[Candidate]]:
+    """Yield the towers of the graph's own layers behind slices whose arguments name their parts."""
+    groups: dict[frozenset[CallId], list[tuple[LayerJoin, Copies]]] = {}
+    for join in layer_joins.joins_of_tensors(tensors.graph):
+        try:
+            copies = walk_back(
+                tensors, join.operands, lambda column: _differing_sources(tensors.graph, column)
+            )
+        except Unlike:
+            continue
+        if copies.cut_points:
+            parts = frozenset(ref.call for column in copies.cut_points for ref in column)
+            groups.setdefault(parts, []).append((join, copies))
+    for group in groups.values():
+        yield iter((OwnLayers(tensors, group),))
+
+
+def lone_calls(tensors: LayerTensors, taken: Collection[CallId]) -> Iterator[Iterator[Candidate]]:
+    """Yield the only calls of models that read nothing but stored code with the arguments of part one of one."""
+    graph = tensors.graph
+    for name, layer in graph.layers.items():
+        reads = [ref for call in layer.calls for ref in call.reads]
+        is_called_once = len(layer.calls) == 1 and reads and is_model(layer.stored)
+        if (
+            is_called_once
+            and CallId(name, 0) not in taken
+            and all(_is_told_all(graph, ref) for ref in reads)
+        ):
+            yield iter((LoneCall(tensors, CallId(name, 0)),))
+
+
+def _differing_sources(graph: Graph, column: Column) -> Ref | None:
+    """Return the source of slices by stored code or custom classes; None if they are all the same."""
+    layers = [graph.layers[ref.layer] for ref in column]
+    for ref, layer in zip(column, layers, strict=True):
+        is_custom = layer_facts.is_function(layer) or not is_keras_class(
+            layer.class_name, layer.stored
+        )
+        if (
+            not can_slice(graph, ref.call)
+            or is_operation(layer, graph.call(ref.call))
+            or not is_custom
+        ):
+            return None
+    is_split = len({ref.call for ref in column}) == 1
+    settings = [
+        {key: value for key, value in layer.settings.items() if key != "name"} for layer in layers
+    ]
+    if is_split or any(other != settings[0] for other in settings):
+        return graph.call(column[0].call).reads[0]
+    return None
+
+
+def _is_told_all(graph: Graph, ref: Ref) -> bool:
+    """Return True if a layer runs a function that may cut, and its arguments are those of part one of one."""
+    layer, call = graph.layers[ref.layer], graph.call(ref.call)
+    if not layer_facts.is_function(layer) or (
+        layer_facts.stored_code(layer) and not layer_facts.shows_how(layer)
+    ):
+        return False
+    return slice_claims.claim([Slice(layer, call, ref.tensor)]).status is ClaimStatus.ROWS
+
+
+class LayerTowers(Candidate):
+    """Towers that layers join, each an output of all towers."""
+
+    def __init__(
+        self, tensors: LayerTensors, merges: Iterable[Merge], operands: Mapping[Ref, Column]
+    ) -> None:
+        """`operands`: those of every merge, by the joined tensor."""
+        self.tensors, self.graph = tensors, tensors.graph
+        self.merges = tuple(merges)
+        self.joins = [
+            Joined(each.tensor, operands[each.tensor], frozenset(each.calls))
+            for each in self.merges
+        ]
+        self.number = len(self.joins[0].operands)
+
+    @property
+    def merge_calls(self) -> set[CallId]:
+        """The calls of all merges."""
+        return {at for merge in self.merges for at in merge.calls}
+
+    def join_rows(self, split: BatchSplit, shapes: Sequence[Shape | None]) -> BatchSplit:
+        """Return the split with the rows that come together; `shapes` are those of the inputs. Raises NotAWrapper."""
+        pairs = zip(self.joins, self.merges, strict=True)
+        joins = [joined for joined, merge in pairs if merge.on_batch_axis]
+        return join_rows(self.tensors, split, shapes, joins, self.merge_calls)
+
+    def are_shown(self, shapes: Mapping[Ref, Shape | None], split: BatchSplit) -> bool:
+        """Return True if no merge has code that cannot be followed; `shapes` are those of the towers' outputs."""
+        return all(
+            layer_joins.is_shown(
+                self.graph, merge, self.number, shapes.get(merge.tensor), dealt_out=split.dealt_out
+            )
+            for merge in self.merges
+        )
+
+    def tower_set(
+        self, copies: Copies, columns: Sequence[Column], split: BatchSplit, *, is_known: bool
+    ) -> TowerSet:
+        """Return the towers with their slices; `columns` has the towers' tensors for every input of the split."""
+        sources = dict(zip(columns, split.sources, strict=False))
+        return TowerSet(
+            Copies(sources, copies.calls, copies.shared),
+            tuple(self.joins),
+            split.calls,
+            split.sentences,
+            is_known=is_known,
+            merges=self.merges,
+            cuts=split.nearest,
+            sources=tuple(dict.fromkeys(split.sources)),
+        )
+
+
+class ModelCalls(LayerTowers):
+    """Calls of one nested model, and the layers that join their outputs."""
+
+    def __init__(
+        self, tensors: LayerTensors, joins: Sequence[LayerJoin], vouched: frozenset[str]
+    ) -> None:
+        graph = tensors.graph
+        self.objection, self.vouched = joins[0].objection, vouched
+        self.calls = joins[0].towers
+        self.template = graph.layers[self.calls[0].layer]
+        self.model = read(self.template.stored)
+        self.columns: list[Column] = [
+            *zip(*(graph.call(at).reads for at in self.calls), strict=False)
+        ]
+        merges = _with_outputs(graph, self.model, [join.merge for join in joins])
+        operands = {join.merge.tensor: join.operands for join in joins}
+        super().__init__(tensors, sorted(merges, key=lambda merge: merge.output), operands)
+
+    def is_near(self, reason: NotAWrapper) -> bool:
+        """Return True if there are several towers: every layer behind a model joins one."""
+        del reason
+        return len(self.calls) > 1
+
+    def towers(self) -> Copies:
+        """Return the calls with their inputs. Raises NotAWrapper."""
+        if self.objection is not None:
+            raise NotAWrapper(self.objection)
+        check_template(self.template)
+        outputs = [merge.output for merge in self.merges]
+        if len({*outputs}) < len(outputs):
+            raise NotAWrapper(f"one output of {self.template.name} is joined more than once")
+        if self.tensors.read_by_others(self.calls, self.merge_calls) is not None:
+            reader = self.merges[0].layer
+            raise NotAWrapper(
+                f"the outputs of {self.template.name} are read by others than {reader} too"
+            )
+        inputs = {*self.columns}
+        return walk_back(
+            self.tensors,
+            self.joins[0].operands,
+            lambda column: column[0] if column in inputs else None,
+            may_share=True,
+        )
+
+    def judge(self, copies: Copies) -> TowerSet:
+        """Return the towers with their slices. Raises NotAWrapper."""
+        split, called_on = self._split()
+        self._check_split(split)
+        shapes = self._merge_input_shapes()
+        layer_joins.check_joins(
+            self.graph, self.model, self.calls, self.merges, shapes, dealt_out=split.dealt_out
+        )
+        if not any(merge.on_batch_axis for merge in self.merges) and not self._speaks_for_itself(
+            split
+        ):
+            raise NotAWrapper(
+                f"neither {self.merges[0].layer} nor the slices say that the batch is put together again"
+            )
+        is_joined = all(merge.on_batch_axis for merge in self.merges) and self.are_shown(
+            shapes, split
+        )
+        towers = self.tower_set(copies, self.columns, split, is_known=is_joined and split.is_proven)
+        steps = (at.layer for each in split.sliced for step in each.steps for at in step)
+        bound_late = tuple(dict.fromkeys(steps)) if ClaimStatus.LATE in split.statuses else ()
+        return towers._replace(sources=split.sources, called_on=called_on, bound_late=bound_late)
+
+    def _split(self) -> tuple[BatchSplit, tuple[Ref, ...]]:
+        """Return the slices of the template's inputs, and the sources of all tensors of its calls.
+
+        Raises:
+            NotAWrapper: the calls do not read slices, or not all rows in order.
+
+        """
+        stored_shapes = layer_facts.template_shapes(self.template.stored) or ()
+        shapes = [*stored_shapes, *[None] * len(self.columns)][: len(self.columns)]
+        inputs = len(self.graph.call(self.calls[0]).inputs)
+        has_unread = self.model.arity < inputs
+        facts = [InputFacts(None if has_unread else shape, self.vouched) for shape in shapes]
+        split = split_batch(self.tensors, self.columns, facts, {*self.calls})
+        called_on = split.sources
+        split, shapes = split._replace(inputs=split.inputs[:inputs]), shapes[:inputs]
+        if has_unread:
+            split, shapes = self._of_stored_inputs(split), [*stored_shapes]
+        check_shapes(self.graph, self.template, split.sources)
+        return self.join_rows(split, shapes), called_on
+
+    def _of_stored_inputs(self, split: BatchSplit) -> BatchSplit:
+        """Return the slices that the template's inputs read, if it is called with more tensors than it stores inputs.
+
+        Keras 1 to 2.3 leave an input that no layer reads out of a nested model's config, and not out of its calls; such
+        a call cannot be loaded, and nothing but the template can be taken out. (Source: files of Keras 2.0.9 to 2.3.1.)
+        The tensors are in the order of the inputs: names tell which are theirs, or else shapes.
+
+        Raises:
+            NotAWrapper: neither names nor shapes tell it.
+
+        """
+        names = [ref.layer for ref in self.model.inputs]
+        by_name = {each.source.layer: each for each in split.inputs}
+        inputs = [by_name[name] for name in names if name in by_name]
+        if len(inputs) < len(names):
+            inputs = self._fitting(split.inputs)
+        merged = {merge.tensor for merge in self.merges}
+        is_whole = {*split.sources} == {*self.graph.inputs} and {*self.graph.outputs} <= merged
+        if not is_whole or not inputs or len(inputs) < len(names):
+            raise NotAWrapper(
+                f"{self.template.name} is called with {len(split.inputs)} tensors, and stores {len(names)} inputs"
+            )
+        return split._replace(inputs=tuple(inputs))
+
+    def _fitting(self, inputs: Sequence[InputSlices]) -> list[InputSlices]:
+        """Return, for each input of the template in turn, the next source with rows of its shape."""
+        following = iter(inputs)
+        fitting = []
+        for shape in layer_facts.template_shapes(self.template.stored) or ():
+            for each in following:
+                if layer_facts.same_rows(
+                    layer_facts.stored_shape(self.graph.layers[each.source.layer]), shape
+                ):
+                    fitting.append(each)
+                    break
+        return fitting
+
+    def _check_split(self, split: BatchSplit) -> None:
+        """Raise NotAWrapper where the slices do not belong to the calls of the template and the merges."""
+        name = self.template.name
+        if len(self.calls) == 1 and ClaimStatus.PARTLY in split.statuses:
+            raise NotAWrapper(
+                f"{name} is called once, and nothing tells that its slice is the whole batch"
+            )
+        has_output = self.merges[-1].output < len(self.model.outputs)
+        if not has_output or len(split.inputs) != self.model.arity:
+            raise NotAWrapper(f"{name} is called with another number of tensors than it has")
+        if self._leaves_a_tower_out(split):
+            raise NotAWrapper(
+                f"{name} is called on one more slice, which {self.merges[0].layer} does not join"
+            )
+
+    def _leaves_a_tower_out(self, split: BatchSplit) -> bool:
+        """Return True if the template is called on a slice of the same sources that no layer merges."""
+        for rank, call in enumerate(self.template.calls):
+            if CallId(self.template.name, rank) in self.calls:
+                continue
+            slices = (ref.call for ref in call.reads if can_slice(self.graph, ref.call))
+            if any(self.graph.call(at).reads[0] in split.sources for at in slices):
+                return True
+        return False
+
+    def _merge_input_shapes(self) -> dict[Ref, Shape | None]:
+        """Return the shapes of the template's outputs that merges with stored code join, by the joined tensor."""
+        tensors = LayerTensors(self.model)
+        with_code = [merge for merge in self.merges if layer_joins.has_code(self.graph, merge)]
+        return {
+            merge.tensor: tensors.shape(self.model.outputs[merge.output]) for merge in with_code
+        }
+
+    def _speaks_for_itself(self, split: BatchSplit) -> bool:
+        """Return True if the slices are enough of a witness where no merge says what it does."""
+        is_told = bool(split.statuses & {ClaimStatus.ROWS, ClaimStatus.DEALT, ClaimStatus.LATE})
+        if len(self.calls) > 1:
+            return is_told or split.computed is not None or split.reach is not None
+        if split.computed is not None or not is_told:
+            return split.computed is not None
+        slices = (
+            self.graph.layers[at.layer]
+            for each in split.sliced
+            for step in each.steps
+            for at in step
+        )
+        merging = (self.graph.layers[merge.layer] for merge in self.merges)
+        return all(map(slice_claims.is_part_one_of_one, slices)) and all(
+            map(slice_claims.says_nothing, merging)
+        )
+
+
+def _with_outputs(graph: Graph, model: Graph, merges: Sequence[Merge]) -> Iterator[Merge]:
+    """Yield the merges, each of an output of its own where the template lists one tensor several times.
+
+    A layer that reads such a tensor is stored as reading the last of these outputs, whichever it read. (Source: files
+    of Keras 2.0.9 to 2.2.4 and of tf.keras 2.3.)
+    """
+    outputs_of: dict[Ref, list[int]] = {}
+    for output, ref in enumerate(model.outputs):
+        outputs_of.setdefault(ref, []).append(output)
+    times = Counter(merge.output for merge in merges)
+    equal = {
+        outputs[-1]: iter(outputs)
+        for outputs in outputs_of.values()
+        if 1 < len(outputs) == times[outputs[-1]]
+    }
+    places = {ref: place for place, ref in enumerate(graph.outputs)}
+    for merge in sorted(merges, key=lambda each: places.get(each.tensor, len(places))):
+        yield merge._replace(output=next(equal[merge.output])) if merge.output in equal else merge
+
+
+class OwnLayers(LayerTowers):
+    """Towers of the graph's own layers, and the layers that join them."""
+
+    def __init__(self, tensors: LayerTensors, joins: Sequence[tuple[LayerJoin, Copies]]) -> None:
+        operands = {join.merge.tensor: join.operands for join, _ in joins}
+        super().__init__(tensors, (join.merge for join, _ in joins), operands)
+        self.ends_in = self.joins[0].operands[0].layer
+        copies = [each for _, each in joins]
+        columns = {column: source for each in copies for column, source in each.cut_points.items()}
+        calls = [
+            set().union(*towers) for towers in zip(*(each.calls for each in copies), strict=True)
+        ]
+        self.copies = Copies(columns, calls, set().union(*(each.shared for each in copies)))
+
+    def towers(self) -> Copies:
+        """Return the towers of all joins."""
+        return self.copies
+
+    def judge(self, copies: Copies) -> TowerSet:
+        """Return the towers if their slices claim all rows, in order. Raises NotAWrapper."""
+        columns = [*copies.cut_points]
+        split = self._split(copies)
+        sources = {column: each.source for column, each in zip(columns, split.inputs, strict=True)}
+        self._check_claims(copies, sources, split)
+        check_own_layers(self.graph, copies.calls[0], self.ends_in)
+        split = self.join_rows(split, [None] * len(columns))
+        is_shown = self._is_shown(sources, split)
+        return with_rows_kept(
+            self.tensors,
+            self.tower_set(copies, columns, split, is_known=is_shown and split.is_proven),
+        )
+
+    def _split(self, copies: Copies) -> BatchSplit:
+        """Return the slices that the towers read. Raises NotAWrapper where another layer reads a part of them."""
+        first, merge = next(iter(copies.cut_points))[0], self.merges[0].layer
+        if not all(copies.calls):
+            raise NotAWrapper(f"{merge} joins what {first.layer} and its like give, and no towers")
+        calls = set().union(*copies.calls)
+        columns = [*copies.cut_points]
+        split = split_batch(self.tensors, columns, [InputFacts()] * len(columns), calls)
+        if self.tensors.read_by_others(calls, calls | self.merge_calls) is not None:
+            raise NotAWrapper(
+                f"the towers that end in {self.ends_in} are read by others than {merge} too"
+            )
+        return split
+
+    def _check_claims(
+        self, copies: Copies, sources: Mapping[Column, Ref], split: BatchSplit
+    ) -> None:
+        """Raise NotAWrapper for rows of another shape, and for slices that are not told all rows."""
+        source_of = {column[0]: source for column, source in sources.items()}
+        for at in sorted(
+            at for at in copies.calls[0] if is_model(self.graph.layers[at.layer].stored)
+        ):
+            reads = self.graph.call(at).reads
+            if all(ref in source_of for ref in reads):
+                check_shapes(
+                    self.graph, self.graph.layers[at.layer], [source_of[ref] for ref in reads]
+                )
+        if not split.claims or not split.statuses <= {ClaimStatus.ROWS, ClaimStatus.DEALT}:
+            first = split.sliced[0]
+            slices = first.steps[0][0].layer
+            raise NotAWrapper(
+                f"nothing stored tells that {slices} and its like cut {first.source.layer}"
+            )
+
+    def _is_shown(self, sources: Mapping[Column, Ref], split: BatchSplit) -> bool:
+        """Return True if no code of a merge is beyond following. Raises NotAWrapper unless it gives the rows back."""
+        rows = {column[0]: self.tensors.rows_alone(source) for column, source in sources.items()}
+        ends = {joined.root: joined.operands[0] for joined in self.joins}
+        shapes = {root: self.tensors.shape(end, {**rows}) for root, end in ends.items()}
+        for merge in self.merges:
+            layer_joins.check_code(
+                self.graph, merge, self.number, shapes[merge.tensor], dealt_out=split.dealt_out
+            )
+        is_shown = self.are_shown(shapes, split)
+        if not is_shown and not all(merge.on_batch_axis for merge in self.merges):
+            raise NotAWrapper(
+                f"it cannot be told whether {self.merges[0].layer} gives the rows of its towers back"
+            )
+        return is_shown
+
+
+class LoneCall(Candidate):
+    """The only call of a model behind slices that take all rows, so that Keras 1 merges nothing.
+
+    Many a function takes a 0 and a 1 (a mean and a deviation, two limits), so that the numbers alone are no evidence:
+    the slices' code must give all rows back.
+    """
+
+    joins = ()
+
+    def __init__(self, tensors: LayerTensors, call: CallId) -> None:
+        self.tensors, self.graph, self.call = tensors, tensors.graph, call
+        self.template: Layer = tensors.graph.layers[call.layer]
+        self.reads = tensors.graph.call(call).reads
+
+    @property
+    def root(self) -> Ref:
+        """The slice that near misses name."""
+        return self.reads[0]
+
+    def towers(self) -> Copies:
+        """Return the one tower."""
+        return Copies({(ref,): ref for ref in self.reads}, [{self.call}])
+
+    def judge(self, copies: Copies) -> TowerSet:
+        """Return the tower if the code of its slices takes all rows. Raises NotAWrapper."""
+        columns = [*copies.cut_points]
+        split = split_batch(
+            self.tensors,
+            [(ref,) for ref in self.reads],
+            [InputFacts()] * len(self.reads),
+            {self.call},
+        )
+        check_shapes(self.graph, self.template, split.sources)
+        for ref in self.reads:
+            layer, call = self.graph.layers[ref.layer], self.graph.call(ref.call)
+            if not layer_facts.shows_how(layer) or not takes_all_rows(
+                Slice(layer, call, ref.tensor)
+            ):
+                raise NotAWrapper(
+                    f"nothing is merged, and the code of {layer.name} does not show that it takes all rows"
+                )
+        if len(self.reads) != read(self.template.stored).arity:
+            raise NotAWrapper(
+                f"{self.template.name} is called with another number of tensors than it has"
+            )
+        slices = listed([ref.layer for ref in self.reads])
+        return TowerSet(
+            Copies(dict(zip(columns, split.sources, strict=False)), copies.calls),
+            (),
+            split.calls,
+            (
+                *split.sentences,
+                f"the code of {slices} takes all rows, so that there is nothing to merge",
+            ),
+            cuts=split.nearest,
+            sources=split.sources,
+            called_on=split.sources,
+        )

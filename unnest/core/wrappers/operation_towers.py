@@ -1,0 +1,354 @@
+"""Towers whose slices and joins are operations: found by numbering rows and following them.
+
+A tensor joins towers where what it puts together is one computation, called on parts of the rows of its sources. How
+rows are cut and joined does not matter: end to end, stacked and reshaped, gathered, scattered, stitched. Outputs of the
+same towers that are numbers, losses say, are averaged (`mean_outputs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from unnest.core.interpreters.tensor_graph import Column, Values, rows_of
+from unnest.core.model import CallId, NearMiss, Ref
+from unnest.core.ops.apply import literal_axis
+from unnest.core.ops.elements import NOT_COMPUTED
+from unnest.core.ops.registry import JOINS, MOVES, SLICES, Kind, kind_of, operation_of
+from unnest.core.wrappers.batch_trials import (
+    Joined,
+    RowOrder,
+    RowTrial,
+    Taken,
+    batches,
+    beyond,
+    longest,
+)
+from unnest.core.wrappers.match_towers import Copies, Unlike, walk_back
+from unnest.core.wrappers.mean_outputs import averages
+from unnest.core.wrappers.searched_graph import SearchedGraph
+from unnest.core.wrappers.tower_search import Candidate, TowerSet, find, with_rows_kept
+from unnest.core.wrappers.wrapper_types import NotAWrapper
+
+MAX_LEVELS = 6
+"""Joins of joins that are looked through."""
+
+
+def find_computed(graph: SearchedGraph) -> tuple[list[TowerSet], list[NearMiss]]:
+    """Return the towers of one graph whose slices and joins can be computed, outermost first, and the near misses.
+
+    Towers with a `reader` are among the near misses too.
+    """
+    found, misses = find(_attempts(graph))
+    sets = [_whole(graph, towers) for towers in _by_parts(graph, found)]
+    whole = [towers for towers in sets if isinstance(towers, TowerSet)]
+    misses += [miss for miss in sets if isinstance(miss, NearMiss)]
+    misses += [
+        NearMiss(towers.joins[0].root.layer, towers.reader) for towers in whole if towers.reader
+    ]
+    return whole, misses
+
+
+def _whole(graph: SearchedGraph, towers: TowerSet) -> TowerSet | NearMiss:
+    """Return towers that keep rows apart with the means that they give, or their near miss."""
+    try:
+        kept = with_rows_kept(graph, towers)
+    except NotAWrapper as reason:
+        return reason.near_miss(towers.joins[0].root.layer)
+    return _with_reader(graph, _with_means(graph, kept))
+
+
+def _attempts(graph: SearchedGraph) -> Iterator[Iterator[Candidate]]:
+    """Yield the candidates of every tensor that may join towers, level by level, for near and far sources."""
+    sources = [_Sources(graph, far=far) for far in graph.reaches]
+    roots = dict.fromkeys(ref for ref in graph.backwards() if graph.may_join(ref))
+    for root in roots:
+        yield (
+            OperationTowers(graph, joined, each)
+            for each in sources
+            for joined in _levels(graph, root)
+        )
+
+
+class OperationTowers(Candidate):
+    """One join of operations, with the sources that the towers' parts may be cut from."""
+
+    def __init__(self, graph: SearchedGraph, joined: Joined, sources: _Sources) -> None:
+        self.graph, self.joined, self.sources = graph, joined, sources
+        self.joins = (joined,)
+
+    def towers(self) -> Copies:
+        """Return the towers that end in the operands. Raises Unlike."""
+        return walk_back(self.graph, self.joined.operands, self.sources.of)
+
+    def is_near(self, reason: NotAWrapper) -> bool:
+        """Return True unless the operands differ at once, of a tensor that may be no join of rows at all."""
+        return (
+            not isinstance(reason, Unlike)
+            or bool(reason.after)
+            or self.graph.says_batch_axis(self.root)
+        )
+
+    def judge(self, copies: Copies) -> TowerSet:
+        """Return the towers if the join gives all rows back, in order. Raises NotAWrapper."""
+        if not copies.cut_points:
+            raise NotAWrapper(f"the towers of {self.root.layer} read no parts of anything")
+        trial = RowTrial(self.graph, copies.cut_points, self.joins)
+        taken = trial.answer()
+        by_numbers = (
+            self.graph.takes_numbers
+            and taken.reach is not None
+            and not _are_split(self.graph, copies)
+        )
+        if taken.rows is not RowOrder.CONSECUTIVE and not by_numbers:
+            raise NotAWrapper(_why_not(self.joined, copies, taken))
+        sentences = (taken.sentence or "",)
+        slices = _slices(self.graph, copies)
+        return TowerSet(
+            copies, (self.joined,), slices, sentences, share=trial.share, reach=taken.reach
+        )
+
+
+def joined_by(graph: SearchedGraph, ref: Ref) -> list[Ref]:
+    """Return the operands of the join behind a tensor, or of a move with a join behind it; else none."""
+    moved_on: list[Ref] = []
+    while len(moved_on) < MAX_LEVELS:
+        what = graph.of(ref.call)
+        moved = graph.moved(ref.call)
+        operation = operation_of(what)
+        if operation is None:
+            return []
+        if operation.kind in JOINS:
+            is_across = operation.kind is Kind.CONCATENATE and not _is_of_rows(
+                graph, moved, literal_axis(what)
+            )
+            return [] if is_across else moved_on[:1] or moved
+        if operation.adds:
+            is_scattered = all(kind_of(graph.of(r.call)) is Kind.SCATTER for r in moved)
+            return (moved_on[:1] or moved) if is_scattered else []
+        if operation.kind not in MOVES or len(moved) != 1:
+            return []
+        moved_on.append(moved[0])
+        ref = moved[0]
+    return []
+
+
+def _is_of_rows(graph: SearchedGraph, operands: Sequence[Ref], axis: int | None) -> bool:
+    """True if an axis is the batch's, or the next one, along which rows may be stacked; the last one is a row's own."""
+    if axis is None or axis >= 0 or not operands:
+        return axis in (0, 1)
+    rank = graph.rank_of(operands[0])
+    return axis + rank == 0 if rank is not None else axis < -1
+
+
+def _levels(graph: SearchedGraph, root: Ref) -> Iterator[Joined]:
+    """Yield the operands of a join, expanding nested joins one level at a time.
+
+    Some of them may be turned, or cut out of another join, and put in their places again.
+    """
+    operands, calls = joined_by(graph, root), {root.call}
+    for _ in range(MAX_LEVELS):
+        operands = [ref for ref in operands if kind_of(graph.of(ref.call)) is not Kind.FILL]
+        if len(operands) > 1 and len(set(operands)) == len(operands):
+            yield Joined(root, tuple(operands), frozenset(calls))
+        deeper: list[Ref] = []
+        for ref in operands:
+            parts = joined_by(graph, ref) or _moved_alone(graph, ref)
+            deeper += parts or [ref]
+            calls |= {ref.call} if parts else set()
+        if deeper == operands:
+            return
+        operands = deeper if len(set(operands)) < len(operands) else [*dict.fromkeys(deeper)]
+
+
+def _moved_alone(graph: SearchedGraph, ref: Ref) -> list[Ref]:
+    """The one tensor that an operation cuts or moves; nothing where it is no such operation."""
+    moved = graph.moved(ref.call) if kind_of(graph.of(ref.call)) in SLICES | MOVES else []
+    return moved if len(moved) == 1 else []
+
+
+def _are_split(graph: SearchedGraph, copies: Copies) -> bool:
+    """Return True if the towers' parts are those of a split, which leaves no rows over."""
+    return any(graph.of(ref.call).name == "split" for column in copies.cut_points for ref in column)
+
+
+def _slices(graph: SearchedGraph, copies: Copies) -> frozenset[CallId]:
+    """The calls that cut the towers' parts, and what they compute their bounds from."""
+    return frozenset(
+        graph.behind(
+            [ref for column in copies.cut_points for ref in column], copies.cut_points.values()
+        )
+    )
+
+
+def _why_not(joined: Joined, copies: Copies, taken: Taken) -> str:
+    source = next(iter(copies.cut_points.values()))
+    if taken.rows is RowOrder.DEALT:
+        return f"computed: {joined.root.layer} gives all rows of {source.layer}, in another order"
+    if taken.rows is RowOrder.NOT:
+        return f"computed: {joined.root.layer} does not give back the rows of {source.layer}, each once and in order"
+    return (
+        f"it cannot be computed whether {joined.root.layer} gives back the rows of {source.layer}"
+    )
+
+
+MOST_KEPT = 10_000_000
+"""Elements of the tensors that are kept from one column to the next: 40 MB."""
+
+
+class _Sources:
+    """Return the source of columns of tensors: the nearest that they are cut from or, if `far`, the furthest."""
+
+    def __init__(self, graph: SearchedGraph, *, far: bool) -> None:
+        self.graph, self.far = graph, far
+        #: By the rows of the batch and the longest axis: what was computed for one column serves others.
+        self._computed: dict[tuple[int, int], Values] = {}
+
+    def of(self, column: Column) -> Ref | None:
+        """The tensor that all of a column are different rows of, where they are cut from one; else None."""
+        if any(kind_of(self.graph.of(ref.call)) not in SLICES | MOVES for ref in column):
+            return None
+        chains = [self._chain(ref) for ref in column]
+        moves = [self.graph.of(ref.call) for chain in [column, *chains] for ref in chain]
+        if not any(kind_of(move) in SLICES or move.name == "identity" for move in moves):
+            return None
+        common = [ref for ref in chains[0] if all(ref in chain for chain in chains[1:])]
+        if not self.far:
+            nearest = (
+                {self._nearest(ref, chain) for ref, chain in zip(column, chains, strict=True)}
+                if common
+                else ()
+            )
+            common = [ref for ref in nearest if ref in common] if len(nearest) == 1 else []
+        return next(
+            (source for source in reversed(common) if self._are_parts(column, source)), None
+        )
+
+    def _chain(self, ref: Ref) -> list[Ref]:
+        """Yield the tensors that a tensor is moved out of, nearest first."""
+        chain: list[Ref] = []
+        while len(chain) < MAX_LEVELS * 2 and kind_of(self.graph.of(ref.call)) in SLICES | MOVES:
+            moved = self.graph.moved(ref.call)
+            if len(moved) != 1:
+                break
+            chain.append(ref := moved[0])
+        return chain
+
+    def _nearest(self, ref: Ref, chain: Sequence[Ref]) -> Ref | None:
+        return next(
+            (source for source in chain if self._rows([ref], source) not in (None, [None])), None
+        )
+
+    def _are_parts(self, column: Column, source: Ref) -> bool:
+        parts = self._rows(column, source)
+        return parts is not None and None not in parts and any(part != parts[0] for part in parts)
+
+    def _rows(self, column: Sequence[Ref], source: Ref) -> list[list[int] | None] | None:
+        """The rows of a source that some tensors are, for a batch that no bound reaches beyond.
+
+        For others where this one cannot be computed, the largest first: they cost as much more as they are larger.
+        """
+        number = longest(self.graph, column)
+        for rows in dict.fromkeys(
+            (beyond(len(column), number), *reversed(batches(len(column), number)))
+        ):
+            for values in self._values(rows, number):
+                with suppress(*NOT_COMPUTED):
+                    whole = values.of(source)
+                    return [rows_of(values.of(ref), whole) for ref in column]
+        return None
+
+    def _values(self, rows: int, longest: int) -> Iterator[Values]:
+        """The tensors for a batch: those that were computed before; new ones where these are too many by now."""
+        known = self._computed.get((rows, longest))
+        if known is not None:
+            yield known
+            if known.size <= MOST_KEPT:
+                return
+        if sum(values.size for values in self._computed.values()) > MOST_KEPT:
+            self._computed.clear()
+        values = self._computed[rows, longest] = Values(self.graph, rows, longest, {})
+        yield values
+
+
+def _by_parts(graph: SearchedGraph, found: Sequence[TowerSet]) -> list[TowerSet]:
+    """Return towers with all their outputs: those that read the same parts are one set."""
+    sets: list[TowerSet] = []
+    for new in found:
+        for index, old in enumerate(sets):
+            if len(old.copies.calls) == len(new.copies.calls) and _belong_together(graph, old, new):
+                sets[index] = _together(old, new)
+                break
+        else:
+            sets.append(new)
+    return sets
+
+
+def _belong_together(graph: SearchedGraph, old: TowerSet, new: TowerSet) -> bool:
+    """Return True if two joins are of the same parts, or of parts of one source that are the same rows."""
+    if old.cut_points.keys() & new.cut_points.keys():
+        return True
+    is_of_one_source = not {*old.cut_points.values()}.isdisjoint(new.cut_points.values())
+    return graph.is_cut_apart and is_of_one_source and _is_cut_alike(graph, _together(old, new))
+
+
+def _is_cut_alike(graph: SearchedGraph, towers: TowerSet) -> bool:
+    """Return True if the parts of all sources are the same rows."""
+    taken = RowTrial(graph, towers.cut_points, towers.joins).answer()
+    return taken.rows is RowOrder.CONSECUTIVE or (
+        towers.reach is not None and taken.reach == towers.reach
+    )
+
+
+def _together(old: TowerSet, new: TowerSet) -> TowerSet:
+    copies = Copies(
+        {**old.cut_points, **new.cut_points},
+        [mine | theirs for mine, theirs in zip(old.copies.calls, new.copies.calls, strict=True)],
+        old.copies.shared | new.copies.shared,
+    )
+    return old._replace(
+        copies=copies, joins=(*old.joins, *new.joins), slices=old.slices | new.slices
+    )
+
+
+def _with_means(graph: SearchedGraph, towers: TowerSet) -> TowerSet:
+    """Return the towers with the means of numbers that they give beside rows."""
+    joins = towers.joins
+    for root, numbers, calls in averages(
+        graph, towers.cut_points, [joined.root for joined in joins]
+    ):
+        for far in graph.reaches:
+            try:
+                copies = walk_back(graph, numbers, _Sources(graph, far=far).of)
+            except Unlike:
+                continue
+            mean = towers._replace(
+                copies=copies, joins=(Joined(root, numbers, calls),), slices=_slices(graph, copies)
+            )
+            together = _together(towers, mean)
+            is_cut_alike = _is_cut_alike(graph, together._replace(joins=joins))
+            if copies.cut_points.keys() & towers.cut_points.keys() and is_cut_alike:
+                towers = together
+                break
+    return towers
+
+
+def _with_reader(graph: SearchedGraph, towers: TowerSet) -> TowerSet:
+    """Return the towers with the reason, where another layer reads a part of them, a slice or a join of some towers."""
+    calls = set().union(*towers.copies.calls)
+    operands = [ref for joined in towers.joins for ref in joined.operands]
+    roots = [joined.root for joined in towers.joins]
+    inside = graph.behind(roots, [*operands, *towers.cut_points.values()])
+    slices = {ref.call for column in towers.cut_points for ref in column}
+    joins = towers.join_calls - {root.call for root in roots}
+    at = graph.read_by_others(calls | slices | joins, calls | inside | towers.slices)
+    if at is None:
+        return towers
+    part = (
+        "a part of a tower"
+        if at in calls
+        else "a slice"
+        if at in slices
+        else "a join of some towers"
+    )
+    return towers._replace(reader=f"{at.layer}, {part}, is read by others too")

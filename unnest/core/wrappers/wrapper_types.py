@@ -1,0 +1,163 @@
+"""Wrappers in a graph of layers, and reasons why a candidate is not one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.model import CallId, Confidence, MixedRows, NearMiss, Ref
+from unnest.core.wrappers import layer_facts
+
+
+class Merge(NamedTuple):
+    """The calls that join output number `output` of every tower, the last of them first."""
+
+    output: int
+    calls: tuple[CallId, ...]
+    on_batch_axis: bool | None
+
+    @property
+    def layer(self) -> str:
+        """The merge layer's name."""
+        return self.calls[0].layer
+
+    @property
+    def tensor(self) -> Ref:
+        """The joined tensor."""
+        return Ref(self.calls[0].layer, self.calls[0].rank, 0)
+
+
+class Inline(NamedTuple):
+    """A first tower that is made of the graph's own layers.
+
+    `cut`: what it reads of each slice -> what was sliced. `ends`: every merged tensor -> the tower's own.
+    """
+
+    calls: frozenset[CallId]
+    cut: Mapping[Ref, Ref]
+    ends: Mapping[Ref, Ref]
+
+
+class LayerWrapper(NamedTuple):
+    """One wrapper in a graph. `sources` are the tensors that are sliced, one per template input.
+
+    `template` is the nested model that is called, `towers` are its calls. Where the towers are the graph's own layers
+    (`inline`), it is the layer that they end in. `bound_late` are the slice layers, where all of them store the bounds
+    of the last part. One tower may do without a merge. `called_on` are the sources of all
+    tensors that a tower is called on, in their order: also for inputs that the template does not store, since nothing
+    in it reads them, and by names that it has no input of. Where there are no such, it is empty.
+    """
+
+    template: str
+    towers: tuple[CallId, ...]
+    sources: tuple[Ref, ...]
+    slices: frozenset[CallId]
+    merges: tuple[Merge, ...]
+    confidence: Confidence
+    evidence: tuple[str, ...]
+    bound_late: tuple[str, ...] = ()
+    inline: Inline | None = None
+    called_on: tuple[Ref, ...] = ()
+
+    def cut(self, graph: Graph) -> Mapping[Ref, Ref]:
+        """Return for each slice that the first tower reads what was sliced."""
+        if self.inline is not None:
+            return self.inline.cut
+        return dict(
+            zip(graph.call(self.towers[0]).reads, self.called_on or self.sources, strict=True)
+        )
+
+    @property
+    def first(self) -> frozenset[CallId]:
+        """The calls of the first tower."""
+        return frozenset({self.towers[0]}) if self.inline is None else self.inline.calls
+
+    def results(self, graph: Graph) -> Mapping[Ref, int]:
+        """Return the wrapper's results in the graph, and which output of the template each tensor is."""
+        if self.merges:
+            return {merge.tensor: merge.output for merge in self.merges}
+        outputs = read(graph.layers[self.template].stored).outputs
+        return {Ref(*self.towers[0], output): output for output in range(len(outputs))}
+
+    @property
+    def ends(self) -> Mapping[Ref, Ref]:
+        """Every merged tensor -> the first tower's own."""
+        if self.inline is not None:
+            return self.inline.ends
+        return {
+            m.tensor: Ref(self.towers[0].layer, self.towers[0].rank, m.output) for m in self.merges
+        }
+
+
+class Recognised(NamedTuple):
+    """The wrappers of one graph, in the order of their templates, and near misses."""
+
+    wrappers: tuple[LayerWrapper, ...] = ()
+    near_misses: tuple[NearMiss, ...] = ()
+
+
+class NotAWrapper(Exception):
+    """A near miss: the condition that a candidate does not meet, in one sentence."""
+
+    def near_miss(self, layer: str) -> NearMiss:
+        """Return the near miss of the candidate that this layer joins."""
+        return NearMiss(layer, str(self))
+
+
+class MixesRows(NotAWrapper):
+    """A candidate whose towers are known to weigh rows against each other."""
+
+    def near_miss(self, layer: str) -> NearMiss:
+        """Return the near miss of the candidate that this layer joins."""
+        return MixedRows(layer, str(self))
+
+
+def check_template(template: Layer) -> None:
+    """Raises NotAWrapper for a nested model that learns nothing but normalizations (ghost batch normalization)."""
+    if layer_facts.only_normalizes(template.stored):
+        raise NotAWrapper(f"{template.name} holds no weights but those of normalizations")
+
+
+def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:
+    """Raises NotAWrapper for a tower of the graph's own layers that learns nothing of rows, or fixes their number.
+
+    Statistics of parts of a batch are a purpose of their own (ghost batch normalization).
+    """
+    layers = {at: graph.layers[at.layer] for at in tower}
+    if not any(map(layer_facts.learns_row_by_row, layers.values())):
+        raise NotAWrapper(
+            f"the towers that end in {end} hold no weights but those of normalizations, if any"
+        )
+    fixed = [
+        at.layer for at, layer in layers.items() if layer_facts.fixes_rows(layer, graph.call(at))
+    ]
+    if fixed:
+        raise NotAWrapper(
+            f"{min(fixed)} is built for the number of rows of one tower, and takes no other"
+        )
+
+
+SHOWN = 4
+"""Names that a line of evidence lists."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of some names."""
+    return ", ".join(names[:SHOWN]) + (", ..." if names[SHOWN:] else "")
+
+
+def cut_by(source: Ref, slices: Sequence[CallId]) -> str:
+    """The line of evidence that says what is sliced, and by which layers."""
+    names = ", ".join(dict.fromkeys(at.layer for at in slices[:SHOWN])) + (
+        ", ..." if slices[SHOWN:] else ""
+    )
+    return f"every tower reads a slice of {source.layer}, cut by {names}"
+
+
+def joins(graph: Graph, merge: Merge) -> str:
+    """The line of evidence that says which layer joins an output."""
+    kind = graph.layers[merge.layer].class_name
+    axis = " on the batch axis" if merge.on_batch_axis else ""
+    return f"{merge.layer} ({kind}) joins output {merge.output} of every tower in order{axis}"
