@@ -219,6 +219,23 @@ class Container(ABC):
         """Read `path` back and name what was compared. Raises Failed where anything differs."""
 
 
+class ReadOnlyContainer(Container):
+    """A file format that is never written: `convert.target_format` sends what comes out of it to another."""
+
+    #: The reason for a refusal, with the container to ask for instead.
+    not_written: ClassVar[str]
+
+    def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
+        """Raises Refused."""
+        raise Refused("cannot-write", f"{path}: {self.not_written}")
+
+    def verify(
+        self, output: Output, source: Source, path: str, progress: OnBytes
+    ) -> tuple[str, ...]:
+        """Raises Refused."""
+        raise Refused("cannot-write", f"{path}: {self.not_written}")
+
+
 def same_model(model: Stored, written: Stored, path: str) -> None:
     """Raises Failed unless what was read back from `path` is the model that was to be written, but for the bytes."""
     for what in ("contents", "architecture", "training", "keras_version", "backend"):

@@ -22,7 +22,6 @@ from unnest.core.model import (
     Choices,
     Group,
     JsonObject,
-    Output,
     Plan,
     Refusal,
     Rewritten,
@@ -38,7 +37,7 @@ from unnest.core.transfer.place import PlacedWeights, place_leaves
 from unnest.core.transfer.weights_state import StateAlone
 from unnest.errors import Refused
 from unnest.findings import Code, listed
-from unnest.formats.base import Container, OnBytes, Source
+from unnest.formats.base import ReadOnlyContainer, Source
 from unnest.formats.detect import checkpoint_prefix, saved_model_around
 from unnest.formats.json_text import parse_object
 from unnest.formats.tensorflow.bundle import Bundle, BundleEntry, ShardSlice
@@ -410,29 +409,16 @@ class CheckpointSource(Source):
         self.bundle.close()
 
 
-class CheckpointContainer(Container):
+class CheckpointContainer(ReadOnlyContainer):
     """Reads checkpoints; what comes out of one is written as weights."""
 
     name: ClassVar = "checkpoint"
     suffix: ClassVar = ".weights.h5"
+    not_written: ClassVar = "checkpoints are read, not written; use --to weights"
 
     def open(self, path: str) -> CheckpointSource:
         """Read everything but the tensors' bytes; `path` is the prefix, or one of the files."""
         return CheckpointSource(checkpoint_prefix(path))
-
-    def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
-        """Never asked for: `target_format` sends what comes out of a checkpoint to .h5."""
-        raise Refused(
-            "cannot-write", f"{path}: checkpoints are read, not written; use --to weights"
-        )
-
-    def verify(
-        self, output: Output, source: Source, path: str, progress: OnBytes
-    ) -> tuple[str, ...]:
-        """Check the output without writing it. Raises Refused, as `write`."""
-        raise Refused(
-            "cannot-write", f"{path}: checkpoints are read, not written; use --to weights"
-        )
 
 
 __all__ = ["CheckpointContainer", "CheckpointSource"]

@@ -28,7 +28,6 @@ from unnest.core.model import (
     Group,
     Json,
     JsonObject,
-    Output,
     Plan,
     Refusal,
     Rewritten,
@@ -38,7 +37,7 @@ from unnest.core.model import (
 from unnest.core.plan import plan
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
-from unnest.formats.base import BLOCK, Container, OnBytes, Source, Target
+from unnest.formats.base import BLOCK, ReadOnlyContainer, Source, Target
 from unnest.formats.hdf5.attributes import Attributes
 from unnest.formats.hdf5.index import DatasetNode
 from unnest.formats.json_text import is_architecture, parse
@@ -268,29 +267,16 @@ def _topology(path: str, value: JsonObject) -> _Topology:
     )
 
 
-class TfjsContainer(Container):
+class TfjsContainer(ReadOnlyContainer):
     """Reads TensorFlow.js layers models; what comes out of one is written as Keras's own containers."""
 
     name: ClassVar = "tfjs"
     suffix: ClassVar = ".h5"
+    not_written: ClassVar = "TensorFlow.js models are read, not written; use --to h5"
 
     def open(self, path: str) -> TfjsSource:
         """Read the JSON, and hold it against the sizes of the files beside it."""
         return TfjsSource(path)
-
-    def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
-        """Never asked for: `target_format` sends what comes out of it to .h5."""
-        raise Refused(
-            "cannot-write", f"{path}: TensorFlow.js models are read, not written; use --to h5"
-        )
-
-    def verify(
-        self, output: Output, source: Source, path: str, progress: OnBytes
-    ) -> tuple[str, ...]:
-        """Check the output without writing it. Raises Refused, as `write`."""
-        raise Refused(
-            "cannot-write", f"{path}: TensorFlow.js models are read, not written; use --to h5"
-        )
 
 
 COMPILE = "compile_config"
