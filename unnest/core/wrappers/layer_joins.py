@@ -10,6 +10,7 @@ from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers import lambda_slices, layer_facts
+from unnest.core.wrappers.match_towers import expand_join
 from unnest.core.wrappers.slice_arguments import Slice
 from unnest.core.wrappers.wrapper_types import Merge, NotAWrapper, listed
 
@@ -37,7 +38,7 @@ def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
             or is_part_of_a_larger_merge(graph, at)
         ):
             continue
-        operands, calls = expand_join(graph, at)
+        operands, calls = operands_and_calls(graph, at)
         if not all(is_model(graph.layers[ref.layer].stored) for ref in operands):
             continue
         on_batch = on_batch_axis(graph, calls)
@@ -67,7 +68,7 @@ def joins_of_tensors(graph: Graph) -> Iterator[LayerJoin]:
             continue
         if is_part_of_a_larger_merge(graph, at):
             continue
-        operands, calls = expand_join(graph, at)
+        operands, calls = operands_and_calls(graph, at)
         is_join = bool(operands) and (not says_so or on_batch_axis(graph, calls) is True)
         if is_join and len({*operands}) == len(operands):
             yield LayerJoin(
@@ -124,33 +125,18 @@ def _joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
     return None if lambda_slices.puts_together(layer, operands, dealt_out=True) else answer
 
 
-def expand_join(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
-    """Return the operands of a join and its calls, expanding the joins that it joins in turn.
-
-    A nested join that is read again is replaced by the first of its operands: that shows a repeated operand, and
-    expanding it each time would double the operands with every such join in a row.
-    """
-    operands: list[Ref] = []
-    calls = [at]
-    first_operand: dict[CallId, int] = {}
-    pending = [*reversed(graph.call(at).reads)]
-    while pending:
-        ref = pending.pop()
-        if first_operand.get(ref.call, len(operands)) < len(operands):
-            operands.append(operands[first_operand[ref.call]])
-        elif _is_within_a_join(graph, ref):
-            calls.append(ref.call)
-            first_operand[ref.call] = len(operands)
-            pending += reversed(graph.call(ref.call).reads)
-        else:
-            operands.append(ref)
-    return operands, calls
+def operands_and_calls(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
+    """Return the operands of a join and its calls, expanding the joins that it joins in turn."""
+    operands, within = expand_join(graph.call(at).reads, lambda ref: _parts(graph, ref))
+    return operands, [at, *within]
 
 
-def _is_within_a_join(graph: Graph, ref: Ref) -> bool:
-    if is_model(graph.layers[ref.layer].stored):
-        return False
-    return is_part_of_a_larger_merge(graph, ref.call) or passes_on(graph, ref.call)
+def _parts(graph: Graph, ref: Ref) -> Sequence[Ref]:
+    """Return the operands of a join that another one reads, or the tensor that a layer passes on."""
+    is_within = not is_model(graph.layers[ref.layer].stored) and (
+        is_part_of_a_larger_merge(graph, ref.call) or passes_on(graph, ref.call)
+    )
+    return graph.call(ref.call).reads if is_within else ()
 
 
 def passes_on(graph: Graph, at: CallId) -> bool:

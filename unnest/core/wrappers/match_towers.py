@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from unnest.budget import charge_steps
 from unnest.core.interpreters.tensor_graph import Column
@@ -39,6 +40,30 @@ class Copies:
     cut_points: dict[Column, Ref] = field(default_factory=dict)
     calls: list[set[CallId]] = field(default_factory=list)
     shared: set[Ref] = field(default_factory=set)
+
+
+def expand_join(
+    reads: Iterable[Ref], parts: Callable[[Ref], Sequence[Ref]], depth: float = inf
+) -> tuple[list[Ref], list[CallId]]:
+    """Return the operands of a join that reads tensors, and the calls of joins among them, which are expanded in turn.
+
+    `parts` returns the operands of a join that may be looked through, none of another tensor; `depth`: how many joins
+    of joins are. A join that is read again is replaced by the first of its operands: that shows a repeated operand,
+    and expanding it each time would double the operands with every such join in a row.
+    """
+    operands: list[Ref] = []
+    first_operand: dict[CallId, int] = {}
+    pending = [(ref, 0) for ref in reversed([*reads])]
+    while pending:
+        ref, level = pending.pop()
+        if first_operand.get(ref.call, len(operands)) < len(operands):
+            operands.append(operands[first_operand[ref.call]])
+        elif level < depth and (within := parts(ref)):
+            first_operand[ref.call] = len(operands)
+            pending += [(part, level + 1) for part in reversed(within)]
+        else:
+            operands.append(ref)
+    return operands, [*first_operand]
 
 
 def walk_back(

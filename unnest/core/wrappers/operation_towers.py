@@ -24,7 +24,7 @@ from unnest.core.wrappers.batch_trials import (
     beyond,
     longest,
 )
-from unnest.core.wrappers.match_towers import Copies, Unlike, walk_back
+from unnest.core.wrappers.match_towers import Copies, Unlike, expand_join, walk_back
 from unnest.core.wrappers.mean_outputs import averages
 from unnest.core.wrappers.searched_graph import SearchedGraph
 from unnest.core.wrappers.tower_search import Candidate, TowerSet, find, with_rows_kept
@@ -144,21 +144,21 @@ def _is_of_rows(graph: SearchedGraph, operands: Sequence[Ref], axis: int | None)
 def _levels(graph: SearchedGraph, root: Ref) -> Iterator[Joined]:
     """Yield the operands of a join, expanding nested joins one level at a time.
 
-    Some of them may be turned, or cut out of another join, and put in their places again.
+    Some of them may be turned, or cut out of another join, and put in their places again: the rows that come together
+    show it, so that an operand counts once.
     """
-    operands, calls = joined_by(graph, root), {root.call}
-    for _ in range(MAX_LEVELS):
-        operands = [ref for ref in operands if kind_of(graph.of(ref.call)) is not Kind.FILL]
-        if len(operands) > 1 and len(set(operands)) == len(operands):
-            yield Joined(root, tuple(operands), frozenset(calls))
-        deeper: list[Ref] = []
-        for ref in operands:
-            parts = joined_by(graph, ref) or _moved_alone(graph, ref)
-            deeper += parts or [ref]
-            calls |= {ref.call} if parts else set()
-        if deeper == operands:
+    joined = joined_by(graph, root)
+    met: list[Ref] = []
+    for depth in range(MAX_LEVELS):
+        expanded, calls = expand_join(
+            joined, lambda ref: joined_by(graph, ref) or _moved_alone(graph, ref), depth
+        )
+        operands = [ref for ref in expanded if kind_of(graph.of(ref.call)) is not Kind.FILL]
+        if (depth == 0 and len({*operands}) < len(operands)) or expanded == met:
             return
-        operands = deeper if len(set(operands)) < len(operands) else [*dict.fromkeys(deeper)]
+        met, operands = expanded, [*dict.fromkeys(operands)]
+        if len(operands) > 1:
+            yield Joined(root, tuple(operands), frozenset([root.call, *calls]))
 
 
 def _moved_alone(graph: SearchedGraph, ref: Ref) -> list[Ref]:

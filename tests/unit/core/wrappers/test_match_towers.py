@@ -8,7 +8,37 @@ from tests.unit.core.wrappers.inline import Tensor, Writer, X
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
 from unnest.core.wrappers.layer_tensors import LayerTensors
-from unnest.core.wrappers.match_towers import Copies, Unlike, walk_back
+from unnest.core.wrappers.match_towers import Copies, Unlike, expand_join, walk_back
+
+A, B, C, D, PAIR, ALL = (Ref(name, 0, 0) for name in ("a", "b", "c", "d", "pair", "all"))
+
+
+@pytest.mark.parametrize(
+    ("reads", "depth", "operands", "calls"),
+    [
+        ([A, B], 9, [A, B], []),
+        ([PAIR, C], 0, [PAIR, C], []),
+        ([PAIR, C], 1, [A, B, C], [PAIR]),
+        ([ALL, D], 1, [PAIR, C, D], [ALL]),
+        ([ALL, D], 9, [A, B, C, D], [ALL, PAIR]),
+        ([ALL, PAIR], 9, [A, B, C, A], [ALL, PAIR]),
+        ([ALL, PAIR], 1, [PAIR, C, A, B], [ALL, PAIR]),
+    ],
+)
+def test_joins_of_joins(
+    reads: list[Ref], depth: float, operands: list[Ref], calls: list[Ref]
+) -> None:
+    """Nested joins to a depth; one that is read again stands for its first operand, which then is there twice."""
+    parts = {PAIR: (A, B), ALL: (PAIR, C)}
+    expanded = expand_join(reads, lambda ref: parts.get(ref, ()), depth)
+    assert expanded == (operands, [ref.call for ref in calls])
+
+
+def test_pairs_of_pairs_stay_few() -> None:
+    """A join of the join before with itself, 200 times, is no matter of 2 ** 200 operands."""
+    joins = [Ref(f"join_{n}", 0, 0) for n in range(200)]
+    parts = dict(zip(joins, [(A, A), *((each, each) for each in joins)], strict=False))
+    assert len(expand_join([joins[-1]], lambda ref: parts.get(ref, ()))[0]) == 201
 
 
 def _walked(writer: Writer, *operands: Tensor) -> Copies:
