@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from unnest.keras import execution
+from unnest.keras import tower_execution
 
 Tensors = list[Any]
 Forward = Callable[[Tensors], Tensors]
@@ -43,7 +43,7 @@ def emulate(work: Mapping[str, Work]) -> None:
     tf.config.set_logical_device_configuration(
         cpu, [tf.config.LogicalDeviceConfiguration()] * len(work)
     )
-    placed = execution.on_device
+    placed = tower_execution.on_device
 
     def more_work(forward: Forward, inputs: Tensors, device: str) -> Tensors:
         device_work = work[device.lstrip("/")]
@@ -57,7 +57,7 @@ def emulate(work: Mapping[str, Work]) -> None:
 
         return placed(repeated, inputs, device)
 
-    execution.on_device = more_work
+    tower_execution.on_device = more_work
 
 
 def _cycled(x: Any, rows: Any) -> Any:

@@ -92,7 +92,7 @@ OTHERS = (
     *(
         "unnest.core.byte_code.machine",
         "unnest.core.wrappers.serving_graphs",
-        "unnest.core.ops.symbolic",
+        "unnest.core.ops.symbolic_values",
     ),
     *(
         "unnest.keras",
@@ -103,11 +103,11 @@ OTHERS = (
     ),
     *(
         "unnest.remote.store",
-        "unnest.remote.transfer",
+        "unnest.remote.download_and_upload",
         "unnest.report.json",
         "unnest.report.page.render",
     ),
-    *("unnest.report.diagram.svg", "unnest.report.diagram.page"),
+    *("unnest.report.diagram.svg", "unnest.report.diagram.html_page"),
 )
 
 

@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # as type checkers know it; loading `typing` would take m
 if TYPE_CHECKING:
     from unnest.errors import UsageError
     from unnest.inspection import inspect
-    from unnest.many import fix_many, inspect_many
+    from unnest.many_files import fix_many, inspect_many
     from unnest.repair import fix
     from unnest.report.result import Report, Result
 
@@ -25,8 +25,8 @@ __version__ = "1.0.0"
 _HOMES = {
     "UsageError": "unnest.errors",
     "fix": "unnest.repair",
-    "fix_many": "unnest.many",
-    "inspect_many": "unnest.many",
+    "fix_many": "unnest.many_files",
+    "inspect_many": "unnest.many_files",
     "inspect": "unnest.inspection",
     "Report": "unnest.report.result",
     "Result": "unnest.report.result",

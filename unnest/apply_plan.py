@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from unnest import destination, examine, outputs
-from unnest.core.keras3.tensors import stored_refs
+from unnest import destination, output_names, report_builder
+from unnest.core.keras3.tensor_transforms import stored_refs
 from unnest.core.model import Plan
 from unnest.core.plan import plan as make_plan
 from unnest.errors import Failed, Refused
@@ -101,19 +101,19 @@ class _Application:
         if self.options.output is not None:
             return self.options.output
         path, mark = (
-            (self.source.path, outputs.MARK)
+            (self.source.path, output_names.MARK)
             if self.options.into is None
             else (self.options.into, "")
         )
-        is_bare = self.source.container in outputs.BARE or os.path.isdir(self.source.path)
-        return outputs.default_output(path, self.target.suffix, bare=is_bare, mark=mark)
+        is_bare = self.source.container in output_names.BARE or os.path.isdir(self.source.path)
+        return output_names.default_output(path, self.target.suffix, bare=is_bare, mark=mark)
 
     def as_keras_3(self, result: Result) -> AsKeras3 | None:
         """Return what --keras 3 would do, unless it was given."""
         if self.options.keras == "3":
             return None
         model = planned_model(self.plan) if self.plan.refusal is None else None
-        return examine.as_keras_3(self.source, self.plan, result, self.options, model)
+        return report_builder.as_keras_3(self.source, self.plan, result, self.options, model)
 
     # Steps, in their order
 
@@ -131,7 +131,7 @@ class _Application:
         result = _with_output(result, self.target, self.plan, path, self.options)
         if self.action == "unchanged" or self.target.model.architecture is None:
             return result
-        return examine.with_output_view(
+        return report_builder.with_output_view(
             result, self.source, self.plan, self.options, self.target.model
         )
 
@@ -207,7 +207,7 @@ def _places_alone(source: Source, plan: Plan, options: FixOptions) -> bool:
     """Return True if weights without an architecture go into the caller's model, whatever the plan."""
     if options.like is None:
         return False
-    from unnest.formats.keras3.like import has_no_architecture
+    from unnest.formats.keras3.weights_for_model import has_no_architecture
 
     return has_no_architecture(source, plan)
 
@@ -215,11 +215,11 @@ def _places_alone(source: Source, plan: Plan, options: FixOptions) -> bool:
 def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFormat:
     """The container that options and names of files ask for, and what goes into it. Raises Refused."""
     if options.like is not None:
-        from unnest.formats.keras3.like import like_target_format
+        from unnest.formats.keras3.weights_for_model import like_target_format
 
         return like_target_format(source, plan, options.like)
     named = options.output or (source.path if options.in_place and not source.reformed else "")
-    asked_for = options.to or outputs.requested_container(
+    asked_for = options.to or output_names.requested_container(
         named, source.path, is_hdf5=source.container in HDF5
     )
     if (
@@ -287,7 +287,7 @@ def _format_chooser(dialect: Dialect) -> Callable[[Source, Plan, Target | None],
     """Return the function that chooses the target; Keras 3's rules, a third of all modules, are loaded only for it."""
     if dialect == "original":
         return target_format
-    from unnest.formats.keras3.dialect import keras_3_target_format
+    from unnest.formats.keras3.convert_to_keras3 import keras_3_target_format
 
     return keras_3_target_format
 
@@ -337,19 +337,19 @@ def _with_output(
                 if f.code not in ON_LOADING and not (is_like and f.code in OF_NAMES)
             ),
             *target.findings,
-            *examine.frozen_findings(model, target.container),
-            *(() if is_like else examine.stored_code_findings(plan.stored, model)),
+            *report_builder.frozen_findings(model, target.container),
+            *(() if is_like else report_builder.stored_code_findings(plan.stored, model)),
         ),
         kept=Kept(
             len(model.groups), weights, model.parameters, None if state is None else len(state)
         ),
         dropped=tuple(t.name for t in plan.dropped if t.ref not in carried_refs),
         conversions=target.conversions,
-        **examine.loading_facts(
+        **report_builder.loading_facts(
             model,
             output_path,
             target.container,
-            examine.fixed_model(result.wrappers, result.findings),
+            report_builder.fixed_model(result.wrappers, result.findings),
         ),
     )
 

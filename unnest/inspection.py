@@ -1,4 +1,4 @@
-"""inspect(): open the file, let the core make a plan, and report it (`unnest.examine`).
+"""inspect(): open the file, let the core make a plan, and report it (`unnest.report_builder`).
 
 A bad file is a Report that says so; only a caller's mistake raises (UsageError).
 """
@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from unnest import examine, logs
+from unnest import logs, report_builder
 from unnest.budget import Budget, limited
 from unnest.core.model import Choices, JsonObject, Plan, Stored
 from unnest.errors import Failed, UnnestError
@@ -20,10 +20,10 @@ from unnest.files import interrupts
 from unnest.formats.base import Source
 from unnest.formats.detect import container_of, stored_size
 from unnest.formats.error_translation import no_memory, out_of_memory, raise_callers_own, reading
-from unnest.known_models import KnownModels
 from unnest.options import FACTS, TEXT, Architecture, FixOptions, ReportParts, architecture_argument
 from unnest.remote.urls import is_remote, path_text, renamed, safe_url
 from unnest.report.result import Problem, Report
+from unnest.report_cache import KnownModels
 
 R = TypeVar("R", bound=Report)
 
@@ -104,7 +104,11 @@ def inspect_with(
         budget = budget_of(report.path, trust=trust)
         if known is not None:
             budget.answers = known.answers
-        with limited(budget), reading(report.path), examine.open_to_inspect(report.path) as source:
+        with (
+            limited(budget),
+            reading(report.path),
+            report_builder.open_to_inspect(report.path) as source,
+        ):
             if known is not None and architecture is None and not (parts.advice or parts.view):
                 return known.report(
                     source,
@@ -112,7 +116,7 @@ def inspect_with(
                     partial(_report_without_architecture, report, source, choices, parts),
                     parts,
                 )
-            plan = examine.plan_source(source, architecture, choices)
+            plan = report_builder.plan_source(source, architecture, choices)
             options = FixOptions(
                 architecture=architecture,
                 slice_layers=choices.slice_layers,
@@ -123,7 +127,7 @@ def inspect_with(
             if parts.advice:
                 report = replace(
                     report,
-                    as_keras_3=examine.as_keras_3(
+                    as_keras_3=report_builder.as_keras_3(
                         source, plan, report, options, _unchanged(source, plan)
                     ),
                     architecture_beside=_beside(report, architecture, choices, trust=trust),
@@ -148,9 +152,9 @@ def _beside(
     """The architecture that was kept beside weights alone."""
     if report.contents != "weights" or architecture is not None:
         return None
-    from unnest import architecture_beside
+    from unnest import architecture_search
 
-    return architecture_beside.find(report.path, choices, trust=trust)
+    return architecture_search.find(report.path, choices, trust=trust)
 
 
 def _report_without_architecture(
@@ -163,23 +167,23 @@ def _report_without_architecture(
 
     """
     options = FixOptions(slice_layers=choices.slice_layers, parts=parts)
-    return _report_with(report, source, examine.plan_source(source, None, choices), options)
+    return _report_with(report, source, report_builder.plan_source(source, None, choices), options)
 
 
 def _report_with(report: Report, source: Source, plan: Plan, options: FixOptions) -> Report:
-    described = examine.describe(report, source, plan)
+    described = report_builder.describe(report, source, plan)
     described = replace(
-        described, near_misses=plan.near_misses, fix_would=examine.describe_fix(source, plan)
+        described, near_misses=plan.near_misses, fix_would=report_builder.describe_fix(source, plan)
     )
-    return examine.illustrated(described, source, plan, options)
+    return report_builder.illustrated(described, source, plan, options)
 
 
 def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: bool) -> Report:
     """`inspect` of a copy without the tensors' bytes."""
-    from unnest.remote import transfer
+    from unnest.remote import download_and_upload
 
     try:
-        with transfer.copied(url, with_tensors=False, trust=trust) as path:
+        with download_and_upload.copied(url, with_tensors=False, trust=trust) as path:
             return renamed(inspect_copy(path), path, safe_url(url))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
         return with_error(Report(path=safe_url(url), verdict="unreadable", inspector=inspect), e)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from unnest.caller_code import builder_of, function_of
+from unnest.build_function import builder_of, function_of
 from unnest.errors import UsageError
 from unnest.report import balance_table
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
-from unnest import outputs
+from unnest import output_names
 from unnest.core.model import JsonObject
 from unnest.errors import Unreadable, UsageError
 from unnest.formats.base import Target
 
 if TYPE_CHECKING:
-    from unnest.core.transfer.leaves import TargetModel
+    from unnest.core.transfer.leaf_layers import TargetModel
     from unnest.files.overwrite_checks import Inputs
 
 #: The dialect to write: the file's own, or Keras 3's.
@@ -56,7 +56,7 @@ class FixOptions(NamedTuple):
 
     output: str | None = None
     in_place: bool = False
-    backup: str = outputs.BACKUP
+    backup: str = output_names.BACKUP
     force: bool = False
     dry_run: bool = False
     to: Target | None = None
@@ -132,10 +132,10 @@ def check_name(output: str | None) -> None:
             "usage",
             "-o -: an output is read back before it gets its name, so it cannot go to stdout; name a file",
         )
-    foreign = outputs.foreign_suffix(output or "")
+    foreign = output_names.foreign_suffix(output or "")
     if foreign is not None and not os.path.isdir(output or ""):
         raise UsageError(
-            "usage", f"{output}: {foreign} cannot be written; name it {outputs.CAN_BE_WRITTEN}"
+            "usage", f"{output}: {foreign} cannot be written; name it {output_names.CAN_BE_WRITTEN}"
         )
 
 
@@ -164,12 +164,12 @@ def check_usage(path: str, options: FixOptions) -> None:
         raise UsageError(
             "usage", f"{path}: --in-place is for single files, and this is a checkpoint; use -o"
         )
-    if not outputs.is_suffix(options.backup):
+    if not output_names.is_suffix(options.backup):
         raise UsageError(
             "usage",
             f"--backup {options.backup!r}: a suffix is something like .bak, without a slash",
         )
-    if options.in_place and options.to is not None and not outputs.agrees(path, options.to):
+    if options.in_place and options.to is not None and not output_names.agrees(path, options.to):
         raise UsageError(
             "usage",
             f"{path}: --in-place keeps the container, and --to {options.to} names another; use -o",
@@ -177,7 +177,7 @@ def check_usage(path: str, options: FixOptions) -> None:
     if (
         options.output is not None
         and options.to is not None
-        and not outputs.agrees(options.output, options.to)
+        and not output_names.agrees(options.output, options.to)
     ):
         raise UsageError(
             "usage",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import NamedTuple
 
-from unnest import examine
+from unnest import report_builder
 from unnest.budget import OverBudget
 from unnest.core.model import Choices, JsonObject, Plan
 from unnest.core.rewrite.flatten import exchanged_end
@@ -123,7 +123,7 @@ def _check_clean(path: str, plan: Plan, architecture: JsonObject | None, choices
     """
     try:
         with open_container(path).open(path) as written:
-            verdict = examine.plan_source(written, architecture, choices).verdict
+            verdict = report_builder.plan_source(written, architecture, choices).verdict
             exchanged = exchanged_end(plan.stored.architecture, written.stored.architecture)
     except OverBudget:  # the input's budget, of which reading back takes its part
         raise

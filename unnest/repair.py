@@ -11,10 +11,10 @@ import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from unnest import examine, logs
+from unnest import logs, report_builder
 from unnest.apply_plan import apply_plan, output_of
 from unnest.budget import limited
-from unnest.caller_code import target_model_of
+from unnest.build_function import target_model_of
 from unnest.core.model import Choices
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, workspace
@@ -142,14 +142,14 @@ def fix_with(path: str, options: FixOptions, meter: PhaseMeter | None = None) ->
         with (
             limited(budget_of(path, trust=options.trust)),
             spool_in(os.path.dirname(options.near(path))),
-            examine.opened(path) as source,
+            report_builder.opened(path) as source,
         ):
             with reading(path):
-                plan = examine.plan_source(
+                plan = report_builder.plan_source(
                     source, options.architecture, Choices(options.keep_nested, options.slice_layers)
                 )
-                result = examine.illustrated(
-                    examine.describe(result, source, plan), source, plan, options
+                result = report_builder.illustrated(
+                    report_builder.describe(result, source, plan), source, plan, options
                 )
             with writing(options.near(path)):
                 carried = apply_plan(result, source, plan, options, meter, fingerprint)
@@ -170,10 +170,10 @@ def _with_architecture_beside(result: Result, options: FixOptions) -> Result:
     """The result of weights alone with the file beside them that fits, which a refusal for want of one names."""
     if result.contents != "weights" or options.architecture is not None or options.like is not None:
         return result
-    from unnest import architecture_beside
+    from unnest import architecture_search
 
     choices = Choices(options.keep_nested, options.slice_layers)
-    beside = architecture_beside.find(result.path, choices, trust=options.trust)
+    beside = architecture_search.find(result.path, choices, trust=options.trust)
     if beside is None:
         return result
     error = result.error
@@ -188,9 +188,9 @@ def output_path(path: str, options: FixOptions) -> str | None:
         with (
             limited(budget_of(path, trust=options.trust)),
             reading(path),
-            examine.opened(path) as source,
+            report_builder.opened(path) as source,
         ):
-            plan = examine.plan_source(
+            plan = report_builder.plan_source(
                 source, options.architecture, Choices(options.keep_nested, options.slice_layers)
             )
             return output_of(source, plan, options)
@@ -200,11 +200,13 @@ def output_path(path: str, options: FixOptions) -> str | None:
 
 def _fix_remote(path: str, options: FixOptions, meter: PhaseMeter | None) -> Result:
     """Fix a copy of a remote file, and send the output to its place."""
-    from unnest.remote import transfer
+    from unnest.remote import download_and_upload
 
     result = Result(path=safe_url(path), verdict="unreadable", action="failed", inspector=inspect)
     try:
-        return transfer.fix(path, options, lambda at, wanted: fix_with(at, wanted, meter))
+        return download_and_upload.fix(
+            path, options, lambda at, wanted: fix_with(at, wanted, meter)
+        )
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
         return replace(
             with_error(result, e), action="refused" if isinstance(e, Refused) else "failed"

@@ -16,7 +16,7 @@ from unnest.core.architecture.graph import Graph
 from unnest.core.model import JsonObject, Ref
 from unnest.core.rewrite import extract
 from unnest.core.wrappers.wrapper_types import LayerWrapper
-from unnest.examine import opened
+from unnest.report_builder import opened
 
 FOLDER = FIXTURES / "dict_calls"
 BY_NAME = {"of_mid": "mid", "of_zed": "zed", "of_ant": "ant"}

@@ -13,7 +13,7 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest.core.keras_facts.loading import layer_entries
+from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.model import Json
 from unnest.formats.detect import open_container
 

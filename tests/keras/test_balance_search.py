@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unnest.keras.balance_search import (
+from unnest.keras.ratio_search import (
     EQUAL,
     LAST,
     REFINEMENTS,

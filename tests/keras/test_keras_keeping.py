@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from unnest.files import workspace
-from unnest.keras import atomic_save, storage
+from unnest.keras import atomic_save, checkpoint_storage
 from unnest.keras.checkpoint_history import HistoryEntry, Record, surplus
 
 HERE = Path(__file__).parent
@@ -64,12 +64,12 @@ def test_the_best_value_survives_for_a_fixed_name(keras: Any, save: Any, tmp_pat
     for name in CONTAINERS[keras.__name__]:
         path = tmp_path / name / name
         save(path, [0.25 + 2**-10, 0.5], save_best_only=True)
-        written = storage.fingerprint(storage.GFile(), str(path))
+        written = checkpoint_storage.fingerprint(checkpoint_storage.GFile(), str(path))
         assert written is not None
         assert save(path, [0.25 + 2**-9], save_best_only=True).best == 0.25 + 2**-10
-        assert storage.fingerprint(storage.GFile(), str(path)) == written
+        assert checkpoint_storage.fingerprint(checkpoint_storage.GFile(), str(path)) == written
         assert save(path, [0.25], save_best_only=True).best == 0.25
-        assert storage.fingerprint(storage.GFile(), str(path)) != written
+        assert checkpoint_storage.fingerprint(checkpoint_storage.GFile(), str(path)) != written
 
 
 def test_a_file_that_is_not_the_one_that_was_noted_tells_nothing(
@@ -238,11 +238,11 @@ def test_remote_paths(tf: Any, keras: Any, save: Any, scheme: str, tmp_path: Pat
     if scheme == "memory":
         pytest.importorskip("fsspec")
     home = f"{scheme}://{keras.__name__}"
-    store = storage.of(home)
+    store = checkpoint_storage.of(home)
     for name in CONTAINERS[keras.__name__]:
         path = f"{home}/fixed/{name}"
         save(path, [0.5], save_best_only=True)
-        assert storage.fingerprint(store, path) is not None
+        assert checkpoint_storage.fingerprint(store, path) is not None
         assert save(path, [0.75], save_best_only=True).best == 0.5
     with store.open(f"{home}/fixed/m.keras") as file:
         (tmp_path / "m.keras").write_bytes(file.read())
@@ -259,8 +259,8 @@ def test_an_upload_that_fails_leaves_the_old_file(
     tf: Any, save: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save("ram://upload/m.keras", [0.5])
-    store = storage.of("ram://upload")
-    before = storage.fingerprint(store, "ram://upload/m.keras")
+    store = checkpoint_storage.of("ram://upload")
+    before = checkpoint_storage.fingerprint(store, "ram://upload/m.keras")
 
     def fails(source: str, target: str, overwrite: bool) -> None:
         with tf.io.gfile.GFile(target, "wb") as file:
@@ -271,7 +271,7 @@ def test_an_upload_that_fails_leaves_the_old_file(
         patched.setattr(tf.io.gfile, "copy", fails)
         with pytest.raises(OSError, match="no route"):
             save("ram://upload/m.keras", [0.25])
-    assert storage.fingerprint(store, "ram://upload/m.keras") == before
+    assert checkpoint_storage.fingerprint(store, "ram://upload/m.keras") == before
     assert store.names("ram://upload") == ["m.keras"]
 
 
@@ -302,7 +302,7 @@ def test_what_killed_saves_left_goes_when_training_starts(
     with tf.io.gfile.GFile("ram://debris/m-3.keras.part", "wb") as file:
         file.write(b"half")
     atomic_save.sweep("ram://debris/m-{epoch}.keras")
-    assert storage.of("ram://debris").names("ram://debris") == []
+    assert checkpoint_storage.of("ram://debris").names("ram://debris") == []
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest.keras import load, load_model
+from unnest.keras import load_model, model_loading
 from unnest.keras.keras_api import KERAS, TF_KERAS
 
 #: Whether this `fix` can write today's dialect.
@@ -38,7 +38,9 @@ OLDER = ["k122/kuza-mlp-x2-adam/parallel.h5", "k224/official-cnn-adam/parallel.h
 @pytest.fixture(autouse=True)
 def _in_this_keras(keras: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which Keras runs is decided once per process; here it is the one under test."""
-    monkeypatch.setattr(load, "running", lambda: KERAS if keras.__name__ == "keras" else TF_KERAS)
+    monkeypatch.setattr(
+        model_loading, "running", lambda: KERAS if keras.__name__ == "keras" else TF_KERAS
+    )
 
 
 def predicts_as_recorded(model: Any, folder: Path) -> None:

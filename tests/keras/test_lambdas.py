@@ -23,7 +23,7 @@ from unnest.core.interpreters.shapes import result_shape
 from unnest.core.keras3.lambdas import LambdaCall, Translation, translate
 from unnest.core.ops.op_nodes import Input, Operand, OpNode, Part
 from unnest.core.ops.registry import FUNCTIONS
-from unnest.core.ops.sizes import Sized
+from unnest.core.ops.symbolic_shapes import Sized
 
 VERSION = "2.15.0-tf"
 

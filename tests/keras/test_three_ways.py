@@ -11,7 +11,7 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest.keras import load, load_model
+from unnest.keras import load_model, model_loading
 from unnest.keras.keras_api import KERAS, TF_KERAS
 
 pytestmark = pytest.mark.slow
@@ -92,7 +92,7 @@ def test_a_whole_model(
     assert result.load is not None
     assert f"import {api};" in result.load
     assert off(by_line(result), (FIXTURES / name).parent) <= 1e-5
-    monkeypatch.setattr(load, "running", lambda: KERAS if api == "keras" else TF_KERAS)
+    monkeypatch.setattr(model_loading, "running", lambda: KERAS if api == "keras" else TF_KERAS)
     assert off(load_model(FIXTURES / name), (FIXTURES / name).parent) <= 1e-5
 
 

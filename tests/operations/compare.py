@@ -16,11 +16,11 @@ from unnest.core.keras3.lambdas import calls
 from unnest.core.model import Unknown
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, plain_name
-from unnest.core.ops.elements import NOT_COMPUTED
+from unnest.core.ops.numbered_elements import NOT_COMPUTED
 from unnest.core.ops.op_nodes import Input, Operand, OpNode, Part
 from unnest.core.ops.registry import FUNCTIONS, OPERATIONS, Kind, Operation
-from unnest.core.ops.sizes import Sized
-from unnest.core.ops.symbolic import (
+from unnest.core.ops.symbolic_shapes import Sized
+from unnest.core.ops.symbolic_values import (
     CallArguments,
     Const,
     ConstantArray,

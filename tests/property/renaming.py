@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unnest.core.model import Group, Json, Stored, Tensor
-from unnest.core.rewrite.templates import NUMBERED
+from unnest.core.rewrite.template_summary import NUMBERED
 
 #: Classes whose meaning is Keras's own: models and inputs are what a graph is made of.
 GRAMMAR = frozenset({"Model", "Functional", "Sequential", "InputLayer"})

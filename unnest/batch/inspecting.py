@@ -10,10 +10,10 @@ from unnest.batch.tasks import HERE, UNWATCHED, Engine, ModelWork, Watch, each
 from unnest.batch.walk import Task, tasks_in
 from unnest.core.model import Choices, JsonObject
 from unnest.inspection import inspect_anywhere
-from unnest.known_models import KnownModels
 from unnest.options import FACTS, FixOptions, PhaseMeter, ReportParts
 from unnest.remote.urls import safe_url
 from unnest.report.result import Problem, Report
+from unnest.report_cache import KnownModels
 
 #: Answers for models that this process has already seen; only batches keep them.
 KNOWN = KnownModels()

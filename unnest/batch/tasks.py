@@ -14,7 +14,7 @@ from contextlib import closing
 from itertools import chain, islice
 from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-from unnest import outputs
+from unnest import output_names
 from unnest.batch.walk import Task
 from unnest.formats.detect import may_be_model
 from unnest.options import PhaseMeter
@@ -195,9 +195,9 @@ def _over_cluster(
     for _, entry in in_order(sent(), work.anywhere(), scheduler, lot=work.lot):
         task = given.popleft()
         own = (
-            outputs.default_outputs(task.output, mark="")
+            output_names.default_outputs(task.output, mark="")
             if task.output
-            else outputs.default_outputs(task.path)
+            else output_names.default_outputs(task.path)
         )
         yield task, _as_given(entry, [*sorted(own, key=len, reverse=True), work.output, task.path])
 

@@ -51,7 +51,7 @@ def options(
         from unnest import __version__
 
         if verbose:
-            from unnest.about import versions
+            from unnest.versions import versions
 
             say("\n".join(versions()))
         else:

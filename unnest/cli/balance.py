@@ -71,7 +71,7 @@ def balance(
     elif not quiet:
         say(balance_table.render(result))
     if plot is not None:
-        from unnest.written_pages import write_plot
+        from unnest.report_files import write_plot
 
         try:
             write_plot(plot, result)

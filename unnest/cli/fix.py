@@ -107,7 +107,7 @@ def fix(
     keep_libraries_light()
     from unnest.batch.fixing import fix_all
     from unnest.batch.walk import count_files, is_walked
-    from unnest.caller_code import target_model_of
+    from unnest.build_function import target_model_of
     from unnest.options import PAGE, ROW, FixOptions, architecture_argument, architecture_inputs
 
     if to is not None and to not in parameters.TARGETS:

@@ -89,7 +89,7 @@ def inspect(
         )
     written = True
     if diagram is not None and kept and not kept[0].error:
-        from unnest.written_pages import write_diagram
+        from unnest.report_files import write_diagram
 
         written = was_written(lambda: write_diagram(diagram, kept[0], also_read, force=force))
     if not write_report(report, kept, also_read, force=force) or not written or tally.troubled:

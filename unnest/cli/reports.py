@@ -126,7 +126,7 @@ def _conclude(tally: Tally, view: ReportView) -> None:
     if view.form == "text" and tally.errors["internal"]:
         tell_what_to_paste()
     if tally.files > 1 and not view.quiet:
-        from unnest.report.totals import kinds, summary
+        from unnest.report.batch_summary import kinds, summary
 
         tell("\n".join([summary(tally), *(kinds(tally) if view.rows else ())]))
 
@@ -137,7 +137,7 @@ def check_report(place: str | None, read: Sequence[str], *, force: bool) -> None
         return
     from unnest.cli.parameters import check_suffix
     from unnest.remote.urls import is_remote
-    from unnest.written_pages import check_scan
+    from unnest.report_files import check_scan
 
     check_suffix("--report", place, (".html",))
     check_scan(place, [path for path in read if not is_remote(path)], force=force)
@@ -149,7 +149,7 @@ def write_report(
     """Write the page that --report names, if one; False where that failed, which one line says."""
     if place is None or entries is None:
         return True
-    from unnest.written_pages import write_scan
+    from unnest.report_files import write_scan
 
     return was_written(lambda: write_scan(place, entries, also_read, force=force))
 
@@ -168,7 +168,7 @@ def was_written(write: Callable[[], None]) -> bool:
 
 def tell_what_to_paste() -> None:
     """Print what an issue on an internal error needs beside its message."""
-    from unnest.about import versions
+    from unnest.versions import versions
 
     tell(
         "\n".join(

@@ -44,7 +44,7 @@ from unnest.core.model import (
 from unnest.core.rewrite import unwrap
 from unnest.core.rewrite.extract import at_home
 from unnest.core.rewrite.model_weights import ModelWeights
-from unnest.core.rewrite.templates import template_of, without_needless
+from unnest.core.rewrite.template_summary import template_of, without_needless
 from unnest.core.wrappers import weight_names
 from unnest.findings import Code, listed
 

@@ -10,7 +10,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested import leaf_entries
 from unnest.core.architecture.shared_object_ids import SHARED
 from unnest.core.assign.stored_groups import layer_name_by_group
-from unnest.core.keras_facts.loading import times_applied
+from unnest.core.keras_facts.loading_requirements import times_applied
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.keras_facts.wrapped_layers import partly_frozen, promised_total, wrapped

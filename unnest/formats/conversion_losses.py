@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unnest.core.architecture.compile_config import is_legacy_optimizer, optimizer_class
-from unnest.core.keras3.tensors import stored_refs
+from unnest.core.keras3.tensor_transforms import stored_refs
 from unnest.core.keras_facts.h5_and_keras_configs import LOSS_SCALE
 from unnest.core.keras_facts.preprocessing_state import untold
 from unnest.core.model import Stored

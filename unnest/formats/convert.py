@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import is_model
 from unnest.core.keras3.context import Conversion
-from unnest.core.keras_facts.loading import noted_as_shared
+from unnest.core.keras_facts.loading_requirements import noted_as_shared
 from unnest.core.model import GraphCut, Output, Plan, Rearranged, Rewritten, Stored, Tensor
 from unnest.errors import Refused
 from unnest.findings import Code, Finding, listed

@@ -21,22 +21,22 @@ from typing import TYPE_CHECKING, Any
 from unnest.keras.keras_api import backend_in_use, installed, outdated, running
 
 if TYPE_CHECKING:
-    from unnest.keras.balancing import balance
     from unnest.keras.build import make_parallel, multi_gpu_model
-    from unnest.keras.load import load_model
+    from unnest.keras.device_timing import balance
+    from unnest.keras.model_loading import load_model
     from unnest.keras.template import template_model
     from unnest.keras.weight_loading import load_weights
 
     ModelCheckpoint: Any
 
 _HOMES = {
-    "load_model": "unnest.keras.load",
+    "load_model": "unnest.keras.model_loading",
     "load_weights": "unnest.keras.weight_loading",
     "template_model": "unnest.keras.template",
 }
 #: What makes towers, and so needs TensorFlow.
 _TOWERS = {
-    "balance": "unnest.keras.balancing",
+    "balance": "unnest.keras.device_timing",
     "make_parallel": "unnest.keras.build",
     "multi_gpu_model": "unnest.keras.build",
 }

@@ -20,7 +20,7 @@ from unnest.files import workspace
 from unnest.files.background_sync import Syncing
 from unnest.files.interrupts import Held
 from unnest.files.workspace import Workspace
-from unnest.keras import storage
+from unnest.keras import checkpoint_storage
 
 INDEX = ".index"
 STATE = "checkpoint"
@@ -34,8 +34,8 @@ def replacing(path: str) -> Iterator[str]:
     What goes to a remote path (`gs://..`, or whatever fsspec serves) is written here and copied there. Raises OSError
     where a file would replace a folder or the other way round, ValueError for a scheme that nothing serves.
     """
-    if storage.is_remote(path):
-        store, name = storage.of(path), path.rpartition("/")[2]
+    if checkpoint_storage.is_remote(path):
+        store, name = checkpoint_storage.of(path), path.rpartition("/")[2]
         with tempfile.TemporaryDirectory(prefix="unnest-") as local:
             yield os.path.join(local, name)
             _upload(Path(local), name, store, path.removesuffix(name))
@@ -69,16 +69,18 @@ def sweep(pattern: str) -> None:
             for text, field, *_ in Formatter().parse(name)
         )
     )
-    if not storage.is_remote(pattern):
+    if not checkpoint_storage.is_remote(pattern):
         workspace.sweep_folder(folder or ".", file_names)
         return
-    store = storage.of(pattern)
+    store = checkpoint_storage.of(pattern)
     for entry in store.names(folder):
-        if entry.endswith(storage.PART) and file_names.fullmatch(entry.removesuffix(storage.PART)):
+        if entry.endswith(checkpoint_storage.PART) and file_names.fullmatch(
+            entry.removesuffix(checkpoint_storage.PART)
+        ):
             store.remove(folder + entry)
 
 
-def _upload(local: Path, name: str, store: storage.Store, folder: str) -> None:
+def _upload(local: Path, name: str, store: checkpoint_storage.Store, folder: str) -> None:
     """Copy what was written under a name into a remote folder, what decides whether it is complete last."""
     files = [
         path

@@ -10,10 +10,10 @@ import tensorflow as tf
 
 from unnest.keras import batch_split, keras_api, tower_differences
 from unnest.keras import devices as device_names
-from unnest.keras.execution import HOST
 from unnest.keras.keras_api import TENSORFLOW_ONLY, KerasApi, Model, Tensor, api_of, is_parallel
 from unnest.keras.moving_statistics import IN_TURN, WAYS
 from unnest.keras.parallel_model import LayerClasses, layer_classes, template_of
+from unnest.keras.tower_execution import HOST
 
 
 def multi_gpu_model(

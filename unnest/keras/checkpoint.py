@@ -1,8 +1,8 @@
 """`ModelCheckpoint` that writes the template, whichever model is being fitted.
 
 When to save, under which name and what to print is all Keras's own: `_save_model` runs unchanged, with a view in place
-of the model. Its `save` and `save_weights` write a copy of the template (`unnest.keras.saver`) through a temporary name
-(`unnest.keras.atomic_save`).
+of the model. Its `save` and `save_weights` write a copy of the template (`unnest.keras.checkpoint_saver`) through a
+temporary name (`unnest.keras.atomic_save`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from unnest.keras import atomic_save, checkpoint_history
+from unnest.keras.checkpoint_saver import Saver
 from unnest.keras.keras_api import KerasApi, Model, api_of, is_model, require, running
 from unnest.keras.resume_best import EarlierRuns
-from unnest.keras.saver import Saver
 
 
 @cache

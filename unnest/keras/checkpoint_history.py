@@ -17,7 +17,7 @@ import tempfile
 import zlib
 from dataclasses import asdict, dataclass, replace
 
-from unnest.keras import storage
+from unnest.keras import checkpoint_storage
 
 LONGEST = 200
 """Bytes of the callback's path that the record's name has."""
@@ -45,7 +45,7 @@ class Record:
         literal = pattern.partition("{")[0]
         self._folder = literal[: literal.rfind("/") + 1]
         self._name_pattern = pattern.removeprefix(self._folder)
-        self._store = storage.of(pattern)
+        self._store = checkpoint_storage.of(pattern)
         self.path = f"{self._folder}.{_file_name(self._name_pattern)}.checkpoints"
         self.entries: list[HistoryEntry] = []
         self.monitor = ""
@@ -55,13 +55,13 @@ class Record:
         try:
             with self._store.open(self.path) as file:
                 lines = [HistoryEntry(**line) for line in json.loads(file.read())]
-        except (OSError, ValueError, TypeError, storage.failure()):
+        except (OSError, ValueError, TypeError, checkpoint_storage.failure()):
             lines = []
         self.entries = [line for line in lines if self._holds(line)]
 
     def add(self, path: str, value: float | None, written: str) -> None:
         """Note that the local file `written` is about to become `path`."""
-        mark = storage.fingerprint(storage.of(written), written)
+        mark = checkpoint_storage.fingerprint(checkpoint_storage.of(written), written)
         name = _with_slashes(path).removeprefix(self._folder)
         if mark is None or name.count("/") != self._name_pattern.count("/"):
             return  # another worker's, which goes to a temporary folder
@@ -101,7 +101,7 @@ class Record:
         return [folder + n for n in sorted(names, reverse=True)]
 
     def _holds(self, entry: HistoryEntry) -> bool:
-        return storage.fingerprint(self._store, self._folder + entry.name) == (
+        return checkpoint_storage.fingerprint(self._store, self._folder + entry.name) == (
             entry.size,
             entry.checksum,
         )
@@ -133,7 +133,7 @@ def surplus(
 
 
 def _with_slashes(path: str) -> str:
-    return path if storage.is_remote(path) else path.replace(os.sep, "/")
+    return path if checkpoint_storage.is_remote(path) else path.replace(os.sep, "/")
 
 
 def _file_name(pattern: str) -> str:

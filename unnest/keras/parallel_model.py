@@ -7,7 +7,7 @@ structure that `unnest fix` takes apart, and Keras's own machinery saves, loads 
 template is there once, its weights in one group.
 
 It does something else: replaying that graph would put every tower on the default device, so `ParallelModel`
-overrides `call` and runs the towers itself (`unnest.keras.execution`). One layer holding template and
+overrides `call` and runs the towers itself (`unnest.keras.tower_execution`). One layer holding template and
 devices would place as well, but its summary shows a box, and its file needs a reader of its own.
 All facts (devices, ratios) are in the slice layers' configuration, where whoever reads the file
 looks for them.
@@ -29,9 +29,9 @@ import tensorflow as tf
 
 from unnest.keras import batch_split
 from unnest.keras import devices as device_names
-from unnest.keras.execution import HOST, Towers, one_call_at_a_time, rows_of
 from unnest.keras.keras_api import KerasApi, Model, Tensor, export, is_model, require
 from unnest.keras.moving_statistics import IN_TURN
+from unnest.keras.tower_execution import HOST, Towers, one_call_at_a_time, rows_of
 
 PACKAGE = "unnest"
 

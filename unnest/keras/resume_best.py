@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Iterator
 from string import Formatter
 
+from unnest.keras.checkpoint_saver import Saver
 from unnest.keras.keras_api import Model, as_number
-from unnest.keras.saver import Saver
 
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import unnest
 from unnest.keras.keras_api import Model
-from unnest.keras.target import target_model
+from unnest.keras.target_model import target_model
 
 if TYPE_CHECKING:
     from unnest.options import Architecture

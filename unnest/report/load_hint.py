@@ -8,8 +8,8 @@ import shlex
 
 from unnest.budget import memoize
 from unnest.core.assign.misplaced_weights import is_state_of_fewer, misplaced, stored_once
-from unnest.core.keras_facts import loading, loading_in_keras_3
-from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs
+from unnest.core.keras_facts import loading_in_keras_3, loading_requirements
+from unnest.core.keras_facts.loading_requirements import Needs, is_by_old_paths, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.keras_facts.preprocessing_state import is_misread, untold
 from unnest.core.model import Json, JsonObject, Stored
@@ -33,7 +33,9 @@ KNOWN_BY_NAME = (
 
 def why_not_tf_keras(model: Stored, container: str) -> str | None:
     """Return why tf_keras does not load it as it was; None if it does."""
-    return loading.why_not_tf_keras(model, container) or _other_places(model, container)
+    return loading_requirements.why_not_tf_keras(model, container) or _other_places(
+        model, container
+    )
 
 
 def why_not_keras_3(model: Stored, container: str) -> str | None:
@@ -65,13 +67,13 @@ def _other_places(model: Stored, container: str) -> str | None:
 
 
 def _find_other_places(model: Stored, container: str) -> str | None:
-    if container == "keras" and (shared := loading.shared_between_models(model)):
+    if container == "keras" and (shared := loading_requirements.shared_between_models(model)):
         return f"models in it share {', '.join(shared)}, which no Keras finds again in a .keras; --to h5 loads"
-    if container == "keras" and (sharing := loading.without_its_weights(model)):
+    if container == "keras" and (sharing := loading_requirements.without_its_weights(model)):
         return f"a layer that {sharing} shares with another, whose weights no Keras finds again in a .keras"
-    if surplus := loading.with_surplus_weights(model):
+    if surplus := loading_requirements.with_surplus_weights(model):
         return f"weights in {surplus}, which has none"
-    if names := loading.unknown_globals(model, container):
+    if names := loading_requirements.unknown_globals(model, container):
         advice = "" if model.is_keras_3 else "; --to h5 loads"
         return f"its Lambda code uses {', '.join(names)}, which no Keras gives to code in such a file{advice}"
     return _lost_in_h5(model) if container == "h5" else None
@@ -81,7 +83,7 @@ def _lost_in_h5(model: Stored) -> str | None:
     """Return why no Keras finds some weights of an `.h5` again, or sets them where they were."""
     if lost := untold(model.architecture, in_h5=True):
         return f"what {', '.join(lost)} found by adapt(), which no .h5 holds"
-    if unbuilt := loading.unbuilt_sequential(model):
+    if unbuilt := loading_requirements.unbuilt_sequential(model):
         return f"weights of {unbuilt}, a Sequential without an input shape, which no Keras builds before it loads them"
     if sharing := stored_once(model):
         return (
@@ -166,7 +168,7 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
             if _untrained(model, path)
             else ("Keras 3",)
         )
-    versions = loading.pythons(model)
+    versions = loading_requirements.pythons(model)
     python = f", on Python {' or '.join(versions)}" if versions else ""
     today = () if why_not_tf_keras(model, container) else (f"tf_keras (Keras 2){python}",)
     return (
@@ -314,7 +316,7 @@ def _module(model: Stored, container: str) -> tuple[str, list[str]]:
 
 def _python(model: Stored) -> str:
     """The Python that runs the stored code, by its versions if the code shows them."""
-    versions = loading.pythons(model)
+    versions = loading_requirements.pythons(model)
     return (
         f"Python {' or '.join(versions)}, of the Lambda layers"
         if versions

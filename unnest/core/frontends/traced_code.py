@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import islice, product
 from typing import Literal, TypeVar
 
-from unnest.core.byte_code import code_objects, texts
+from unnest.core.byte_code import code_objects, f_strings
 from unnest.core.byte_code.domain import Conversion, Interpretation, Plain
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import Impossible, Python
@@ -318,12 +318,12 @@ class Tracer(Interpretation[Value]):
 
     def formatted(self, value: Value, conversion: Conversion, spec: Value | None) -> Value:
         """A text; UNKNOWN unless all of it is known."""
-        text = texts.formatted(value, conversion, spec)
+        text = f_strings.formatted(value, conversion, spec)
         return UNKNOWN if text is None else text
 
     def joined(self, parts: Sequence[Value]) -> Value:
         """The same."""
-        text = texts.joined(parts)
+        text = f_strings.joined(parts)
         return UNKNOWN if text is None else text
 
     # Lists

@@ -16,7 +16,7 @@ from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER, every
 from unnest.core.model import Ref
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, Value, refs_in
-from unnest.core.ops.elements import (
+from unnest.core.ops.numbered_elements import (
     ELEMENT,
     Array,
     truncated_quotient,

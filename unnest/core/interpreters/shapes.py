@@ -6,9 +6,16 @@ from collections.abc import Mapping
 
 from unnest.core.model import Ref, Shape, Unknown
 from unnest.core.ops.call import OpCall, Value
-from unnest.core.ops.elements import NOT_COMPUTED
+from unnest.core.ops.numbered_elements import NOT_COMPUTED
 from unnest.core.ops.registry import Kind, Operation, argument, operation_of
-from unnest.core.ops.sizes import Sized, axes_of, broadcast, shape_of, shapes_of, without_axes
+from unnest.core.ops.symbolic_shapes import (
+    Sized,
+    axes_of,
+    broadcast,
+    shape_of,
+    shapes_of,
+    without_axes,
+)
 
 
 def result_shape(call: OpCall) -> Shape | None:

@@ -18,7 +18,7 @@ from unnest.budget import charge_steps
 from unnest.core.model import CallId, DataDependent, Ref, Shape, Unknown
 from unnest.core.ops.apply import apply, is_known
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.elements import ELEMENT, Array
+from unnest.core.ops.numbered_elements import ELEMENT, Array
 
 Column: TypeAlias = "tuple[Ref, ...]"
 """One tensor of every tower, in the towers' order."""

@@ -29,7 +29,7 @@ from unnest.core.interpreters.tower_tensors import Known, Tensor, TowerTensors
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply import apply, contents
 from unnest.core.ops.call import OpCall, Value, refs_in
-from unnest.core.ops.elements import NOT_COMPUTED, Array, check_size
+from unnest.core.ops.numbered_elements import NOT_COMPUTED, Array, check_size
 from unnest.core.ops.product_axes import MATRIX
 from unnest.core.ops.registry import (
     IN_PLACE,

@@ -15,7 +15,7 @@ from unnest.core.interpreters.tower_operations import TowerOperations
 from unnest.core.interpreters.tower_tensors import Known, TowerTensors
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.elements import NOT_COMPUTED
+from unnest.core.ops.numbered_elements import NOT_COMPUTED
 from unnest.core.ops.registry import Kind, kind_of
 
 

@@ -14,7 +14,7 @@ from unnest.core.interpreters.tensor_graph import TensorGraph, Values
 from unnest.core.model import Ref, Shape, Unknown
 from unnest.core.ops.apply import contents
 from unnest.core.ops.call import OpCall, Value, refs_in
-from unnest.core.ops.elements import ELEMENT, Array, whole_numbers
+from unnest.core.ops.numbered_elements import ELEMENT, Array, whole_numbers
 from unnest.core.ops.registry import JOINS, MOVES, SLICES, kind_of
 
 ROWS = 60

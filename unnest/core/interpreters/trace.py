@@ -22,7 +22,7 @@ from unnest.core.interpreters.shapes import call_shape
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply import bind, literal_axis
 from unnest.core.ops.call import OpCall, refs_in
-from unnest.core.ops.elements import ELEMENT, MISFITS, Array, TooLarge, check_size
+from unnest.core.ops.numbered_elements import ELEMENT, MISFITS, Array, TooLarge, check_size
 from unnest.core.ops.registry import COMPUTING, JOINS, SLICES, Kind, argument, operation_of
 
 MAX_WORK = 20_000_000

@@ -13,7 +13,7 @@ from unnest.core.frontends.node_def import keras3_call, plain_argument
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.pieces import (
+from unnest.core.keras3.replacements import (
     FLOAT,
     FUNCTIONAL,
     GraphTensor,
@@ -30,7 +30,7 @@ from unnest.core.layers.shape_rules import settings
 from unnest.core.model import CallId, Json, JsonObject, Ref, Tensor
 from unnest.core.ops.op_nodes import UNKNOWN, Input, OpNode, Part
 from unnest.core.ops.registry import CLASSES
-from unnest.core.ops.sizes import Sized
+from unnest.core.ops.symbolic_shapes import Sized
 
 SIZE = "Shape"
 """The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""

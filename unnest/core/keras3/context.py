@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from unnest.core.keras3.pieces import GraphTensor, Piece, Weights
+from unnest.core.keras3.replacements import GraphTensor, Piece, Weights
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.model import JsonObject, release_of
 from unnest.findings import Finding
 
 if TYPE_CHECKING:
-    from unnest.core.ops.symbolic import SymbolicValue  # loaded where a layer holds code
+    from unnest.core.ops.symbolic_values import SymbolicValue  # loaded where a layer holds code
 
 
 class CannotConvert(Exception):

@@ -12,11 +12,11 @@ from unnest.core.architecture import is_input, is_model, model_name, read
 from unnest.core.architecture.nested import by_owner
 from unnest.core.keras3 import training
 from unnest.core.keras3.context import CannotConvert, Context, Conversion, refused
-from unnest.core.keras3.keras_1 import DATA_FORMATS
+from unnest.core.keras3.keras1_layers import DATA_FORMATS
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.models import converted
 from unnest.core.keras3.output_checks import check_output
-from unnest.core.keras3.pieces import FUNCTIONAL, SEQUENTIAL, NewLayer
+from unnest.core.keras3.replacements import FUNCTIONAL, SEQUENTIAL, NewLayer
 from unnest.core.model import Group, Json, JsonObject, Refusal, Stored
 from unnest.findings import Code, Finding, listed
 

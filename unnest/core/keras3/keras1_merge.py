@@ -10,7 +10,7 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras3.builder import Builder, today_names
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.pieces import GraphTensor, LayerCall, NewLayer, Shares
+from unnest.core.keras3.replacements import GraphTensor, LayerCall, NewLayer, Shares
 from unnest.core.keras3.sequential import chained
 
 ConvertGraph: TypeAlias = Callable[[Graph, Shares, Context], NewLayer]

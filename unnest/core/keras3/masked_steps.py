@@ -13,7 +13,7 @@ from unnest.core import json_tree
 from unnest.core.architecture.graph import Graph
 from unnest.core.keras3.context import CannotConvert, Context, refused
 from unnest.core.keras3.mask_propagation import gives_sequences
-from unnest.core.keras3.pieces import GraphTensor, LayerCall, NewLayer, Tree, numpy_operation
+from unnest.core.keras3.replacements import GraphTensor, LayerCall, NewLayer, Tree, numpy_operation
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import MaskUse
 from unnest.core.layers.shape_rules import settings

@@ -29,7 +29,7 @@ from unnest.core.keras3.mask_propagation import (
     passes,
 )
 from unnest.core.keras3.masked_steps import check_masked_steps, repeated_last, repeats_last
-from unnest.core.keras3.pieces import (
+from unnest.core.keras3.replacements import (
     Expansion,
     GraphTensor,
     LayerArguments,

@@ -11,11 +11,12 @@ from unnest.core.architecture.nested import merged_models
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.keras3.builder import Builder, today_names
+from unnest.core.keras3.call_arguments import arguments_of, is_ref, parsed, ref
 from unnest.core.keras3.context import Context, GraphNotes, refused
 from unnest.core.keras3.keras1_merge import merged_branches
 from unnest.core.keras3.masked_steps import begun, both_ways, directions, is_two, may_become_two
 from unnest.core.keras3.masks import Masks
-from unnest.core.keras3.pieces import (
+from unnest.core.keras3.replacements import (
     Choice,
     GraphTensor,
     LayerArguments,
@@ -27,7 +28,6 @@ from unnest.core.keras3.pieces import (
     Weights,
 )
 from unnest.core.keras3.sequential import as_functional, sequential
-from unnest.core.keras3.stored_calls import arguments_of, is_ref, parsed, ref
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import CallId, Json, JsonObject, Ref
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.core.keras3 import tensors
+from unnest.core.keras3 import tensor_transforms
 from unnest.core.keras3.config_values import built_in, class_and_config
 from unnest.core.keras3.context import Context
 from unnest.core.keras_facts.optimizer_classes import REGISTERED, SCHEDULES
@@ -183,7 +183,9 @@ def state(
     Raises NoCounterpart where the old order does not follow from the file.
     """
     leaves = _old_order(
-        {leaf.ref: leaf for w in trained for leaf in tensors.stored(w)}.values(), places, context
+        {leaf.ref: leaf for w in trained for leaf in tensor_transforms.stored(w)}.values(),
+        places,
+        context,
     )
     slots = CLASSES[known.kind]
     stored = _parted(old, known, leaves)
@@ -193,12 +195,12 @@ def state(
     if count is None and known.kind in COUNTING:
         raise NoCounterpart(f"the number of steps that {known.kind} took is missing")
     first = [
-        tensors.cast(count, "<i8")
+        tensor_transforms.cast(count, "<i8")
         if count is not None
-        else tensors.constant("iteration", 0, (), "<i8")
+        else tensor_transforms.constant("iteration", 0, (), "<i8")
     ]
     if known.rate is not None:
-        first.append(tensors.constant("learning_rate", known.rate, (), "<f4"))
+        first.append(tensor_transforms.constant("learning_rate", known.rate, (), "<f4"))
     first += [_average(w, _by_leaf(leaves, stored.averages)) for w in trained if stored.averages]
     wanted = _wanted(known, len(stored.kinds))
     new = [
@@ -365,7 +367,7 @@ def _product(head: Sequence[Tensor], known: KnownOptimizer, context: Context) ->
     stored = len(head) > 1
     if not known.modern or not stored:
         context.notes.findings.append(Code.OTHER_SCHEDULE())
-    return head[-1] if stored else tensors.constant("u_product", 1.0, (), "<f4")
+    return head[-1] if stored else tensor_transforms.constant("u_product", 1.0, (), "<f4")
 
 
 def _is_scaled(weight: Tensor) -> bool:
@@ -380,7 +382,9 @@ def _average(weight: Tensor, averages: Mapping[str, Tensor]) -> Tensor:
         return averages[weight.ref]._replace(owner=())
     if recipe.step == "constant":
         return weight._replace(owner=())
-    return tensors.repeated(recipe, [_average(t, averages) for t in recipe.of], weight.shape)
+    return tensor_transforms.repeated(
+        recipe, [_average(t, averages) for t in recipe.of], weight.shape
+    )
 
 
 def _slot(weight: Tensor, slots: Mapping[str, Tensor], power: int) -> Tensor:
@@ -392,7 +396,7 @@ def _slot(weight: Tensor, slots: Mapping[str, Tensor], power: int) -> Tensor:
         raise NoCounterpart(f"{weight.name!r} was no weight before")
     of = [_slot(t, slots, power) for t in recipe.of]
     if recipe.step == "scale":
-        return tensors.scaled(of[0], *(float(f) ** -power for f in recipe.arguments))
+        return tensor_transforms.scaled(of[0], *(float(f) ** -power for f in recipe.arguments))
     if recipe.step == "add":  # the gradient of a sum is that of each part
         return of[0]
-    return tensors.repeated(recipe, of, weight.shape)
+    return tensor_transforms.repeated(recipe, of, weight.shape)

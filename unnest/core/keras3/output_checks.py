@@ -16,7 +16,7 @@ from unnest.core.architecture.tensor_refs import KERAS_3_TENSOR
 from unnest.core.keras3.config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
 from unnest.core.keras3.context import refused
 from unnest.core.keras_facts import shape_inference
-from unnest.core.keras_facts.loading import layer_entries, needs
+from unnest.core.keras_facts.loading_requirements import layer_entries, needs
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.wrapped_layers import promised_total
 from unnest.core.layers.catalog import LAYERS, built_axes, layer_record, takes

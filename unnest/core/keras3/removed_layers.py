@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from unnest.core.keras3 import arguments, tensors
+from unnest.core.keras3 import arguments, tensor_transforms
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers.activations import activated
-from unnest.core.keras3.pieces import (
+from unnest.core.keras3.replacements import (
     Choice,
     Config,
     Expansion,
@@ -136,15 +136,22 @@ def _patch_weights(
     own, *bias = weights
     first = config.get("data_format") == "channels_first"
     if first:
-        split = tensors.reshaped(own, patches, channels, *kernel, filters)
-        own = tensors.reshaped(
-            tensors.transposed(split, 0, 2, 3, 1, 4), patches, prod(kernel) * channels, filters
+        split = tensor_transforms.reshaped(own, patches, channels, *kernel, filters)
+        own = tensor_transforms.reshaped(
+            tensor_transforms.transposed(split, 0, 2, 3, 1, 4),
+            patches,
+            prod(kernel) * channels,
+            filters,
         )
     if (
         bias and first
     ):  # read as one of channels first (source: bias_add of the Keras 1 and 2 backends)
-        bias = [tensors.transposed(tensors.reshaped(bias[0], filters, patches), 1, 0)]
-    return (own, *(tensors.reshaped(b, patches, filters) for b in bias))
+        bias = [
+            tensor_transforms.transposed(
+                tensor_transforms.reshaped(bias[0], filters, patches), 1, 0
+            )
+        ]
+    return (own, *(tensor_transforms.reshaped(b, patches, filters) for b in bias))
 
 
 def _sizes(value: Json, rank: int) -> list[int]:

@@ -11,8 +11,7 @@ from unnest.core.keras3.builder import Builder, dtype_of, owned, today_names
 from unnest.core.keras3.config_values import plain
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.masks import check_chain
-from unnest.core.keras3.missing_shapes import shape_of_input
-from unnest.core.keras3.pieces import (
+from unnest.core.keras3.replacements import (
     FLOAT,
     SEQUENTIAL,
     Choice,
@@ -24,6 +23,7 @@ from unnest.core.keras3.pieces import (
     Piece,
     Shares,
 )
+from unnest.core.keras3.sequential_input_shape import shape_of_input
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject

@@ -13,7 +13,7 @@ from unnest.core.keras3.config_values import built_in, class_and_config, plain
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.mask_propagation import BY_ALL
 from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, is_fresh, optimizer, state
-from unnest.core.keras3.pieces import NewLayer
+from unnest.core.keras3.replacements import NewLayer
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.findings import Code, listed
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.json_tree import OBJECT
-from unnest.core.keras_facts.loading import (
+from unnest.core.keras_facts.loading_requirements import (
     HELD,
     PYTHON_OF_TODAY,
     is_by_old_paths,

@@ -9,16 +9,16 @@ from unnest.core.layers import (
     attention,
     convolution,
     core,
-    images,
+    image_preprocessing,
     merging,
     normalization,
-    operations,
+    op_layers,
     pooling,
     preprocessing,
     recurrent,
     regularization,
     reshaping,
-    wrappers,
+    wrapper_layers,
 )
 from unnest.core.layers.record import KerasLayer, MaskUse
 from unnest.core.model import JsonObject, Shape, Unknown
@@ -33,11 +33,11 @@ FAMILIES: Mapping[str, tuple[KerasLayer, ...]] = {
     "normalization": normalization.LAYERS,
     "regularization": regularization.LAYERS,
     "recurrent": recurrent.LAYERS,
-    "wrappers": wrappers.LAYERS,
+    "wrappers": wrapper_layers.LAYERS,
     "attention": attention.LAYERS,
     "preprocessing": preprocessing.LAYERS,
-    "images": images.LAYERS,
-    "operations": operations.LAYERS,
+    "images": image_preprocessing.LAYERS,
+    "operations": op_layers.LAYERS,
 }
 """Family -> its layers, in the order of the documents."""
 

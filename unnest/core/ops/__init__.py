@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from unnest.core.ops import (
     arithmetic,
+    constant_functions,
+    convolution_and_pooling,
+    ctc_loss,
     elementwise,
-    fills,
     images,
     joining,
-    opaque,
-    plain_functions,
     products,
+    pseudo_ops,
     reductions,
     reshaping,
-    sequences,
     slicing,
-    windows,
+    tensor_creation,
 )
 
 __all__ = [
-    "arithmetic", "elementwise", "fills", "images", "joining", "opaque", "plain_functions", "products", "reductions",
-    "reshaping", "sequences", "slicing", "windows",
+    "arithmetic", "constant_functions", "convolution_and_pooling", "ctc_loss", "elementwise", "images", "joining",
+    "products", "pseudo_ops", "reductions", "reshaping", "slicing", "tensor_creation",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.elements import (
+from unnest.core.ops.numbered_elements import (
     ELEMENT,
     Array,
     arrays_in,
@@ -21,11 +21,11 @@ from unnest.core.ops.elements import (
     whole_quotient,
 )
 from unnest.core.ops.registry import Kind, Theano, define, define_all, keras3, operation, shape_rule
-from unnest.core.ops.sizes import broadcast, shape_of
+from unnest.core.ops.symbolic_shapes import broadcast, shape_of
 
 if TYPE_CHECKING:
-    from unnest.core.ops.function_call import FunctionCall
-    from unnest.core.ops.symbolic import SymbolicTensor
+    from unnest.core.ops.keras3_node_builder import FunctionCall
+    from unnest.core.ops.symbolic_values import SymbolicTensor
 
 define_all(
     "hypot logaddexp bitwise_and bitwise_or bitwise_xor fmod fmax fmin mul_no_nan|multiply_no_nan xlogy xdivy is_close",

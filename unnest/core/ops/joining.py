@@ -9,7 +9,7 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Json, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.elements import (
+from unnest.core.ops.numbered_elements import (
     ELEMENT,
     Array,
     axis_number,
@@ -20,11 +20,18 @@ from unnest.core.ops.elements import (
     whole_numbers,
 )
 from unnest.core.ops.registry import Kind, Theano, keras3, operation, shape_rule
-from unnest.core.ops.sizes import axis_of, concatenated_shape, shape_of, shapes_of, stacked, wholes
+from unnest.core.ops.symbolic_shapes import (
+    axis_of,
+    concatenated_shape,
+    shape_of,
+    shapes_of,
+    stacked,
+    wholes,
+)
 
 if TYPE_CHECKING:
-    from unnest.core.ops.function_call import FunctionCall
-    from unnest.core.ops.symbolic import Items, SymbolicTensor
+    from unnest.core.ops.keras3_node_builder import FunctionCall
+    from unnest.core.ops.symbolic_values import Items, SymbolicTensor
 
 
 @operation(

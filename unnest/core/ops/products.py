@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.elements import whole_number, whole_numbers
+from unnest.core.ops.numbered_elements import whole_number, whole_numbers
 from unnest.core.ops.product_axes import (
     MATRIX,
     Ranks,
@@ -17,11 +17,11 @@ from unnest.core.ops.product_axes import (
     operands_of,
 )
 from unnest.core.ops.registry import Kind, axes_rule, define, define_all, keras3, shape_rule
-from unnest.core.ops.sizes import broadcast, shape_of
+from unnest.core.ops.symbolic_shapes import broadcast, shape_of
 
 if TYPE_CHECKING:
-    from unnest.core.ops.function_call import FunctionCall
-    from unnest.core.ops.symbolic import SymbolicTensor
+    from unnest.core.ops.keras3_node_builder import FunctionCall
+    from unnest.core.ops.symbolic_values import SymbolicTensor
 
 PAIR = 2
 

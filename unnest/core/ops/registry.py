@@ -41,13 +41,13 @@ import numpy as np
 
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops.call import OpCall, Value, plain_name
-from unnest.core.ops.elements import Array
+from unnest.core.ops.numbered_elements import Array
 
 if TYPE_CHECKING:  # the values of stored code are loaded where a model holds some
     from typing_extensions import Unpack
 
-    from unnest.core.ops.function_call import FunctionCall
-    from unnest.core.ops.symbolic import SymbolicValue
+    from unnest.core.ops.keras3_node_builder import FunctionCall
+    from unnest.core.ops.symbolic_values import SymbolicValue
 
 
 class Kind(Enum):

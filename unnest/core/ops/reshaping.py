@@ -11,7 +11,7 @@ import numpy as np
 
 from unnest.core.model import Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.elements import (
+from unnest.core.ops.numbered_elements import (
     Array,
     axis_number,
     check_copy,
@@ -20,11 +20,11 @@ from unnest.core.ops.elements import (
     whole_numbers,
 )
 from unnest.core.ops.registry import Kind, Theano, keras3, operation, shape_rule
-from unnest.core.ops.sizes import axes_of, axis_of, shape_of, whole, wholes, without_axes
+from unnest.core.ops.symbolic_shapes import axes_of, axis_of, shape_of, whole, wholes, without_axes
 
 if TYPE_CHECKING:
-    from unnest.core.ops.function_call import FunctionCall
-    from unnest.core.ops.symbolic import ConstantArray, Size, SymbolicTensor
+    from unnest.core.ops.keras3_node_builder import FunctionCall
+    from unnest.core.ops.symbolic_values import ConstantArray, Size, SymbolicTensor
 
 
 @operation("identity", "x", Kind.MOVE, keeps_shape=True)

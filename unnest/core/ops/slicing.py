@@ -9,7 +9,7 @@ import numpy as np
 
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.elements import (
+from unnest.core.ops.numbered_elements import (
     Array,
     axis_number,
     check_copy,
@@ -18,11 +18,11 @@ from unnest.core.ops.elements import (
     whole_numbers,
 )
 from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
-from unnest.core.ops.sizes import shape_of, whole
+from unnest.core.ops.symbolic_shapes import shape_of, whole
 
 if TYPE_CHECKING:
-    from unnest.core.ops.function_call import FunctionCall
-    from unnest.core.ops.symbolic import Items, SymbolicTensor
+    from unnest.core.ops.keras3_node_builder import FunctionCall
+    from unnest.core.ops.symbolic_values import Items, SymbolicTensor
 
 MAX_PARTS = 4096
 """Of one split."""

@@ -28,7 +28,7 @@ from unnest.core.rewrite.flatten import (
     has_keys,
     sequential_as_functional,
 )
-from unnest.core.wrappers.layer_facts import stored_shape
+from unnest.core.wrappers.layer_batch_roles import stored_shape
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 
 

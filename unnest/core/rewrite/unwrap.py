@@ -13,8 +13,8 @@ from unnest.core.assign.layer_weights import Ambiguous, Share
 from unnest.core.model import JsonObject, NearMiss, Scope, Template, Wrapper
 from unnest.core.rewrite import extract
 from unnest.core.rewrite.model_weights import ModelWeights
-from unnest.core.rewrite.templates import innermost
-from unnest.core.wrappers.layer_facts import is_in_training
+from unnest.core.rewrite.template_summary import innermost
+from unnest.core.wrappers.layer_batch_roles import is_in_training
 from unnest.core.wrappers.layer_graphs import recognise
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 from unnest.findings import Code, Finding, listed
@@ -332,7 +332,7 @@ def _moved(before: Sequence[str], after: Sequence[str], shares: Mapping[str, Sha
 
 def _mixing_layer(template: Graph) -> str | None:
     """The layer of a template, or of a model in it, that works along the batch for certain; None if none."""
-    from unnest.core.wrappers.batch_axis import (
+    from unnest.core.wrappers.batch_axis_ops import (
         mixing_layer,
     )  # brings NumPy, which most graphs do not need
 

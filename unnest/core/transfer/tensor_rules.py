@@ -14,7 +14,7 @@ from unnest.core.keras3.context import CannotConvert, Context, refused
 from unnest.core.keras3.layers.activations import factors_of, scaled
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.layers.stored_kernels import correlating, of_keras_1
-from unnest.core.keras3.pieces import NewLayer
+from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.layers.catalog import layer_record

@@ -12,15 +12,15 @@ from typing import NamedTuple
 from unnest.core.architecture.nested import LeafPath, leaves
 from unnest.core.assign.flat_list import weights_by_leaf
 from unnest.core.assign.layer_weights import Ambiguous
-from unnest.core.keras3 import tensors
+from unnest.core.keras3 import tensor_transforms
 from unnest.core.keras3.config_values import class_and_config
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.convert import convert
 from unnest.core.model import JsonObject, Stored, Tensor
-from unnest.core.transfer.leaves import TargetModel, TargetOptimizer, WeightsByLeaf, groups_of
-from unnest.core.transfer.place import MISMATCH, PlacedWeights
+from unnest.core.transfer.leaf_layers import TargetModel, TargetOptimizer, WeightsByLeaf, groups_of
+from unnest.core.transfer.optimizer_state import OTHER_VARIABLES
+from unnest.core.transfer.placement import MISMATCH, PlacedWeights
 from unnest.core.transfer.tensor_rules import converted_weights
-from unnest.core.transfer.weights_state import OTHER_VARIABLES
 from unnest.errors import Refused
 from unnest.findings import Code
 
@@ -193,7 +193,7 @@ def _optimizer(
         (path, k)
         for path, each in weights.items()
         for k, tensor in enumerate(each)
-        if tensors.stored_refs([tensor]) & trained
+        if tensor_transforms.stored_refs([tensor]) & trained
     ]
     return TargetOptimizer(kind, tuple(t.shape for t in model.optimizer), tuple(places), config)
 
@@ -235,10 +235,12 @@ def bind(pattern: Tensor, value: Tensor, bound: dict[str, Tensor]) -> bool:
         return all(bind(a, b, bound) for a, b in zip(operands, value.recipe.of, strict=True))
     if step == "scale" and all(arguments):
         return bind(
-            operands[0], tensors.scaled(value, *(1 / factor for factor in arguments)), bound
+            operands[0],
+            tensor_transforms.scaled(value, *(1 / factor for factor in arguments)),
+            bound,
         )
     if step == "reshape":
-        return bind(operands[0], tensors.reshaped(value, *operands[0].shape), bound)
+        return bind(operands[0], tensor_transforms.reshaped(value, *operands[0].shape), bound)
     return False
 
 

@@ -8,7 +8,7 @@ from math import isclose
 from typing import NamedTuple
 
 from unnest.core.json_tree import Path
-from unnest.core.wrappers.layer_facts import Number
+from unnest.core.wrappers.layer_batch_roles import Number
 from unnest.core.wrappers.slice_arguments import CELLS, Numbers, SliceFacts, called, name_in_code
 
 ROUND = (10, 100)

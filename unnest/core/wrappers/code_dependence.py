@@ -14,7 +14,7 @@ from unnest.core.interpreters.tower_tensors import batch_size
 from unnest.core.interpreters.trace import OtherSizes, Trace, TracedInput, TracedTensor, arguments
 from unnest.core.model import CallId, Json, Ref, Shape
 from unnest.core.ops.call import OpCall, Value, refs_in
-from unnest.core.ops.elements import Array
+from unnest.core.ops.numbered_elements import Array
 from unnest.core.wrappers.code_rows import RowsMade
 
 SIZES = (7, 1)

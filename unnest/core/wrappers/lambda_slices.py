@@ -13,9 +13,9 @@ from unnest.budget import check_memory, memoize_across_files
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import JsonObject, Shape
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.elements import MAX_ELEMENTS, Array
+from unnest.core.ops.numbered_elements import MAX_ELEMENTS, Array
 from unnest.core.ops.registry import COMPUTING, COMPUTING_MODULES, OPERATIONS, Kind
-from unnest.core.wrappers import layer_facts
+from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.code_rows import CodeRows, RowsMade
 from unnest.core.wrappers.slice_arguments import Slice, numbers_of
 from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim
@@ -101,7 +101,7 @@ def _is_last_part(numbers: Sequence[int], count: int, parts: int) -> bool:
 
 def _is_told_nothing(slices: Sequence[Slice]) -> bool:
     """True if slices have code, and beside it neither numbers, nor arguments, nor cells that may be functions."""
-    codes = [layer_facts.stored_code(layer) for layer, _, _ in slices]
+    codes = [layer_batch_roles.stored_code(layer) for layer, _, _ in slices]
     if any(code is None or code.captures for code in codes):
         return False
     return not any(
@@ -111,7 +111,7 @@ def _is_told_nothing(slices: Sequence[Slice]) -> bool:
 
 def _does_more(layer: Layer) -> str | None:
     """Return what code that cannot be followed, a loop say, does besides cutting rows, by the names in it."""
-    code = layer_facts.stored_code(layer)
+    code = layer_batch_roles.stored_code(layer)
     names = () if code is None else sorted(code.names)
     name = next((name for name in names if plain_name(name).startswith(BEYOND_CUTS)), None)
     return None if name is None else f"uses `{name}`"
@@ -271,7 +271,7 @@ def objection_to_merge(
 
 def _computes(layer: Layer) -> str | None:
     """Return why code that cannot be followed is not a merge: it computes with tensors, or turns them."""
-    code = layer_facts.stored_code(layer)
+    code = layer_batch_roles.stored_code(layer)
     if code is None:
         return None
     computing = (
@@ -307,7 +307,7 @@ OF_PYTHON = frozenset({"sum", "max", "min", "any", "all", "abs"})
 
 def is_shown(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> bool:
     """Return True if a layer has no code of its own, or code that can be followed to its end."""
-    if layer_facts.stored_code(layer) is None:
+    if layer_batch_roles.stored_code(layer) is None:
         return True
     joined = _merge_result(layer, towers, shape, dealt_out=dealt_out)
     return joined is not None and not joined.is_partly
@@ -333,7 +333,7 @@ def _gives_back(joined: CodeRows, towers: int) -> bool:
 
 def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
     """Return the output of a layer's code for tensors of these shapes; any number of axes if unknown."""
-    if not layer_facts.is_function(layer):
+    if not layer_batch_roles.is_function(layer):
         return RowsMade.UNKNOWN
     return _of_code(layer, (rows_made, tuple(shapes)), partial(_rows_made, shapes))
 
@@ -407,7 +407,7 @@ def _slice_result(
 
 def _of_code(layer: Layer, question: Hashable, follow: Callable[[Layer], Answer]) -> Answer:
     """Return the answer to a question about a layer's code; remembered, as other files have the same wrappers."""
-    if not layer_facts.is_function(layer):
+    if not layer_batch_roles.is_function(layer):
         return follow(layer)
     try:
         code = json.dumps([layer.settings.get(key) for key in ("function", "arguments")])
@@ -433,7 +433,7 @@ def _result_rows(
     rows: Sequence[Array], shape: Shape | None, layer: Layer
 ) -> tuple[CodeRows | None, ...] | None:
     """The rows in each result of a layer's code, of tensors with these rows; None where it cannot be followed."""
-    if not layer_facts.is_function(layer):
+    if not layer_batch_roles.is_function(layer):
         return None
     from unnest.core.wrappers import (
         traced_rows,

@@ -29,7 +29,7 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.model import CallId, NearMiss
 from unnest.core.ops.registry import operation_of
-from unnest.core.wrappers import layer_facts
+from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.wrapper_types import LayerWrapper, NotAWrapper, Recognised
 
 if TYPE_CHECKING:  # brings NumPy's part of the search, which most graphs do not need
@@ -69,7 +69,7 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
 
 def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper], list[NearMiss]]:
     """Return the wrappers of a graph, and the near misses: operations are asked first, then opaque layers."""
-    may_join = any(layer_facts.may_join(layer) for layer in graph.layers.values())
+    may_join = any(layer_batch_roles.may_join(layer) for layer in graph.layers.values())
     if not may_join and not any(is_model(layer.stored) for layer in graph.layers.values()):
         return [], []
     from unnest.core.wrappers import opaque_towers
@@ -126,7 +126,9 @@ def _can_be_read(layer: Layer) -> bool:
         return shows_row_cuts(read(layer.stored))
     if any(call.stored and is_operation(layer, call) for call in layer.calls):
         return all(_is_registered(layer, call) for call in layer.calls)
-    return layer_facts.keeps_rows(layer) is not None and not layer_facts.runs_others_code(layer)
+    return layer_batch_roles.keeps_rows(
+        layer
+    ) is not None and not layer_batch_roles.runs_others_code(layer)
 
 
 def _is_registered(layer: Layer, call: Call) -> bool:
@@ -149,7 +151,7 @@ def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) ->
         _is_unknown_code(graph, at, vouched) for at in wrapper.slices
     ):
         return None
-    from unnest.core.wrappers.counted_towers import counting_layer
+    from unnest.core.wrappers.whole_batch_towers import counting_layer
 
     head = counting_layer(graph, wrapper)
     if head is None:
@@ -164,7 +166,7 @@ def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) ->
 def _is_unknown_code(graph: Graph, at: CallId, vouched: Collection[str]) -> bool:
     """Return True if what a slice does is not stored, and the caller does not vouch for its class either."""
     layer = graph.layers[at.layer]
-    is_shown = is_operation(layer, graph.call(at)) or layer_facts.shows_how(layer)
+    is_shown = is_operation(layer, graph.call(at)) or layer_batch_roles.shows_how(layer)
     return not is_shown and layer.class_name not in vouched
 
 
@@ -173,7 +175,7 @@ def _never_joined(graph: Graph) -> Iterator[NearMiss]:
     shared = [
         layer
         for layer in graph.layers.values()
-        if len(layer.calls) > 1 and layer_facts.learns_row_by_row(layer)
+        if len(layer.calls) > 1 and layer_batch_roles.learns_row_by_row(layer)
     ]
     for layer in shared[-1:]:
         calls = f"the {len(layer.calls)} calls of {layer.name}"

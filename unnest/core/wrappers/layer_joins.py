@@ -9,7 +9,7 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
-from unnest.core.wrappers import lambda_slices, layer_facts
+from unnest.core.wrappers import lambda_slices, layer_batch_roles
 from unnest.core.wrappers.match_towers import expand_join
 from unnest.core.wrappers.slice_arguments import Slice
 from unnest.core.wrappers.wrapper_types import Merge, NotAWrapper, listed
@@ -34,7 +34,7 @@ def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
         layer = graph.layers[at.layer]
         if (
             not call.reads
-            or not layer_facts.is_weightless(layer)
+            or not layer_batch_roles.is_weightless(layer)
             or is_part_of_a_larger_merge(graph, at)
         ):
             continue
@@ -42,7 +42,7 @@ def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
         if not all(is_model(graph.layers[ref.layer].stored) for ref in operands):
             continue
         on_batch = on_batch_axis(graph, calls)
-        if on_batch is False and len(operands) == 1 and layer_facts.passes_on(layer, call):
+        if on_batch is False and len(operands) == 1 and layer_batch_roles.passes_on(layer, call):
             on_batch = None  # to join one tower is to pass it on
         reason = _joins_no_towers(at, operands)
         if reason is None and on_batch is False:
@@ -61,7 +61,7 @@ def joins_of_tensors(graph: Graph) -> Iterator[LayerJoin]:
     """
     for at, call in graph.calls():
         layer = graph.layers[at.layer]
-        if len(call.reads) == 1 or not layer_facts.may_join(layer):
+        if len(call.reads) == 1 or not layer_batch_roles.may_join(layer):
             continue
         says_so = joins_batch(graph, at)
         if not says_so and not lambda_slices.may_put_together(layer, len(call.reads)):
@@ -103,7 +103,9 @@ def is_part_of_a_larger_merge(graph: Graph, at: CallId) -> bool:
 def joins_batch(graph: Graph, at: CallId) -> bool:
     """Return True if a call says that it lines its inputs up along the batch."""
     layer = graph.layers[at.layer]
-    return _joins_on_batch_axis(layer, graph.call(at)) is True and layer_facts.is_weightless(layer)
+    return _joins_on_batch_axis(layer, graph.call(at)) is True and layer_batch_roles.is_weightless(
+        layer
+    )
 
 
 def _joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
@@ -111,14 +113,14 @@ def _joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
 
     Code that takes the rows of its inputs in turn is unknown too: it undoes another cut.
     """
-    answer = layer_facts.joins_on_batch_axis(layer, call)
+    answer = layer_batch_roles.joins_on_batch_axis(layer, call)
     operands = len(call.reads)
     if operands == 1:
         alone = Slice(layer, call, 0)
         if answer and lambda_slices.are_followed([alone], None):
             return lambda_slices.takes_all_rows(alone)  # a join of a tensor with itself is no join
         return answer
-    if answer is True or not layer_facts.is_function(layer):
+    if answer is True or not layer_batch_roles.is_function(layer):
         return answer
     if lambda_slices.puts_together(layer, operands, dealt_out=False):
         return True
@@ -142,7 +144,7 @@ def _parts(graph: Graph, ref: Ref) -> Sequence[Ref]:
 def passes_on(graph: Graph, at: CallId) -> bool:
     """Return True if a layer is there for its name or device alone, in front of one reader."""
     return (
-        layer_facts.passes_on(graph.layers[at.layer], graph.call(at))
+        layer_batch_roles.passes_on(graph.layers[at.layer], graph.call(at))
         and len(graph.readers.get(at, ())) == 1
     )
 
@@ -175,12 +177,12 @@ def check_joins(
         if not _may_be_a_number(template, merge.output):
             check_code(graph, merge, len(towers), shapes.get(merge.tensor), dealt_out=dealt_out)
     model = towers[0].layer
-    if all(layer_facts.combines(graph.layers[merge.layer]) for merge in merges):
+    if all(layer_batch_roles.combines(graph.layers[merge.layer]) for merge in merges):
         raise NotAWrapper(
             f"{merges[0].layer} adds, averages or stacks the outputs of {model} instead of lining them up"
         )
     for merge in merges:
-        if layer_facts.combines(graph.layers[merge.layer]) and not _averages_numbers(
+        if layer_batch_roles.combines(graph.layers[merge.layer]) and not _averages_numbers(
             graph, template, merge
         ):
             raise NotAWrapper(
@@ -217,12 +219,12 @@ def is_shown(
 
 def has_code(graph: Graph, merge: Merge) -> bool:
     """Return True if the layer that joins last is stored with its code."""
-    return layer_facts.stored_code(graph.layers[merge.layer]) is not None
+    return layer_batch_roles.stored_code(graph.layers[merge.layer]) is not None
 
 
 def _averages_numbers(graph: Graph, template: Graph, merge: Merge) -> bool:
     """Return True if a merge averages an output that may be a single number, such as a loss."""
-    return layer_facts.averages(graph.layers[merge.layer]) and _may_be_a_number(
+    return layer_batch_roles.averages(graph.layers[merge.layer]) and _may_be_a_number(
         template, merge.output
     )
 
@@ -234,4 +236,6 @@ def _may_be_a_number(template: Graph, index: int) -> bool:
         template = read(template.layers[output.layer].stored)
         output = template.outputs[output.tensor]
     layer = template.layers[output.layer]
-    return layer_facts.is_function(layer) or not is_keras_class(layer.class_name, layer.stored)
+    return layer_batch_roles.is_function(layer) or not is_keras_class(
+        layer.class_name, layer.stored
+    )

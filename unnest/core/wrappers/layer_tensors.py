@@ -20,19 +20,19 @@ from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
 from unnest.core.layers.record import Rows
 from unnest.core.model import CallId, Json, Ref, Shape, Unknown
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.opaque import ClaimedRows
 from unnest.core.ops.product_axes import MATRIX
+from unnest.core.ops.pseudo_ops import ClaimedRows
 from unnest.core.ops.registry import OPERATIONS, argument
-from unnest.core.ops.sizes import Sized
-from unnest.core.wrappers import lambda_slices, layer_facts
+from unnest.core.ops.symbolic_shapes import Sized
+from unnest.core.wrappers import lambda_slices, layer_batch_roles
 from unnest.core.wrappers.code_rows import RowsMade
+from unnest.core.wrappers.graph_interface import SearchedGraph
 from unnest.core.wrappers.op_calls import (
     is_operation,
     parse_op_call,
     shape_of,
     with_refs,
 )
-from unnest.core.wrappers.searched_graph import SearchedGraph
 
 
 class LayerTensors(SearchedGraph):
@@ -71,7 +71,7 @@ class LayerTensors(SearchedGraph):
 
     def may_join(self, ref: Ref) -> bool:
         """Return True if a layer may put rows together."""
-        return layer_facts.may_join(self.graph.layers[ref.layer])
+        return layer_batch_roles.may_join(self.graph.layers[ref.layer])
 
     def says_batch_axis(self, ref: Ref) -> bool:
         """True if a layer says that it lines its inputs up along the batch, none of which slices or moves make."""
@@ -79,7 +79,7 @@ class LayerTensors(SearchedGraph):
         is_of_layers = not any(self.of(read.call).name for read in reads)
         return (
             is_of_layers
-            and layer_facts.joins_on_batch_axis(layer, self.graph.call(ref.call)) is True
+            and layer_batch_roles.joins_on_batch_axis(layer, self.graph.call(ref.call)) is True
         )
 
     def backwards(self) -> Iterator[Ref]:
@@ -119,14 +119,14 @@ class LayerTensors(SearchedGraph):
         """Return a call as an operation; layers of Keras's own, models and stored code have names of their own."""
         layer, call = self.graph.layers[at.layer], self.graph.call(at)
         reads = [*call.reads]
-        if (is_mixed := layer_facts.normalizes_by_batch(layer, call)) is not False:
+        if (is_mixed := layer_batch_roles.normalizes_by_batch(layer, call)) is not False:
             return OpCall("mixes", reads, {}) if is_mixed else NOTHING
         if is_model(layer.stored):
             return OpCall("rowwise", reads, {})
         what = self.parsed(at)
         if what.name or not reads or is_operation(layer, call):
             return what
-        if layer_facts.is_function(layer) and layer.settings.get("time_major") is not True:
+        if layer_batch_roles.is_function(layer) and layer.settings.get("time_major") is not True:
             made = self._code_result(at, known)
             return OpCall(OF_CODE[made], reads, {}) if made in OF_CODE else NOTHING
         return _of_rows(layer, reads)
@@ -216,7 +216,7 @@ class LayerTensors(SearchedGraph):
             return self._shape_of_output(layer, ref.tensor)
         if self.reads(ref.call):
             return None
-        shape = layer_facts.stored_shape(layer)
+        shape = layer_batch_roles.stored_shape(layer)
         return (
             shape if is_input(layer.stored) else _after(layer, [shape])
         )  # a Sequential's first layer
@@ -249,7 +249,7 @@ class LayerTensors(SearchedGraph):
         ):
             ref = graph.reads(ref.call)[0]
             what = graph.of(ref.call)
-        if not what.name and layer_facts.is_function(graph.graph.layers[ref.layer]):
+        if not what.name and layer_batch_roles.is_function(graph.graph.layers[ref.layer]):
             return graph._code_result(ref.call) is RowsMade.ONE
         if what.name not in AVERAGED:
             return False
@@ -262,12 +262,16 @@ class LayerTensors(SearchedGraph):
 def _of_keras(layer: Layer, call: Call) -> OpCall:
     """One of Keras's own layers that puts tensors together, as the operation that it is."""
     reads = [*call.reads]
-    is_code_for_one = len(reads) == 1 and layer_facts.is_function(
+    is_code_for_one = len(reads) == 1 and layer_batch_roles.is_function(
         layer
     )  # which joins it with itself
-    if not is_code_for_one and layer_facts.joins_on_batch_axis(layer, call):
+    if not is_code_for_one and layer_batch_roles.joins_on_batch_axis(layer, call):
         return OpCall("concat", [reads, 0], {})
-    if len(reads) == 1 and "function" not in layer.settings and layer_facts.passes_on(layer, call):
+    if (
+        len(reads) == 1
+        and "function" not in layer.settings
+        and layer_batch_roles.passes_on(layer, call)
+    ):
         return OpCall("identity", reads, {})
     if len(reads) == 1 or not is_keras_class(layer.class_name, layer.stored):
         return NOTHING
@@ -285,7 +289,9 @@ def _of_rows(layer: Layer, reads: list[Ref]) -> OpCall:
     """Return the effect of one of Keras's own layers on rows: most keep them apart."""
     if layer.settings.get("time_major") is True:
         return OpCall("timemajor", reads, {})
-    if not is_keras_class(layer.class_name, layer.stored) or layer_facts.runs_others_code(layer):
+    if not is_keras_class(layer.class_name, layer.stored) or layer_batch_roles.runs_others_code(
+        layer
+    ):
         return NOTHING
     rows = layer_record(today(layer.class_name)).rows
     if rows is Rows.ALONG_AXIS:
@@ -298,7 +304,7 @@ def _may_have_weights(layer: Layer, graph: Graph) -> bool:
     promises = promised(
         layer.class_name, layer.config
     )  # of Keras 1's configs too, some of which hold no initializers
-    if not layer_facts.is_weightless(layer) or (promises is not None and promises.total):
+    if not layer_batch_roles.is_weightless(layer) or (promises is not None and promises.total):
         return True
     if is_operation(layer, graph.call(CallId(layer.name, 0))):
         return False

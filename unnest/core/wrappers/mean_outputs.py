@@ -13,9 +13,9 @@ import numpy as np
 from unnest.budget import charge_steps
 from unnest.core.interpreters.tensor_graph import Column, Values
 from unnest.core.model import CallId, Ref
-from unnest.core.ops.elements import NOT_COMPUTED, Array
+from unnest.core.ops.numbered_elements import NOT_COMPUTED, Array
 from unnest.core.wrappers.batch_trials import DIVISIBLE
-from unnest.core.wrappers.searched_graph import SearchedGraph
+from unnest.core.wrappers.graph_interface import SearchedGraph
 
 
 def averages(

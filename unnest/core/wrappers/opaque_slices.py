@@ -19,8 +19,8 @@ from unnest.core.architecture.tensor_refs import without_tensors
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.apply import literal_axis
-from unnest.core.ops.opaque import ClaimedRows
-from unnest.core.wrappers import lambda_slices, layer_facts, slice_claims
+from unnest.core.ops.pseudo_ops import ClaimedRows
+from unnest.core.wrappers import lambda_slices, layer_batch_roles, slice_claims
 from unnest.core.wrappers.batch_trials import DIVISIBLE, Joined, RowOrder, RowTrial, Taken
 from unnest.core.wrappers.layer_joins import passes_on
 from unnest.core.wrappers.layer_tensors import LayerTensors
@@ -143,7 +143,7 @@ def split_batch(
         raise NotAWrapper(f"every call of {name} reads the whole of {columns[0][0].layer}")
     for source in (each.source for each in inputs if not each.parts):
         # A support set, anchors: what every tower takes whole are no rows of the batch, or no tower would run.
-        shape = layer_facts.stored_shape(graph.layers[source.layer])
+        shape = layer_batch_roles.stored_shape(graph.layers[source.layer])
         if graph.call(source.call).reads and (not shape or shape[0] is None):
             raise NotAWrapper(
                 f"every call of {name} reads all rows of {source.layer}, and parts of the others"
@@ -265,7 +265,7 @@ CLAIMED = "claimed"
 
 
 def _hands_on(graph: Graph, at: CallId) -> bool:
-    return layer_facts.passes_on(graph.layers[at.layer], graph.call(at))
+    return layer_batch_roles.passes_on(graph.layers[at.layer], graph.call(at))
 
 
 def _computes(graph: Graph, at: CallId) -> bool:
@@ -284,9 +284,11 @@ def _check_axes(tensors: LayerTensors, split: BatchSplit) -> None:
 def check_shapes(graph: Graph, template: Layer, sources: Sequence[Ref]) -> None:
     """Raise NotAWrapper where a row of a source is no row for the template."""
     for source, shape in zip(
-        sources, layer_facts.template_shapes(template.stored) or (), strict=False
+        sources, layer_batch_roles.template_shapes(template.stored) or (), strict=False
     ):
-        if not layer_facts.same_rows(layer_facts.stored_shape(graph.layers[source.layer]), shape):
+        if not layer_batch_roles.same_rows(
+            layer_batch_roles.stored_shape(graph.layers[source.layer]), shape
+        ):
             raise NotAWrapper(
                 f"{template.name} takes rows of another shape than those of {source.layer}"
             )
@@ -405,18 +407,20 @@ def _check_rows_stay_whole(graph: Graph, groups: Iterable[Sequence[Ref]]) -> Non
     """
     for ref in (ref for group in groups for ref in group):
         layer, source = graph.layers[ref.layer], graph.call(ref.call).reads[0]
-        whole = graph.noted_shapes.get(source) or layer_facts.stored_shape(
+        whole = graph.noted_shapes.get(source) or layer_batch_roles.stored_shape(
             graph.layers[source.layer]
         )
         promise = (
-            layer_facts.promised_shape(layer) if layer_facts.stored_code(layer) is None else None
+            layer_batch_roles.promised_shape(layer)
+            if layer_batch_roles.stored_code(layer) is None
+            else None
         )
         if promise is not None and whole is not None and len(promise) != len(whole):
             promise = None  # not what Keras asks for, and what it then ignores
         noted = (
             graph.noted_shapes.get(ref) or None
         )  # `--keras 3` notes no axes for a tensor of unknown shape
-        if not all(layer_facts.same_rows(whole, part) for part in (noted, promise)):
+        if not all(layer_batch_roles.same_rows(whole, part) for part in (noted, promise)):
             raise NotAWrapper(
                 f"{ref.layer} gives rows of another shape than those of {source.layer}"
             )
@@ -431,7 +435,7 @@ def _claim(graph: Graph, group: Sequence[Ref], facts: InputFacts) -> SliceClaim:
     """
     slices = [Slice(graph.layers[ref.layer], graph.call(ref.call), ref.tensor) for ref in group]
     source = graph.layers[slices[0].call.reads[0].layer]
-    shape = layer_facts.stored_shape(source)
+    shape = layer_batch_roles.stored_shape(source)
     rows = shape[0] if shape else None
     claim = lambda_slices.checked(slice_claims.claim(slices, rows), slices, shape)
     if claim.status is ClaimStatus.OTHERWISE:
@@ -454,16 +458,16 @@ def _shows_how(graph: Graph, group: Sequence[Ref]) -> bool:
     """Return True if slices of one tensor have code that cuts rows and can be followed to its end, or are a split."""
     slices = [Slice(graph.layers[ref.layer], graph.call(ref.call), ref.tensor) for ref in group]
     is_split = len({ref.call for ref in group}) == 1 < len(group)
-    if not is_split and not all(layer_facts.shows_how(layer) for layer, _, _ in slices):
+    if not is_split and not all(layer_batch_roles.shows_how(layer) for layer, _, _ in slices):
         return False
-    has_code = any(layer_facts.stored_code(layer) for layer, _, _ in slices)
-    shape = layer_facts.stored_shape(graph.layers[slices[0].call.reads[0].layer])
+    has_code = any(layer_batch_roles.stored_code(layer) for layer, _, _ in slices)
+    shape = layer_batch_roles.stored_shape(graph.layers[slices[0].call.reads[0].layer])
     return not has_code or lambda_slices.are_followed(slices, shape)
 
 
 def can_slice(graph: Graph, at: CallId) -> bool:
     """Return True if a call may cut rows at all: it reads something, and has no weights."""
-    return bool(graph.call(at).reads) and layer_facts.is_weightless(graph.layers[at.layer])
+    return bool(graph.call(at).reads) and layer_batch_roles.is_weightless(graph.layers[at.layer])
 
 
 def _with_bounds(graph: Graph, calls: set[CallId], sources: set[Ref]) -> frozenset[CallId]:

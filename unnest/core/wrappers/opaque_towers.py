@@ -14,7 +14,7 @@ from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
-from unnest.core.wrappers import layer_facts, layer_joins, slice_claims
+from unnest.core.wrappers import layer_batch_roles, layer_joins, slice_claims
 from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.lambda_slices import takes_all_rows
 from unnest.core.wrappers.layer_joins import LayerJoin
@@ -89,7 +89,7 @@ def _differing_sources(graph: Graph, column: Column) -> Ref | None:
     """Return the source of slices by stored code or custom classes; None if they are all the same."""
     layers = [graph.layers[ref.layer] for ref in column]
     for ref, layer in zip(column, layers, strict=True):
-        is_custom = layer_facts.is_function(layer) or not is_keras_class(
+        is_custom = layer_batch_roles.is_function(layer) or not is_keras_class(
             layer.class_name, layer.stored
         )
         if (
@@ -110,8 +110,8 @@ def _differing_sources(graph: Graph, column: Column) -> Ref | None:
 def _is_told_all(graph: Graph, ref: Ref) -> bool:
     """Return True if a layer runs a function that may cut, and its arguments are those of part one of one."""
     layer, call = graph.layers[ref.layer], graph.call(ref.call)
-    if not layer_facts.is_function(layer) or (
-        layer_facts.stored_code(layer) and not layer_facts.shows_how(layer)
+    if not layer_batch_roles.is_function(layer) or (
+        layer_batch_roles.stored_code(layer) and not layer_batch_roles.shows_how(layer)
     ):
         return False
     return slice_claims.claim([Slice(layer, call, ref.tensor)]).status is ClaimStatus.ROWS
@@ -242,7 +242,7 @@ class ModelCalls(LayerTowers):
             NotAWrapper: the calls do not read slices, or not all rows in order.
 
         """
-        stored_shapes = layer_facts.template_shapes(self.template.stored) or ()
+        stored_shapes = layer_batch_roles.template_shapes(self.template.stored) or ()
         shapes = [*stored_shapes, *[None] * len(self.columns)][: len(self.columns)]
         inputs = len(self.graph.call(self.calls[0]).inputs)
         has_unread = self.model.arity < inputs
@@ -283,10 +283,10 @@ class ModelCalls(LayerTowers):
         """Return, for each input of the template in turn, the next source with rows of its shape."""
         following = iter(inputs)
         fitting = []
-        for shape in layer_facts.template_shapes(self.template.stored) or ():
+        for shape in layer_batch_roles.template_shapes(self.template.stored) or ():
             for each in following:
-                if layer_facts.same_rows(
-                    layer_facts.stored_shape(self.graph.layers[each.source.layer]), shape
+                if layer_batch_roles.same_rows(
+                    layer_batch_roles.stored_shape(self.graph.layers[each.source.layer]), shape
                 ):
                     fitting.append(each)
                     break
@@ -482,7 +482,7 @@ class LoneCall(Candidate):
         check_shapes(self.graph, self.template, split.sources)
         for ref in self.reads:
             layer, call = self.graph.layers[ref.layer], self.graph.call(ref.call)
-            if not layer_facts.shows_how(layer) or not takes_all_rows(
+            if not layer_batch_roles.shows_how(layer) or not takes_all_rows(
                 Slice(layer, call, ref.tensor)
             ):
                 raise NotAWrapper(

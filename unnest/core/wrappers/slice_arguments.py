@@ -14,8 +14,8 @@ from unnest.core.architecture.graph import Call, Layer
 from unnest.core.byte_code import code_objects
 from unnest.core.json_tree import Path
 from unnest.core.model import Json
-from unnest.core.wrappers import layer_facts
-from unnest.core.wrappers.layer_facts import Number
+from unnest.core.wrappers import layer_batch_roles
+from unnest.core.wrappers.layer_batch_roles import Number
 
 Numbers: TypeAlias = Mapping[Path, Number]
 """The arguments of one slice."""
@@ -72,13 +72,13 @@ def slice_facts(slices: Sequence[Slice], rows: int | None) -> SliceFacts:
 
 
 def _constants(slices: Sequence[Slice]) -> frozenset[Number]:
-    codes = [layer_facts.stored_code(layer) for layer, _, _ in slices]
+    codes = [layer_batch_roles.stored_code(layer) for layer, _, _ in slices]
     return frozenset(number for code in codes if code is not None for number in code.numbers)
 
 
 def _from_one(slices: Sequence[Slice]) -> frozenset[str | None] | None:
     """The names that the code of all slices takes 1 off, None for any unnamed one; no set without code."""
-    codes = [layer_facts.stored_code(layer) for layer, _, _ in slices]
+    codes = [layer_batch_roles.stored_code(layer) for layer, _, _ in slices]
     sets = [
         code.minus_one | ({None} if -1 in code.numbers else set())
         for code in codes
@@ -94,14 +94,14 @@ def _one_of(names: set[tuple[str, ...]]) -> tuple[str, ...]:
 
 def _captured(layer: Layer) -> tuple[str, ...]:
     """Return the names of the cells of a closure."""
-    code = layer_facts.stored_code(layer)
+    code = layer_batch_roles.stored_code(layer)
     return () if code is None else code.free
 
 
 def _defaulted(layer: Layer) -> tuple[str, ...]:
     """Return the names of the parameters with a default, none if the code does not show them."""
     _, defaults, _ = code_objects.parts_of(layer.settings.get("function"))
-    code = layer_facts.stored_code(layer)
+    code = layer_batch_roles.stored_code(layer)
     if (
         code is None
         or not defaults
@@ -114,7 +114,7 @@ def _defaulted(layer: Layer) -> tuple[str, ...]:
 
 def _bounds_are_rows(slices: Sequence[Slice]) -> bool:
     """Return True if readable code calls nothing: it then does not know how many rows there are."""
-    codes = [layer_facts.stored_code(layer) for layer, _, _ in slices]
+    codes = [layer_batch_roles.stored_code(layer) for layer, _, _ in slices]
     return all(code is not None and not code.names for code in codes)
 
 
@@ -122,11 +122,13 @@ def numbers_of(layer: Layer, call: Call) -> dict[Path, Number]:
     """The numeric arguments of a slice, by their roles."""
     settings = layer.settings
     told: dict[Path, Number] = {}
-    if layer_facts.is_function(layer):
+    if layer_batch_roles.is_function(layer):
         told |= dict(_defaults_and_cells(layer))
-        told |= dict(layer_facts.numbers(settings.get("arguments"), ("arguments",)))
+        told |= dict(layer_batch_roles.numbers(settings.get("arguments"), ("arguments",)))
     else:
-        told |= dict(layer_facts.numbers({k: v for k, v in settings.items() if k not in BASE_KEYS}))
+        told |= dict(
+            layer_batch_roles.numbers({k: v for k, v in settings.items() if k not in BASE_KEYS})
+        )
     return told | dict(_call_arguments(call, layer))
 
 
@@ -142,10 +144,10 @@ def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Path, Number]]:
         replaced = [parameter in names for parameter in parameters] or [bool(names)] * len(defaults)
         for index, (value, is_replaced) in enumerate(zip(defaults, replaced, strict=True)):
             if not is_replaced:
-                yield from layer_facts.numbers(
+                yield from layer_batch_roles.numbers(
                     value, ("function", "defaults" if is_object else 1, index)
                 )
-    yield from layer_facts.numbers(closure, ("function", "closure" if is_object else 2))
+    yield from layer_batch_roles.numbers(closure, ("function", "closure" if is_object else 2))
 
 
 DEFAULTS: tuple[Path, ...] = (("function", "defaults"), ("function", 1))
@@ -168,7 +170,7 @@ def _call_arguments(call: Call, layer: Layer) -> Iterator[tuple[Path, Number]]:
     else:
         return
     layers = {ref.layer for ref in call.reads} | {layer.name}
-    yield from layer_facts.numbers(tensor_refs.without_tensors(arguments, layers), ("call",))
+    yield from layer_batch_roles.numbers(tensor_refs.without_tensors(arguments, layers), ("call",))
 
 
 CONSTANT = "_CONSTANT_VALUE"

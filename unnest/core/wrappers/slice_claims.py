@@ -23,9 +23,9 @@ from typing import NamedTuple
 from unnest.core.architecture.graph import Layer
 from unnest.core.json_tree import Path
 from unnest.core.model import Json
-from unnest.core.wrappers import layer_facts, slice_string_arguments
+from unnest.core.wrappers import layer_batch_roles, slice_string_arguments
 from unnest.core.wrappers.argument_patterns import ROUND, Reading, bounded, counted, shared_out
-from unnest.core.wrappers.layer_facts import Number
+from unnest.core.wrappers.layer_batch_roles import Number
 from unnest.core.wrappers.slice_arguments import (
     AXES,
     BASE_KEYS,
@@ -68,7 +68,7 @@ class SliceClaim(NamedTuple):
 def claim(slices: Sequence[Slice], rows: int | None = None) -> SliceClaim:
     """Return the claim of one tensor's slices, in the towers' order; `rows` is a fixed batch size."""
     for layer, _, _ in slices:
-        if reason := layer_facts.keeps_rows(layer):
+        if reason := layer_batch_roles.keeps_rows(layer):
             return SliceClaim(ClaimStatus.OTHERWISE, reason)
     if (
         len({layer.name for layer, _, _ in slices}) == 1
@@ -100,7 +100,7 @@ def claim(slices: Sequence[Slice], rows: int | None = None) -> SliceClaim:
 
 def is_part_one_of_one(layer: Layer) -> bool:
     """Return True if the only numbers in a layer's config are an index 0 and a count of 1."""
-    told = [number for _, number in layer_facts.numbers(layer.settings)]
+    told = [number for _, number in layer_batch_roles.numbers(layer.settings)]
     return sorted(told) == [0, 1] and all(isinstance(number, int) for number in told)
 
 
@@ -124,14 +124,14 @@ def _split(slices: Sequence[Slice]) -> SliceClaim:
     told = [value for place, value in numbers.items() if place[-1] not in AXES]
     if count in told or len(told) < len(numbers):
         return SliceClaim(ClaimStatus.ROWS)
-    if told and not layer_facts.is_function(layer):
+    if told and not layer_batch_roles.is_function(layer):
         return SliceClaim(
             ClaimStatus.OTHERWISE,
             f"{layer.name} stores {_listed(told)} and has {count} parts in use",
         )
     return (
         SliceClaim(ClaimStatus.PARTLY)
-        if layer_facts.is_function(layer)
+        if layer_batch_roles.is_function(layer)
         else SliceClaim(ClaimStatus.OPAQUE, _says_nothing(slices))
     )
 
@@ -175,7 +175,8 @@ def _half_told(
             f"{reading.sentence}, but nothing says that the last part ends with the batch",
         )
     if reading.is_index and (
-        not layer_facts.is_function(slices[0].layer) or not _may_count(slices, reading, numbers)
+        not layer_batch_roles.is_function(slices[0].layer)
+        or not _may_count(slices, reading, numbers)
     ):
         return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(slices))
     return SliceClaim(ClaimStatus.PARTLY)
@@ -219,7 +220,7 @@ def _unread(
     facts: SliceFacts,
 ) -> SliceClaim:
     """Numbers in none of the forms that tell rows."""
-    is_function = layer_facts.is_function(slices[0].layer)
+    is_function = layer_batch_roles.is_function(slices[0].layer)
     if varying and (is_function or len(slices) in constant.values()):
         return SliceClaim(
             ClaimStatus.OTHERWISE,
@@ -235,7 +236,7 @@ def _unread(
 
 def _all_equal(slices: Sequence[Slice], constant: Numbers, facts: SliceFacts) -> SliceClaim:
     """Slices that store the same numbers: cells that were bound late, code that differs, or one slice many times."""
-    is_function = layer_facts.is_function(slices[0].layer)
+    is_function = layer_batch_roles.is_function(slices[0].layer)
     same = is_function and _is_same_code(slices) and not _differs(slices)
     cells = [value for place, value in constant.items() if place[:2] in CELLS]
     others = [value for place, value in constant.items() if place[:2] not in CELLS]
@@ -281,7 +282,7 @@ def _tells_nothing(layer: Layer) -> bool:
     """Return True if a function is stored by name alone, or only calls another custom one."""
     if layer.settings.get("arguments"):
         return False
-    code = layer_facts.stored_code(layer)
+    code = layer_batch_roles.stored_code(layer)
     if code is None:
         return isinstance(_code_of(layer.settings.get("function")), str) and _is_by_name(
             layer.settings["function"]
@@ -290,7 +291,7 @@ def _tells_nothing(layer: Layer) -> bool:
         not code.captures
         and not code.numbers
         and bool(code.names)
-        and not layer_facts.shows_how(layer)
+        and not layer_batch_roles.shows_how(layer)
     )
 
 

@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, NearMiss, Ref
-from unnest.core.wrappers.batch_axis import rows_kept
+from unnest.core.wrappers.batch_axis_ops import rows_kept
 from unnest.core.wrappers.batch_trials import Joined
+from unnest.core.wrappers.graph_interface import SearchedGraph
 from unnest.core.wrappers.match_towers import Copies, Unlike
-from unnest.core.wrappers.searched_graph import SearchedGraph
 from unnest.core.wrappers.wrapper_types import Merge, MixesRows, NotAWrapper
 
 

@@ -23,7 +23,7 @@ from unnest.core.interpreters.trace import (
 )
 from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.elements import ZERO, Array
+from unnest.core.ops.numbered_elements import ZERO, Array
 from unnest.core.ops.registry import argument, operation_of
 from unnest.core.wrappers.code_rows import CodeRows
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import CallId, Confidence, MixedRows, NearMiss, Ref
-from unnest.core.wrappers import layer_facts
+from unnest.core.wrappers import layer_batch_roles
 
 
 class Merge(NamedTuple):
@@ -116,7 +116,7 @@ class MixesRows(NotAWrapper):
 
 def check_template(template: Layer) -> None:
     """Raises NotAWrapper for a nested model that learns nothing but normalizations (ghost batch normalization)."""
-    if layer_facts.only_normalizes(template.stored):
+    if layer_batch_roles.only_normalizes(template.stored):
         raise NotAWrapper(f"{template.name} holds no weights but those of normalizations")
 
 
@@ -126,12 +126,14 @@ def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:
     Statistics of parts of a batch are a purpose of their own (ghost batch normalization).
     """
     layers = {at: graph.layers[at.layer] for at in tower}
-    if not any(map(layer_facts.learns_row_by_row, layers.values())):
+    if not any(map(layer_batch_roles.learns_row_by_row, layers.values())):
         raise NotAWrapper(
             f"the towers that end in {end} hold no weights but those of normalizations, if any"
         )
     fixed = [
-        at.layer for at, layer in layers.items() if layer_facts.fixes_rows(layer, graph.call(at))
+        at.layer
+        for at, layer in layers.items()
+        if layer_batch_roles.fixes_rows(layer, graph.call(at))
     ]
     if fixed:
         raise NotAWrapper(

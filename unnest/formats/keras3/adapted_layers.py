@@ -11,7 +11,7 @@ from unnest.core import json_tree
 from unnest.core.architecture import is_model
 from unnest.core.keras3.context import Conversion
 from unnest.core.keras3.rule_catalog import RULES
-from unnest.core.keras_facts.loading import layer_entries
+from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.keras_facts.preprocessing_state import (
     bin_boundaries,
     config_name,

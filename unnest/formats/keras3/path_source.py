@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from unnest.core.keras_facts.loading import shared_between_models
+from unnest.core.keras_facts.loading_requirements import shared_between_models
 from unnest.core.model import Choices, JsonObject, Move, Plan, Rearranged, Stored, Tensor
 from unnest.core.plan import plan
 from unnest.findings import Code, listed

@@ -29,9 +29,9 @@ from unnest.core.model import (
     release_of,
 )
 from unnest.core.plan import template_in, without_layers
-from unnest.core.transfer.leaves import TargetModel
-from unnest.core.transfer.place import PlacedWeights, place_leaves
-from unnest.core.transfer.weights_state import StateAlone
+from unnest.core.transfer.leaf_layers import TargetModel
+from unnest.core.transfer.optimizer_state import StateAlone
+from unnest.core.transfer.placement import PlacedWeights, place_leaves
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code

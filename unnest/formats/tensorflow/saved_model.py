@@ -21,7 +21,7 @@ from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from unnest.core.architecture import is_model, layer_name, read
-from unnest.core.keras_facts.loading import layer_entries
+from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.model import (
     Choices,
     Confidence,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from unnest.report.diagram import page, svg
+from unnest.report.diagram import html_page, svg
 from unnest.report.diagram.drawing import Drawing, Figure
 from unnest.report.diagram.svg import caption
 from unnest.report.escape import plain
@@ -49,7 +49,7 @@ def _label(words: str) -> str:
 
 RENDERERS: Mapping[str, Callable[[Drawing, str], str]] = {
     ".svg": svg.render,
-    ".html": page.render,
+    ".html": html_page.render,
     ".mmd": render_mermaid,
 }
 """Suffix of --diagram -> the text of the file, from a drawing and its title."""

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
 from unnest.report import text as lines
+from unnest.report.batch_summary import summary
 from unnest.report.markup import page, text
 from unnest.report.page.document import document
 from unnest.report.page.pictures import shorten
 from unnest.report.result import Report, Result, Tally
-from unnest.report.totals import summary
 
 #: In the head of every page that `--report` writes, and nowhere else: by it a page of ours is known.
 MARK = '<meta name="generator" content="unnest: files">'

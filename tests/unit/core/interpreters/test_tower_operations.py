@@ -15,7 +15,7 @@ from unnest.core.interpreters.tower_operations import RULES, TowerOperations
 from unnest.core.interpreters.tower_tensors import Known, TowerTensors
 from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.elements import NOT_COMPUTED
+from unnest.core.ops.numbered_elements import NOT_COMPUTED
 from unnest.core.ops.registry import COMPUTING, Kind
 from unnest.core.wrappers.layer_tensors import LayerTensors
 

@@ -11,7 +11,7 @@ from unnest.core.keras3.arguments import written
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.convert import convert
 from unnest.core.keras3.layers.dispatch import converted_layer
-from unnest.core.keras3.pieces import Expansion, NewLayer
+from unnest.core.keras3.replacements import Expansion, NewLayer
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored, Tensor

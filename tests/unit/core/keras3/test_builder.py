@@ -11,7 +11,7 @@ from tests.unit.core.build import layer, sequential
 from unnest.core.architecture import read
 from unnest.core.keras3.builder import Builder, dtype_of, today_names
 from unnest.core.keras3.context import Context
-from unnest.core.keras3.pieces import GraphTensor, LayerArguments, LayerCall, NewLayer
+from unnest.core.keras3.replacements import GraphTensor, LayerArguments, LayerCall, NewLayer
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.ops.op_nodes import UNKNOWN, Input, OpNode, Part

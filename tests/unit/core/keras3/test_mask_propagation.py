@@ -21,7 +21,7 @@ from unnest.core.keras3.mask_propagation import (
     note_normalization,
     passes,
 )
-from unnest.core.keras3.pieces import NewLayer
+from unnest.core.keras3.replacements import NewLayer
 
 
 def sequence(*entries: Any) -> dict[str, Any]:

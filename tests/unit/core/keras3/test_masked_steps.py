@@ -27,7 +27,7 @@ from unnest.core.keras3.masked_steps import (
     is_two,
     repeats_last,
 )
-from unnest.core.keras3.pieces import LayerCall, NewLayer, Tree
+from unnest.core.keras3.replacements import LayerCall, NewLayer, Tree
 
 OF_THEN = Context(release=(2, 2, 4), zeroes_masked=False)
 

@@ -24,7 +24,7 @@ from tests.unit.core.keras3.mask_cases import (
 )
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.masks import Mask, Masks, check_chain
-from unnest.core.keras3.pieces import GraphTensor, LayerArguments, LayerCall, NewLayer, Tree
+from unnest.core.keras3.replacements import GraphTensor, LayerArguments, LayerCall, NewLayer, Tree
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject
 from unnest.core.ops.op_nodes import OpNode

@@ -12,7 +12,7 @@ from tests.unit.core.keras3.layers.making import of_keras_2_2
 from unnest.core.architecture import read
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.models import converted, nested
-from unnest.core.keras3.pieces import GraphTensor, NewLayer
+from unnest.core.keras3.replacements import GraphTensor, NewLayer
 from unnest.core.model import Tensor
 
 X, Y = GraphTensor("x", 0, 0), GraphTensor("y", 0, 0)

@@ -12,7 +12,7 @@ from tests.unit.core.keras3.test_rule_catalog import CODE
 from unnest.core.architecture import read
 from unnest.core.keras3 import sequential as sequentials
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.pieces import NewLayer
+from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras3.sequential import build_shape
 from unnest.core.model import Tensor
 

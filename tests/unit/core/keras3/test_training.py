@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from unnest.core.keras3.context import Context
-from unnest.core.keras3.pieces import NewLayer
+from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras3.training import with_training
 from unnest.core.model import Group, Stored, Tensor
 

@@ -12,14 +12,14 @@ from tests.unit.core.build import functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.layers.dispatch import converted_layer
-from unnest.core.keras3.pieces import NewLayer
+from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, trained_count
 from unnest.core.layers import catalog, core, record
 from unnest.core.model import Tensor
-from unnest.core.wrappers.layer_facts import keeps_rows
+from unnest.core.wrappers.layer_batch_roles import keeps_rows
 
 PAGE = Path(__file__).parents[4] / "docs" / "contributing.md"
 CONFIG: dict[str, Any] = {

@@ -8,7 +8,13 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, called, computed
 from unnest.core.model import Unknown
-from unnest.core.ops.symbolic import Libraries, SymbolicTensor, SymbolicValue, constant, items
+from unnest.core.ops.symbolic_values import (
+    Libraries,
+    SymbolicTensor,
+    SymbolicValue,
+    constant,
+    items,
+)
 
 ROWS = replace(X, shape=(None, 4))
 PAIR = items("list", [constant(1), constant(2)])

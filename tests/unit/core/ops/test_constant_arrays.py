@@ -13,7 +13,7 @@ from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.operators import binary, subscript, unary
 from unnest.core.model import Unknown
 from unnest.core.ops import constant_arrays
-from unnest.core.ops.symbolic import (
+from unnest.core.ops.symbolic_values import (
     ArrayKind,
     CallArguments,
     ConstantArray,

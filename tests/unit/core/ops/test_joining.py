@@ -13,8 +13,8 @@ from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.apply import apply
 from unnest.core.ops.arithmetic import added, averaged
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.elements import ELEMENT, ZERO
 from unnest.core.ops.joining import concat, hstack, padded, stack
+from unnest.core.ops.numbered_elements import ELEMENT, ZERO
 
 
 def test_a_part_is_put_over_zeros_and_over_rows() -> None:

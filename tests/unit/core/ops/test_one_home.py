@@ -47,9 +47,9 @@ ACTIVATIONS = "names of Keras's activation functions"
 EXCEPTIONS = {
     "frontends/library_calls.py": "functions whose arguments libraries spell otherwise",
     "frontends/traced_code.py": "methods of Python's lists",
-    "wrappers/counted_towers.py": "heads that split the joined batch again",
+    "wrappers/whole_batch_towers.py": "heads that split the joined batch again",
     "wrappers/lambda_slices.py": WORDS_OF_CODE,
-    "wrappers/layer_facts.py": WORDS_OF_CODE,
+    "wrappers/layer_batch_roles.py": WORDS_OF_CODE,
     "wrappers/weight_names.py": WORDS_OF_CODE,
     "wrappers/operation_towers.py": "an even split, and steps without a say",
     "wrappers/layer_tensors.py": MODES,
@@ -71,7 +71,7 @@ EXCEPTIONS = {
     "layers/weight_rules.py": "a score of Attention",
     "transfer/equal_forms.py": ACTIVATIONS,
     "transfer/expressions.py": ACTIVATIONS,
-    "transfer/place.py": ACTIVATIONS,
+    "transfer/placement.py": ACTIVATIONS,
     "transfer/tensor_rules.py": ACTIVATIONS,
     "transfer/tf_keras_target.py": "steps between the weights of two models",
 }

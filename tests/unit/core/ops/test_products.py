@@ -8,8 +8,8 @@ from tests.unit.core.keras3.lambdas.calling import X, Y, called, computed
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.registry import Kind, argument, kind_of
-from unnest.core.ops.sizes import Sized
-from unnest.core.ops.symbolic import constant
+from unnest.core.ops.symbolic_shapes import Sized
+from unnest.core.ops.symbolic_values import constant
 
 
 @pytest.mark.parametrize("name", ["matmul", "matvec", "tensordot", "einsum"])

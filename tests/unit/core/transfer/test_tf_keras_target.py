@@ -8,10 +8,10 @@ import pytest
 
 from tests.unit.core.build import DENSE, layer, sequential, source, tensors
 from unnest.core.keras3.convert import convert
-from unnest.core.keras3.tensors import added, constant, scaled, transposed
+from unnest.core.keras3.tensor_transforms import added, constant, scaled, transposed
 from unnest.core.model import Group, Stored, Tensor
-from unnest.core.transfer.leaves import TargetModel, TargetOptimizer
-from unnest.core.transfer.place import place_lists, place_model
+from unnest.core.transfer.leaf_layers import TargetModel, TargetOptimizer
+from unnest.core.transfer.placement import place_lists, place_model
 from unnest.core.transfer.tf_keras_target import bind, graph_form, in_own_form, layer_form
 from unnest.errors import Refused
 

@@ -8,7 +8,7 @@ import pytest
 
 from unnest.core.json_tree import Path
 from unnest.core.wrappers.argument_patterns import bounded, counted, shared_out
-from unnest.core.wrappers.layer_facts import Number
+from unnest.core.wrappers.layer_batch_roles import Number
 from unnest.core.wrappers.slice_arguments import SliceFacts
 
 

@@ -15,7 +15,7 @@ import pytest
 from tests.corpus.unpacked import FIXTURES
 from tests.unit.core.byte_code import loops
 from unnest.core.model import Json, Shape
-from unnest.core.ops.elements import Array
+from unnest.core.ops.numbered_elements import Array
 from unnest.core.wrappers.code_rows import CodeRows
 from unnest.core.wrappers.traced_rows import rows_of_code
 

@@ -11,10 +11,10 @@ from typing import Literal
 from unnest.core.keras3.lambdas import operators
 from unnest.core.model import Json, Unknown
 from unnest.core.ops import constant_arrays
-from unnest.core.ops.function_call import FLOATS, Argument, FunctionCall, Key, shape_of
+from unnest.core.ops.keras3_node_builder import FLOATS, Argument, FunctionCall, Key, shape_of
 from unnest.core.ops.op_nodes import Operand
 from unnest.core.ops.registry import FUNCTIONS, Function, Kind, Operation, Theano, parse_signature
-from unnest.core.ops.symbolic import (
+from unnest.core.ops.symbolic_values import (
     ATOM,
     LAYERS,
     ArrayKind,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from unnest.core.byte_code import texts
+from unnest.core.byte_code import f_strings
 from unnest.core.byte_code.domain import Conversion, Interpretation, Plain
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.model import Unknown
-from unnest.core.ops.symbolic import (
+from unnest.core.ops.symbolic_values import (
     CallArguments,
     Const,
     Items,
@@ -81,14 +81,14 @@ class Expressions(Interpretation[SymbolicValue]):
     ) -> SymbolicValue:
         """Return the text of a constant."""
         return _known(
-            texts.formatted(
+            f_strings.formatted(
                 self.plain(value), conversion, None if spec is None else self.plain(spec)
             )
         )
 
     def joined(self, parts: Sequence[SymbolicValue]) -> SymbolicValue:
         """Return one text of constants."""
-        return _known(texts.joined([self.plain(each) for each in parts]))
+        return _known(f_strings.joined([self.plain(each) for each in parts]))
 
     def global_value(self, name: str) -> SymbolicValue:
         """Of the customary imports, and a few builtins."""

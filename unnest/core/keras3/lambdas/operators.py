@@ -13,8 +13,8 @@ from unnest.core.ops import constant_arrays
 from unnest.core.ops.keras3_modules import MODULES
 from unnest.core.ops.op_nodes import UNKNOWN, Input, Operand, OpNode, Part
 from unnest.core.ops.registry import CLASSES, SYMBOLS, Kind
-from unnest.core.ops.sizes import Sized
-from unnest.core.ops.symbolic import (
+from unnest.core.ops.symbolic_shapes import Sized
+from unnest.core.ops.symbolic_values import (
     ATOM,
     COMPARISON,
     FLOAT,

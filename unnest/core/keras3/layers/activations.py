@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from unnest.core.keras3 import config_values, tensors
+from unnest.core.keras3 import config_values, tensor_transforms
 from unnest.core.keras3.config_values import class_and_config
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights, chain
+from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights, chain
 from unnest.core.keras_facts.custom_functions import (
     ACTIVATIONS,
     HARD_SIGMOID,
@@ -94,7 +94,7 @@ def scaled(
         return ()
     context.note("hard-sigmoid", name)
     return tuple(
-        w if set(f) == {1.0} else tensors.scaled(w, *f)
+        w if set(f) == {1.0} else tensor_transforms.scaled(w, *f)
         for w, f in zip(weights, factors, strict=True)
     )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from unnest.core.architecture import is_model
-from unnest.core.keras3 import keras_1, removed_layers
+from unnest.core.keras3 import keras1_layers, removed_layers
 from unnest.core.keras3.config_values import plain
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import (
@@ -17,12 +17,12 @@ from unnest.core.keras3.layers import (
     preprocessing,
     recurrent,
     stored_kernels,
-    wrappers,
+    wrapper_layers,
 )
 from unnest.core.keras3.layers.custom import custom_layer, is_custom_class, without_rule
 from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
 from unnest.core.keras3.models import nested
-from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
+from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
 from unnest.core.layers.catalog import RENAMED, layer_record
 from unnest.core.model import JsonObject, Tensor
 
@@ -73,9 +73,9 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     if bare != kind and known:
         context.note("class-name", name, f"{kind} is {bare}")
         kind = bare
-    keras_1s = keras_1.is_keras_1(settings, context)
+    keras_1s = keras1_layers.is_keras_1(settings, context)
     if keras_1s and kind != "Merge":
-        kind, settings = keras_1.translated(kind, settings, name, context)
+        kind, settings = keras1_layers.translated(kind, settings, name, context)
         weights = stored_kernels.of_keras_1(kind, settings, name, weights, context)
     kind = RENAMED.get(kind, kind)
     weights = stored_kernels.correlating(kind, weights, name, context)
@@ -102,10 +102,10 @@ def _stored_function(
 ) -> Piece:
     _check_weightless(kind, name, weights)
     from unnest.core.keras3 import (
-        stored_functions,
+        lambda_layers,
     )  # it, and all that reads stored code, for models that hold some
 
-    return stored_functions.rule(kind, config, name, weights, context)
+    return lambda_layers.rule(kind, config, name, weights, context)
 
 
 def _operation(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
@@ -161,7 +161,7 @@ RULES: dict[str, LayerRule] = {
     "MaxoutDense": removed_layers.maxout,
     "Highway": removed_layers.highway,
     "StackedRNNCells": recurrent.stacked_cells,
-    "TimeDistributed": wrappers.time_distributed,
-    "Bidirectional": wrappers.bidirectional,
-    "SpectralNormalization": wrappers.spectral_normalization,
+    "TimeDistributed": wrapper_layers.time_distributed,
+    "Bidirectional": wrapper_layers.bidirectional,
+    "SpectralNormalization": wrapper_layers.spectral_normalization,
 }

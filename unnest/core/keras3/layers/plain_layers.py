@@ -10,7 +10,7 @@ from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers.activations import activated, activation, is_layer
 from unnest.core.keras3.mask_propagation import drops_mask
 from unnest.core.keras3.masks import stopped
-from unnest.core.keras3.pieces import FLOAT, Config, NewLayer, Piece, Weights, chain
+from unnest.core.keras3.replacements import FLOAT, Config, NewLayer, Piece, Weights, chain
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.layers.catalog import MERGE_MODES, layer_record
 from unnest.core.model import Json
@@ -194,7 +194,7 @@ def _of_code(config: Config, name: str, weights: Weights, context: Context) -> P
     (Source: files of Keras 1.2.2.)
     """
     from unnest.core.keras3 import (
-        stored_functions,
+        lambda_layers,
     )  # all that reads stored code, for models that hold some
 
     named = {"function": config.get("mode"), "function_type": config["mode_type"]}
@@ -203,7 +203,7 @@ def _of_code(config: Config, name: str, weights: Weights, context: Context) -> P
         for key in ("arguments", "output_shape", "output_shape_type")
         if key in config
     }
-    return stored_functions.rule("Lambda", {"name": name, **named, **kept}, name, weights, context)
+    return lambda_layers.rule("Lambda", {"name": name, **named, **kept}, name, weights, context)
 
 
 def gaussian_noise(

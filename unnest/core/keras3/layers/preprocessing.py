@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from unnest.core.keras3 import removed_layers
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers.plain_layers import plain_layer
-from unnest.core.keras3.pieces import (
+from unnest.core.keras3.replacements import (
     Choice,
     Config,
     Expansion,
@@ -18,7 +18,7 @@ from unnest.core.keras3.pieces import (
     Weights,
     numpy_operation,
 )
-from unnest.core.keras_facts.loading import pads_to_none
+from unnest.core.keras_facts.loading_requirements import pads_to_none
 
 
 def upsampling_2d(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unnest.core.keras3 import arguments, removed_layers, tensors
+from unnest.core.keras3 import arguments, removed_layers, tensor_transforms
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers.activations import HARD_SIGMOID_FACTOR, activation, is_layer, scaled
-from unnest.core.keras3.layers.wrappers import inner_layer
-from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
+from unnest.core.keras3.layers.wrapper_layers import inner_layer
+from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.layers.catalog import layer_record
@@ -96,16 +96,23 @@ def cudnn(kind: str, config: Config, name: str, weights: Weights, context: Conte
         count = len(layer_record(base).gates)
         rows, units = kernel.shape[0], kernel.shape[1] // count
         parts = [
-            tensors.transposed(tensors.reshaped(k, units, rows), 1, 0)
-            for k in tensors.blocks(kernel, 1, count)
+            tensor_transforms.transposed(tensor_transforms.reshaped(k, units, rows), 1, 0)
+            for k in tensor_transforms.blocks(kernel, 1, count)
         ]
-        across = [tensors.transposed(k, 1, 0) for k in tensors.blocks(recurrent, 1, count)]
+        across = [
+            tensor_transforms.transposed(k, 1, 0)
+            for k in tensor_transforms.blocks(recurrent, 1, count)
+        ]
         both = (
-            tensors.added(*tensors.blocks(bias, 0, 2))
+            tensor_transforms.added(*tensor_transforms.blocks(bias, 0, 2))
             if base == "LSTM"
-            else tensors.reshaped(bias, 2, count * units)
+            else tensor_transforms.reshaped(bias, 2, count * units)
         )
-        weights = (tensors.concatenated(parts, 1), tensors.concatenated(across, 1), both)
+        weights = (
+            tensor_transforms.concatenated(parts, 1),
+            tensor_transforms.concatenated(across, 1),
+            both,
+        )
     return recurrent_layer(base, settings, name, weights, context)
 
 

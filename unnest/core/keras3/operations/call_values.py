@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.pieces import GraphTensor, LayerArguments, Tree
+from unnest.core.keras3.replacements import GraphTensor, LayerArguments, Tree
 from unnest.core.model import Unknown
 from unnest.core.ops.op_nodes import Input
-from unnest.core.ops.symbolic import Items, SymbolicTensor, SymbolicValue, constant, items
+from unnest.core.ops.symbolic_values import Items, SymbolicTensor, SymbolicValue, constant, items
 
 
 @dataclass(frozen=True, slots=True)

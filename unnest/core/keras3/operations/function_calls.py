@@ -7,10 +7,10 @@ from typing import Literal
 
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.keras3.operations.call_values import CallValues
-from unnest.core.keras3.pieces import Tree
+from unnest.core.keras3.replacements import Tree
 from unnest.core.model import Unknown
 from unnest.core.ops.registry import FUNCTIONS, OPERATIONS
-from unnest.core.ops.symbolic import (
+from unnest.core.ops.symbolic_values import (
     CallArguments,
     Items,
     Libraries,

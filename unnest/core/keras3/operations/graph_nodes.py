@@ -12,7 +12,7 @@ from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.registry import FUNCTIONS, NODES, Kind, Operation, argument, parse_signature
 from unnest.core.ops.slicing import MASKS, strided_key
-from unnest.core.ops.symbolic import SymbolicValue, constant, items
+from unnest.core.ops.symbolic_values import SymbolicValue, constant, items
 
 TENSORFLOW = {plain_name(path): path for path in FUNCTIONS if path.startswith("tf.")}
 """The name of an operation -> the function of TensorFlow's that computes it."""

@@ -12,10 +12,10 @@ from unnest.core.keras3.operations.call_values import CallValues, holds_tensors
 from unnest.core.keras3.operations.function_calls import function_called
 from unnest.core.keras3.operations.graph_nodes import NO_NODE, node_called
 from unnest.core.keras3.operations.random_numbers import drawn_by_function, drawn_by_node
-from unnest.core.keras3.pieces import Expansion, LayerArguments, Piece, Tree, filled
+from unnest.core.keras3.replacements import Expansion, LayerArguments, Piece, Tree, filled
 from unnest.core.model import Json, Tensor, Unknown
 from unnest.core.ops.op_nodes import Input, Operand, OpNode
-from unnest.core.ops.symbolic import (
+from unnest.core.ops.symbolic_values import (
     CORE,
     Const,
     Items,

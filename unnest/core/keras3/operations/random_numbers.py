@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.frontends.node_def import node_attributes
 from unnest.core.keras3.context import Context
+from unnest.core.keras3.lambda_layers import named_function
 from unnest.core.keras3.operations.call_values import CallValues
-from unnest.core.keras3.pieces import LayerArguments, LayerCall, NewLayer, Tree
-from unnest.core.keras3.stored_functions import named_function
+from unnest.core.keras3.replacements import LayerArguments, LayerCall, NewLayer, Tree
 from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.op_nodes import OpNode
-from unnest.core.ops.symbolic import CORE, Const, Items, ShapeTuple, Size, SymbolicValue
+from unnest.core.ops.symbolic_values import CORE, Const, Items, ShapeTuple, Size, SymbolicValue
 
 DRAWS: Mapping[str, tuple[tuple[str, Json], ...]] = {
     "random.normal": (("mean", 0.0), ("stddev", 1.0)),

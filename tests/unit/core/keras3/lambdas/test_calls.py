@@ -11,7 +11,7 @@ from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, called
 from unnest.core.keras3.lambdas import calls
 from unnest.core.model import Unknown
 from unnest.core.ops.op_nodes import OpNode
-from unnest.core.ops.symbolic import (
+from unnest.core.ops.symbolic_values import (
     CallArguments,
     Const,
     Libraries,

@@ -12,7 +12,13 @@ from unnest.core.byte_code.opcodes import PYTHONS
 from unnest.core.keras3.lambdas.expressions import Expressions
 from unnest.core.model import Unknown
 from unnest.core.ops.op_nodes import Input
-from unnest.core.ops.symbolic import Libraries, SymbolicTensor, SymbolicValue, constant, items
+from unnest.core.ops.symbolic_values import (
+    Libraries,
+    SymbolicTensor,
+    SymbolicValue,
+    constant,
+    items,
+)
 
 X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 4))
 CODE = CodeObject(

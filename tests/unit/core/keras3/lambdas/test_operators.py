@@ -11,7 +11,7 @@ import pytest
 from unnest.core.keras3.lambdas import operators
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.op_nodes import UNKNOWN, Input, OpNode
-from unnest.core.ops.symbolic import (
+from unnest.core.ops.symbolic_values import (
     Const,
     Items,
     LibraryName,

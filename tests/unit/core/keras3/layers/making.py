@@ -9,7 +9,7 @@ import pytest
 
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.layers.dispatch import converted_layer
-from unnest.core.keras3.pieces import Expansion, NewLayer, Piece
+from unnest.core.keras3.replacements import Expansion, NewLayer, Piece
 from unnest.core.model import Tensor
 
 KERAS_2 = (2, 4, 0)

@@ -13,7 +13,7 @@ from tests.unit.core.keras3.layers.making import DENSE, KERAS_2, links, made, on
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.layers.plain_layers import embedding
-from unnest.core.keras3.pieces import NewLayer
+from unnest.core.keras3.replacements import NewLayer
 from unnest.core.model import JsonObject
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.operations.layer_rule import rule
-from unnest.core.keras3.pieces import Expansion, GraphTensor, LayerArguments, Tree
+from unnest.core.keras3.replacements import Expansion, GraphTensor, LayerArguments, Tree
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.ops.op_nodes import OpNode
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.core.keras3.operations.calling import NN, NUMPY, PLACES, X, Y, outputs
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.pieces import Tree
+from unnest.core.keras3.replacements import Tree
 from unnest.core.ops.op_nodes import OpNode
 
 

@@ -19,7 +19,7 @@ from tests.unit.core.keras3.operations.calling import (
     turned,
 )
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.pieces import Tree
+from unnest.core.keras3.replacements import Tree
 from unnest.core.ops.op_nodes import OpNode, Part
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from tests.unit.core.keras3.operations.calling import CORE, X, Y, node, outputs
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.pieces import LayerCall
+from unnest.core.keras3.replacements import LayerCall
 from unnest.core.ops.op_nodes import OpNode
-from unnest.core.ops.symbolic import ShapeTuple, Size, items
-from unnest.core.ops.symbolic import constant as number
+from unnest.core.ops.symbolic_values import ShapeTuple, Size, items
+from unnest.core.ops.symbolic_values import constant as number
 
 NORMAL: dict[str, Any] = {"function": "random.normal"}
 

@@ -1,0 +1,56 @@
+"""Texts of f-strings: Python's own where every Python has the same, else not known."""
+
+from __future__ import annotations
+
+import pytest
+
+from unnest.core.byte_code.domain import Conversion
+from unnest.core.byte_code.f_strings import LONGEST, formatted, joined
+
+
+@pytest.mark.parametrize(
+    ("value", "conversion", "spec", "text"),
+    [
+        (3, "", None, "3"),
+        (True, "", "", "True"),
+        (True, "", "d", "1"),
+        (None, "r", None, "None"),
+        (2.5, "s", None, "2.5"),
+        ("a", "r", None, "'a'"),
+        ("\xe9", "s", None, "\xe9"),
+        (7, "", "03d", "007"),
+        (7, "", "*>+5", "***+7"),
+        (1234567, "", ",", "1,234,567"),
+        (0.5, "", ".1%", "50.0%"),
+    ],
+)
+def test_known(value: object, conversion: Conversion, spec: object, text: str) -> None:
+    assert formatted(value, conversion, spec) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "conversion", "spec"),
+    [
+        ([1], "", None),
+        (object(), "s", None),
+        ("\xe9", "r", None),
+        ("a", "", "05"),
+        (1, "r", "05"),
+        (1, "", "n"),
+        (1.0, "", "z.1f"),
+        (1, "", "1000000000"),
+        (1, "", ".2d"),
+        (10**400, "", "f"),
+        (1, "", object()),
+    ],
+    ids=["a list", "an object", "no ASCII", "a text with a spec", "a number's text with a spec", "a locale",
+         "a later spec", "a long text", "a wrong spec", "beyond a float", "an unknown spec"],
+)  # fmt: skip
+def test_unknown(value: object, conversion: Conversion, spec: object) -> None:
+    assert formatted(value, conversion, spec) is None
+
+
+def test_texts_are_joined_while_they_are_known_and_short() -> None:
+    assert joined(["a", "", "b"]) == "ab"
+    assert joined(["a", object()]) is None
+    assert joined(["a" * LONGEST, "b"]) is None

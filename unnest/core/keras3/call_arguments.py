@@ -1,0 +1,121 @@
+"""Arguments of a stored call before Keras 3, in the form that Keras 3's classes take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.core.architecture import tensor_refs
+from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.replacements import LayerArguments, NewLayer, Tree
+from unnest.core.layers.catalog import layer_record
+from unnest.core.model import Json, Ref
+
+
+def arguments_of(
+    layer: NewLayer, given: LayerArguments, context: Context
+) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
+    """A call's arguments as Keras 3's class takes them."""
+    args, kwargs = list(given.args), dict(given.kwargs)
+    if kwargs.get("training"):
+        why = "was called with training=True, which Keras 3 overrides at inference"
+        raise refused(layer.name, layer.class_name, why)
+    if (
+        layer_record(layer.class_name).takes_states
+        and args
+        and isinstance(args[0], list)
+        and len(args[0]) > 1
+    ):
+        if kwargs.get("constants") or layer.config.get("num_constants"):
+            raise refused(
+                layer.name, layer.class_name, "constants of a cell have no counterpart in Keras 3"
+            )
+        context.note("initial-state", layer.name)
+        kwargs["initial_state"] = _by_cell(layer, args[0][1:], context)
+        args[0] = args[0][0]
+    for key in ("mask", "training", "initial_state", "constants", "attention_mask"):
+        value = kwargs.get(key, ...)
+        if value is None or (isinstance(value, list) and all(part is None for part in value)):
+            del kwargs[key]
+    return tuple(args), kwargs
+
+
+def _by_cell(layer: NewLayer, states: Sequence[Tree], context: Context) -> list[Tree]:
+    """The states of a layer over several cells, cell by cell; they were one list. Raises CannotConvert.
+
+    (Source: Keras 2.1.6 and 2.2.4, keras/layers/recurrent.py: StackedRNNCells, which had them last cell first once.)
+    """
+    cell = layer.config.get("cell")
+    settings = cell.get("config") if isinstance(cell, Mapping) else None
+    cells = settings.get("cells") if isinstance(settings, Mapping) else None
+    if not isinstance(cells, Sequence) or len(states) == len(cells) == 1:
+        return list(states)
+    kinds = [str(entry.get("class_name")) for entry in cells if isinstance(entry, Mapping)]
+    if context.release < (2, 2, 4) or sum(layer_record(kind).states for kind in kinds) != len(
+        states
+    ):
+        raise refused(
+            layer.name, layer.class_name, "whose of its cells an initial state is does not follow"
+        )
+    rest = iter(states)
+    return [[next(rest) for _ in range(layer_record(kind).states)] for kind in kinds]
+
+
+def is_ref(value: Json, graph: Graph) -> bool:
+    """True if a value is a reference to a tensor of the graph: `["layer", node, tensor]`, keyword arguments behind."""
+    return tensor_refs.is_ref(value, graph.layers)
+
+
+def ref(value: Sequence[Json], graph: Graph) -> Ref:
+    """The tensor that a reference names."""
+    name, number, tensor = str(value[0]), value[1], value[2]
+    assert isinstance(number, int)
+    assert isinstance(tensor, int)
+    return Ref(name, number - graph.layers[name].first, tensor)
+
+
+def parsed(node: Json, graph: Graph, layer: Layer) -> tuple[list[Json], dict[str, Json]]:
+    """Positional and named arguments of a stored call of before Keras 3.
+
+    The named ones stand behind the (first) tensor; a first argument that is no tensor is `_CONSTANT_VALUE`.
+    """
+    kwargs: dict[str, Json] = {}
+
+    def stripped(value: Json) -> Json:
+        if is_ref(value, graph) or _is_constant(value):
+            assert isinstance(value, Sequence)
+            for extra in value[3:]:
+                if isinstance(extra, Mapping):
+                    kwargs.update({k: v for k, v in extra.items() if k not in kwargs})
+            return list(value[:3]) if not _is_constant(value) else value[2]
+        if isinstance(value, Mapping):
+            return {k: stripped(v) for k, v in value.items()}
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return [stripped(v) for v in value]
+        return value
+
+    if isinstance(node, Mapping):
+        if "args" in node:
+            raise refused(
+                layer.name,
+                layer.class_name,
+                "is called as Keras 3 calls layers, in a file of before",
+            )
+        return [stripped(node)], kwargs
+    first = stripped(node)
+    if isinstance(first, list) and len(first) == 1 and not is_ref(first, graph):
+        first = first[0]
+    return [first], kwargs
+
+
+CONSTANT = "_CONSTANT_VALUE"
+
+
+def _is_constant(value: Json) -> bool:
+    """`["_CONSTANT_VALUE", -1, value, named arguments]`."""
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and len(value) > 2  # noqa: PLR2004 - the mark, and a value
+        and value[0] == CONSTANT
+    )

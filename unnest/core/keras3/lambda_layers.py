@@ -1,0 +1,105 @@
+"""Lambda layers: written as what their stored code computes, or kept as named functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from unnest.core.byte_code.code_objects import parts_of
+from unnest.core.keras3 import config_values
+from unnest.core.keras3.context import Context
+from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
+from unnest.core.keras3.replacements import (
+    Choice,
+    Expansion,
+    LayerArguments,
+    NewLayer,
+    Piece,
+    Tree,
+    filled,
+)
+from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.model import Json, JsonObject, Tensor
+from unnest.findings import Code
+
+
+def rule(
+    kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor, ...], context: Context
+) -> Piece:
+    """A Lambda. What it computes may depend on its input's shape, and on whether it has a mask."""
+    del weights
+
+    def resolved(specs: Sequence[Spec | None], dtypes: Sequence[str]) -> Piece:
+        called = LambdaCall(
+            inputs=len(specs), shapes=[None if s is None else s.shape for s in specs],
+            dtypes=dtypes, masked=context.masks,
+            keras_version=context.version, backend=context.backend,
+            data_format=context.data_format if context.is_format_told else None,
+        )  # fmt: skip
+        read = translate(config, called)
+        if isinstance(read, Untranslatable):
+            return _keep_function(kind, config, name, read, context)
+        return _translated(read, name, context)
+
+    return Choice(resolved)
+
+
+def _translated(read: Translation, name: str, context: Context) -> Expansion:
+    taken = ", ".join(f"{word} for {meant}" for word, meant in read.taken.items())
+    context.note("lambda", name, read.expression + (f" ({taken})" if taken else ""))
+
+    def outputs(call: LayerArguments) -> Sequence[Tree]:
+        tensors = call.tensors
+        made = [filled(operand, tensors, {}) for operand in read.outputs]
+        return [made] if read.several and len(made) == 1 else made
+
+    return Expansion(outputs)
+
+
+def _keep_function(
+    kind: str, config: Mapping[str, Json], name: str, why: Untranslatable, context: Context
+) -> NewLayer:
+    """The layer with its function by name, which the loader must be given."""
+    stored, module = config.get("function"), config.get("module")
+    if isinstance(stored, Mapping) and stored.get("class_name") == "function":
+        stored = stored.get("config")
+    called = re.sub(r"\W", "_", name)
+    is_named = isinstance(stored, str) and parts_of(stored)[0] is None
+    function = str(stored) if is_named else f"{called}_function"
+    read = [
+        f"{what} {', '.join(values)}"
+        for what, values in (("names", why.names), ("constants", why.constants))
+        if values
+    ]
+    if why.expression:
+        read.append(f"read so far: {why.expression}")
+    reason = (why.reason, "; ".join(read) or f"stored by name, of module {module}")
+    new = dict(
+        named_function(kind, name, function, config.get("arguments") or {}, reason, context).config
+    )
+    new["dtype"] = config_values.dtype(config.get("dtype"), name, context) or "float32"
+    if (
+        config.get("output_shape_type", "raw") == "raw"
+        and isinstance(config.get("output_shape"), Sequence)
+        and not isinstance(config["output_shape"], str)
+    ):
+        new["output_shape"] = config["output_shape"]
+    return NewLayer(name, kind, new)
+
+
+def named_function(
+    kind: str, name: str, function: str, arguments: Json, reason: tuple[str, str], context: Context
+) -> NewLayer:
+    """A Lambda of float32 with a function that the loader is given, and the finding that asks for it.
+
+    `kind` is what the file has in its place; `reason` says why that was not converted, and what could be read of it.
+    """
+    context.notes.custom[function] = f"function of {kind} {name!r}"
+    why, read = reason
+    context.notes.findings.append(
+        Code.LAMBDA_KEPT(kind=kind, name=name, why=why, read=read, function=function)
+    )
+    new: JsonObject = {
+        "name": name, "trainable": True, "dtype": "float32", "function": function, "arguments": arguments,
+    }  # fmt: skip
+    return NewLayer(name, "Lambda", new)

@@ -1,0 +1,391 @@
+"""One call of a function that is known: its arguments by name, and the nodes of Keras 3 to compute it with.
+
+How nodes are made is left to a subclass, which knows the shapes of their results (`core/keras3/lambdas/calls.py`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import EllipsisType
+from typing import TypeAlias
+
+from unnest.core.model import Json, Unknown
+from unnest.core.ops.op_nodes import OpNode
+from unnest.core.ops.symbolic_values import (
+    FLOAT,
+    ArrayKind,
+    Const,
+    ConstantArray,
+    Items,
+    Libraries,
+    LibraryName,
+    ShapeTuple,
+    Size,
+    SymbolicTensor,
+    SymbolicValue,
+    array,
+    as_floats,
+    constant,
+    items,
+    kind,
+    listed,
+    number,
+    part,
+    plain,
+)
+
+DTYPES = ("float32", "int32", "int64", "uint8", "bool")
+"""Those that a cast gives the same numbers in on all backends."""
+
+DATA_FORMATS = {"channels_last": True, "tf": True, "channels_first": False, "th": False}
+"""Keras's words, of Keras 2 and of Keras 1 -> whether the channels come last."""
+
+Argument: TypeAlias = "SymbolicTensor | Sequence[SymbolicTensor] | Json"
+"""What an operation of Keras 3 is called on: a tensor, a list of tensors, or a constant."""
+
+Key: TypeAlias = "slice | int | EllipsisType | None"
+"""One part of a subscript."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall(ABC):
+    """The arguments of one call by their first names in the signature. Methods raise Unknown."""
+
+    values: Mapping[str, SymbolicValue]
+    dialect: Libraries
+
+    def __getitem__(self, name: str) -> SymbolicValue:
+        return self.values[name]
+
+    def tensor(self, name: str) -> SymbolicTensor:
+        """A tensor of whatever dtype."""
+        value = self[name]
+        if not isinstance(value, SymbolicTensor):
+            raise Unknown(f"{kind(value)} in a tensor's place")
+        return value
+
+    def floats(self, name: str) -> SymbolicTensor:
+        """A tensor of floats."""
+        value = self.tensor(name)
+        if value.dtype != FLOAT:
+            raise Unknown(f"arithmetic on {value.dtype}")
+        return value
+
+    def tensors(self, name: str) -> list[SymbolicTensor]:
+        """A list of tensors of one dtype."""
+        value = self[name]
+        if not isinstance(value, Items) or not value.items:
+            raise Unknown(f"{kind(value)} in the place of a list of tensors")
+        parts = [part for part in value.items if isinstance(part, SymbolicTensor)]
+        if len(parts) != len(value.items) or len({part.dtype for part in parts}) > 1:
+            raise Unknown("a list that holds more than tensors of one kind")
+        return parts
+
+    def number(self, name: str) -> int | float:
+        """A plain number."""
+        value = number(self[name])
+        if value is None:
+            raise Unknown(f"{kind(self[name])} in a number's place")
+        return value
+
+    def integer(self, name: str) -> int:
+        """A plain integer."""
+        value = self.number(name)
+        if not isinstance(value, int):
+            raise Unknown("a number in an integer's place")
+        return value
+
+    def integers(self, name: str) -> list[int]:
+        """A list of plain integers, or a shape of which every size is known."""
+        sizes = self.sizes(name)
+        integers = [each for each in sizes if isinstance(each, int)]
+        if len(integers) != len(sizes):
+            raise Unknown(f"{kind(self[name])} that should hold integers alone")
+        return integers
+
+    def sizes(self, name: str) -> list[int | Size]:
+        """A list of plain integers and of sizes that are not known, or a shape of whatever kind."""
+        value = self[name]
+        if not isinstance(value, Items | ShapeTuple):
+            raise Unknown(f"{kind(value)} that should hold integers alone")
+        parts = listed(
+            replace(value, kind="list") if isinstance(value, ShapeTuple) else value
+        ).items
+        numbers = [each if isinstance(each, Size) else number(each) for each in parts]
+        sizes = [each for each in numbers if isinstance(each, (int, Size))]
+        if len(sizes) != len(numbers):
+            raise Unknown(f"{kind(value)} that should hold integers alone")
+        return sizes
+
+    def axis(self, name: str = "axis") -> Json:
+        """One axis, several, or all (null)."""
+        value = self[name]
+        if isinstance(value, Const) and value.value is None:
+            return None
+        return self.integers(name) if isinstance(value, Items) else self.integer(name)
+
+    def flag(self, name: str) -> bool:
+        """A truth value; None counts as false, as TensorFlow's old defaults have it."""
+        value = self[name]
+        if not isinstance(value, Const) or not (
+            value.value is None or isinstance(value.value, bool)
+        ):
+            raise Unknown(f"{kind(value)} in the place of a truth value")
+        return bool(value.value)
+
+    def text(self, name: str) -> str:
+        """A text."""
+        value = self[name]
+        if not isinstance(value, Const) or not isinstance(value.value, str):
+            raise Unknown(f"{kind(value)} in the place of text")
+        return value.value
+
+    def dtype(self, name: str) -> str:
+        """A dtype by text or as a name of TensorFlow's or NumPy's."""
+        value = self[name]
+        text = value.path.rpartition(".")[2] if isinstance(value, LibraryName) else self.text(name)
+        if text not in DTYPES:
+            raise Unknown(f"dtype {text}")
+        return text
+
+    def is_channels_last(self, name: str) -> bool:
+        """The order of an image's axes: as told, or as the model's layers have it."""
+        value = self[name]
+        told = value.value if isinstance(value, Const) else None
+        if told in {None, "default"}:
+            told = self.dialect.data_format
+            if told is not None:
+                self.dialect.taken["the data format"] = f"{told}, as the layers say"
+        if not isinstance(told, str) or told not in DATA_FORMATS:
+            raise Unknown("the data format")
+        return DATA_FORMATS[told]
+
+    def only(self, **expected: Json) -> None:
+        """Refuse where an argument has another value than the one that is understood."""
+        for name, value in expected.items():
+            given = self[name]
+            if (
+                not isinstance(given, Const)
+                or given.value != value
+                or isinstance(given.value, bool) != isinstance(value, bool)
+            ):
+                raise Unknown(f"`{name}={given.text}`")
+
+    # What an argument is
+
+    def is_omitted(self, name: str) -> bool:
+        """True where an argument is None."""
+        value = self[name]
+        return isinstance(value, Const) and value.value is None
+
+    def is_plain(self, name: str) -> bool:
+        """True for a number, text, truth value, or None."""
+        return isinstance(self[name], Const)
+
+    def is_number(self, name: str) -> bool:
+        """True for a number of Python's."""
+        return number(self[name]) is not None
+
+    def is_integer(self, name: str) -> bool:
+        """True for a whole number of Python's, and for a truth value."""
+        value = self[name]
+        return isinstance(value, Const) and isinstance(value.value, int)
+
+    def is_list(self, name: str) -> bool:
+        """True for a list or tuple, of tensors too."""
+        return isinstance(self[name], Items)
+
+    def holds_tensors(self, name: str) -> bool:
+        """True for a list with a tensor among its items."""
+        value = self[name]
+        return isinstance(value, Items) and any(
+            isinstance(each, SymbolicTensor) for each in value.items
+        )
+
+    def as_stored_list(self, name: str) -> Items:
+        """A list as JSON has it: what was a tuple, a list or an array is no longer told apart."""
+        value = self[name]
+        assert isinstance(value, Items)
+        return replace(value, kind="stored")
+
+    def is_tensor(self, name: str) -> bool:
+        """True for a tensor that depends on the inputs."""
+        return isinstance(self[name], SymbolicTensor)
+
+    def is_array(self, name: str) -> bool:
+        """True for a constant array of NumPy's or TensorFlow's."""
+        return isinstance(self[name], ConstantArray)
+
+    def constant_tensor(self, name: str) -> ConstantArray | None:
+        """A constant of TensorFlow's, None for anything else."""
+        value = self[name]
+        return value if isinstance(value, ConstantArray) and value.numbers == "tensor" else None
+
+    def is_numpy_array(self, name: str) -> bool:
+        """True for an array of NumPy's, whose dtype is known."""
+        value = self[name]
+        return isinstance(value, ConstantArray) and value.numbers not in {None, "tensor"}
+
+    def has_float32(self, name: str) -> bool:
+        """True for an array of 32 bits."""
+        value = self[name]
+        return isinstance(value, ConstantArray) and value.numbers in {"float32", "tensor"}
+
+    def holds_floats(self, name: str) -> bool:
+        """True for a float, a list with one in it, and an array."""
+        return _holds_floats(self[name])
+
+    def numpy_dtype(self, name: str) -> ArrayKind | None:
+        """Return the float dtype that the call names; None if it names none of them."""
+        value = self[name]
+        spelt = (
+            value.path
+            if isinstance(value, LibraryName)
+            else value.value
+            if isinstance(value, Const)
+            else ""
+        )
+        if not (spelt is None or spelt in FLOATS):
+            raise Unknown("an array of another dtype than floats")
+        return None if spelt is None else FLOATS[str(spelt)]
+
+    def nested(self, name: str) -> Json:
+        """The numbers of a constant array, or of nested lists, as nested lists; None for anything else."""
+        return array(self[name])
+
+    def length(self, name: str) -> int:
+        """The items of a list, or the axes of a shape that is one to Python."""
+        value = self[name]
+        if isinstance(value, ShapeTuple) and value.kind != "tensor":
+            return len(value.dimensions)
+        if not isinstance(value, Items):
+            raise Unknown(f"the length of {kind(value)}")
+        return len(value.items)
+
+    def is_shape_tensor(self, name: str) -> bool:
+        """True for a shape that is itself a tensor (`tf.shape`)."""
+        value = self[name]
+        return isinstance(value, ShapeTuple) and value.kind == "tensor"
+
+    def axis_size(self, tensor: SymbolicTensor, axis: int) -> int | None:
+        """The size of an axis, where it is known."""
+        shape = tensor.shape
+        return shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
+
+    def function_name(self, name: str) -> str | None:
+        """The last part of a name of TensorFlow's or NumPy's (`tf.image.ResizeMethod.BILINEAR`); None for a value."""
+        value = self[name]
+        return value.path.rpartition(".")[2] if isinstance(value, LibraryName) else None
+
+    # Nodes
+
+    @abstractmethod
+    def op(self, class_name: str, *args: Argument, **config: Json) -> SymbolicTensor:
+        """An operation of Keras 3, with these arguments of its class; the dtype is that of the first tensor."""
+
+    @abstractmethod
+    def layer(self, class_name: str, x: SymbolicTensor, **config: Json) -> SymbolicTensor:
+        """A layer of Keras 3 in an operation's place."""
+
+    @abstractmethod
+    def calculate(self, class_name: str, *sides: SymbolicValue | float) -> SymbolicTensor:
+        """An operation on the numbers in the same places of tensors of one dtype, numbers and arrays among them."""
+
+    @abstractmethod
+    def subscript(self, x: SymbolicTensor, *keys: Key) -> SymbolicTensor:
+        """`x[keys]`."""
+
+    @abstractmethod
+    def sum(self, name: str) -> SymbolicValue:
+        """The items of a list added up, from 0 on."""
+
+    @abstractmethod
+    def rounded(self, nested: object, numbers: ArrayKind) -> ConstantArray:
+        """An array of known numbers, rounded as its dtype rounds them."""
+
+    @abstractmethod
+    def array(self, name: str, numbers: ArrayKind | None = None) -> ConstantArray:
+        """A list or array of numbers as an array; its dtype as NumPy chooses it where none is named."""
+
+    @abstractmethod
+    def array_reshaped(self, made: ConstantArray, shape: Sequence[int]) -> ConstantArray:
+        """The same numbers of an array, in order, in another shape."""
+
+    @abstractmethod
+    def array_with_axis(self, made: ConstantArray, axis: int) -> ConstantArray:
+        """An array with one more axis, of size 1."""
+
+    def each_number(self, class_name: str, **config: Json) -> SymbolicTensor:
+        """An operation on each number of `x` by itself."""
+        x = self.floats("x")
+        return replace(self.op(class_name, x, **config), shape=x.shape, rows=x.rows)
+
+    def output(self, whole: SymbolicTensor, index: int) -> SymbolicTensor:
+        """Output `index` of an operation that gives several."""
+        return part(whole, index)
+
+    def padded(self, x: SymbolicTensor, widths: Json, value: Json) -> SymbolicTensor:
+        """A tensor with so many elements of a value before and behind, two numbers an axis.
+
+        The value is an argument of Keras 3's call, and not of its class.
+        """
+        made = self.op("Pad", x, pad_width=widths, mode="constant")
+        assert isinstance(made.operand, OpNode)
+        return replace(made, operand=replace(made.operand, kwargs={"constant_values": value}))
+
+    def shape(self, x: SymbolicTensor) -> ShapeTuple:
+        """The sizes of a tensor."""
+        return shape_of(x)
+
+    def constant(self, value: float | str) -> Const:
+        """A number or text of Python's."""
+        return constant(value)
+
+    def constant_of_32_bits(self, value: float) -> Const:
+        """A number that a tensor of 32 bits holds."""
+        if not plain(value):
+            raise Unknown("a number beyond 32 bits")
+        return constant(value)
+
+    def list_of(self, values: Sequence[SymbolicValue]) -> Items:
+        """A list of tensors, as functions give it that have several results."""
+        return items("list", values)
+
+    # Constant arrays
+
+    def constant_array(self, nested: Json, numbers: ArrayKind | None = None) -> ConstantArray:
+        """An array of known numbers."""
+        return ConstantArray(nested, "", numbers=numbers)
+
+    def stored_floats(self, nested: Json) -> Json:
+        """A constant array in Keras 3's JSON, float32."""
+        return as_floats(nested)
+
+
+FLOATS: Mapping[str, ArrayKind] = {
+    "float32": "float32", "np.float32": "float32", "tf.float32": "float32", "float64": "float64",
+    "np.float64": "float64", "float": "float64",
+}  # fmt: skip
+"""NumPy's dtypes of floats."""
+
+
+def _holds_floats(value: SymbolicValue) -> bool:
+    if isinstance(value, Items):
+        return any(_holds_floats(item) for item in value.items)
+    return isinstance(value, ConstantArray) or (
+        isinstance(value, Const) and isinstance(value.value, float)
+    )
+
+
+def shape_of(tensor: SymbolicTensor) -> ShapeTuple:
+    """The sizes of a tensor as Python sees them, the batch unknown.
+
+    Raises:
+        Unknown: Where not even their number is known.
+
+    """
+    if tensor.shape is None:
+        raise Unknown("a shape that is not known")
+    return ShapeTuple(tensor.shape, "shape", "", tensor.rows)

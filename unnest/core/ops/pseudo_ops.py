@@ -1,0 +1,48 @@
+"""Entries that are not TensorFlow functions: control flow, and the effect of layers and code on rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from unnest.core.ops.numbered_elements import Array
+from unnest.core.ops.registry import Kind, define, define_all, operation
+
+define_all(
+    "merge switch if|stateless_if while|stateless_while exit sequence_mask", "*x", Kind.CONTROL
+)
+define_all("over_steps", "*x", Kind.WINDOW)
+define_all("row_wise", "*x", Kind.ROWWISE)
+define(
+    "mirror_pad",
+    "x paddings mode",
+    Kind.OPAQUE,
+    nodes={"MirrorPad": "x paddings @mode"},
+    called="tf.pad",
+)
+define("identity_n", "*x", Kind.OPAQUE)
+define("unknown", "", Kind.CONTROL)
+define("batch_moments", "*x", Kind.OPAQUE)
+define("takes", "*x", Kind.OPAQUE, reorders=True)
+define("mixes", "*x", Kind.OPAQUE, reorders=True, mixes=True)
+define("time_major", "*x", Kind.OPAQUE, reorders=True, mixes=True)
+
+
+class ClaimedRows(NamedTuple):
+    """The rows that a slice claims: those between two shares of the batch, or `every` so many-th, from `start` on."""
+
+    start: float
+    stop: float = 1
+    every: int | None = None
+
+    def of(self, batch: int) -> slice:
+        """Return the rows that the claim takes of a batch of `batch` rows."""
+        if self.every is not None:
+            return slice(int(self.start), None, self.every)
+        return slice(round(self.start * batch), round(self.stop * batch))
+
+
+@operation("claimed", "x claims", Kind.OPAQUE)
+def claimed(x: Array, claims: Sequence[ClaimedRows]) -> list[Array]:
+    """The rows that layers which are no operations claim to take, a claim for each output."""
+    return [x[claim.of(len(x))] for claim in claims]

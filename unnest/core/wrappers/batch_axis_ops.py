@@ -1,0 +1,96 @@
+"""Operations of a tower that work along the batch: rows are reduced, sorted, weighed against each other.
+
+Such a tower does not compute row by row: what it gives for a row depends on which rows it got with it, on its place
+among them, or on their number. So every tensor of a tower is carried out on the rows' numbers (`tower_rows`). Where
+the effect of an operation is unknown, nothing proves that the tower computes row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.budget import memoize
+from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import Graph
+from unnest.core.interpreters.tower_rows import RowsKept, TowerRows
+from unnest.core.model import Ref, Shape
+from unnest.core.wrappers.graph_interface import SearchedGraph
+from unnest.core.wrappers.layer_tensors import LayerTensors
+
+RANKS = (2, 4, 3, 5)
+"""Of tensors whose number of axes is not known, tried in turn."""
+
+UNKNOWN_SIZES = (7, 1)
+"""Of axes whose size is not known, tried in turn: one that has entries to take, and one that fits any other."""
+
+
+def rows_kept(
+    graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]
+) -> RowsKept:
+    """Return the fate of rows (`entries`, on axis 0, with the shapes known beside the graph) up to the ends.
+
+    A loss is reduced over the batch, beside the facts about rows: it counts only without another fact.
+    """
+    rows = _tried(graph, ends, entries)
+    calls = [each.mixing for each in rows]
+    losses = [
+        call
+        for call, end in zip(calls, ends, strict=True)
+        if call and None in calls and _is_loss(graph, end)
+    ]
+    mixing = next((call for call in calls if call is not None and call not in losses), None)
+    return RowsKept(mixing, all(each.is_told or each.mixing in losses for each in rows))
+
+
+def _tried(
+    graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]
+) -> list[RowsKept]:
+    """The answer for every end: where ranks are not known, mixed is what is so for all of them."""
+    by_rank: list[list[RowsKept]] = []
+    for rank in RANKS:
+        trials = []
+        for size in UNKNOWN_SIZES:
+            rows = TowerRows(graph, entries, rank, size)
+            trials.append([rows.rows_up_to(end) for end in ends])
+            if not rows.known.guessed or all(
+                answer.mixing or answer.is_told for answer in trials[-1]
+            ):
+                break
+        by_rank.append([_of_trials(answers) for answers in zip(*trials, strict=True)])
+        if not rows.known.guesses_ranks:
+            break
+    return [_of_trials(ranks, may_fail=False) for ranks in zip(*by_rank, strict=True)]
+
+
+def _of_trials(trials: Sequence[RowsKept], *, may_fail: bool = True) -> RowsKept:
+    """Combine trials with several shapes; `may_fail`: one without an answer leaves all without."""
+    answers = [trial for trial in trials if trial.mixing is not None or trial.is_told]
+    is_mixed = bool(answers) and not any(answer.is_told for answer in answers)
+    is_mixed = is_mixed and (may_fail or len(answers) == len(trials))
+    is_told = bool(answers) and all(answer.is_told for answer in answers)
+    return RowsKept(answers[0].mixing if is_mixed else None, is_told)
+
+
+def _is_loss(graph: SearchedGraph, ref: Ref) -> bool:
+    """Return True if a tensor is a number, or one in a row of its own."""
+    return graph.is_number(ref) or (graph.shape(ref) or (None,))[0] == 1
+
+
+def mixing_layer(model: Graph) -> str | None:
+    """The layer of a model, or of one nested in it, that works along the batch for certain; None if none.
+
+    Asked once, however many models it is in.
+    """
+    return memoize(_mixing_layer, model)
+
+
+def _mixing_layer(model: Graph) -> str | None:
+    # A Sequential without a stored input begins with what its first layer gives.
+    entries = dict.fromkeys(model.inputs or [Ref(name, 0, 0) for name in [*model.layers][:1]])
+    at = rows_kept(LayerTensors(model), model.outputs, entries).mixing if model.outputs else None
+    if at is not None:
+        return at.layer
+    nested = (layer for layer in model.layers.values() if is_model(layer.stored) and layer.calls)
+    return next(
+        (name for layer in nested if (name := mixing_layer(read(layer.stored))) is not None), None
+    )
