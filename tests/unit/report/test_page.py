@@ -197,6 +197,29 @@ def test_what_is_converted_is_shown_as_it_is_written(bad: Path, clean: Path) -> 
         assert sides[1]["figure"] is not None
 
 
+def test_shapes_behind_a_custom_class_are_unknown(tmp_path: Path) -> None:
+    """Also in a .keras, where a tensor without a known shape is noted as a scalar; those before it are shown."""
+    layers = [
+        makeh5.source(),
+        makeh5.layer("Dense", "d1", [["x", 0, 0]], units=2),
+        makeh5.layer("Scale", "own", [["d1", 0, 0]], factor=2.0),
+        makeh5.layer("Dense", "d2", [["own", 0, 0]], units=10),
+    ]
+    model = makeh5.model("m", layers, [["x", 0, 0]], [["d2", 0, 0]])
+    head = [("d2/kernel:0", np.ones((2, 10), "f4")), ("d2/bias:0", np.ones(10, "f4"))]
+    weights = {"x": [], "d1": makeh5.dense(), "own": [], "d2": head}
+    old = makeh5.write(tmp_path / "own.h5", model, weights)
+    new = tmp_path / "own.keras"
+    assert fix_with(str(old), FixOptions(output=str(new), keras="3")).error is None
+    for path in (old, new):
+        data = data_of(render([inspected(path)]))
+        (side,) = data["model"]["sides"]
+        facts = data["model"]["facts"]
+        shown = {path[-1]: facts[number]["output"] for path, number, *_ in side["layers"]}
+        assert shown == {"x": "(None, 4)", "d1": "(None, 2)", "own": None, "d2": None}
+        assert side["totals"]["outputs"] == ["d2 shape unknown"]
+
+
 def test_a_run_lists_trouble_first(bad: Path, clean: Path, tmp_path: Path) -> None:
     """Each row is its entry of the JSON report, without what equals the defaults; equal pictures are there once."""
     torn = tmp_path / "torn.h5"

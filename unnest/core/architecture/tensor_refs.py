@@ -96,11 +96,15 @@ def reads(node: Json, layers: Container[str]) -> list[RawRef]:
 def noted_shapes(
     node: Json, layers: Container[str]
 ) -> Iterator[tuple[RawRef, tuple[int | None, ...]]]:
-    """Every tensor of a stored node beside which Keras 3 notes its shape, None for a size that is not known."""
+    """Every tensor of a stored node beside which Keras 3 notes its shape, None for a size that is not known.
+
+    Keras 3 cannot note that a rank is unknown. `--keras 3` notes such a tensor, behind a custom class, as a scalar, so
+    a scalar's shape is not believed.
+    """
     for part in json_tree.objects(node):
         spec = part.get("config") if part.get("class_name") == KERAS_3_TENSOR else None
         shape = spec.get("shape") if isinstance(spec, json_tree.OBJECT) else None
-        if isinstance(shape, (list, tuple)):
+        if isinstance(shape, (list, tuple)) and shape:
             for ref in reads(part, layers):
                 yield ref, tuple(size if isinstance(size, int) else None for size in shape)
 

@@ -182,7 +182,7 @@ class Builder:
         return sized
 
     def _stored(self, tree: Tree) -> Json:
-        """Arguments as Keras 3 stores them. A shape that is not known is noted as empty: no loader reads it."""
+        """Arguments as Keras 3 stores them. An unknown shape is noted as a scalar's; no loader reads it."""
         if isinstance(tree, GraphTensor):
             spec = self.specs.get(tree) or Spec((), "float32")
             history: Json = [tree.layer, tree.rank, tree.tensor]

@@ -417,9 +417,7 @@ def _check_rows_stay_whole(graph: Graph, groups: Iterable[Sequence[Ref]]) -> Non
         )
         if promise is not None and whole is not None and len(promise) != len(whole):
             promise = None  # not what Keras asks for, and what it then ignores
-        noted = (
-            graph.noted_shapes.get(ref) or None
-        )  # `--keras 3` notes no axes for a tensor of unknown shape
+        noted = graph.noted_shapes.get(ref)
         if not all(layer_batch_roles.same_rows(whole, part) for part in (noted, promise)):
             raise NotAWrapper(
                 f"{ref.layer} gives rows of another shape than those of {source.layer}"
