@@ -6,38 +6,44 @@ Python's. Nothing can be earlier: before it Python starts itself and runs `site`
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import sys
 
-from unnest.signals import ENDING, INTERRUPTED, received
+from unnest.signals import (
+    INTERRUPTED,
+    NOTHING_LEFT,
+    interrupt,
+    leave_at_once,
+    received,
+    set_handlers,
+    write_stderr,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType
     from typing import NoReturn
 
 
 def main() -> NoReturn:
     """Run the command line and leave with its exit code."""
     try:
-        _answer(_leave_at_once)
+        set_handlers(leave_at_once)
         _open_streams()
         import gc
 
         gc.disable()  # while modules are loaded, nothing is garbage; looking for it takes 6 % of a short run
         from unnest.cli.app import run
 
-        _answer(_interrupt)
+        set_handlers(interrupt)
         code: int | None = run()
         if received:
             raise KeyboardInterrupt  # noqa: TRY301 - as if it had come through
         # Done: what is left is Python's own leaving, which a signal would only make ugly.
-        _answer(signal.SIG_IGN)
+        set_handlers(signal.SIG_IGN)
     except KeyboardInterrupt:
-        _answer(signal.SIG_IGN)
-        _tell(f"unnest: interrupted; {_state()}\n")
+        set_handlers(signal.SIG_IGN)
+        write_stderr(f"unnest: interrupted; {_state()}\n")
         _leave(128 + received[0] if received else INTERRUPTED)
     except (
         MemoryError,
@@ -45,7 +51,7 @@ def main() -> NoReturn:
     ):  # while modules are loaded, or while `run` told of another; or C code's, untold
         code = None
     if code is None:  # told out here, where what the error held is free again
-        _tell(
+        write_stderr(
             "unnest: the machine has not enough memory left; end other programs, or use a larger machine\n"
         )
         code = 2
@@ -65,22 +71,6 @@ def _state() -> str:
     return f"{plain(completed[0])} is complete, {NOTHING_LEFT}"
 
 
-NOTHING_LEFT = "nothing half-written is left"
-
-
-def _tell(line: str) -> None:
-    try:
-        sys.stderr.write(line)
-        sys.stderr.flush()
-    except (
-        io.UnsupportedOperation,
-        MemoryError,
-    ):  # what is left of it where memory ran out while it was set up
-        os.write(2, line.encode())
-    except OSError:
-        pass  # the reader has closed the pipe
-
-
 def _leave(code: int) -> NoReturn:
     """Exit with this code: what was asked for at exit is done, but Python is not taken apart, object by object.
 
@@ -97,24 +87,6 @@ def _leave(code: int) -> NoReturn:
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)
-
-
-def _leave_at_once(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - what a handler is given
-    """While modules are loaded: nothing is open yet, and an exception within Python's own callbacks would be shown."""
-    _tell(f"unnest: interrupted; {NOTHING_LEFT}\n")
-    os._exit(128 + number)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a handler is given
-    received.append(number)
-    raise KeyboardInterrupt
-
-
-def _answer(how: object) -> None:
-    """Set what the signals do; those that are ignored from outside (nohup) stay so."""
-    for number in ENDING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, how)  # type: ignore[arg-type]
 
 
 def _open_streams() -> None:

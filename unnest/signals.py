@@ -1,8 +1,19 @@
-"""Signals that end a run, and those that have arrived. Loaded before anything else, so it imports next to nothing."""
+"""Signals that end a run: their handlers, and those that have arrived.
+
+Loaded before anything else, so it imports only modules that Python has loaded already.
+"""
 
 from __future__ import annotations
 
+import io
+import os
 import signal
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
 
 #: Signals that end the run as Ctrl-C does; the exit code is 128 and their number.
 ENDING = [
@@ -13,3 +24,39 @@ INTERRUPTED = 128 + signal.SIGINT
 
 #: The signals that came, the first one first. They end the run even if a library swallows the exception.
 received: list[int] = []
+
+#: The end of the line that an interrupted run writes.
+NOTHING_LEFT = "nothing half-written is left"
+
+
+def set_handlers(handler: object) -> None:
+    """Set the handler of the signals that end a run; those that are ignored from outside (nohup) stay so."""
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)  # type: ignore[arg-type]  # one of those below, or the module's own
+
+
+def leave_at_once(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - what a handler is given
+    """While modules are loaded: nothing is open yet, and an exception within Python's own callbacks would be shown."""
+    write_stderr(f"unnest: interrupted; {NOTHING_LEFT}\n")
+    os._exit(128 + number)
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a handler is given
+    """Note the signal and raise KeyboardInterrupt, as Python does for Ctrl-C."""
+    received.append(number)
+    raise KeyboardInterrupt
+
+
+def write_stderr(line: str) -> None:
+    """Write a line to stderr, in whatever state a run that ends has left it."""
+    try:
+        sys.stderr.write(line)
+        sys.stderr.flush()
+    except (
+        io.UnsupportedOperation,
+        MemoryError,
+    ):  # what is left of it where memory ran out while it was set up
+        os.write(2, line.encode())
+    except OSError:
+        pass  # the reader has closed the pipe

@@ -140,12 +140,12 @@ def test_signals_end_as_ctrl_c_does(name: str, delay: float, tmp_path: Path) -> 
 #: Says so when the signals are ours to handle.
 STARTED = """
 import unnest.__main__ as program
-hold = program._answer
-def answer(how):
-    hold(how)
-    if how is program._interrupt:
+set_handlers = program.set_handlers
+def announce(handler):
+    set_handlers(handler)
+    if handler is program.interrupt:
         print("started", flush=True)
-program._answer = answer
+program.set_handlers = announce
 program.main()
 """
 

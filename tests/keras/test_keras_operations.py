@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import unnest
-from unnest.core.ops.keras3_modules import MODULES
+from unnest.core.ops.keras3_nodes import MODULES
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from unnest.core.keras3.lambdas import calls
 from unnest.core.model import Unknown
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, plain_name
+from unnest.core.ops.keras3_nodes import Input, Operand, OpNode, Part
 from unnest.core.ops.numbered_elements import NOT_COMPUTED
-from unnest.core.ops.op_nodes import Input, Operand, OpNode, Part
 from unnest.core.ops.registry import FUNCTIONS, OPERATIONS, Kind, Operation
 from unnest.core.ops.symbolic_shapes import Sized
 from unnest.core.ops.symbolic_values import (

@@ -9,9 +9,9 @@ import typer
 
 from unnest.cli import parameters
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
-from unnest.cli.light_start import keep_libraries_light
 from unnest.cli.progress import ProgressBar
 from unnest.cli.reports import ReportView, check_report, form_of, show, write_report
+from unnest.cli.startup import keep_libraries_light
 from unnest.errors import UsageError
 from unnest.remote.urls import local
 

@@ -1,13 +1,15 @@
 """Row on which each number of a tensor depends, and the effect of computing with such numbers.
 
 A tensor is an array of `ELEMENT`s: in the place of every number the row that it is made of, `NO_ROW` where it is made
-of none. What operations move about, `kernels` move; what they compute is here. A number that would depend on two rows
-raises `RowsMixed`. Axes along which nothing changes take no memory: they are views (`np.broadcast_to`).
+of none. Operations that move numbers move these by their functions in `core/ops`; the effect of computing is here. A
+number that would depend on two rows raises `RowsMixed`. Axes along which nothing changes take no memory: they are views
+(`np.broadcast_to`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from enum import Enum
 from functools import reduce
 from math import prod
 
@@ -24,6 +26,16 @@ THEIR_NUMBER = 1 << 30
 
 class RowsMixed(Exception):
     """A number depends on several rows, or on one and on how many there are."""
+
+
+class RowsMade(Enum):
+    """The effect of stored code on its rows, as far as it can be followed."""
+
+    KEPT = "each of its own, where it was"
+    MIXED = "rows that depend on each other"
+    ONE = "one row that depends on all, a loss say"
+    OTHERS = "some of them, or more, or in another order"
+    UNKNOWN = "not known; or a number made of all, a loss say"
 
 
 def every(row: int, shape: Sequence[int]) -> Array:

@@ -28,7 +28,7 @@ from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.shape_rules import settings
 from unnest.core.model import CallId, Json, JsonObject, Ref, Tensor
-from unnest.core.ops.op_nodes import UNKNOWN, Input, OpNode, Part
+from unnest.core.ops.keras3_nodes import UNKNOWN, Input, OpNode, Part
 from unnest.core.ops.registry import CLASSES
 from unnest.core.ops.symbolic_shapes import Sized
 

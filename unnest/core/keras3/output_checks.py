@@ -22,7 +22,7 @@ from unnest.core.keras_facts.wrapped_layers import promised_total
 from unnest.core.layers.catalog import LAYERS, built_axes, layer_record, takes
 from unnest.core.layers.shape_rules import policy_name, settings
 from unnest.core.model import Json, JsonObject, Shape, Stored, Tensor
-from unnest.core.ops.keras3_modules import MODULES, ROOT
+from unnest.core.ops.keras3_nodes import MODULES, ROOT
 
 #: What the report calls these checks.
 CHECKED = "Keras 3's terms"

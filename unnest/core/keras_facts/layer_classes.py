@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from unnest.core.layers.catalog import LAYERS, OTHER_NAMES, layer_record
 from unnest.core.model import Json, JsonObject
-from unnest.core.ops.keras3_modules import MODULES, ROOT
+from unnest.core.ops.keras3_nodes import MODULES, ROOT
 
 #: How metrics are abbreviated, and the function that each stands for. Accuracy has one for each kind of target.
 SHORT = {

@@ -12,7 +12,7 @@ from types import EllipsisType
 from typing import TypeAlias
 
 from unnest.core.model import Json, Unknown
-from unnest.core.ops.op_nodes import OpNode
+from unnest.core.ops.keras3_nodes import OpNode
 from unnest.core.ops.symbolic_values import (
     FLOAT,
     ArrayKind,

@@ -1,6 +1,6 @@
 """Values of stored code that becomes nodes of Keras 3: symbolic tensors, and plain Python values.
 
-A symbolic tensor is an expression of nodes (`op_nodes`).
+A symbolic tensor is an expression of nodes (`keras3_nodes`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from unnest.core.model import Json, Unknown
-from unnest.core.ops.op_nodes import Operand, OpNode, Part
+from unnest.core.ops.keras3_nodes import Operand, OpNode, Part
 
 NUMPY, CORE = (f"keras.src.ops.{room}" for room in ("numpy", "core"))
 LAYERS = "keras.layers"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from unnest.core.frontends.traced_code import follow
-from unnest.core.interpreters.row_dependence import RowsMixed, along
+from unnest.core.interpreters.row_dependence import RowsMade, RowsMixed, along
 from unnest.core.interpreters.tensor_graph import Column, TensorGraph
 from unnest.core.interpreters.tower_rows import TowerRows
 from unnest.core.interpreters.tower_tensors import batch_size
@@ -15,7 +15,6 @@ from unnest.core.interpreters.trace import OtherSizes, Trace, TracedInput, Trace
 from unnest.core.model import CallId, Json, Ref, Shape
 from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.numbered_elements import Array
-from unnest.core.wrappers.code_rows import RowsMade
 
 SIZES = (7, 1)
 """Of axes whose size is not known, tried in turn: one that has entries to take, and one that fits any other."""

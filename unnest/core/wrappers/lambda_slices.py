@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from unnest.budget import check_memory, memoize_across_files
 from unnest.core.architecture.graph import Layer
+from unnest.core.interpreters.row_dependence import RowsMade
 from unnest.core.model import JsonObject, Shape
 from unnest.core.ops.call import plain_name
 from unnest.core.ops.numbered_elements import MAX_ELEMENTS, Array
 from unnest.core.ops.registry import COMPUTING, COMPUTING_MODULES, OPERATIONS, Kind
 from unnest.core.wrappers import layer_batch_roles
-from unnest.core.wrappers.code_rows import CodeRows, RowsMade
 from unnest.core.wrappers.slice_arguments import Slice, numbers_of
 from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim
+
+if TYPE_CHECKING:  # the byte code machine has tables of nine Pythons
+    from unnest.core.wrappers.traced_rows import CodeRows
 
 Answer = TypeVar("Answer")
 

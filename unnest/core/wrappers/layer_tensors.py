@@ -12,6 +12,7 @@ from unnest.budget import charge_steps
 from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.node_def import parse_node_def
+from unnest.core.interpreters.row_dependence import RowsMade
 from unnest.core.interpreters.shapes import call_shape, result_shape
 from unnest.core.interpreters.tensor_graph import NOTHING, Column
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
@@ -25,7 +26,6 @@ from unnest.core.ops.pseudo_ops import ClaimedRows
 from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.ops.symbolic_shapes import Sized
 from unnest.core.wrappers import lambda_slices, layer_batch_roles
-from unnest.core.wrappers.code_rows import RowsMade
 from unnest.core.wrappers.graph_interface import SearchedGraph
 from unnest.core.wrappers.op_calls import (
     is_operation,

@@ -25,7 +25,6 @@ from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.numbered_elements import ZERO, Array
 from unnest.core.ops.registry import argument, operation_of
-from unnest.core.wrappers.code_rows import CodeRows
 
 LARGE = (2520, 5040, 7560, 2772)
 """Stand-ins for the sizes of the axes after the batch: many numbers divide them, few in code are larger."""
@@ -33,6 +32,20 @@ LARGE = (2520, 5040, 7560, 2772)
 
 LONGEST = 10_000
 """The largest number in code for which an axis is made longer than it."""
+
+
+class CodeRows(NamedTuple):
+    """Rows that code returns, by their numbers, in order.
+
+    `change`: what it does beside moving whole rows, as in `reverses axis 1`; then `numbers` are empty. `is_partly`:
+    whether they may be parts of rows, because a size or a bound along another axis is not known, or of another type,
+    because the code casts them. `first`: how many entries are left of axes that may be longer.
+    """
+
+    numbers: tuple[int, ...] = ()
+    change: str = ""
+    is_partly: bool = False
+    first: tuple[int, ...] = ()
 
 
 def rows_of_code(

@@ -14,7 +14,7 @@ from unnest.core.keras3.context import Context
 from unnest.core.keras3.replacements import GraphTensor, LayerArguments, LayerCall, NewLayer
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject, Tensor
-from unnest.core.ops.op_nodes import UNKNOWN, Input, OpNode, Part
+from unnest.core.ops.keras3_nodes import UNKNOWN, Input, OpNode, Part
 
 NUMPY = "keras.src.ops.numpy"
 KERNEL = Tensor("k", (4, 3), "<f4", "/d/k")

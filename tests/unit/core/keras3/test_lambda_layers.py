@@ -21,7 +21,7 @@ from unnest.core.keras3.replacements import (
     Piece,
 )
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.ops.op_nodes import Input, OpNode
+from unnest.core.ops.keras3_nodes import Input, OpNode
 
 #: A tensor of the new graph; any, since operations that were filled hold it where `OpNode` declares operands.
 X: Any = GraphTensor("x", 0, 0)

@@ -27,7 +27,7 @@ from unnest.core.keras3.masks import Mask, Masks, check_chain
 from unnest.core.keras3.replacements import GraphTensor, LayerArguments, LayerCall, NewLayer, Tree
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject
-from unnest.core.ops.op_nodes import OpNode
+from unnest.core.ops.keras3_nodes import OpNode
 
 #: What Keras 3 computes too, and what it does not, of two sources.
 SAME_X, SAME_Y = Mask("mask of x", frozenset({X})), Mask("mask of y", frozenset({Y}))

@@ -12,7 +12,7 @@ from unnest.core.keras3.replacements import (
     tensors_in,
 )
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.ops.op_nodes import Input, OpNode, Part
+from unnest.core.ops.keras3_nodes import Input, OpNode, Part
 
 X, Y, Z = (GraphTensor(name, 0, 0) for name in "xyz")
 DENSE = NewLayer("d", "Dense", {"name": "d", "units": 3})

@@ -8,7 +8,7 @@ import pytest
 
 from unnest.core.keras_facts.layer_classes import operation_module, today
 from unnest.core.layers.catalog import layer_record
-from unnest.core.ops.keras3_modules import MODULES
+from unnest.core.ops.keras3_nodes import MODULES
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from tests.unit.core.one_home import check_home, names_listed, texts_of
 from unnest.core.layers.catalog import LAYERS
-from unnest.core.ops.keras3_modules import MODULES
+from unnest.core.ops.keras3_nodes import MODULES
 
 #: Modules that list classes beside the records -> why.
 EXCEPTIONS = {

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import UNSHAPED, X, Y, called, computed
 from unnest.core.model import Unknown
-from unnest.core.ops.op_nodes import Input
+from unnest.core.ops.keras3_nodes import Input
 from unnest.core.ops.symbolic_values import Libraries, SymbolicTensor
 
 ROW = (None, 1)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
 from unnest.core.model import Unknown
-from unnest.core.ops.op_nodes import Input
+from unnest.core.ops.keras3_nodes import Input
 from unnest.core.ops.symbolic_values import (
     Items,
     Libraries,

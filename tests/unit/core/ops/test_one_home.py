@@ -15,7 +15,7 @@ import pytest
 from tests.unit.core.one_home import check_home, names_listed, text_of, texts_of
 from unnest.core.layers.catalog import layer_record
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.keras3_modules import MODULES
+from unnest.core.ops.keras3_nodes import MODULES
 from unnest.core.ops.registry import FUNCTIONS, NODES, OPERATIONS
 
 #: Names that are as often a key of JSON, a dtype, a layer's argument or a word as an operation.

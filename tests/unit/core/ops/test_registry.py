@@ -10,7 +10,7 @@ import pytest
 from tests.unit.core.ops.test_reshaping import X
 from unnest.core.model import Unknown
 from unnest.core.ops.call import OpCall, plain_name
-from unnest.core.ops.keras3_modules import MODULES
+from unnest.core.ops.keras3_nodes import MODULES
 from unnest.core.ops.registry import (
     CLASSES,
     FUNCTIONS,

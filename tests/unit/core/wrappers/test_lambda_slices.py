@@ -10,9 +10,9 @@ import pytest
 
 from tests.unit.core.wrappers.one_layer import code_lambda, lane
 from unnest.budget import Answers, Budget, limited
+from unnest.core.interpreters.row_dependence import RowsMade
 from unnest.core.model import Json
 from unnest.core.wrappers import slice_claims
-from unnest.core.wrappers.code_rows import RowsMade
 from unnest.core.wrappers.lambda_slices import (
     are_followed,
     checked,

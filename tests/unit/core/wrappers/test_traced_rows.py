@@ -16,8 +16,7 @@ from tests.corpus.unpacked import FIXTURES
 from tests.unit.core.byte_code import loops
 from unnest.core.model import Json, Shape
 from unnest.core.ops.numbered_elements import Array
-from unnest.core.wrappers.code_rows import CodeRows
-from unnest.core.wrappers.traced_rows import rows_of_code
+from unnest.core.wrappers.traced_rows import CodeRows, rows_of_code
 
 FILE = FIXTURES / "slice_code" / "compiled.json"
 PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")

@@ -12,7 +12,7 @@ from unnest.core.keras3.lambdas import operators
 from unnest.core.model import Json, Unknown
 from unnest.core.ops import constant_arrays
 from unnest.core.ops.keras3_node_builder import FLOATS, Argument, FunctionCall, Key, shape_of
-from unnest.core.ops.op_nodes import Operand
+from unnest.core.ops.keras3_nodes import Operand
 from unnest.core.ops.registry import FUNCTIONS, Function, Kind, Operation, Theano, parse_signature
 from unnest.core.ops.symbolic_values import (
     ATOM,

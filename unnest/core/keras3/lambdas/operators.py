@@ -10,8 +10,7 @@ from unnest.core.frontends.python_values import ON_NUMBERS
 from unnest.core.interpreters.shapes import result_shape
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops import constant_arrays
-from unnest.core.ops.keras3_modules import MODULES
-from unnest.core.ops.op_nodes import UNKNOWN, Input, Operand, OpNode, Part
+from unnest.core.ops.keras3_nodes import MODULES, UNKNOWN, Input, Operand, OpNode, Part
 from unnest.core.ops.registry import CLASSES, SYMBOLS, Kind
 from unnest.core.ops.symbolic_shapes import Sized
 from unnest.core.ops.symbolic_values import (

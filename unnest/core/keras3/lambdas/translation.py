@@ -16,7 +16,7 @@ from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.expressions import Expressions
 from unnest.core.keras3.lambdas.operators import calculation
 from unnest.core.model import Json, JsonObject, Unknown, release_of
-from unnest.core.ops.op_nodes import Input, Operand, OpNode
+from unnest.core.ops.keras3_nodes import Input, Operand, OpNode
 from unnest.core.ops.symbolic_values import (
     FLOAT,
     LAYERS,

@@ -9,7 +9,7 @@ from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.replacements import GraphTensor, LayerArguments, Tree
 from unnest.core.model import Unknown
-from unnest.core.ops.op_nodes import Input
+from unnest.core.ops.keras3_nodes import Input
 from unnest.core.ops.symbolic_values import Items, SymbolicTensor, SymbolicValue, constant, items
 
 

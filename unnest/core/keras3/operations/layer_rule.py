@@ -14,7 +14,7 @@ from unnest.core.keras3.operations.graph_nodes import NO_NODE, node_called
 from unnest.core.keras3.operations.random_numbers import drawn_by_function, drawn_by_node
 from unnest.core.keras3.replacements import Expansion, LayerArguments, Piece, Tree, filled
 from unnest.core.model import Json, Tensor, Unknown
-from unnest.core.ops.op_nodes import Input, Operand, OpNode
+from unnest.core.ops.keras3_nodes import Input, Operand, OpNode
 from unnest.core.ops.symbolic_values import (
     CORE,
     Const,

@@ -15,7 +15,7 @@ from unnest.core.keras3.lambda_layers import named_function
 from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.replacements import LayerArguments, LayerCall, NewLayer, Tree
 from unnest.core.model import Json, JsonObject, Unknown
-from unnest.core.ops.op_nodes import OpNode
+from unnest.core.ops.keras3_nodes import OpNode
 from unnest.core.ops.symbolic_values import CORE, Const, Items, ShapeTuple, Size, SymbolicValue
 
 DRAWS: Mapping[str, tuple[tuple[str, Json], ...]] = {

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, called, path
 from unnest.core.keras3.lambdas import calls
 from unnest.core.model import Unknown
-from unnest.core.ops.op_nodes import OpNode
+from unnest.core.ops.keras3_nodes import OpNode
 from unnest.core.ops.symbolic_values import (
     CallArguments,
     Const,

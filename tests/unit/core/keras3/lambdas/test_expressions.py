@@ -11,7 +11,7 @@ from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import PYTHONS
 from unnest.core.keras3.lambdas.expressions import Expressions
 from unnest.core.model import Unknown
-from unnest.core.ops.op_nodes import Input
+from unnest.core.ops.keras3_nodes import Input
 from unnest.core.ops.symbolic_values import (
     Libraries,
     SymbolicTensor,

@@ -10,7 +10,7 @@ import pytest
 
 from unnest.core.keras3.lambdas import operators
 from unnest.core.model import Json, Unknown
-from unnest.core.ops.op_nodes import UNKNOWN, Input, OpNode
+from unnest.core.ops.keras3_nodes import UNKNOWN, Input, OpNode
 from unnest.core.ops.symbolic_values import (
     Const,
     Items,

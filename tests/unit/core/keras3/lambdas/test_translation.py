@@ -27,7 +27,7 @@ from tests.unit.core.keras3.lambdas.compiled import (
 )
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 from unnest.core.model import Json
-from unnest.core.ops.op_nodes import Input, OpNode
+from unnest.core.ops.keras3_nodes import Input, OpNode
 from unnest.core.ops.registry import FUNCTIONS
 
 SOURCES = module("sources")

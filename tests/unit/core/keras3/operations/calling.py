@@ -10,7 +10,7 @@ from unnest.core.keras3.context import Context
 from unnest.core.keras3.operations.layer_rule import rule
 from unnest.core.keras3.replacements import Expansion, GraphTensor, LayerArguments, Tree
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.ops.op_nodes import OpNode
+from unnest.core.ops.keras3_nodes import OpNode
 
 NUMPY, NN, CORE = "keras.src.ops.numpy", "keras.src.ops.nn", "keras.src.ops.core"
 PLACES: Any = {"class_name": "__numpy__", "config": {"value": [0, 2], "dtype": "int32"}}

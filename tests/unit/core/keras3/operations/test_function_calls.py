@@ -7,7 +7,7 @@ import pytest
 from tests.unit.core.keras3.operations.calling import NN, NUMPY, PLACES, X, Y, outputs
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.replacements import Tree
-from unnest.core.ops.op_nodes import OpNode
+from unnest.core.ops.keras3_nodes import OpNode
 
 
 @pytest.mark.parametrize(

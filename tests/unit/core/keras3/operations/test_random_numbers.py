@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.keras3.operations.calling import CORE, X, Y, node, outputs
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.replacements import LayerCall
-from unnest.core.ops.op_nodes import OpNode
+from unnest.core.ops.keras3_nodes import OpNode
 from unnest.core.ops.symbolic_values import ShapeTuple, Size, items
 from unnest.core.ops.symbolic_values import constant as number
 

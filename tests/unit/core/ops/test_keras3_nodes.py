@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unnest.core.ops.op_nodes import Input, OpNode, Part
+from unnest.core.ops.keras3_nodes import MODULES, ROOT, Input, OpNode, Part
 
 
 def test_nodes_are_told_apart_by_their_contents() -> None:
@@ -10,3 +10,10 @@ def test_nodes_are_told_apart_by_their_contents() -> None:
     assert split == OpNode("keras.src.ops.numpy", "Split", {"axis": 1}, (Input(0), 2))
     assert Part(split, 0) != Part(split, 1)
     assert split != OpNode("keras.src.ops.numpy", "Split", {"axis": 1}, (Input(1), 2))
+
+
+def test_modules() -> None:
+    assert MODULES["Exp"] == f"{ROOT}.numpy"
+    assert MODULES["Relu"] == f"{ROOT}.nn"
+    assert MODULES["Rearrange"] == f"{ROOT}.einops"
+    assert {module.rpartition(".")[0] for module in MODULES.values()} == {ROOT}

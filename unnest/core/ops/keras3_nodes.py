@@ -1,11 +1,51 @@
-"""The module of Keras 3 in which each operation's class stands: its files but `.h5` name it, and load operations by it.
-
-No class is in two modules. (Source: Keras 3.15.1; tests/keras holds the table against the Keras that is installed.)
-"""
+"""Nodes of Keras 3: calls of its operations, without a name and a place in a graph; the modules of their classes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from unnest.core.model import Json, JsonObject
+
+UNKNOWN = "an unknown dtype (of the output of custom code)"
+"""Of what custom code gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """The `index`-th tensor that the translated layer is called on, counted from 0 over its flattened inputs."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Output `index` of an operation that gives several (`Split`, `Unstack`, `TopK`)."""
+
+    of: OpNode
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpNode:
+    """A call of a Keras 3 operation class.
+
+    `module` and `class_name` are as Keras 3 stores them (`keras.src.ops.numpy`, `Add`), `config` what the class's
+    constructor takes (without `name`), `args` and `kwargs` what it is called on. Layers that stand in for an
+    operation (`keras.layers`, `Rescaling`) are written the same way.
+    """
+
+    module: str
+    class_name: str
+    config: JsonObject = field(default_factory=dict)
+    args: tuple[Operand, ...] = ()
+    kwargs: Mapping[str, Operand] = field(default_factory=dict)
+
+
+Operand: TypeAlias = "Input | Part | OpNode | Sequence[Operand] | Json"
+"""A tensor, a constant in Keras 3's JSON (`__slice__`, `__ellipsis__`, `__numpy__` included), or a list of operands."""
+
 
 ROOT = "keras.src.ops"
 
@@ -53,7 +93,10 @@ _CLASSES = {
     ),
 }
 
-#: Class of an operation -> its module.
 MODULES: Mapping[str, str] = {
     name: f"{ROOT}.{module}" for module, names in _CLASSES.items() for name in names.split()
 }
+"""Class of an operation -> its module: files but `.h5` name it, and load operations by it. No class is in two.
+
+(Source: Keras 3.15.1; tests/keras holds the table against the Keras that is installed.)
+"""

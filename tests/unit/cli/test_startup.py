@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from unnest.cli.typed_values import TypedValues
+from unnest.cli.startup import TypedValues
 
 
 class _Command(TypedValues, TyperCommand):
