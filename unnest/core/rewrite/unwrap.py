@@ -15,7 +15,7 @@ from unnest.core.rewrite import extract
 from unnest.core.rewrite.model_weights import ModelWeights
 from unnest.core.rewrite.template_summary import innermost
 from unnest.core.wrappers.layer_batch_roles import is_in_training
-from unnest.core.wrappers.layer_graphs import recognise
+from unnest.core.wrappers.layer_graphs import mixing_layer, recognise
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 from unnest.findings import Code, Finding, listed
 
@@ -190,7 +190,7 @@ class _Unwrapping:
             self.findings.append(Code.BOUND_LATE(names=listed(wrapper.bound_late)))
         for name in sorted({call.layer for call in wrapper.first} | {wrapper.template}):
             part = graph.layers[name]
-            if is_model(part.stored) and (layer := _mixing_layer(read(part.stored))) is not None:
+            if is_model(part.stored) and (layer := mixing_layer(read(part.stored))) is not None:
                 self.findings.append(Code.ROWS_MIXED(layer=layer, template=name))
         self.wrappers.append(
             Wrapper(
@@ -328,12 +328,3 @@ def _moved(before: Sequence[str], after: Sequence[str], shares: Mapping[str, Sha
     """Return True if the layers that stay have another order than before: those with weights, if that is known."""
     staying = {name for name in after if shares is None or shares.get(name, Share()).tensors}
     return [n for n in after if n in staying] != [n for n in dict.fromkeys(before) if n in staying]
-
-
-def _mixing_layer(template: Graph) -> str | None:
-    """The layer of a template, or of a model in it, that works along the batch for certain; None if none."""
-    from unnest.core.wrappers.batch_axis_ops import (
-        mixing_layer,
-    )  # brings NumPy, which most graphs do not need
-
-    return mixing_layer(template)

@@ -9,13 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unnest.budget import memoize
-from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import Graph
 from unnest.core.interpreters.tower_rows import RowsKept, TowerRows
 from unnest.core.model import Ref, Shape
 from unnest.core.wrappers.graph_interface import SearchedGraph
-from unnest.core.wrappers.layer_tensors import LayerTensors
 
 RANKS = (2, 4, 3, 5)
 """Of tensors whose number of axes is not known, tried in turn."""
@@ -74,23 +70,3 @@ def _of_trials(trials: Sequence[RowsKept], *, may_fail: bool = True) -> RowsKept
 def _is_loss(graph: SearchedGraph, ref: Ref) -> bool:
     """Return True if a tensor is a number, or one in a row of its own."""
     return graph.is_number(ref) or (graph.shape(ref) or (None,))[0] == 1
-
-
-def mixing_layer(model: Graph) -> str | None:
-    """The layer of a model, or of one nested in it, that works along the batch for certain; None if none.
-
-    Asked once, however many models it is in.
-    """
-    return memoize(_mixing_layer, model)
-
-
-def _mixing_layer(model: Graph) -> str | None:
-    # A Sequential without a stored input begins with what its first layer gives.
-    entries = dict.fromkeys(model.inputs or [Ref(name, 0, 0) for name in [*model.layers][:1]])
-    at = rows_kept(LayerTensors(model), model.outputs, entries).mixing if model.outputs else None
-    if at is not None:
-        return at.layer
-    nested = (layer for layer in model.layers.values() if is_model(layer.stored) and layer.calls)
-    return next(
-        (name for layer in nested if (name := mixing_layer(read(layer.stored))) is not None), None
-    )

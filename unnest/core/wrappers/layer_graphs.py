@@ -25,16 +25,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from unnest.budget import memoize
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
-from unnest.core.model import CallId, NearMiss
+from unnest.core.model import CallId, NearMiss, Ref
 from unnest.core.ops.registry import operation_of
 from unnest.core.wrappers import layer_batch_roles
+from unnest.core.wrappers.op_calls import is_operation, parse_op_call
 from unnest.core.wrappers.wrapper_types import LayerWrapper, NotAWrapper, Recognised
 
 if TYPE_CHECKING:  # brings NumPy's part of the search, which most graphs do not need
     from unnest.core.wrappers.tower_search import TowerSet
-from unnest.core.wrappers.op_calls import is_operation, parse_op_call
 
 
 def find(graph: Graph, vouched: Collection[str] = ()) -> list[LayerWrapper]:
@@ -182,3 +183,26 @@ def _never_joined(graph: Graph) -> Iterator[NearMiss]:
         yield NearMiss(
             layer.name, f"nothing is known to join the outputs of {calls} along the batch"
         )
+
+
+def mixing_layer(model: Graph) -> str | None:
+    """Return the layer of a model, or of one nested in it, that works along the batch for certain; None without one.
+
+    Computed once for a model, however many models hold it.
+    """
+    return memoize(_mixing_layer, model)
+
+
+def _mixing_layer(model: Graph) -> str | None:
+    from unnest.core.wrappers.batch_axis_ops import rows_kept
+    from unnest.core.wrappers.layer_tensors import LayerTensors
+
+    # A Sequential without a stored input begins with what its first layer gives.
+    entries = dict.fromkeys(model.inputs or [Ref(name, 0, 0) for name in [*model.layers][:1]])
+    at = rows_kept(LayerTensors(model), model.outputs, entries).mixing if model.outputs else None
+    if at is not None:
+        return at.layer
+    nested = (layer for layer in model.layers.values() if is_model(layer.stored) and layer.calls)
+    return next(
+        (name for layer in nested if (name := mixing_layer(read(layer.stored))) is not None), None
+    )

@@ -15,8 +15,8 @@ from tests.unit.core.wrappers.one_layer import function as function_of
 from unnest.core.architecture import read
 from unnest.core.model import Json, MixedRows, NearMiss, Ref
 from unnest.core.wrappers import layer_batch_roles
-from unnest.core.wrappers.batch_axis_ops import mixing_layer, rows_kept
-from unnest.core.wrappers.layer_graphs import recognise
+from unnest.core.wrappers.batch_axis_ops import rows_kept
+from unnest.core.wrappers.layer_graphs import mixing_layer, recognise
 from unnest.core.wrappers.layer_tensors import LayerTensors
 from unnest.core.wrappers.serving_graphs import find
 
