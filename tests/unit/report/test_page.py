@@ -116,7 +116,7 @@ def test_one_frame_around_the_towers_of_a_wrapper(bad: Path) -> None:
     for path, count in ((bad, 2), (makeh5.parallel_file(bad.with_name("eight.h5"), towers=8), 8)):
         data = data_of(render([inspected(path)]))
         figure = data["figures"][data["model"]["sides"][0]["figure"]]
-        ((left, top, right, bottom, label, members),) = figure["frames"]
+        ((left, top, right, bottom, _, _, label, members),) = figure["frames"]
         assert label == f"{count} towers, one set of weights"
         for number, (_, _, role, x, y, width, *_) in enumerate(figure["boxes"]):
             is_inside = left <= x - width / 2 and x + width / 2 <= right and top <= y <= bottom

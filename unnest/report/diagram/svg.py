@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.report.diagram.drawing import Box, Drawing, Figure, Role
+from unnest.report.diagram.frames import Frame, Rectangle, frames, tower_groups
 from unnest.report.diagram.layered import BOX, PlacedFigure, Point, place
 from unnest.report.markup import text
 
@@ -39,6 +41,8 @@ STYLE = """
 .more rect{fill:#dbe9fb;stroke:#2f6fc1;stroke-dasharray:5 4}
 .group rect{fill:#f6f7f9;stroke:#8a94a0;stroke-dasharray:5 4}
 .kept rect{fill:#dcf3e2;stroke:#2c8049}
+.f rect{fill:none;stroke:#2f6fc1;stroke-width:1.6;stroke-dasharray:7 5}
+.f text{font:12px ui-sans-serif,system-ui,"Segoe UI",Helvetica,Arial,sans-serif;fill:#2f6fc1}
 a:focus rect,a:hover rect{stroke-width:2.4}
 @media (prefers-color-scheme: dark){
 .n rect{fill:#222933;stroke:#7d8896}
@@ -53,6 +57,8 @@ a:focus rect,a:hover rect{stroke-width:2.4}
 .merge rect{fill:#43264a;stroke:#cb86d4}
 .group rect{fill:#1d232c;stroke:#7d8896}
 .kept rect{fill:#1d4129;stroke:#63c184}
+.f rect{stroke:#6ea8ee}
+.f text{fill:#6ea8ee}
 }
 """
 
@@ -60,15 +66,51 @@ a:focus rect,a:hover rect{stroke-width:2.4}
 Link = Callable[[Box], "str | None"]
 
 
+class PlacedPicture(NamedTuple):
+    """A figure with its boxes placed, the frames of its towers, and what all of it covers."""
+
+    figure: Figure
+    layout: PlacedFigure
+    frames: Sequence[Frame]
+    extent: Rectangle
+
+    @property
+    def width(self) -> float:
+        """Pixels from left to right."""
+        return self.extent.right - self.extent.left
+
+    @property
+    def height(self) -> float:
+        """Pixels from top to bottom."""
+        return self.extent.bottom - self.extent.top
+
+    @property
+    def title_width(self) -> float:
+        """Pixels of the figure, or of its title where that is wider."""
+        return max(self.width, len(short(self.figure.title)) * 8.5)
+
+
+def place_boxes(figure: Figure) -> PlacedPicture:
+    """The layout of a figure; towers of one wrapper stand side by side, in one frame."""
+    widths = {node.key: box_width(node) for node in figure.nodes}
+    layout = place(widths, figure.edges, tower_groups(figure))
+    framed = frames(figure, layout, widths)
+    parts = [Rectangle(0.0, 0.0, layout.width, layout.height), *(frame.extent for frame in framed)]
+    lefts, tops, rights, bottoms = zip(*parts, strict=True)
+    return PlacedPicture(
+        figure, layout, framed, Rectangle(min(lefts), min(tops), max(rights), max(bottoms))
+    )
+
+
 def render(drawing: Drawing, title: str) -> str:
     """The whole drawing as one file."""
     figures = [*drawing.before, *([drawing.after] if drawing.after else [])]
-    places = [place_boxes(figure) for figure in figures]
+    pictures = [place_boxes(figure) for figure in figures]
     legend = [*_legend(figures)]
-    width = max(sum(_wide(f, p) for f, p in zip(figures, places, strict=True)), 360.0)
+    width = max(sum(picture.title_width for picture in pictures), 360.0)
     width += BETWEEN * (len(figures) - 1) + 2 * MARGIN
     keys, deep = _keys(legend, width - 2 * MARGIN)
-    height = HEAD + max(p.height for p in places) + 2 * MARGIN + deep
+    height = HEAD + max(picture.height for picture in pictures) + 2 * MARGIN + deep
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {_size(width, height)} role="img">',
         f"<title>{text(title)}</title>",
@@ -76,14 +118,14 @@ def render(drawing: Drawing, title: str) -> str:
         f'<rect class="b" width="{width:.0f}" height="{height:.0f}"/>',
     ]
     x = MARGIN
-    for figure, layout in zip(figures, places, strict=True):
+    for picture in pictures:
         parts.append(
-            f'<text class="t" x="{x:.0f}" y="{MARGIN + 6:.0f}">{text(short(figure.title))}</text>'
+            f'<text class="t" x="{x:.0f}" y="{MARGIN + 6:.0f}">{text(short(picture.figure.title))}</text>'
         )
-        own = _wide(figure, layout)
-        parts.append(f'<g transform="translate({x + (own - layout.width) / 2:.1f} {HEAD:.0f})">')
-        parts += [*_drawn(figure, layout, lambda _: None), "</g>"]
-        x += own + BETWEEN
+        left = x + (picture.title_width - picture.width) / 2 - picture.extent.left
+        parts.append(f'<g transform="translate({left:.1f} {HEAD - picture.extent.top:.0f})">')
+        parts += [*_drawn(picture, lambda _: None), "</g>"]
+        x += picture.title_width + BETWEEN
     parts.append(
         f'<g transform="translate({MARGIN:.0f} {height - MARGIN - deep + 8:.0f})">{keys}</g>'
     )
@@ -96,32 +138,14 @@ def _size(width: float, height: float) -> str:
 
 def fragment(figure: Figure, link: Link) -> str:
     """One figure for a page that has STYLE; no size of its own but its proportions."""
-    layout = place_boxes(figure)
-    width, height = layout.width + 8, layout.height + 8
-    body = "\n".join(_drawn(figure, layout, link))
+    picture = place_boxes(figure)
+    left, top = picture.extent.left - 4, picture.extent.top - 4
+    width, height = picture.width + 8, picture.height + 8
+    body = "\n".join(_drawn(picture, link))
     return (
-        f'<svg viewBox="-4 -4 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" role="img" '
-        f'aria-label="{text(figure.title)}">\n{body}\n</svg>'
+        f'<svg viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
+        f'role="img" aria-label="{text(figure.title)}">\n{body}\n</svg>'
     )
-
-
-def place_boxes(figure: Figure) -> PlacedFigure:
-    """The layout of a figure; towers of one wrapper stand side by side."""
-    widths = {node.key: box_width(node) for node in figure.nodes}
-    return place(widths, figure.edges, tower_groups(figure))
-
-
-def tower_groups(figure: Figure) -> list[list[str]]:
-    """The keys of the towers of each wrapper, those that are drawn as one included."""
-    groups: dict[int, list[str]] = {}
-    for node in figure.nodes:
-        if node.wrapper is not None and node.role in ("tower", "more"):
-            groups.setdefault(node.wrapper, []).append(node.key)
-    return [*groups.values()]
-
-
-def _wide(figure: Figure, layout: PlacedFigure) -> float:
-    return max(layout.width, len(short(figure.title)) * 8.5)
 
 
 def box_width(node: Box) -> float:
@@ -147,7 +171,15 @@ def short(name: str) -> str:
     return name if len(name) <= LETTERS else f"{name[: LETTERS - 11]}…{name[-10:]}"
 
 
-def _drawn(figure: Figure, layout: PlacedFigure, link: Link) -> Iterator[str]:
+def _drawn(picture: PlacedPicture, link: Link) -> Iterator[str]:
+    figure, layout = picture.figure, picture.layout
+    for frame in picture.frames:
+        left, top, right, bottom = frame.edges
+        x, y = frame.label_at
+        yield (
+            f'<g class="f"><rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
+            f'rx="12"/><text x="{x:.1f}" y="{y:.1f}">{text(frame.label)}</text></g>'
+        )
     for edge in figure.edges:
         points = layout.routes[edge]
         yield f'<path class="e" d="{_curve(points)}"/>'

@@ -25,12 +25,7 @@ function graphView({ title, figures, at, select }) {
   const height = () => frame.clientHeight || 400;
 
   function bounds() {
-    let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
-    for (const [, , , x, y, w] of figure.boxes) {
-      x0 = Math.min(x0, x - w / 2); x1 = Math.max(x1, x + w / 2);
-      y0 = Math.min(y0, y - BOX_HEIGHT / 2); y1 = Math.max(y1, y + BOX_HEIGHT / 2);
-    }
-    for (const [a, b, c, d] of figure.frames) { x0 = Math.min(x0, a); y0 = Math.min(y0, b - 18); x1 = Math.max(x1, c); y1 = Math.max(y1, d); }
+    const [x0, y0, x1, y1] = figure.extent;
     return figure.boxes.length ? [x0 - 16, y0 - 16, x1 + 16, y1 + 16] : [0, 0, 100, 100];
   }
 
@@ -82,9 +77,9 @@ function graphView({ title, figures, at, select }) {
     const [x0, y0] = [left, top], [x1, y1] = [left + width() / scale, top + height() / scale];
     const inSight = ([, , , x, y, w]) => x + w / 2 >= x0 && x - w / 2 <= x1 && y + 30 >= y0 && y - 30 <= y1;
     const parts = [];
-    for (const [a, b, c, d, label] of figure.frames) {
+    for (const [a, b, c, d, x, y, label] of figure.frames) {
       parts.push(draw("rect", { class: "frame", x: a, y: b, width: c - a, height: d - b, rx: 12 }));
-      if (scale >= NEAR) parts.push(draw("text", { class: "frame-label", x: a + 4, y: d + 14 }, label));
+      if (scale >= NEAR) parts.push(draw("text", { class: "frame-label", x, y }, label));
     }
     if (scale < NEAR) parts.push(...outlines(inSight));
     else parts.push(...closely(inSight, y0, y1));

@@ -13,12 +13,8 @@ from typing import Any, NamedTuple
 
 from unnest.report.diagram import svg
 from unnest.report.diagram.drawing import ROWS, TEMPLATE, Box, Figure
-from unnest.report.diagram.layered import BOX
 from unnest.report.escape import plain
 from unnest.report.model_view import LayerPath
-
-#: Space around the frame of towers that share weights.
-FRAME = 14
 
 
 class BoxPlace(NamedTuple):
@@ -61,7 +57,8 @@ class Pictures:
     def _placed(
         self, at: int, figure: Figure, path: LayerPath, facts: Mapping[LayerPath, int]
     ) -> dict[str, Any]:
-        layout = svg.place_boxes(figure)
+        picture = svg.place_boxes(figure)
+        layout = picture.layout
         numbers = {box.key: number for number, box in enumerate(figure.nodes)}
         boxes = []
         for number, box in enumerate(figure.nodes):
@@ -79,9 +76,13 @@ class Pictures:
             for a, b in figure.edges
         ]
         title = shorten(figure.title)
-        frames = [*_frames(figure, boxes)]
+        frames = [
+            [*map(round, (*frame.edges, *frame.label_at)), frame.label, [numbers[key] for key in frame.members]]
+            for frame in picture.frames
+        ]  # fmt: skip
         return {
             "title": title,
+            "extent": [*map(round, picture.extent)],
             "boxes": boxes,
             "edges": edges,
             "frames": frames,
@@ -103,27 +104,6 @@ def _insides(figure: Figure, path: LayerPath) -> Iterator[tuple[Figure, LayerPat
     for box in figure.nodes:
         if box.inside is not None:
             yield box.inside, path if _is_folded(box) else (*path, box.name)
-
-
-def _frames(figure: Figure, boxes: list[list[Any]]) -> Iterator[list[Any]]:
-    """Yield a frame around the towers of each wrapper: left, top, right, bottom, label, and the towers' boxes."""
-    numbers = {box.key: number for number, box in enumerate(figure.nodes)}
-    for group in svg.tower_groups(figure):
-        members = [numbers[key] for key in group]
-        places = [boxes[number] for number in members]
-        left, right = min(b[3] - b[5] / 2 for b in places), max(b[3] + b[5] / 2 for b in places)
-        top, bottom = min(b[4] for b in places) - BOX / 2, max(b[4] for b in places) + BOX / 2
-        towers = [figure.nodes[number] for number in members]
-        count = sum(tower.stands_for if tower.role == "more" else 1 for tower in towers)
-        label = f"{count:,} tower{'' if count == 1 else 's'}, one set of weights"
-        yield [
-            round(left - FRAME),
-            round(top - FRAME),
-            round(right + FRAME),
-            round(bottom + FRAME),
-            label,
-            members,
-        ]
 
 
 #: Letters of a name in a graph or a table, and of any other text.
