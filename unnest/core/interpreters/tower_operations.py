@@ -232,7 +232,7 @@ RowRule: TypeAlias = "Callable[[TowerTensors, RowStep], Tensor]"
 
 def in_place(tensors: TowerTensors, step: RowStep) -> Tensor:
     """Numbers made of those in the same places of several tensors."""
-    if step.operation.chooses_by_mask and len(step.given) == 1:
+    if step.operation.chooses_by_mask and argument(step.call, "chosen") is None:
         raise RowsMixed  # the places where a mask is true
     known = [ref for ref, tensor in step.given.items() if tensor is not Known.LOST]
     made = combined([tensors.rows_of(ref, 0) for ref in known])

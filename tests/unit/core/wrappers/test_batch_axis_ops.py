@@ -328,6 +328,9 @@ ROW_BY_ROW: dict[str, Step] = {
     "shaped, and shaped back": lambda w, x: w.call(
         "reshape", w.call("reshape", x, shape=[-1, 3, 1]), shape=[-1, 3]
     ),
+    "ones where they are positive": lambda w, x: w.call(
+        "where", w.call("math.greater", x, y=0.0, name=None), x=1.0, y=0.0
+    ),
     "columns over columns": function("signal.fft"),
     "clipped by their norms": function("clip_by_norm", clip_norm=1.0, axes=[1]),
     "axes there and back": lambda w, x: w.call(
