@@ -23,7 +23,8 @@ def main(arguments: list[str]) -> int:
             print(f"{each.operation.name}: {difference}")
         if names:
             print(
-                f"{each.operation.name}: {each.references}; NumPy {each.kernel}, shape {each.shape}, {each.nodes}"
+                f"{each.operation.name}: {each.references}; NumPy {each.kernel}, rows {each.rows}, "
+                f"shape {each.shape}, {each.nodes}"
             )
     if "--write" in arguments:
         PAGE.write_text(page(done), encoding="utf-8")

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from tests.operations.real import named, real_functions, spellings
-from tests.operations.samples import samples_of, samples_of_function
+from tests.operations.real import Function, call_real, named, real_functions, spellings
+from tests.operations.rows import rows_differ
+from tests.operations.samples import Stored, samples_of, samples_of_function
 from unnest.core.interpreters.shapes import result_shape
+from unnest.core.interpreters.tensor_graph import numbered
 from unnest.core.keras3.lambdas import calls
-from unnest.core.model import Unknown
+from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.keras3_nodes import Input, Operand, OpNode, Part
-from unnest.core.ops.numbered_elements import NOT_COMPUTED
-from unnest.core.ops.registry import FUNCTIONS, OPERATIONS, Kind, Operation
+from unnest.core.ops.numbered_elements import ELEMENT, NOT_COMPUTED
+from unnest.core.ops.registry import CONTENTS, FUNCTIONS, OPERATIONS, Kind, Operation
 from unnest.core.ops.symbolic_shapes import Sized
 from unnest.core.ops.symbolic_values import (
     CallArguments,
@@ -46,6 +48,7 @@ class Compared:
     references: list[str] = field(default_factory=list)
     kernel: int = 0
     shape: int = 0
+    rows: int = 0
     nodes: dict[str, int] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
 
@@ -54,11 +57,12 @@ def compare(operation: Operation) -> Compared:
     """Call an operation as a script does, here and there."""
     done = Compared(operation)
     for args, kwargs in samples_of(operation):
-        for name, result in _real_result(operation, args, kwargs):
+        for name, function, result in _real_results(operation, args, kwargs):
             if name not in done.references:
                 done.references.append(name)
             _compare_kernel(done, args, kwargs, result)
             _compare_shape(done, args, kwargs, result)
+            _compare_rows(done, function, args, kwargs)
             break
     for path in FUNCTIONS:
         if OPERATIONS.get(plain_name(path)) is operation:
@@ -77,31 +81,14 @@ def compare_functions() -> Compared:
     return done
 
 
-def _real_result(
+def _real_results(
     operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Iterator[tuple[str, list[np.ndarray[Any, Any]]]]:
-    """Yield what each of the real functions gives, which take these arguments."""
+) -> Iterator[tuple[str, Function, list[np.ndarray[Any, Any]]]]:
+    """Yield the real functions that take these arguments, by their names, and what each gives."""
     for name, function in real_functions(operation):
-        result = _called(function, args, kwargs)
+        result = call_real(function, args, kwargs)
         if result is not None:
-            yield name, result
-
-
-def _called(
-    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> list[np.ndarray[Any, Any]] | None:
-    """The tensors that a function gives, None where it takes no such arguments."""
-    try:
-        with np.errstate(all="ignore"):
-            return _arrays(function(*args, **kwargs))
-    except Exception:  # noqa: BLE001 - libraries refuse arguments in many ways
-        return None
-
-
-def _arrays(result: Any) -> list[np.ndarray[Any, Any]]:
-    if isinstance(result, list | tuple):
-        return [np.asarray(each) for each in result]
-    return [np.asarray(result)]
+            yield name, function, result
 
 
 def _differ(ours: Sequence[Any], theirs: Sequence[np.ndarray[Any, Any]]) -> str | None:
@@ -112,7 +99,7 @@ def _differ(ours: Sequence[Any], theirs: Sequence[np.ndarray[Any, Any]]) -> str 
         if one.shape != other.shape:
             return f"shape {one.shape} for {other.shape}"
         if other.dtype.kind in "OSU":
-            return "no numbers"
+            return None if one.tolist() == other.tolist() else f"{one} for {other}"
         numbers = one.astype(np.complex128), other.astype(np.complex128)
         if not np.allclose(*numbers, TOLERANCE, TOLERANCE, equal_nan=True):
             return f"values, by {np.nanmax(np.abs(one.astype(float) - other.astype(float))):.2g}"
@@ -134,14 +121,39 @@ def _compare_kernel(
 ) -> None:
     if done.operation.compute is None:
         return
+    call = OpCall(done.operation.name, args, kwargs)
     try:
-        ours = apply(OpCall(done.operation.name, args, kwargs), lambda ref: ref)  # type: ignore[arg-type, return-value]  # no Refs
+        ours = _of_elements(done.operation, call)
     except NOT_COMPUTED:
-        return
+        try:
+            ours = apply(call, lambda ref: ref)  # type: ignore[arg-type, return-value]  # no Refs
+        except NOT_COMPUTED:
+            return
     if (difference := _differ(ours, real)) is None:
         done.kernel += 1
     else:
         done.differences.append(f"NumPy {_told(args, kwargs)}: {difference}")
+
+
+def _of_elements(operation: Operation, call: OpCall) -> Sequence[Any]:
+    """Apply an operation that moves numbers to numbered elements, and put the numbers back. Raises NOT_COMPUTED."""
+    numbers: list[Any] = []
+
+    def number(value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            elements = numbered(value.shape, len(numbers))
+            numbers.extend(value.reshape(-1))
+            return elements
+        return [number(each) for each in value] if isinstance(value, list) else value
+
+    bound = operation.bind(call.args, call.kwargs)
+    moved = {key: number(value) if key in CONTENTS else value for key, value in bound.items()}
+    if not numbers:
+        raise DataDependent
+    args, kwargs = (moved["x"], {}) if operation.takes_all else ([], moved)
+    made = apply(OpCall(operation.name, args, kwargs), lambda ref: ref)  # type: ignore[arg-type, return-value]  # no Refs
+    whole = np.asarray([*numbers, 0.0], np.float32)
+    return [whole[array["element"]] if array.dtype == ELEMENT else array for array in made]
 
 
 def _compare_shape(
@@ -164,13 +176,28 @@ def _compare_shape(
         if told is None:
             return
         shape = real[0].shape
-        fits = len(told) == len(shape) and all(
-            one in (None, other) for one, other in zip(told, shape, strict=True)
+        fits = all(
+            len(told) == len(each.shape)
+            and all(one in (None, other) for one, other in zip(told, each.shape, strict=True))
+            for each in real
         )
-        if len(real) > 1 or not fits or (batch == 0 and None in told and -1 not in _numbers(args)):
+        if not fits or (batch == 0 and None in told and -1 not in _numbers(args)):
             done.differences.append(f"shape {_told(args, kwargs)}: {told} for {shape}")
             return
     done.shape += 1
+
+
+def _compare_rows(
+    done: Compared, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> None:
+    """Which rows each row of the result depends on."""
+    differ = rows_differ(function, OpCall(done.operation.name, args, kwargs))
+    if differ is None:
+        return
+    if differ:
+        done.differences.append(f"rows {_told(args, kwargs)}: {differ}")
+    else:
+        done.rows += 1
 
 
 def _numbers(args: Sequence[Any]) -> list[Any]:
@@ -183,10 +210,8 @@ def _compare_nodes(
     done: Compared, path: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
     """The nodes that a function becomes, run by Keras 3, against the function itself."""
-    function, prepared = named(path), (args, kwargs)
-    if path.startswith(("K.", "keras.")):
-        prepared = _as_tensors([*args]), {key: _as_tensors(value) for key, value in kwargs.items()}
-    real = None if function is None else _called(function, *prepared)
+    function = named(path)
+    real = None if function is None else call_real(function, args, kwargs)
     if real is None:
         return
     tensors: list[np.ndarray[Any, Any]] = []
@@ -208,15 +233,10 @@ def _compare_nodes(
         done.differences.append(f"Keras 3, {path}{_told(args, kwargs)}: {difference}")
 
 
-def _as_tensors(value: Any) -> Any:
-    """Arrays as TensorFlow's tensors, which Keras 2 asks more of."""
-    if isinstance(value, np.ndarray):
-        return import_module("tensorflow").constant(value)
-    return [_as_tensors(each) for each in value] if isinstance(value, list) else value
-
-
 def _value(value: Any, tensors: list[np.ndarray[Any, Any]]) -> SymbolicValue:
     """An argument as stored code has it; tensors are inputs."""
+    if isinstance(value, Stored):
+        return ConstantArray(value.tolist(), "numbers", numbers="float32")
     if isinstance(value, np.ndarray):
         tensors.append(value)
         shape = (None, *value.shape[1:])
@@ -225,6 +245,8 @@ def _value(value: Any, tensors: list[np.ndarray[Any, Any]]) -> SymbolicValue:
         )
     if isinstance(value, list):
         return items("list", [_value(each, tensors) for each in value])
+    if isinstance(value, tuple):
+        return items("tuple", [_value(each, tensors) for each in value])
     return constant(value)
 
 

@@ -5,6 +5,11 @@ v: floats, shape (4,)                 r: rows, shape (4, 4)
 m: matrices that can be inverted      image: shape (2, 4, 6, 3)
 n: whole numbers from 0 to 2, (4, 3)  k: whole numbers, (4, 3, 4)
 b, c: truth values, (4, 3, 4)         rows: truth values, (4,)
+line, video: like image with one, and three axes between the batch and the channels
+filters_1, filters, filters_3, apart, points: those of convolutions along so many axes, apart for each channel, and of
+points                                colors: images of numbers between 0 and 1
+heads: shape (2, 3, 2, 4)             boxes: four numbers each, (4, 4)
+stored(...): a constant array of NumPy's
 """
 
 from __future__ import annotations
@@ -57,6 +62,12 @@ OF_KIND: dict[Kind, tuple[str, ...]] = {
 }
 """Calls of operations that none below names."""
 
+SEGMENTS = ("segmentmax", "segmentmean", "segmentmin", "segmentprod", "segmentsum")
+UNSORTED = tuple(f"unsorted{name}" for name in SEGMENTS)
+FUSED = "colors, v[:3], v[:3], v[:3], p[0, 0, :3], is_training=False"
+FUSED_2 = "x=colors, scale=v[:3], offset=v[:3], mean=v[:3], variance=p[0, 0, :3], is_training=False"
+SUPPRESSED = "boxes=boxes, scores=v, max_output_size=2, iou_threshold=0.5, score_threshold=0.0"
+
 OF_OPERATION: dict[str, tuple[str, ...]] = {
     "adjustcontrast": ("image, 0.5",),
     "append": ("x, y", "x, y, axis=1"),
@@ -76,7 +87,7 @@ OF_OPERATION: dict[str, tuple[str, ...]] = {
     "broadcastargs": ("[4, 3, 1], [1, 3, 4]",),
     "broadcastto": ("v, [3, 4]", "v, [2, 3, 4]"),
     "cast": ("x, 'int32'", "k, 'float32'", "b, 'float32'"),
-    "clipbyaveragenorm": ("x, 1.5",),
+    "clipbyaveragenorm": ("x, 0.01",),
     "clipbynorm": ("x, 1.5", "x, 1.5, axes=1"),
     "clipbyvalue": ("x, -0.5, 0.5",),
     "constant": ("[[1.0, 2.0], [3.0, 4.0]]", "2.5"),
@@ -153,23 +164,88 @@ OF_OPERATION: dict[str, tuple[str, ...]] = {
     "transpose": ("x", "x, [0, 2, 1]", "x, [2, 0, 1]"),
     "tril": ("m", "m, 1"),
     "triu": ("m", "m, 1"),
+    "unique": ("n[:, 0]",),
+    "uniquewithcounts": ("n[:, 0]",),
     "unstack": ("x", "x, axis=1", "x, num=4, axis=-1"),
     "vstack": ("[r, r]",),
     "where": ("b, x, y", "b, x, 0.0", "b"),
     "xlogy": ("p, p",),
     "zeros": ("[2, 3]",),
+    "associativescan": ("lambda a, b: a + b, x",),
+    "avgpool1d": ("x, 2, 1, 'VALID'",),
+    "avgpool3d": ("video, 2, 1, 'VALID'",),
+    "batchdot": ("m, m, [2, 1]", "r, r, 1"),
+    "batchnormalization": ("x, v, p[0, 0], v, v, 0.001",),
+    "checknumerics": ("x, 'not a number'",),
+    "clipbyglobalnorm": ("[x], 1.5",),
+    "confusionmatrix": ("[0, 1, 1], [1, 1, 0]",),
+    "conv": ("image, filters", "line, filters_1"),
+    "conv1d": ("line, filters_1, 1, 'SAME'",),
+    "conv2d": ("image, filters, 1, 'SAME'",),
+    "conv3d": ("video, filters_3, [1, 1, 1, 1, 1], 'SAME'",),
+    "convtranspose": ("image, filters.swapaxes(2, 3)",),
+    "depthwiseconv": ("image, apart",),
+    "depthwiseconv2d": ("image, apart, [1, 1, 1, 1], 'SAME'",),
+    "depthwiseconv2dnative": ("image, apart, [1, 1, 1, 1], 'SAME'",),
+    "digitize": ("x, [-1.0, 0.0, 1.0]",),
+    "dotproductattention": ("heads, heads, heads",),
+    "dropout": ("x, 0.5",),
+    "fft2": ("(m, m)",),
+    "foldl": ("lambda a, b: a + b, x",),
+    "foldr": ("lambda a, b: a + b, x",),
+    "fusedbatchnorm": (FUSED,),
+    "fusedbatchnormv2": (FUSED_2,),
+    "fusedbatchnormv3": (FUSED_2,),
+    "globalnorm": ("[x]",),
+    "histogramfixedwidth": ("x, [0.0, 5.0]",),
+    "hsvtorgb": ("colors",),
+    "identityn": ("[x, y]",),
+    "kron": ("r, r",),
+    "averagen": ("[x, y]", "[x, y, p]"),
+    "maximumn": ("[x, y]", "[x, y, p]"),
+    "maxpool1d": ("x, 2, 1, 'VALID'",),
+    "maxpool3d": ("video, 2, 1, 'VALID'",),
+    "minimumn": ("[x, y]", "[x, y, p]"),
+    "mirrorpad": ("input=r, paddings=[[0, 0], [1, 2]], mode='REFLECT'",),
+    "moments": ("x, axes=[1]", "x, axes=[0]"),
+    "multiplyn": ("[x, y]", "[x, y, p]"),
+    "nonmaxsuppression": ("boxes, v, 2",),
+    "nonmaxsuppressionv3": (SUPPRESSED,),
+    "normalizewhole": ("x", "x, axis=1"),
+    "outer": ("v, v",),
+    "pool": ("image, [2, 2], 'MAX'",),
+    "pool2d": ("image, (2, 2), (2, 2), 'same', 'channels_last', 'avg'",),
+    "pool3d": ("video, (2, 2, 2), data_format='channels_last'",),
+    "rank": ("x",),
+    "resize": ("image, [8, 3]",),
+    "resizeimages": ("image, [8, 3]",),
+    "resizevolumes": ("video, 2, 2, 2, 'channels_last'",),
+    "rgbtograyscale": ("colors",),
+    "rgbtohsv": ("colors",),
+    "saturatecast": ("x, 'int32'",),
+    "scan": ("lambda a, b: a + b, x",),
+    **dict.fromkeys(SEGMENTS, ("x, [0, 0, 1, 2]",)),
+    **dict.fromkeys(UNSORTED, ("x, [0, 1, 0, 2], 3",)),
+    "separableconv": ("image, apart, points",),
+    "separableconv2d": ("image, apart, points, [1, 1, 1, 1], 'SAME'",),
+    "setdiag": ("m, m[:, 0]",),
+    "spatial2dpadding": ("image, ((1, 2), (0, 3)), 'channels_last'",),
+    "spatial3dpadding": ("video, ((1, 2), (0, 3), (1, 0)), 'channels_last'",),
+    "temporalpadding": ("x, (2, 1)",),
+    "threshold": ("x, 0.5, 0.0",),
+    "vdot": ("v, v",),
 }
 """Calls by the operation's first name; a call that the real function does not take is left out."""
 
 OF_FUNCTION: dict[str, tuple[str, ...]] = {
     "K.batch_dot": ("m, m, [2, 1]", "r, r, 1", "m, m, axes=[2, 2]"),
-    "K.bias_add": ("x, [1.0, 2.0, 3.0, 4.0], 'channels_last'",),
+    "K.bias_add": ("x, stored([1.0, 2.0, 3.0, 4.0]), 'channels_last'",),
     "K.dot": ("x, r", "r, r"),
     "K.one_hot": ("n, 3",),
     "K.permute_dimensions": ("x, [0, 2, 1]",),
     "K.pool2d": (
-        "image, [2, 2], [2, 2], 'same', 'channels_last', 'avg'",
-        "image, [2, 2], data_format='channels_last'",
+        "image, (2, 2), (2, 2), 'same', 'channels_last', 'avg'",
+        "image, (2, 2), data_format='channels_last'",
     ),
     "K.repeat": ("r, 3",),
     "K.repeat_elements": ("x, 2, 1",),
@@ -220,11 +296,53 @@ OF_FUNCTION: dict[str, tuple[str, ...]] = {
     "np.asarray": ("[[1.0, 2.0]]",),
     "np.ones": ("[2, 3]",),
     "np.zeros": ("[2, 3]",),
+    "K.cast_to_floatx": ("stored([[1, 2]])",),
+    "K.ctc_batch_cost": (
+        "n[:2, :2] // 2, heads[:, :, 0] ** 2 + 0.1, n[:2, :1] * 0 + 3, n[:2, :1] * 0 + 2",
+    ),
+    "K.epsilon": ("",),
+    "K.floatx": ("",),
+    "K.int_shape": ("x", "r"),
+    "K.ndim": ("x", "r"),
+    "K.squeeze": ("x[:, :1], 1", "x[..., :1], -1"),
+    "tf.nn.lrn": ("image", "image, depth_radius=1, bias=2.0, alpha=0.5, beta=0.6"),
+    "tf.to_float": ("k", "b"),
 }
 """Calls of functions that are called otherwise than their operation, or that none is registered for."""
 
 TENSORS["video"] = _floats(2, 2, 3, 4, 2)
 TENSORS["image_of_12"] = _floats(2, 3, 4, 12)
+TENSORS["line"] = _floats(4, 5, 3)
+TENSORS["filters_1"] = _floats(2, 3, 5)
+TENSORS["filters"] = _floats(2, 2, 3, 5)
+TENSORS["filters_3"] = _floats(2, 2, 2, 2, 3)
+TENSORS["apart"] = _floats(2, 2, 3, 2)
+TENSORS["points"] = _floats(1, 1, 6, 5)
+TENSORS["colors"] = RANDOM.uniform(0, 1, (2, 4, 6, 3)).astype(np.float32)
+TENSORS["heads"] = _floats(2, 3, 2, 4)
+TENSORS["boxes"] = RANDOM.uniform(0, 1, (4, 4)).astype(np.float32)
+
+NOT_COMPARED = {
+    **dict.fromkeys(
+        ("alongaxis", "batchmoments", "claimed", "mixes", "oversteps", "rowwise", "takes", "timemajor", "unknown"),
+        "what layers and stored code do",
+    ),
+    **dict.fromkeys(("exit", "if", "merge", "switch", "while"), "control flow of graphs"),
+    "getitem": "Python's indexing, as `stridedslice`",
+    **dict.fromkeys(
+        ("K.identity", "K.logsumexp", "K.slice"), "not in tf_keras: other releases of Keras 2 had it"
+    ),
+}  # fmt: skip
+"""Operations by their first names, and functions by their full ones, without a real one to call -> why."""
+
+
+class Stored(np.ndarray[Any, Any]):
+    """A constant array in stored code."""
+
+
+def stored(value: Any) -> np.ndarray[Any, Any]:
+    """Return a constant array in stored code, of 32 bits."""
+    return np.asarray(value, np.float32).view(Stored)
 
 
 def samples_of(operation: Operation) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
@@ -243,7 +361,7 @@ def _given(text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
     def given(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return args, kwargs
 
-    return eval(f"given({text})", {"given": given, **TENSORS})  # type: ignore[no-any-return]  # noqa: S307 - above
+    return eval(f"given({text})", {"given": given, "stored": stored, **TENSORS})  # type: ignore[no-any-return]  # noqa: S307 - above
 
 
 def unknown_names() -> list[str]:

@@ -182,7 +182,7 @@ define(
     takes_truth=True,
     gives="bool",
 )
-define("divide_no_nan div_no_nan tf.divide_no_nan tf.div_no_nan tf.math.divide_no_nan", "*x", Kind.ELEMENTWISE,
+define("divide_no_nan div_no_nan tf.div_no_nan tf.math.divide_no_nan", "*x", Kind.ELEMENTWISE,
        keras3="DivideNoNan")  # fmt: skip
 
 

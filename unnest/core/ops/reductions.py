@@ -102,7 +102,8 @@ define(
 define("cumulative_logsumexp", CUMULATIVE, Kind.ALONG, axis=FIRST)
 define_all("l2_normalize", "x axis|dim", Kind.ALONG)
 define_all("normalize along_axis", "x axis", Kind.ALONG, axis=LAST)
-define_all("normalizewhole", "x ord axis", Kind.ALONG)
+# Its second result, the norm, has another shape.
+define_all("normalizewhole", "x ord axis", Kind.ALONG, keeps_shape=False)
 define_all("tril triu", "x k", Kind.ALONG, axis=BEFORE_LAST)
 define_all("clip_by_norm", "x clip_norm axis|axes", Kind.ALONG)
 define_all("clip_by_average_norm", "x clip_norm", Kind.ALONG)
