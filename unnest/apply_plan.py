@@ -18,7 +18,7 @@ from unnest.errors import Failed, Refused
 from unnest.files import atomic, overwrite_checks, workspace
 from unnest.findings import Code, listed
 from unnest.formats.base import Source, Target
-from unnest.formats.convert import TargetFormat, planned_model, target_format
+from unnest.formats.convert import TargetFormat, model_to_write, target_format
 from unnest.options import Dialect, FixOptions, PhaseMeter
 from unnest.output_job import Job, copy_job, unwatched, would_be_same, write_job
 from unnest.report.result import Action, AsKeras3, Kept, Result
@@ -46,7 +46,7 @@ def apply_plan(
     result = application.describe(result)
     source.check_sums()
     as_keras_3 = cache(partial(application.as_keras_3, result))
-    job = application.job(meter or unwatched).followed_by(as_keras_3)
+    job = application.job(meter or unwatched).with_next_step(as_keras_3)
     application.check_place(result)
     result = (
         application.dry_run(result, job)
@@ -112,7 +112,7 @@ class _Application:
         """Return what --keras 3 would do, unless it was given."""
         if self.options.keras == "3":
             return None
-        model = planned_model(self.plan) if self.plan.refusal is None else None
+        model = model_to_write(self.plan) if self.plan.refusal is None else None
         return report_builder.as_keras_3(self.source, self.plan, result, self.options, model)
 
     # Steps, in their order

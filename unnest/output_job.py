@@ -25,7 +25,7 @@ class Job(NamedTuple):
     check: atomic.Fill
     checks: list[str]
 
-    def followed_by(self, prepare: Callable[[], object]) -> Job:
+    def with_next_step(self, prepare: Callable[[], object]) -> Job:
         """Return the same job, with something to do while the disk is still busy with what was written."""
 
         def check(path: str) -> None:

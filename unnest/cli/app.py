@@ -126,7 +126,7 @@ def run() -> int:
     """The exit code of this command line. Nothing but KeyboardInterrupt gets out."""
     for stream in (sys.stdout, sys.stderr):
         # Names that the terminal's encoding lacks are shown escaped; they are no reason to fail.
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # streams of text, both
     # What h5py meets while it lets go of a damaged file's objects has been told, or does not matter any more; it prints
     # it by both hooks. These are functions in C, which take no memory to be called: there may be none.
     sys.unraisablehook = callable

@@ -14,7 +14,7 @@ from unnest.formats.base import ContainerName, Source
 WORDS = "/vocabulary.txt"
 
 
-def left_out(source: Source, before: Stored, after: Stored) -> tuple[Finding, ...]:
+def dropped_parts(source: Source, before: Stored, after: Stored) -> tuple[Finding, ...]:
     """Report what a conversion leaves out, also if it was asked for."""
     del source
     parts = {
@@ -27,7 +27,7 @@ def left_out(source: Source, before: Stored, after: Stored) -> tuple[Finding, ..
     return (Code.NOT_HELD(what=", ".join(missing)),) if missing else ()
 
 
-def left_of_layers(source: Source, container: ContainerName, model: Stored) -> tuple[Finding, ...]:
+def layer_losses(source: Source, container: ContainerName, model: Stored) -> tuple[Finding, ...]:
     """Report state of layers that is not a weight, and that is lost when a model is written anew."""
     if model.contents == "architecture":
         return ()
@@ -38,7 +38,7 @@ def left_of_layers(source: Source, container: ContainerName, model: Stored) -> t
     return (Code.NOT_ADAPTED(what=listed(names)),) if names else ()
 
 
-def left_of_checkpoint(source: Source, model: Stored, after: Stored) -> tuple[Finding, ...]:
+def checkpoint_losses(source: Source, model: Stored, after: Stored) -> tuple[Finding, ...]:
     """Report what the output lacks of a checkpoint: the optimizer's state, or only its settings."""
     del after
     if model.optimizer:

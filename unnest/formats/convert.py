@@ -29,9 +29,9 @@ from unnest.formats.conversion_checks import (
     no_weights,
 )
 from unnest.formats.conversion_losses import (
-    left_of_checkpoint,
-    left_of_layers,
-    left_out,
+    checkpoint_losses,
+    dropped_parts,
+    layer_losses,
     never_held,
     not_restored,
 )
@@ -69,7 +69,7 @@ OWN_FORM: dict[ContainerName, Target] = {
 }
 
 
-def planned_model(plan: Plan) -> Stored:
+def model_to_write(plan: Plan) -> Stored:
     """Return the model that a plan writes, in any container. Refused plans write none, and are not passed here."""
     assert plan.output is not None
     return plan.output.model
@@ -91,10 +91,10 @@ def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat
     if target.container != source.container:
         check_frozen_parts(source, target.model)
         target = target._replace(
-            findings=(*target.findings, *left_of_layers(source, target.container, target.model))
+            findings=(*target.findings, *layer_losses(source, target.container, target.model))
         )
     if target.model.contents != "architecture" and not isinstance(target.output, GraphCut):
-        for model in (target.model, planned_model(plan), plan.complete):
+        for model in (target.model, model_to_write(plan), plan.complete):
             if model is not None:
                 check_weights(source, model, is_moved=target.container != source.container)
     return target
@@ -142,7 +142,7 @@ def _conversion(source: Source, to: Target) -> ContainerConversion:
 
 def _of_a_cut(source: Source, plan: Plan) -> tuple[Finding, ...]:
     """Report that a cut serving graph only serves, and how to get the Keras model, if the file has it as well."""
-    model = planned_model(plan)
+    model = model_to_write(plan)
     if model.architecture is None:
         return ()
     try:
@@ -189,13 +189,13 @@ def _uniquely_named(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
 
 def _whole_model(source: Source, plan: Plan) -> Stored:
     """Return the model that the plan writes; weights with the architecture that was given for them."""
-    model = planned_model(plan)
+    model = model_to_write(plan)
     return _complete(source, plan) if model.contents == "weights" else model
 
 
 def _readable_whole_model(source: Source, plan: Plan) -> Stored:
     """Return the same of a container whose weights are found by their owners. Raises Refused."""
-    check_readable(source, plan, planned_model(plan))
+    check_readable(source, plan, model_to_write(plan))
     return _whole_model(source, plan)
 
 
@@ -204,9 +204,9 @@ def _complete_weights_model(source: Source, plan: Plan) -> Stored:
     return _complete(source, plan)._replace(optimizer=None)
 
 
-def _planned(_: Source, plan: Plan) -> Stored:
+def _model_to_write(_: Source, plan: Plan) -> Stored:
     """Return the model that the plan writes."""
-    return planned_model(plan)
+    return model_to_write(plan)
 
 
 # ---- conditions, beside those of `conversion_checks` ----
@@ -399,37 +399,43 @@ _LAYERS = (_check_layers, _check_storable)
 _IN_CODE = (_check_layers_not_in_code, _dtypes)
 _OWNED = (_dtypes, _check_owners_stored)
 _PARTS, _PARTS_AND_STATE, _OF_CHECKPOINT = (
-    (left_out,),
-    (left_out, never_held),
-    (left_of_checkpoint,),
+    (dropped_parts,),
+    (dropped_parts, never_held),
+    (checkpoint_losses,),
 )
 
 ROWS = (
-    ContainerConversion("h5", "weights", _planned, (), _as_own_weights_h5, _PARTS),
+    ContainerConversion("h5", "weights", _model_to_write, (), _as_own_weights_h5, _PARTS),
     ContainerConversion("h5", "keras", _whole_model, _LAYERS, _as_keras, _PARTS),
     ContainerConversion("saved_model", "h5", _whole_model, (check_readable,), _as_h5, ()),
     ContainerConversion(
-        "saved_model", "weights", _planned, (check_readable,), _as_weights_h5, _PARTS
+        "saved_model", "weights", _model_to_write, (check_readable,), _as_weights_h5, _PARTS
     ),
     ContainerConversion("saved_model", "keras", _readable_whole_model, _LAYERS, _as_keras, _PARTS),
-    ContainerConversion("keras", "weights", _planned, (), _as_path_keyed_weights, _PARTS),
-    ContainerConversion("keras", "h5", _planned, _IN_CODE, _as_path_keyed_h5, _PARTS_AND_STATE),
+    ContainerConversion("keras", "weights", _model_to_write, (), _as_path_keyed_weights, _PARTS),
+    ContainerConversion(
+        "keras", "h5", _model_to_write, _IN_CODE, _as_path_keyed_h5, _PARTS_AND_STATE
+    ),
     ContainerConversion(
         "weights_h5", "h5", _complete, _IN_CODE, _as_path_keyed_h5, _PARTS_AND_STATE
     ),
     ContainerConversion("weights_h5", "keras", _whole_model, _LAYERS, _as_keras, _PARTS),
     ContainerConversion("tfjs", "h5", _whole_model, (check_readable,), _as_h5, ()),
-    ContainerConversion("tfjs", "weights", _planned, (check_readable,), _as_weights_h5, _PARTS),
+    ContainerConversion(
+        "tfjs", "weights", _model_to_write, (check_readable,), _as_weights_h5, _PARTS
+    ),
     ContainerConversion("tfjs", "keras", _readable_whole_model, _LAYERS, _as_keras, _PARTS),
     ContainerConversion("checkpoint", "h5", _complete, (_dtypes,), _as_h5, _OF_CHECKPOINT),
     ContainerConversion(
-        "checkpoint", "weights", _planned, _OWNED, _as_weights_of_checkpoint, _OF_CHECKPOINT
+        "checkpoint", "weights", _model_to_write, _OWNED, _as_weights_of_checkpoint, _OF_CHECKPOINT
     ),
     ContainerConversion(
         "checkpoint", "keras", _complete_weights_model, _LAYERS, _as_keras, _OF_CHECKPOINT
     ),
     *(
-        ContainerConversion(name, "json", _planned, (_check_has_architecture,), _as_json, _PARTS)
+        ContainerConversion(
+            name, "json", _model_to_write, (_check_has_architecture,), _as_json, _PARTS
+        )
         for name in ("h5", "keras", "weights_h5", "saved_model", "tfjs")
     ),
 )

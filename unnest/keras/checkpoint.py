@@ -27,7 +27,7 @@ def model_checkpoint(api: KerasApi) -> Any:
     require(api)
     stock = api.keras.callbacks.ModelCheckpoint
 
-    class ModelCheckpoint(stock):  # type: ignore[misc, valid-type]
+    class ModelCheckpoint(stock):  # type: ignore[misc, valid-type]  # of the Keras that runs
         """Keras's ModelCheckpoint that always writes the template model.
 
         Takes what Keras's own takes, and in addition, by keyword:

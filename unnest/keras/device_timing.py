@@ -419,7 +419,7 @@ def _step(api: KerasApi, model: Model, devices: Sequence[str], rows: Sequence[in
     edges = batch_split.bounds(sum(rows), rows)
     batch: list[Tensor] = []
 
-    @tf.function  # type: ignore[untyped-decorator, unused-ignore]
+    @tf.function  # type: ignore[untyped-decorator, unused-ignore]  # TensorFlow has no types
     def towers(*inputs: Tensor) -> Tensor:
         spans = [
             _tower(api, model, [x[a:b] for x in inputs], f"/{device}")

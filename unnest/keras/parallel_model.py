@@ -87,7 +87,7 @@ def _slices_of(parallel: Model) -> list[Model]:
 
 
 def _tower_slice(api: KerasApi) -> Any:
-    class TowerSlice(api.keras.layers.Layer):  # type: ignore[misc, name-defined]
+    class TowerSlice(api.keras.layers.Layer):  # type: ignore[misc, name-defined]  # of the Keras that runs
         """The rows of a batch that tower `i` of `parts` takes, any dtype, shape (rows, ...) -> (fewer rows, ...).
 
         `ratios` are the towers' shares as whole numbers, `device` is where the tower runs, `moving_statistics` is
@@ -144,7 +144,7 @@ def _tower_slice(api: KerasApi) -> Any:
 
 
 def _tower_concatenate(api: KerasApi) -> Any:
-    class TowerConcatenate(api.keras.layers.Concatenate):  # type: ignore[misc, name-defined]
+    class TowerConcatenate(api.keras.layers.Concatenate):  # type: ignore[misc, name-defined]  # of the Keras that runs
         """The towers' outputs joined along the batch, in tower order, on `device` ("" leaves it to TensorFlow)."""
 
         def __init__(self, axis: int = 0, device: str = HOST, **kwargs: Any) -> None:
@@ -165,7 +165,7 @@ def _tower_concatenate(api: KerasApi) -> Any:
 
 
 def _parallel_model(api: KerasApi) -> Any:
-    class ParallelModel(api.keras.Model):  # type: ignore[misc, name-defined]
+    class ParallelModel(api.keras.Model):  # type: ignore[misc, name-defined]  # of the Keras that runs
         """A template model in towers; made by `multi_gpu_model`, or loaded from a file.
 
         Called with, and answering with, what the template takes and gives: the same structure,
@@ -175,7 +175,7 @@ def _parallel_model(api: KerasApi) -> Any:
         # Keras 3 would hand the whole model to one XLA cluster, that is, to one device.
         supports_jit = property(lambda self: False, lambda self, value: None)
 
-        @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator, unused-ignore]
+        @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator, unused-ignore]  # TensorFlow has no types
         def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
             saved_devices, ratios = towers_of(self)
             flat_inputs = self._flat_inputs(inputs)

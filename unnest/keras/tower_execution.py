@@ -318,7 +318,7 @@ def on_device(
     flat_inputs = tf.nest.flatten(inputs, expand_composites=True)
     present = [x for x in flat_inputs if x is not None]
 
-    @tf.custom_gradient  # type: ignore[untyped-decorator, unused-ignore]
+    @tf.custom_gradient  # type: ignore[untyped-decorator, unused-ignore]  # TensorFlow has no types
     def run(*args: Tensor) -> tuple[list[Tensor], Callable[..., object]]:
         remaining = iter(args)
         tensors = [None if x is None else next(remaining) for x in flat_inputs]

@@ -96,4 +96,4 @@ def renamed(value: T, old: str, new: str) -> T:
         changed = replace(
             value, **{f.name: renamed(getattr(value, f.name), old, new) for f in fields(value)}
         )
-    return changed  # type: ignore[no-any-return]
+    return changed  # type: ignore[no-any-return]  # of the type of `value`

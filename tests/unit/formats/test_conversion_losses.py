@@ -9,9 +9,9 @@ from tests.unit.formats.build import file
 from unnest.core.model import Group, JsonObject, Stored
 from unnest.findings import Finding
 from unnest.formats.conversion_losses import (
-    left_of_checkpoint,
-    left_of_layers,
-    left_out,
+    checkpoint_losses,
+    dropped_parts,
+    layer_losses,
     never_held,
     not_restored,
 )
@@ -40,23 +40,21 @@ def said(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
     ],
 )
 def test_parts_of_a_model(after: Stored, what: str | None) -> None:
-    findings = said(left_out(file(), WHOLE, after))
+    findings = said(dropped_parts(file(), WHOLE, after))
     assert [code for code, _ in findings] == ([] if what is None else ["not-held"])
     assert all(what in message for _, message in findings if what)
-    assert left_out(file(), after, after) == ()
+    assert dropped_parts(file(), after, after) == ()
 
 
 def test_what_layers_keep() -> None:
     """Files of their own, or what adapt() found, where no container has a place for it; an architecture has neither."""
-    (files,) = said(left_of_layers(file(assets=("vocabulary.txt",)), "keras", WHOLE))
+    (files,) = said(layer_losses(file(assets=("vocabulary.txt",)), "keras", WHOLE))
     assert "vocabulary.txt" in files[1]
-    (adapted,) = said(left_of_layers(file("keras"), "keras", WHOLE))
+    (adapted,) = said(layer_losses(file("keras"), "keras", WHOLE))
     assert "adapt()" in adapted[1]
     lookup_told = functional(source("x"), layer("y", ["x"], kind="StringLookup", vocabulary=["a"]))
-    assert left_of_layers(file("keras"), "keras", Stored("model", lookup_told)) == ()
-    assert (
-        left_of_layers(file(assets=("vocabulary.txt",)), "json", Stored("architecture", NET)) == ()
-    )
+    assert layer_losses(file("keras"), "keras", Stored("model", lookup_told)) == ()
+    assert layer_losses(file(assets=("vocabulary.txt",)), "json", Stored("architecture", NET)) == ()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +69,7 @@ def test_of_a_checkpoint(model: Stored, code: list[str]) -> None:
     checkpoint = file(
         "checkpoint", Stored("weights", groups=WEIGHTS, optimizer=tensors("a:0", "b:0", "c:0"))
     )
-    findings = said(left_of_checkpoint(checkpoint, model, model))
+    findings = said(checkpoint_losses(checkpoint, model, model))
     assert [of for of, _ in findings] == code
     assert all("its 3 tensors" in message for of, message in findings if of == "optimizer-dropped")
 
@@ -79,7 +77,7 @@ def test_of_a_checkpoint(model: Stored, code: list[str]) -> None:
 def test_a_checkpoint_of_weights_alone_leaves_nothing() -> None:
     checkpoint = file("checkpoint", Stored("weights", groups=WEIGHTS))
     weights = Stored("weights", groups=WEIGHTS)
-    assert left_of_checkpoint(checkpoint, weights, weights) == ()
+    assert checkpoint_losses(checkpoint, weights, weights) == ()
 
 
 def test_state_that_a_file_never_had() -> None:

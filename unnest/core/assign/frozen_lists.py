@@ -125,8 +125,8 @@ class _Order(NamedTuple):
         counts = [0 if owner.is_frozen else owner.trained for owner in self.owners]
         pairs = list(zip(self.owners, counts, strict=True))
         return (
-            *_joined(o.tensors[:n] for o, n in pairs),
-            *_joined(o.tensors[n:] for o, n in pairs),
+            *_concatenate(o.tensors[:n] for o, n in pairs),
+            *_concatenate(o.tensors[n:] for o, n in pairs),
         )
 
     @property
@@ -159,5 +159,5 @@ class _Order(NamedTuple):
         return f"{name} was frozen when the weights were saved, or stood last: their order does not show its place"
 
 
-def _joined(parts: Iterable[tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
+def _concatenate(parts: Iterable[tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
     return tuple(tensor for part in parts for tensor in part)

@@ -82,11 +82,11 @@ class Interpretation(ABC, Generic[Value]):
         """Return `of.name`."""
 
     @abstractmethod
-    def formatted(self, value: Value, conversion: Conversion, spec: Value | None) -> Value:
+    def format_text(self, value: Value, conversion: Conversion, spec: Value | None) -> Value:
         """Return the text of `f"{value!conversion:spec}"`; the conversion "" and the spec None stand for none."""
 
     @abstractmethod
-    def joined(self, texts: Sequence[Value]) -> Value:
+    def join_texts(self, texts: Sequence[Value]) -> Value:
         """Return one text of several, in order, as an f-string joins them."""
 
     @abstractmethod

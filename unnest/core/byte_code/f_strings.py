@@ -16,7 +16,7 @@ LONGEST = 10_000
 """Characters of a text: more than anyone's name."""
 
 
-def formatted(value: object, conversion: Conversion, spec: object) -> str | None:
+def format_text(value: object, conversion: Conversion, spec: object) -> str | None:
     """Return the text of `f"{value!conversion:spec}"`; None if it is unknown.
 
     `spec` is None for none. Texts with a spec are not known, since 3.10 pads them otherwise; nor how a text that is not
@@ -28,7 +28,7 @@ def formatted(value: object, conversion: Conversion, spec: object) -> str | None
         return None
     shown = value if conversion == "" else str(value) if conversion == "s" else repr(value)
     if spec is None or spec == "":
-        return joined([format(shown)])
+        return join_texts([format(shown)])
     if (
         not isinstance(shown, (int, float))
         or not isinstance(spec, str)
@@ -36,12 +36,12 @@ def formatted(value: object, conversion: Conversion, spec: object) -> str | None
     ):
         return None
     try:
-        return joined([format(shown, spec)])
+        return join_texts([format(shown, spec)])
     except (ValueError, ArithmeticError):
         return None
 
 
-def joined(texts: Sequence[object]) -> str | None:
+def join_texts(texts: Sequence[object]) -> str | None:
     """Return the texts as one; None if one is unknown, or if it is too long."""
     known = [text for text in texts if isinstance(text, str)]
     if len(known) < len(texts) or sum(map(len, known)) > LONGEST:

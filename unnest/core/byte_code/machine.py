@@ -274,7 +274,9 @@ class Machine(Calls[Value]):
         if with_spec > 1:
             raise Impossible
         spec = self._stack.pop() if with_spec else None
-        self._stack.push(self._meaning.formatted(self._stack.pop(), CONVERSIONS[conversion], spec))
+        self._stack.push(
+            self._meaning.format_text(self._stack.pop(), CONVERSIONS[conversion], spec)
+        )
 
     def _convert_value(self, conversion: int) -> None:
         """The same of 3.13, which formats the text afterwards."""
@@ -283,7 +285,7 @@ class Machine(Calls[Value]):
         self._format_value(conversion)
 
     def _build_string(self, count: int) -> None:
-        self._stack.push(self._meaning.joined(self._stack.pop_many(count)))
+        self._stack.push(self._meaning.join_texts(self._stack.pop_many(count)))
 
     def _unary(self, symbol: Literal["+", "-", "~"]) -> None:
         self._stack.push(self._meaning.unary(symbol, self._stack.pop()))

@@ -275,7 +275,7 @@ class Tracer(Interpretation[Value]):
         """Arithmetic of tensors, of lists, of numbers."""
         sides = (left, right)
         if symbol in ("+", "%") and isinstance(left, str):
-            return self.joined(sides) if symbol == "+" else UNKNOWN
+            return self.join_texts(sides) if symbol == "+" else UNKNOWN
         is_repeated = symbol == "*" and any(isinstance(side, (list, tuple)) for side in sides)
         if any(isinstance(side, TracedTensor) for side in sides) and not is_repeated:
             if symbol not in ON_NUMBERS:
@@ -316,14 +316,14 @@ class Tracer(Interpretation[Value]):
             raise Unknown(f"the operator {symbol} of lists")
         return of * self.whole(times)
 
-    def formatted(self, value: Value, conversion: Conversion, spec: Value | None) -> Value:
-        """A text; UNKNOWN unless all of it is known."""
-        text = f_strings.formatted(value, conversion, spec)
+    def format_text(self, value: Value, conversion: Conversion, spec: Value | None) -> Value:
+        """Return the formatted text; UNKNOWN unless all of it is known."""
+        text = f_strings.format_text(value, conversion, spec)
         return UNKNOWN if text is None else text
 
-    def joined(self, parts: Sequence[Value]) -> Value:
-        """The same."""
-        text = f_strings.joined(parts)
+    def join_texts(self, parts: Sequence[Value]) -> Value:
+        """Return the parts as one text; UNKNOWN unless all of them are known."""
+        text = f_strings.join_texts(parts)
         return UNKNOWN if text is None else text
 
     # Lists

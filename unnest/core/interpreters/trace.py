@@ -223,7 +223,7 @@ class Trace:
         result_for = bind(step.call)
         with np.errstate(divide="raise", invalid="raise"):
             for axis in range(axes):
-                result = result_for(lambda ref, axis=axis: self._array(ref, axis))  # type: ignore[misc]
+                result = result_for(lambda ref, axis=axis: self._array(ref, axis))  # type: ignore[misc]  # a lambda's default
                 results = result if isinstance(result, list) else [result]
                 self._charge(sum(stored_size(array) + ELEMENTS_AN_ARRAY for array in results))
                 by_axis.append(results)

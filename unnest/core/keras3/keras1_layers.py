@@ -87,6 +87,6 @@ def _pairs(padding: Json) -> Json:
     """2D padding of four numbers: top, bottom, left, right; or the same by name."""
     if isinstance(padding, Mapping):
         return [_sides(padding, "top_pad", "bottom_pad"), _sides(padding, "left_pad", "right_pad")]
-    if isinstance(padding, list) and len(padding) == 4:  # noqa: PLR2004
+    if isinstance(padding, list) and len(padding) == 4:  # noqa: PLR2004 - one a side
         return [padding[:2], padding[2:]]
     return padding

@@ -115,7 +115,7 @@ def _locally_connected(
             "size": [1, *kernel] if rank == 1 else kernel, "strides": [1, *strides] if rank == 1 else strides,
             "dilation_rate": 1, "padding": "valid", "data_format": "channels_last",
         }  # fmt: skip
-        x = LayerCall(flat, (OpNode(IMAGE, "ExtractPatches", settings, (x,)),))  # type: ignore[arg-type]
+        x = LayerCall(flat, (OpNode(IMAGE, "ExtractPatches", settings, (x,)),))  # type: ignore[arg-type]  # calls among operands
         x = LayerCall(shaped, (LayerCall(activated_dense, (x,)),))
         return (LayerCall(back, (x,)) if first else x,)
 

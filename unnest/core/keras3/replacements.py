@@ -146,7 +146,7 @@ def filled(tree: Operand, tensors: Sequence[Tree], done: dict[int, Tree]) -> Tre
     elif isinstance(tree, OpNode):
         args = tuple(filled(a, tensors, done) for a in tree.args)
         kwargs = {k: filled(v, tensors, done) for k, v in tree.kwargs.items()}
-        new = OpNode(tree.module, tree.class_name, tree.config, args, kwargs)  # type: ignore[arg-type]
+        new = OpNode(tree.module, tree.class_name, tree.config, args, kwargs)  # type: ignore[arg-type]  # calls among operands
     elif isinstance(tree, Mapping):
         return {k: filled(v, tensors, done) for k, v in tree.items()}
     elif isinstance(tree, Sequence) and not isinstance(tree, str):

@@ -275,7 +275,8 @@ def _bare(value: Json) -> Json:
         bare.pop("shared_object_id", None)
         config = bare.get("config")
         if is_model(before) and isinstance(config, Mapping):
-            bare["config"] = {**config, "layers": [_entry_of_h5(e) for e in config["layers"]]}  # type: ignore[union-attr]
+            layers = [_entry_of_h5(e) for e in config["layers"]]  # type: ignore[union-attr]  # a model's is a list
+            bare["config"] = {**config, "layers": layers}
         return bare
 
     return json_tree.transform(value, change)

@@ -174,7 +174,7 @@ def own_layers(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
 def _removed(graph: Graph, wrapper: LayerWrapper) -> set[CallId]:
     """Return calls that the outputs no longer need: merges, towers but the first, slices that only these read."""
     sources_of_slices, tower_output_of_merge, first = (
-        wrapper.cut(graph),
+        wrapper.sources_by_slice(graph),
         wrapper.ends,
         wrapper.first,
     )
@@ -260,7 +260,9 @@ def in_place(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
     removed, first = _removed(graph, wrapper), wrapper.first
     replacements: dict[Ref, _TemplateTensor | Ref] = {**wrapper.ends}
     renumber = _Renumbering(graph, removed, replacements)
-    renumber_tower = _Renumbering(graph, removed, {**replacements, **wrapper.cut(graph)})
+    renumber_tower = _Renumbering(
+        graph, removed, {**replacements, **wrapper.sources_by_slice(graph)}
+    )
 
     rows = _fixed_batch(graph, wrapper)
 

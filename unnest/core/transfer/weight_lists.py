@@ -138,13 +138,13 @@ def _misfits(tensors: Sequence[Tensor], target: TargetModel) -> Iterator[str]:
     """Yield the first weight of each side that has no counterpart of its shape on the other; none where all have."""
     own = [(path[-1], shape) for path, shapes in target.shapes.items() for shape in shapes]
     stored = [(tensor.name, tensor.shape) for tensor in tensors]
-    for name, shape in _left_over(own, stored)[:1]:
+    for name, shape in _weights_without_match(own, stored)[:1]:
         yield f"your layer {name!r} needs a weight of shape {shape}, which the file lacks"
-    for name, shape in _left_over(stored, own)[:1]:
+    for name, shape in _weights_without_match(stored, own)[:1]:
         yield f"no layer of yours takes {name!r} of the file, of shape {shape}"
 
 
-def _left_over(
+def _weights_without_match(
     weights: Sequence[tuple[str, Shape]], others: Sequence[tuple[str, Shape]]
 ) -> list[tuple[str, Shape]]:
     """The weights that are left, in order, when each of the others has taken one of its shape."""

@@ -18,9 +18,9 @@ from unnest.core.wrappers.wrapper_types import (
     NotAWrapper,
     check_own_layers,
     check_template,
-    cut_by,
-    joins,
+    join_evidence,
     listed,
+    slice_evidence,
 )
 
 
@@ -133,11 +133,11 @@ def _cuts(towers: TowerSet, reads: Sequence[Ref]) -> Iterator[str]:
         for column, source in towers.cut_points.items()
     }
     for source, slices in towers.cuts or [parts[ref] for ref in reads]:
-        yield cut_by(source, slices)
+        yield slice_evidence(source, slices)
 
 
 def _join_lines(graph: Graph, towers: TowerSet, merges: Sequence[Merge]) -> Iterator[str]:
     """Yield the lines of evidence that name the merges, or the line that the joins were computed."""
-    yield from (joins(graph, merge) for merge in merges)
+    yield from (join_evidence(graph, merge) for merge in merges)
     if towers.joins and not merges:
         yield f"{towers.joins[0].root.layer} puts the towers' rows together, each once and in order"

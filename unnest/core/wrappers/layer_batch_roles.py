@@ -266,22 +266,22 @@ def learns_row_by_row(layer: Layer) -> bool:
 
 def only_normalizes(model: JsonObject) -> bool:
     """True if all weights of a model, models in it included, are those of batch normalizations, and it has some."""
-    return _whose_weights(model) == "normalizations"
+    return _weight_owners(model) == "normalizations"
 
 
-WhoseWeights: TypeAlias = Literal["nobody", "normalizations", "others"]
+WeightOwners: TypeAlias = Literal["none", "normalizations", "others"]
 
 
-def _whose_weights(model: JsonObject) -> WhoseWeights:
-    """Return the layers with weights in a model; computed once, however many models it is in."""
-    return memoize(_looked_up, model)
+def _weight_owners(model: JsonObject) -> WeightOwners:
+    """Return the kind of layers with weights in a model; computed once, however many models it is in."""
+    return memoize(_find_weight_owners, model)
 
 
-def _looked_up(model: JsonObject) -> WhoseWeights:
-    holders: set[WhoseWeights] = set()
+def _find_weight_owners(model: JsonObject) -> WeightOwners:
+    holders: set[WeightOwners] = set()
     for layer in read(model).layers.values():
         if is_model(layer.stored):
-            holders.add(_whose_weights(layer.stored))
+            holders.add(_weight_owners(layer.stored))
             continue
         is_own = is_keras_class(layer.class_name, layer.stored)
         if is_own and "BatchNormalization" in layer.class_name:
@@ -293,7 +293,7 @@ def _looked_up(model: JsonObject) -> WhoseWeights:
         if "others" in holders
         else "normalizations"
         if "normalizations" in holders
-        else "nobody"
+        else "none"
     )
 
 

@@ -109,7 +109,7 @@ class OperationTowers(Candidate):
         )
 
 
-def joined_by(graph: SearchedGraph, ref: Ref) -> list[Ref]:
+def join_operands(graph: SearchedGraph, ref: Ref) -> list[Ref]:
     """Return the operands of the join behind a tensor, or of a move with a join behind it; else none."""
     moved_on: list[Ref] = []
     while len(moved_on) < MAX_LEVELS:
@@ -147,11 +147,11 @@ def _levels(graph: SearchedGraph, root: Ref) -> Iterator[Joined]:
     Some of them may be turned, or cut out of another join, and put in their places again: the rows that come together
     show it, so that an operand counts once.
     """
-    joined = joined_by(graph, root)
+    joined = join_operands(graph, root)
     met: list[Ref] = []
     for depth in range(MAX_LEVELS):
         expanded, calls = expand_join(
-            joined, lambda ref: joined_by(graph, ref) or _moved_alone(graph, ref), depth
+            joined, lambda ref: join_operands(graph, ref) or _moved_alone(graph, ref), depth
         )
         operands = [ref for ref in expanded if kind_of(graph.of(ref.call)) is not Kind.FILL]
         if (depth == 0 and len({*operands}) < len(operands)) or expanded == met:

@@ -15,7 +15,7 @@ from unnest.core.model import NearMiss, Ref
 from unnest.core.ops.apply import literal_axis
 from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.op_graph import CALLS, Broken, GraphView, OpGraph, Place
-from unnest.core.wrappers.operation_towers import find_computed, joined_by
+from unnest.core.wrappers.operation_towers import find_computed, join_operands
 from unnest.core.wrappers.serving_tensors import ServingTensors
 from unnest.core.wrappers.tower_search import TowerSet
 
@@ -94,7 +94,8 @@ def concatenated_places(view: GraphView, names: Iterable[str]) -> list[list[Plac
     tensors = ServingTensors(view, RANKS[0])
     refs = [tensors.ref(Place((), name)) for name in names]
     joined = [
-        [] if literal_axis(tensors.of(ref.call)) == 1 else joined_by(tensors, ref) for ref in refs
+        [] if literal_axis(tensors.of(ref.call)) == 1 else join_operands(tensors, ref)
+        for ref in refs
     ]
     return [[tensors.place(ref) for ref in operands] for operands in joined]
 
@@ -150,7 +151,7 @@ class _Named:
 
     def _merged(self, joined: Joined) -> str | None:
         """The replaced tensors: of a mean the name that is met first, as it may be one that only passes it on."""
-        if joined_by(self.tensors, joined.root):
+        if join_operands(self.tensors, joined.root):
             return self._maker(joined.root)
         return next(iter(self.names.get(joined.root, ())), None)
 

@@ -235,23 +235,39 @@ def _unread(
 
 
 def _all_equal(slices: Sequence[Slice], constant: Numbers, facts: SliceFacts) -> SliceClaim:
-    """Slices that store the same numbers: cells that were bound late, code that differs, or one slice many times."""
+    """Return the claim of slices that all store the same numbers.
+
+    - Functions with one code, whose closure cells hold the last part: made in a loop, and bound late.
+    - Functions with one code and the same numbers otherwise, or custom layers that store the number of parts and
+      another number: every slice takes the same rows, so none is a part of its own.
+    - Custom layers, and functions of which nothing readable is stored: opaque.
+    - Functions that differ in their code: the code may tell.
+    """
     is_function = layer_batch_roles.is_function(slices[0].layer)
-    same = is_function and _is_same_code(slices) and not _differs(slices)
+    has_one_code = is_function and _is_same_code(slices) and not _differs(slices)
     cells = [value for place, value in constant.items() if place[:2] in CELLS]
     others = [value for place, value in constant.items() if place[:2] not in CELLS]
-    if same and cells and _is_last_part(cells, others, facts):
+    if has_one_code and cells and _is_last_part(cells, others, facts):
         return SliceClaim(
             ClaimStatus.LATE,
             f"slice arguments: every slice stores the last part's, {_listed(cells)}: bound late",
         )
-    is_told = len(constant) > 1 and facts.slice_count in constant.values()
-    only_the_number = not others and cells == [facts.slice_count]
-    if (same and constant and not only_the_number) or (not is_function and is_told):
-        told = ", ".join(f"{called(place, facts)} {value:g}" for place, value in constant.items())
-        return SliceClaim(ClaimStatus.OTHERWISE, f"every slice is told the same: {told}")
-    by_texts_alone = _differs(slices) and not slice_string_arguments.have_code(slices)
-    if not is_function or by_texts_alone or all(_tells_nothing(layer) for layer, _, _ in slices):
+    stores_count_alone = not others and cells == [facts.slice_count]
+    if is_function:
+        is_the_same_slice = has_one_code and bool(constant) and not stores_count_alone
+    else:
+        is_the_same_slice = len(constant) > 1 and facts.slice_count in constant.values()
+    if is_the_same_slice:
+        numbers = ", ".join(
+            f"{called(place, facts)} {value:g}" for place, value in constant.items()
+        )
+        return SliceClaim(ClaimStatus.OTHERWISE, f"every slice is told the same: {numbers}")
+    differ_by_texts_alone = _differs(slices) and not slice_string_arguments.have_code(slices)
+    if (
+        not is_function
+        or differ_by_texts_alone
+        or all(_tells_nothing(layer) for layer, _, _ in slices)
+    ):
         return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(slices))
     return SliceClaim(ClaimStatus.PARTLY)
 
@@ -302,25 +318,43 @@ def _is_by_name(function: Json) -> bool:
 
 
 def _is_last_part(cells: Sequence[Number], others: Sequence[Number], facts: SliceFacts) -> bool:
-    """Return True if cells that all slices share are those of the last part, in one of the three forms.
+    """Return True if closure cells that all slices share hold the last part: by its index, or by where it starts.
 
     `others` are numbers stored when each layer was made: the total or the number of parts may be among them, no index.
     """
-    count, values = facts.slice_count, [*cells, *others]
-    totals = {*values, *facts.constants, *([] if facts.rows is None else [facts.rows]), *ROUND}
-    by_index = any(v in (count - 1, count) for v in cells) and (len(values) == 1 or count in values)
-    by_index = by_index and all(value == count for value in others)
-    if by_index and (len(values) == 1 or (count - 1 in cells) or values.count(count) > 1):
-        return True
-    for start in cells:
-        for other in values:
-            by_stop = 0 < start < other and (
-                isclose((other - start) * count, other) or other in (totals - {*values})
-            )
-            by_share = other > 0 and (start + other) in totals and start > 0
-            if by_stop or by_share:
-                return True
-    return False
+    return _is_last_index(cells, others, facts.slice_count) or any(
+        _is_last_start(start, number, [*cells, *others], facts)
+        for start in cells
+        for number in (*cells, *others)
+    )
+
+
+def _is_last_index(cells: Sequence[Number], others: Sequence[Number], count: int) -> bool:
+    """Return True for the index of the last of `count` parts, from 0 or from 1, alone or beside the count."""
+    if any(value != count for value in others):
+        return False
+    values = [*cells, *others]
+    if len(values) == 1:
+        return cells[0] in (count - 1, count)
+    return count in values and (count - 1 in cells or (count in cells and values.count(count) > 1))
+
+
+def _is_last_start(
+    start: Number, number: Number, values: Sequence[Number], facts: SliceFacts
+) -> bool:
+    """Return True if a part that begins at `start` is the last; `number` is where it stops, or its size.
+
+    The parts are of one size, or the end is a total that the file, the batch or a round number gives.
+    """
+    rows = [] if facts.rows is None else [facts.rows]
+    totals = {*values, *facts.constants, *rows, *ROUND}
+    if start <= 0:
+        return False
+    is_stop = start < number and (
+        isclose((number - start) * facts.slice_count, number) or number in totals - {*values}
+    )
+    is_size = number > 0 and start + number in totals
+    return is_stop or is_size
 
 
 def _alike(one: Sequence[float], other: Sequence[float]) -> bool:

@@ -32,11 +32,12 @@ class Merge(NamedTuple):
 class Inline(NamedTuple):
     """A first tower that is made of the graph's own layers.
 
-    `cut`: what it reads of each slice -> what was sliced. `ends`: every merged tensor -> the tower's own.
+    `sources_by_slice`: each slice that it reads -> the tensor that is sliced. `ends`: each merged tensor -> the tower's
+    own.
     """
 
     calls: frozenset[CallId]
-    cut: Mapping[Ref, Ref]
+    sources_by_slice: Mapping[Ref, Ref]
     ends: Mapping[Ref, Ref]
 
 
@@ -61,10 +62,10 @@ class LayerWrapper(NamedTuple):
     inline: Inline | None = None
     called_on: tuple[Ref, ...] = ()
 
-    def cut(self, graph: Graph) -> Mapping[Ref, Ref]:
-        """Return for each slice that the first tower reads what was sliced."""
+    def sources_by_slice(self, graph: Graph) -> Mapping[Ref, Ref]:
+        """Return the slices that the first tower reads, each with the tensor that is sliced."""
         if self.inline is not None:
-            return self.inline.cut
+            return self.inline.sources_by_slice
         return dict(
             zip(graph.call(self.towers[0]).reads, self.called_on or self.sources, strict=True)
         )
@@ -150,16 +151,16 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN]) + (", ..." if names[SHOWN:] else "")
 
 
-def cut_by(source: Ref, slices: Sequence[CallId]) -> str:
-    """The line of evidence that says what is sliced, and by which layers."""
+def slice_evidence(source: Ref, slices: Sequence[CallId]) -> str:
+    """Return the line of evidence that says which tensor is sliced, and by which layers."""
     names = ", ".join(dict.fromkeys(at.layer for at in slices[:SHOWN])) + (
         ", ..." if slices[SHOWN:] else ""
     )
     return f"every tower reads a slice of {source.layer}, cut by {names}"
 
 
-def joins(graph: Graph, merge: Merge) -> str:
-    """The line of evidence that says which layer joins an output."""
+def join_evidence(graph: Graph, merge: Merge) -> str:
+    """Return the line of evidence that says which layer joins an output."""
     kind = graph.layers[merge.layer].class_name
     axis = " on the batch axis" if merge.on_batch_axis else ""
     return f"{merge.layer} ({kind}) joins output {merge.output} of every tower in order{axis}"

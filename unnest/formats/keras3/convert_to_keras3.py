@@ -19,8 +19,8 @@ from unnest.formats.conversion_checks import (
     no_architecture,
     no_weights,
 )
-from unnest.formats.conversion_losses import left_of_checkpoint, left_of_layers, left_out
-from unnest.formats.convert import TargetFormat, planned_model, target_format
+from unnest.formats.conversion_losses import checkpoint_losses, dropped_parts, layer_losses
+from unnest.formats.convert import TargetFormat, model_to_write, target_format
 from unnest.formats.keras3.adapted_layers import with_adapted_state
 from unnest.formats.keras3.path_layout import lay_out
 
@@ -44,7 +44,7 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
         Refused: the model cannot be written so.
 
     """
-    model = planned_model(plan)
+    model = model_to_write(plan)
     if model.is_keras_3:
         as_zip = source.container == "h5" and model.contents == "model" and to is None
         try:
@@ -69,14 +69,14 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
             is_ours=True
         )  # its code, which showed the opposite, has become a function's name
     name = CONTAINERS[to]
-    not_held = [*converted.findings, *left_out(source, converted.model, target)]
+    not_held = [*converted.findings, *dropped_parts(source, converted.model, target)]
     if source.container == "checkpoint" and target.contents != "architecture":
-        not_held += left_of_checkpoint(source, target, target)
+        not_held += checkpoint_losses(source, target, target)
     elif complete.optimizer is not None and complete.training is None:
         not_held.append(
             Code.OPTIMIZER_DROPPED(why="which optimizer it is of is not stored with it")
         )
-    not_held += left_of_layers(source, name, target)
+    not_held += layer_losses(source, name, target)
     return TargetFormat(
         name,
         Rewritten(target),
@@ -108,7 +108,7 @@ def _choose_container(source: Source, to: Target | None, *, has_weights: bool) -
 
 def _complete(source: Source, plan: Plan) -> Stored:
     """The model with its architecture, every layer's weights in Keras's order."""
-    model = planned_model(plan)
+    model = model_to_write(plan)
     if plan.complete is not None and model.architecture is None:
         model = plan.complete
     if model.architecture is None:

@@ -29,7 +29,7 @@ class KerasModelSource(PathKeyedSource):
         assert self.stored.architecture is not None
         if not is_model(self.stored.architecture):
             return self.carrying(plan(self.stored, choices=choices), NOTHING_MOVED)
-        return self.planned(self.stored, choices=choices)
+        return self.plan_model(self.stored, choices=choices)
 
     @property
     def assets(self) -> tuple[str, ...]:

@@ -198,7 +198,7 @@ class Tree:
         require_numbers(node, f"{self.hdf5.path}: /{path}")
         return Tensor(path, node.shape, node.dtype, path, owner, trained)
 
-    def left_by_models(self) -> dict[str, list[str]]:
+    def leftover_variables(self) -> dict[str, list[str]]:
         """Return variables of models that belong to no model taken out of this file: place -> tensors.
 
         That is what nested models were compiled with, and variables of the outermost model itself.

@@ -37,7 +37,7 @@ class PathKeyedSource(Source):
         """Every tensor of the file."""
         return tuple(self.tree.tensor(path) for path in self.hdf5.datasets)
 
-    def planned(self, stored: Stored, *, choices: Choices) -> Plan:
+    def plan_model(self, stored: Stored, *, choices: Choices) -> Plan:
         """Return the plan for a full model, with the moves that carry it out."""
         assert stored.architecture is not None
         placement = Placement(self.tree, stored.architecture)
@@ -92,7 +92,7 @@ class PathKeyedSource(Source):
         if parallel.verdict == "parallel":
             state = map(self.tree.tensor, self.tree.unnumbered_optimizer)
             parallel = parallel._replace(dropped=(*parallel.dropped, *state))
-        left_in_file = self.tree.left_by_models() if parallel.verdict == "parallel" else {}
+        left_in_file = self.tree.leftover_variables() if parallel.verdict == "parallel" else {}
         if not left_in_file:
             return parallel
         dropped = (self.tree.tensor(path) for paths in left_in_file.values() for path in paths)

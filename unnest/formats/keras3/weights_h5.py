@@ -89,7 +89,7 @@ class WeightsSource(PathKeyedSource):
             )
         architecture = named_inputs.as_read_today(architecture, release_of(version))
         try:
-            full_plan = self.planned(Stored("model", architecture), choices=choices)
+            full_plan = self.plan_model(Stored("model", architecture), choices=choices)
         except Refused as e:
             return self._plan_with_template(architecture, e, choices)
         output = full_plan.output

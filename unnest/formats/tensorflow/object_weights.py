@@ -172,17 +172,24 @@ class WeightsByLayer:
             raise self._unfit(layer, len(entries))
 
     def _trained(self, layer: Layer, nodes: list[int]) -> list[bool]:
-        """Return which of a layer's variables are trained, by the optimizer or by the config."""
+        """Return for each of a layer's variables, nodes of the object graph, whether it is trained.
+
+        Evidence, the strongest first: a frozen layer; variables with a state in an optimizer; the number of trained
+        weights that the layer's class and config give; a config that mentions no statistics; an optimizer that trains
+        other layers alone. Without any of these all count as trained, and of several weights the order is noted as
+        open.
+        """
+        in_optimizers = self._optimizers.all_trained
         count, expected_weights = trained_count(layer, len(nodes)), expected(layer.config)
         if count == 0:
             return [False] * len(nodes)
-        if self._optimizers.all_trained & set(nodes):
-            return [n in self._optimizers.all_trained for n in nodes]
+        if in_optimizers & set(nodes):
+            return [n in in_optimizers for n in nodes]
         if count is not None:
             return [k < count for k in range(len(nodes))]
         if expected_weights is not None and not expected_weights.statistics:
             return [True] * len(nodes)
-        if self._optimizers.all_trained:
+        if in_optimizers:
             return [False] * len(nodes)
         if len(nodes) > 1:
             self.open_orders.append(

@@ -91,12 +91,12 @@ class Straight(Interpretation[Any]):
     def attribute(self, of: Any, name: str) -> Any:
         return _python(getattr, of, name)
 
-    def formatted(self, value: Any, conversion: Conversion, spec: Any | None) -> Any:
+    def format_text(self, value: Any, conversion: Conversion, spec: Any | None) -> Any:
         if not isinstance(value, (int, float, str, type(None))):
             raise Unknown("a text that is not the same in every run")
         return _python(format, CONVERSIONS[conversion](value), *([] if spec is None else [spec]))
 
-    def joined(self, texts: Sequence[Any]) -> Any:
+    def join_texts(self, texts: Sequence[Any]) -> Any:
         return _python("".join, texts)
 
     def call(self, function: Any, positional: Sequence[Any], keywords: Mapping[str, Any]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.byte_code.domain import Conversion
-from unnest.core.byte_code.f_strings import LONGEST, formatted, joined
+from unnest.core.byte_code.f_strings import LONGEST, format_text, join_texts
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from unnest.core.byte_code.f_strings import LONGEST, formatted, joined
     ],
 )
 def test_known(value: object, conversion: Conversion, spec: object, text: str) -> None:
-    assert formatted(value, conversion, spec) == text
+    assert format_text(value, conversion, spec) == text
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_known(value: object, conversion: Conversion, spec: object, text: str) -
          "a later spec", "a long text", "a wrong spec", "beyond a float", "an unknown spec"],
 )  # fmt: skip
 def test_unknown(value: object, conversion: Conversion, spec: object) -> None:
-    assert formatted(value, conversion, spec) is None
+    assert format_text(value, conversion, spec) is None
 
 
 def test_texts_are_joined_while_they_are_known_and_short() -> None:
-    assert joined(["a", "", "b"]) == "ab"
-    assert joined(["a", object()]) is None
-    assert joined(["a" * LONGEST, "b"]) is None
+    assert join_texts(["a", "", "b"]) == "ab"
+    assert join_texts(["a", object()]) is None
+    assert join_texts(["a" * LONGEST, "b"]) is None

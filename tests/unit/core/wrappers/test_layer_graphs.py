@@ -212,7 +212,7 @@ def test_towers_of_the_models_own_layers_behind_told_slices() -> None:
         "likely",
     )
     assert found.first == {CallId("dense", 0)}
-    assert found.cut(graph) == {Ref("part_0", 0, 0): Ref("x", 0, 0)}
+    assert found.sources_by_slice(graph) == {Ref("part_0", 0, 0): Ref("x", 0, 0)}
     assert found.ends == {Ref("joined", 0, 0): Ref("dense", 0, 0)}
 
 

@@ -12,7 +12,7 @@ from tests.unit.core.wrappers.inline import UNITS, Tensor, Writer, X
 from unnest.core.model import CallId, Ref
 from unnest.core.wrappers.layer_graphs import recognise
 from unnest.core.wrappers.layer_tensors import LayerTensors
-from unnest.core.wrappers.operation_towers import find_computed, joined_by
+from unnest.core.wrappers.operation_towers import find_computed, join_operands
 
 Spelling = Callable[[Writer], Tensor]
 DOES_NOT_GIVE_BACK = "computed: {} does not give back the rows of x, each once and in order"
@@ -223,7 +223,7 @@ def test_one_definition(spelling: Spelling, towers: int) -> None:
     assert found.inline is not None
     assert (len(found.towers), found.template, found.confidence) == (towers, "dense", "proven")
     assert found.inline.calls == {CallId("dense", 0)}
-    assert set(found.inline.cut.values()) == {*found.sources}
+    assert set(found.inline.sources_by_slice.values()) == {*found.sources}
     assert found.ends == {Ref(*root): Ref("dense", 0, 0)}
 
 
@@ -232,7 +232,7 @@ def test_an_axis_from_behind_may_be_the_batch(axis: int, joins: bool) -> None:
     w = Writer()
     parts = w.dense(["x", 0, 0], ["x", 0, 0])
     root = w.call("concat", parts, axis=axis)
-    joined = joined_by(LayerTensors(w.graph(root)), Ref(*root))
+    joined = join_operands(LayerTensors(w.graph(root)), Ref(*root))
     assert joined == ([Ref(*part) for part in parts] if joins else [])
 
 

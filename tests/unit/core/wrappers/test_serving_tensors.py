@@ -13,7 +13,7 @@ from unnest.core.interpreters.tensor_graph import Values, numbered, rows_of
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.wrappers.match_towers import Copies, Unlike, walk_back
 from unnest.core.wrappers.op_graph import Function, GraphView, Op, OpGraph, Place
-from unnest.core.wrappers.operation_towers import joined_by
+from unnest.core.wrappers.operation_towers import join_operands
 from unnest.core.wrappers.serving_graphs import find
 from unnest.core.wrappers.serving_tensors import ServingTensors
 
@@ -120,7 +120,7 @@ def order(
     x = w.op("Placeholder", shape=(-1, 3))
     operands = [w.op("Relu", x, shape=(-1, 3)) for _ in rows]
     tensors, (root, *refs) = tensors_of(w, make(w, operands), *operands)
-    if not joined_by(tensors, root):
+    if not join_operands(tensors, root):
         return None
     whole = numbered((N, 3))
     given = {ref: whole[list(taken)] for ref, taken in zip(refs, rows, strict=True)}

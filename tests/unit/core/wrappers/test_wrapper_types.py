@@ -11,14 +11,21 @@ from tests.unit.core.wrappers.near import OUTER
 from unnest.core.architecture import read
 from unnest.core.model import CallId, MixedRows, NearMiss, Ref
 from unnest.core.wrappers import layer_graphs
-from unnest.core.wrappers.wrapper_types import Merge, MixesRows, NotAWrapper, cut_by, joins, listed
+from unnest.core.wrappers.wrapper_types import (
+    Merge,
+    MixesRows,
+    NotAWrapper,
+    join_evidence,
+    listed,
+    slice_evidence,
+)
 
 
 def test_what_the_first_tower_reads_and_gives() -> None:
     """Around a model: its first call's tensors, whatever the order of the layers."""
     graph = read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER))
     found = only_wrapper(layer_graphs.recognise(graph))
-    assert found.cut(graph) == {Ref("s", 0, 0): Ref("x", 0, 0)}
+    assert found.sources_by_slice(graph) == {Ref("s", 0, 0): Ref("x", 0, 0)}
     assert found.ends == {Ref("m", 0, 0): Ref("t", 0, 0)}
     assert found.first == frozenset({CallId("t", 0)})
 
@@ -33,13 +40,19 @@ def test_lines_of_evidence_name_the_first_four() -> None:
     assert listed(["a", "b"]) == "a, b"
     assert listed([*"abcde"]) == "a, b, c, d, ..."
     one_layer = [CallId("s", 0)] * 3
-    assert cut_by(Ref("x", 0, 0), one_layer) == "every tower reads a slice of x, cut by s"
+    assert slice_evidence(Ref("x", 0, 0), one_layer) == "every tower reads a slice of x, cut by s"
     many = [CallId(name, 0) for name in "abcde"]
-    assert cut_by(Ref("x", 0, 0), many) == "every tower reads a slice of x, cut by a, b, c, d, ..."
+    assert (
+        slice_evidence(Ref("x", 0, 0), many)
+        == "every tower reads a slice of x, cut by a, b, c, d, ..."
+    )
 
 
 @pytest.mark.parametrize(("told", "axis"), [(True, " on the batch axis"), (None, ""), (False, "")])
 def test_a_join_that_does_not_say_its_axis(told: bool | None, axis: str) -> None:
     graph = read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER))
     merge = Merge(0, (CallId("m", 0),), told)
-    assert joins(graph, merge) == f"m (Concatenate) joins output 0 of every tower in order{axis}"
+    assert (
+        join_evidence(graph, merge)
+        == f"m (Concatenate) joins output 0 of every tower in order{axis}"
+    )

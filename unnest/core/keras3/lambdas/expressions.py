@@ -76,22 +76,22 @@ class Expressions(Interpretation[SymbolicValue]):
         """Compare two values, of which one is a tensor."""
         return operators.compare(symbol, left, right)
 
-    def formatted(
+    def format_text(
         self, value: SymbolicValue, conversion: Conversion, spec: SymbolicValue | None
     ) -> SymbolicValue:
         """Return the text of a constant."""
-        return _known(
-            f_strings.formatted(
+        return _constant_text(
+            f_strings.format_text(
                 self.plain(value), conversion, None if spec is None else self.plain(spec)
             )
         )
 
-    def joined(self, parts: Sequence[SymbolicValue]) -> SymbolicValue:
+    def join_texts(self, parts: Sequence[SymbolicValue]) -> SymbolicValue:
         """Return one text of constants."""
-        return _known(f_strings.joined([self.plain(each) for each in parts]))
+        return _constant_text(f_strings.join_texts([self.plain(each) for each in parts]))
 
     def global_value(self, name: str) -> SymbolicValue:
-        """Of the customary imports, and a few builtins."""
+        """Return a global name's value: a module by its customary name, or one of a few builtins."""
         return calls.global_value(name, self._dialect)
 
     def module(self, path: str) -> SymbolicValue:
@@ -99,7 +99,7 @@ class Expressions(Interpretation[SymbolicValue]):
         return calls.module(path)
 
     def attribute(self, of: SymbolicValue, name: str) -> SymbolicValue:
-        """Of modules, tensors and shapes."""
+        """Return an attribute of a module, a tensor or a shape."""
         return calls.attribute(of, name)
 
     def call(
@@ -108,12 +108,12 @@ class Expressions(Interpretation[SymbolicValue]):
         positional: Sequence[SymbolicValue],
         keywords: Mapping[str, SymbolicValue],
     ) -> SymbolicValue:
-        """Of the functions in `functions`."""
+        """Call a known function."""
         return calls.call(function, CallArguments(tuple(positional), keywords), self._dialect)
 
 
-def _known(text: str | None) -> SymbolicValue:
-    """A text as a constant. Raises Unknown for any other."""
+def _constant_text(text: str | None) -> SymbolicValue:
+    """Return a text as a constant. Raises Unknown if it is not known (None)."""
     if text is None:
         raise Unknown("a text that is not known")
     return constant(text)

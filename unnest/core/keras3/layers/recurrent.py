@@ -56,12 +56,12 @@ def recurrent_layer(
     if inner or outer:
         weights = scaled(weights, [factors] * len(weights), name, context)
     if base == "GRU" and len(weights) > 2:  # noqa: PLR2004 - with a bias
-        two = len(weights[2].shape) == 2  # noqa: PLR2004
-        if two is not bool(new.get("reset_after")):
+        has_two_rows = len(weights[2].shape) == 2  # noqa: PLR2004 - input and recurrent bias, one each
+        if has_two_rows is not bool(new.get("reset_after")):
             raise refused(
                 name,
                 kind,
-                f"its bias has the shape {weights[2].shape}, and reset_after is not {two}",
+                f"its bias has the shape {weights[2].shape}, and reset_after is not {has_two_rows}",
             )
     return NewLayer(name, kind, new, weights)
 
