@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from unnest.core import json_tree
+from unnest.core.architecture import entry_name
 from unnest.core.byte_code.code_objects import CodeObject, parts_of, read
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored
@@ -111,6 +112,4 @@ def _has_code(entry: JsonObject) -> bool:
 
 
 def _name(entry: JsonObject) -> str:
-    config = entry.get("config")
-    inner = config.get("name") if isinstance(config, Mapping) else None
-    return str(inner or entry.get("name") or "lambda")
+    return entry_name(entry) or "lambda"

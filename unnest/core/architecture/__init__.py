@@ -3,6 +3,7 @@
 from unnest.core.architecture.models import (
     NotAGraph,
     children,
+    entry_name,
     first_at_ends,
     functional,
     is_broken_model,
@@ -19,6 +20,7 @@ from unnest.core.architecture.shared_object_ids import renumber_shared_objects
 __all__ = [
     "NotAGraph",
     "children",
+    "entry_name",
     "first_at_ends",
     "functional",
     "is_broken_model",

@@ -49,10 +49,15 @@ def is_broken_model(entry: JsonObject) -> bool:
 
 def model_name(model: JsonObject) -> str:
     """The model's own name; an old Sequential's is only known to the layer entry around it."""
-    config = model.get("config")
+    return entry_name(model) or str(model.get("class_name", "model"))
+
+
+def entry_name(entry: JsonObject) -> str | None:
+    """Return the name in an entry's config, else the entry's own; None if it has neither."""
+    config = entry.get("config")
     name = config.get("name") if isinstance(config, OBJECT) else None
-    name = name if isinstance(name, str) else model.get("name")
-    return name if isinstance(name, str) else str(model.get("class_name", "model"))
+    name = name if isinstance(name, str) else entry.get("name")
+    return name if isinstance(name, str) else None
 
 
 def _entries(model: JsonObject) -> Sequence[Json] | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from unnest.core import json_tree
-from unnest.core.architecture import is_input, is_model, read
+from unnest.core.architecture import entry_name, is_input, is_model, read
 from unnest.core.architecture.nested import by_owner
 from unnest.core.architecture.tensor_refs import KERAS_3_TENSOR
 from unnest.core.keras3.config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
@@ -266,7 +266,7 @@ def _noted(entry: JsonObject) -> Iterator[Shape | None]:
 
 
 def _name(entry: JsonObject) -> str:
-    return str(settings(entry).get("name") or entry.get("name"))
+    return str(entry_name(entry))
 
 
 def _written(shape: Shape) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 
 from unnest.budget import memoize
 from unnest.core import json_tree
+from unnest.core.architecture import entry_name
 from unnest.core.keras_facts.layer_classes import today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject
@@ -34,7 +35,7 @@ def _without_state(architecture: Json) -> list[tuple[str, str]]:
         argument = layer_record(kind).adapted_argument
         if not argument or not isinstance(config, Mapping) or config.get(argument) is not None:
             continue
-        found.append((kind, str(config.get("name") or entry.get("name"))))
+        found.append((kind, str(entry_name(entry))))
     return found
 
 
@@ -100,8 +101,12 @@ def missing_words(architecture: Json) -> dict[str, JsonObject]:
     Of a name that several layers bear, none is returned.
     """
     entries = [entry for entry in json_tree.objects(architecture) if _numbers_words(entry)]
-    names = Counter(config_name(entry) for entry in entries)
-    return {config_name(e): e for e in entries if names[config_name(e)] == 1 and _lacks_words(e)}
+    names = Counter(map(entry_name, entries))
+    return {
+        name: entry
+        for entry in entries
+        if (name := entry_name(entry)) and names[name] == 1 and _lacks_words(entry)
+    }
 
 
 def with_words(
@@ -114,7 +119,7 @@ def with_words(
 
     def completed(part: JsonObject, inner: dict[str, Json]) -> Json:
         config = inner.get("config")
-        name = config_name(part)
+        name = str(entry_name(part))
         if name in words and part is missing.get(name) and isinstance(config, Mapping):
             return {**inner, "config": {**config, "vocabulary": [*words[name]]}}
         return inner
@@ -132,14 +137,6 @@ def _lacks_words(entry: JsonObject) -> bool:
     config = entry.get("config")
     words = config.get("vocabulary") if isinstance(config, Mapping) else []
     return words is None or isinstance(words, str)
-
-
-def config_name(entry: JsonObject) -> str:
-    """Return the name of a layer in its config, else in its entry."""
-    config = entry.get("config")
-    return str(config.get("name") if isinstance(config, Mapping) else None) or str(
-        entry.get("name")
-    )
 
 
 def bin_boundaries(summary: np.ndarray, bins: int) -> list[float]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core import json_tree
+from unnest.core.architecture import entry_name
 from unnest.core.json_tree import LEAVES, OBJECT, is_list
 from unnest.core.keras_facts.layer_classes import today
 from unnest.core.keras_facts.weight_specs import expected
@@ -89,7 +90,7 @@ def partly_frozen(architecture: Json) -> str | None:
             continue
         frozen = [part.is_frozen for part in parts_of(entry)]
         if any(frozen) and (not all(frozen) or _tells_one_way(entry)):
-            return str(config.get("name") or entry.get("name"))
+            return entry_name(entry)
     return None
 
 

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from unnest.core import json_tree
-from unnest.core.architecture import is_model
+from unnest.core.architecture import entry_name, is_model
 from unnest.core.keras3.context import Conversion
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.keras_facts.preprocessing_state import (
     bin_boundaries,
-    config_name,
     missing_words,
     vocabulary,
     with_words,
@@ -85,13 +84,12 @@ def _with_boundaries(source: Source, model: Stored) -> tuple[Stored, tuple[str, 
     entries = list(_unbound(model.architecture))
     if not entries:
         return model, ()
-    names = Counter(config_name(entry) for entry in entries)
+    names = Counter(map(entry_name, entries))
     found: dict[int, list[float]] = {}
     read: set[str] = set()
     for entry in entries:
-        summaries = (
-            [*_summaries(model, config_name(entry))] if names[config_name(entry)] == 1 else []
-        )
+        name = entry_name(entry)
+        summaries = [*_summaries(model, name)] if name and names[name] == 1 else []
         bins = _config(entry).get("num_bins")
         if len(summaries) == 1 and isinstance(bins, int) and bins > 0:
             summary = np.frombuffer(b"".join(source.blocks(summaries[0])), "<f4").reshape(
@@ -114,7 +112,7 @@ def _with_boundaries(source: Source, model: Stored) -> tuple[Stored, tuple[str, 
     )
     architecture = json_tree.transform(model.architecture, completed)
     assert isinstance(architecture, Mapping)
-    bound = tuple(config_name(entry) for entry in entries if id(entry) in found)
+    bound = tuple(str(entry_name(entry)) for entry in entries if id(entry) in found)
     return model._replace(architecture=architecture, groups=groups), bound
 
 

@@ -96,6 +96,16 @@ def test_words_in_the_config() -> None:
     ]
 
 
+def test_a_name_beside_the_config() -> None:
+    """Keras 1 to 2.3 name layers there; of those without any name none is known."""
+    config: Any = {"vocabulary": None}
+    layers: Any = [
+        {"class_name": "StringLookup", "name": "a", "config": config},
+        {"class_name": "StringLookup", "config": config},
+    ]
+    assert [*missing_words({"class_name": "Functional", "config": {"layers": layers}})] == ["a"]
+
+
 def test_boundaries_of_a_summary() -> None:
     """Equal weights; and of fewer values than bins all but the last."""
     summary = np.array([[1, 2, 3, 4], [1, 1, 1, 1]], "f4")

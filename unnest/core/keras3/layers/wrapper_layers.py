@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from unnest.core.architecture import entry_name, snake_case
 from unnest.core.keras3 import arguments
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.replacements import (
@@ -33,11 +33,8 @@ def inner_layer(entry: Json, name: str, kind: str, weights: Weights, context: Co
 def _inner_piece(entry: Json, name: str, kind: str, weights: Weights, context: Context) -> Piece:
     if not isinstance(entry, Mapping):
         raise refused(name, kind, "holds no layer")
-    config = entry.get("config")
-    called = config.get("name") if isinstance(config, Mapping) else None
-    called = called if isinstance(called, str) else entry.get("name")
-    default = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", str(entry.get("class_name"))).lower()
-    made = context.convert_layer(entry, called if isinstance(called, str) else default, weights)
+    called = entry_name(entry) or snake_case(str(entry.get("class_name")))
+    made = context.convert_layer(entry, called, weights)
     return made.resolved([None], [FLOAT]) if isinstance(made, Choice) else made
 
 
