@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unnest.core.frontends.python_values import Name, Value
-from unnest.core.interpreters.trace import TracedTensor
+from unnest.core.interpreters.trace import FLOATX, TracedTensor
 from unnest.core.model import Unknown
 from unnest.core.ops.call import OpCall, plain_name
 
@@ -43,6 +43,8 @@ def library_call(path: str, args: Sequence[Value], kwargs: Mapping[str, Value]) 
     match operation, args:
         case (("toint32" | "toint64" | "tofloat" | "todouble"), _):
             operation, args = "cast", [*args, name.removeprefix("to_")]
+        case "casttofloatx", _:
+            operation, args = "cast", [*args, FLOATX]
         case "concatenate", [_] if module == "keras.backend" and "axis" not in kwargs:
             kwargs = {**kwargs, "axis": -1}
         case "concat", [int() as axis, values, *rest]:  # the axis first, as before TensorFlow 1.0

@@ -36,7 +36,14 @@ from unnest.core.frontends.python_values import (
     share_a_list,
     stored_value,
 )
-from unnest.core.interpreters.trace import Effect, OtherSizes, Trace, TracedInput, TracedTensor
+from unnest.core.interpreters.trace import (
+    FLOATX,
+    Effect,
+    OtherSizes,
+    Trace,
+    TracedInput,
+    TracedTensor,
+)
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.registry import COMPUTING_MODULES, OPERATIONS, SYMBOLS
@@ -250,10 +257,17 @@ class Tracer(Interpretation[Value]):
         """An attribute of a tensor: its shape, by any name."""
         if name == "shape" and self._has_dynamic_shape:
             return (self.subscript(self._apply("shape", [tensor], {}, ""), 0), *tensor.shape[1:])
+        if name == "dtype":
+            return self._dtype(tensor)
         if name not in ("shape", "_keras_shape", "get_shape"):
             raise Unknown(f"an attribute {name}")
         shape = static_shape(tensor)
         return Method(lambda: shape) if name == "get_shape" else shape
+
+    def _dtype(self, tensor: TracedTensor) -> Value:
+        """A dtype, for casts and the like: no text, for nothing is known of what it is equal to."""
+        dtype = self._trace.dtype_of(tensor)
+        return UNKNOWN if dtype is None else Name(dtype)
 
     def entered(self, value: Value) -> Value:
         """Devices, names and the like change nothing of what is computed in them."""
@@ -404,9 +418,21 @@ class Tracer(Interpretation[Value]):
             return NameScope()
         if not module:
             return self._builtin(name, positional, given)
-        if name == "int_shape" and len(positional) == 1 and isinstance(positional[0], TracedTensor):
-            return static_shape(positional[0])
+        facts = self._facts(name, positional)
+        if facts is not None:
+            return facts
         return self._of_library(function.path, positional, given)
+
+    def _facts(self, name: str, positional: Sequence[Value]) -> Value:
+        """What Keras's backend says of a tensor, or of itself, without an operation; None for other functions."""
+        match name, positional:
+            case "int_shape", [TracedTensor() as tensor]:
+                return static_shape(tensor)
+            case "dtype", [TracedTensor() as tensor]:
+                return self._dtype(tensor)
+            case "floatx", []:
+                return FLOATX
+        return None
 
     def _builtin(
         self, name: str, positional: Sequence[Value], keywords: Mapping[str, Value]

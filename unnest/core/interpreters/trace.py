@@ -105,6 +105,12 @@ class TracedInput(NamedTuple):
 SOURCE = OpCall("", (), {})
 """The call of an input's step."""
 
+FLOATX = "float32"
+"""The dtype of nearly every batch, and what `K.floatx()` is taken for: models of another one are cast to it before."""
+
+INPUT_DTYPE = "dtype of its tensor"
+"""What code that asks an input for its dtype is given: a cast of the input's own elements to it changes nothing."""
+
 COARSE = frozenset({"float16", "half", "bfloat16", "bool"})
 """Types that hold less than what nearly every batch is made of; another type may be the batch's own."""
 
@@ -148,6 +154,19 @@ class Trace:
                 found.add(at)
                 pending += (ref.rank for ref in refs_in(arguments(self.steps[at].call)))
         return [self.steps[at] for at in sorted(found)]
+
+    def dtype_of(self, tensor: TracedTensor) -> str | None:
+        """The dtype of a tensor: that of the inputs where their elements are only moved, or that of its cast."""
+        changes = (
+            step
+            for step in reversed(self.behind(tensor.ref))
+            if step.effect in {Effect.CASTS, Effect.COMPUTES}
+        )
+        last = next(changes, None)
+        if last is None or not tensor.holds_elements:
+            return INPUT_DTYPE if tensor.holds_elements else None
+        dtype = argument(last.call, "dtype") if last.effect is Effect.CASTS else None
+        return dtype if isinstance(dtype, str) else None
 
     def apply(self, call: OpCall, words: str, effect: Effect = Effect.MOVES) -> Any:  # noqa: ANN401 - a code's value
         """Apply one operation, and note it: its tensors, a number where it is given no tensor, None for no answer.
@@ -247,8 +266,12 @@ class Trace:
         )
         if _is_cast(call):
             dtype = argument(call, "dtype")
-            words = f"casts the values to {dtype}"
-            if dtype not in COARSE:
+            words, before = f"casts the values to {dtype}", self.dtype_of(tensors[0]) or ""
+            if dtype == before:
+                return self._add(Step(call, words), tensors[0].arrays)[0]
+            if "int" in before and "int" not in str(dtype):  # fractions are lost on the way
+                words = f"casts the values to {before}"
+            elif dtype not in COARSE:
                 return self._add(Step(call, words, Effect.CASTS), tensors[0].arrays)[0]
         step = Step(call, words, Effect.COMPUTES)
         known = (

@@ -14,6 +14,8 @@ from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.frontends.traced_code import follow
 from unnest.core.interpreters.tensor_graph import row_sizes
 from unnest.core.interpreters.trace import (
+    FLOATX,
+    INPUT_DTYPE,
     Effect,
     OtherSizes,
     Step,
@@ -159,7 +161,7 @@ def _rows_in(trace: Trace, tensor: TracedTensor) -> CodeRows | None:
     if change:
         return CodeRows(change=change)
     casts = {argument(step.call, "dtype") for step in steps if step.effect is Effect.CASTS}
-    if not tensor.arrays or not tensor.shape or not casts <= {FLOATX}:
+    if not tensor.arrays or not tensor.shape or not casts <= {FLOATX, INPUT_DTYPE}:
         return None
     if not tensor.holds_elements:
         return CodeRows(change="returns numbers that its input does not hold")
@@ -182,10 +184,6 @@ def _rows_moved(given: TracedInput, tensor: TracedTensor, steps: Sequence[Step])
         return CodeRows(change=words)
     is_partly = any(step.effect in {Effect.CUTS, Effect.CASTS} for step in steps) or bool(first)
     return CodeRows(tuple(numbers.tolist()), is_partly=is_partly, first=first)
-
-
-FLOATX = "float32"
-"""The type of nearly every batch: a cast to it leaves the values as they are, or makes floats of whole numbers."""
 
 
 PART = "takes a part of its rows"

@@ -72,7 +72,7 @@ def test_what_nothing_explains(line: str) -> None:
         ["return 3 if helper(x) else 4"],
         ["return 3 if x[0, 0] else 4"],
         ["with helper(x):", " return 5"],
-        ["return x.dtype"],
+        ["return x.device"],
         ["return tf.reshape(x, [5, 5])"],
         ["return tf.gather(x, [9])"],
         ["return x[slice(0, 4, 0)]"],

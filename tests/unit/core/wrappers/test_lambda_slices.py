@@ -246,6 +246,10 @@ CHANGED = "the code of lambda_0 does more than cut rows: it "
             lambda x, i, parts: tf.cast(x[4 * i : 4 * i + 4], "float16"),
             CHANGED + "casts the values to float16",
         ),
+        (
+            lambda x, i, parts: K.cast(K.cast(x, "int32")[4 * i : 4 * i + 4], x.dtype),
+            CHANGED + "casts the values to int32",
+        ),
     ],
 )
 def test_calls_that_take_other_rows(function: Any, sentence: str) -> None:
@@ -269,6 +273,9 @@ def test_one_slice_that_cuts_another_axis_is_enough() -> None:
         lambda x, i, parts: tf.slice(x, [4 * i, 0], [4, -1]),
         lambda x, i, parts: tf.strided_slice(x, [4 * i], [4 * i + 4]),
         lambda x, i, parts: tf.cast(x[4 * i : 4 * i + 4], "float32"),
+        lambda x, i, parts: tf.cast(x[4 * i : 4 * i + 4], x.dtype),
+        lambda x, i, parts: K.cast(x, K.floatx())[4 * i : 4 * i + 4],
+        lambda x, i, parts: K.cast_to_floatx(x)[4 * i : 4 * i + 4],
     ],
 )
 def test_calls_that_take_the_rows_of_a_batch_of_eight(function: Any) -> None:
@@ -388,6 +395,15 @@ def first_alone(towers: Any) -> Any:
         (somebodys_own, False, None),
         (lambda ts: tf.cast(tf.concat(ts, 0), tf.float32), False, None),
         (lambda ts: K.concatenate([K.cast(t, "float32") for t in ts], axis=0), False, None),
+        (lambda ts: K.cast(K.concatenate(ts, axis=0), K.floatx()), False, None),
+        (lambda ts: K.cast_to_floatx(K.concatenate(ts, axis=0)), False, None),
+        (lambda ts: tf.concat([tf.cast(t, ts[0].dtype) for t in ts], 0), False, None),
+        (lambda ts: tf.cast(tf.concat(ts, 0), K.dtype(ts[0])), False, None),
+        (
+            lambda ts: tf.cast(tf.cast(tf.concat(ts, 0), "int32"), ts[0].dtype),
+            False,
+            "the code of l does more than join rows: it casts the values to int32",
+        ),
         (
             lambda ts: tf.cast(tf.concat(ts[::-1], 0), tf.float32),
             False,
@@ -418,6 +434,18 @@ def first_alone(towers: Any) -> Any:
 def test_merges(function: Any, dealt_out: bool, reason: str | None) -> None:
     layer, _ = code_lambda(function)
     assert objection_to_merge(layer, 2, dealt_out=dealt_out) == reason
+
+
+@pytest.mark.parametrize(
+    ("function", "shown"),
+    [
+        (lambda ts: tf.cast(tf.concat(ts, 0), ts[0].dtype), True),
+        (lambda ts: tf.cast(tf.concat(ts, 0), K.floatx()), False),  # whole numbers become floats
+    ],
+)
+def test_a_cast_to_the_own_dtype_changes_nothing(function: Any, shown: bool) -> None:
+    layer, _ = code_lambda(function)
+    assert is_shown(layer, 2, dealt_out=False) == shown
 
 
 def restacked(towers: Any) -> Any:
