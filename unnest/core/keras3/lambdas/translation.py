@@ -210,11 +210,13 @@ def _dialect(called: LambdaCall) -> Libraries:
     version = called.keras_version or ""
     numbers = release_of(called.keras_version)
     tensorflow: Literal["1", "2"] | None = None
+    # (Source: Keras 2.4 release notes: TensorFlow alone, until Keras 3; a `.keras` does not name it.)
+    is_tensorflow = version.endswith("-tf") or (2, 4) <= numbers < (3,)
     if version.endswith("-tf") or numbers >= (2, 4):
         tensorflow = "2" if numbers >= (2, 3) else "1" if numbers < (2, 2, 4) else None
     elif numbers and numbers < (2, 3):
         tensorflow = "1"
-    backend = called.backend or ("tensorflow" if version.endswith("-tf") else None)
+    backend = called.backend or ("tensorflow" if is_tensorflow else None)
     return Libraries(
         backend,
         tensorflow,

@@ -279,6 +279,9 @@ class TestDialects:
         reason = "`K.l2_normalize`, which depends on the backend"
         assert self.result("lambda x: K.l2_normalize(x, axis=1)", backend="theano") == reason
         assert self.result("lambda x: K.l2_normalize(x, axis=1)") == reason
+        for version, answer in [("2.15.0", "K.softmax(x)"), ("2.3.1", None), ("3.4.1", None)]:
+            made = self.result("lambda x: K.softmax(x)", keras_version=version)
+            assert (made == answer) == (answer is not None)  # 2.4 to 2.15 ran in TensorFlow alone
         assert self.result("lambda x: x[1:]", backend="cntk") == "its backend is CNTK"
 
     def test_of_keras_3_only_what_never_changed(self) -> None:
