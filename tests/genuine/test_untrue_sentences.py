@@ -53,6 +53,13 @@ def test_a_serving_graph_is_no_file_of_weights(options: dict[str, str], tmp_path
     assert "is a serving graph without Keras's layers" in result.error.message
 
 
+def test_a_wrapper_that_the_layers_do_not_show() -> None:
+    """The SavedModel has Keras's layers: its slices are functions whose code the metadata do not hold."""
+    result = unnest.fix(FIXTURES / "training_only" / "tf27-activations", keras="3", dry_run=True)
+    assert result.error is not None
+    assert "shows the wrapper in its serving graph, not in its Keras layers" in result.error.message
+
+
 def test_a_tokenizer_is_no_model(tmp_path: Path) -> None:
     """Its JSON looks like a layer's; a walk passes it by."""
     config = {

@@ -34,7 +34,12 @@ def naming_file(source: Source) -> Iterator[None]:
 def no_architecture(source: Source) -> Refused:
     """Return the refusal of weights, or of a serving graph, for which no architecture is known."""
     if source.container == "saved_model":
-        what = "is a serving graph without Keras's layers; only --to saved_model can hold that"
+        shown = (
+            "is a serving graph without Keras's layers"
+            if source.stored.architecture is None
+            else "shows the wrapper in its serving graph, not in its Keras layers"
+        )
+        what = f"{shown}; only --to saved_model can hold that"
         return Refused("no-architecture", f"{source.path}: {what}")
     what = "holds weights alone; pass --architecture MODEL.json, or, if your code builds the model, --like MODULE:FN"
     return Refused("needs-architecture", f"{source.path}: {what}")
