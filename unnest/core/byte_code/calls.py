@@ -7,11 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import Interpretation, Value
+from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, Value
 from unnest.core.byte_code.frame import Frame
-from unnest.core.byte_code.opcodes import Impossible, Python, entry
+from unnest.core.byte_code.opcode_tables import Python
+from unnest.core.byte_code.opcodes import Impossible, entry
 from unnest.core.byte_code.runtime_values import (
     Cells,
+    CommonConstant,
+    Entrance,
     Exit,
     Held,
     InnerCode,
@@ -24,6 +27,16 @@ from unnest.core.model import Unknown
 
 CLOSURE = 8
 """The argument of MAKE_FUNCTION since 3.6 for a function that captures variables, and has no defaults."""
+
+
+ANNOTATIONS = {4, 16}
+"""The argument of SET_FUNCTION_ATTRIBUTE for annotations: their values, or since 3.14 the function of them."""
+
+COMMON_CONSTANTS = {2: CommonConstant.TUPLE, 3: CommonConstant.ALL, 4: CommonConstant.ANY}
+"""By the argument of LOAD_COMMON_CONSTANT; the first two are exceptions."""
+
+UNARY_POSITIVE, LIST_TO_TUPLE = 5, 6
+"""The argument of CALL_INTRINSIC_1 for `+value`, and for the tuple of a list."""
 
 
 class Calls(Frame[Value]):
@@ -49,9 +62,7 @@ class Calls(Frame[Value]):
 
     def _make_function(self, argument: int) -> None:
         """From its code, and what it captures; since 3.5 beside its name, until 3.10."""
-        if argument not in {0, CLOSURE} or (
-            argument and (self._python.wide or self._python.version == "3.13")
-        ):
+        if argument not in {0, CLOSURE} or (argument and (self._python.wide or self._since_313)):
             raise Unknown("an inner function with defaults")
         self._push_function(captures=argument == CLOSURE)
 
@@ -70,12 +81,42 @@ class Calls(Frame[Value]):
         self._stack.push(InnerFunction(code.code, cells.cells))
 
     def _set_function_attribute(self, argument: int) -> None:
-        cells, function = self._stack.take(2)
-        if argument != CLOSURE:
+        attribute, function = self._stack.take(2)
+        if argument not in {CLOSURE, *ANNOTATIONS}:
             raise Unknown("an inner function with defaults")
-        if not isinstance(function, InnerFunction) or not isinstance(cells, Cells):
+        if not isinstance(function, InnerFunction):
             raise Impossible
-        self._stack.push(InnerFunction(function.code, cells.cells))
+        if argument in ANNOTATIONS:  # which no call reads
+            self._stack.push(function)
+            return
+        if not isinstance(attribute, Cells):
+            raise Impossible
+        self._stack.push(InnerFunction(function.code, attribute.cells))
+
+    def _call_intrinsic(self, which: int) -> None:
+        value = self._stack.pop()
+        if which == UNARY_POSITIVE:
+            self._stack.push(self._meaning.unary("+", value))
+        elif which == LIST_TO_TUPLE:
+            to_tuple = self._meaning.global_value(CommonConstant.TUPLE.value)
+            self._stack.push(self._meaning.call(to_tuple, [value], {}))
+        else:
+            raise Unknown(BEYOND_EXPRESSIONS)
+
+    def _load_common_constant(self, which: int) -> None:
+        if which not in COMMON_CONSTANTS:
+            raise Unknown("an exception that is raised")
+        self._stack.push(COMMON_CONSTANTS[which])
+
+    def _is(self, inverted: int) -> None:
+        """Push whether a name means the builtin that 3.14 computes in place, on a generator."""
+        value, builtin = self._stack.take(2)
+        if inverted or not isinstance(builtin, CommonConstant):
+            raise Unknown("a membership or identity test")
+        is_builtin = not isinstance(value, InnerFunction) and self._meaning.is_builtin(
+            only_values([value])[0], builtin.value
+        )
+        self._stack.push(self._meaning.constant(is_builtin))
 
     # Calls
 
@@ -110,12 +151,15 @@ class Calls(Frame[Value]):
         held = self._stack.take(count)
         null, function = self._stack.take(2)
         if null is Exit.EXIT and not names:
-            self._skip_exit([function, *held])
+            self._skip_exit(held if function is Exit.EXIT else [function, *held])
+            return
+        if isinstance(null, Entrance) and function is Null.NULL and not held:
+            self._stack.push(self._meaning.entered(null.value))
             return
         if isinstance(null, InnerFunction) and not isinstance(function, Null):
             self._call_with([function, *held], names, null)
             return
-        if self._python.version == "3.13":
+        if self._since_313:
             null, function = function, null
         if not isinstance(null, Null):
             raise Unknown("a call in an unusual form")
@@ -155,6 +199,9 @@ class Calls(Frame[Value]):
         "KW_NAMES": _kw_names,
         "CALL": _call,
         "CALL_KW": _call_kw,
+        "CALL_INTRINSIC_1": _call_intrinsic,
+        "LOAD_COMMON_CONSTANT": _load_common_constant,
+        "IS_OP": _is,
     }
     """What is done for instructions that make functions, and call what is on the stack."""
 

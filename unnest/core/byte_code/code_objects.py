@@ -1,6 +1,6 @@
 """CPython's code objects, read as data: nothing is unmarshalled, nothing that could run is built.
 
-The format is CPython's marshal, versions 2 to 5 (Source: Python/marshal.c, 2.7 to 3.13). The fields of a code object
+The format is CPython's marshal, versions 2 to 5 (Source: Python/marshal.c, 2.7 to 3.14). The fields of a code object
 differ between Pythons, and no byte says which Python wrote them: `read` gives every reading under which all bytes are
 used up and all fields are of their kind, which for genuine code is one.
 
@@ -32,7 +32,7 @@ CodeLayout: TypeAlias = Literal["2", "3", "3.8", "3.10", "3.11"]
 """The first Python that lays code objects out so."""
 
 Plain: TypeAlias = "bool | int | float | str | bytes | EllipsisType | None"
-Constant: TypeAlias = "Plain | tuple[Constant, ...] | CodeObject | Opaque"
+Constant: TypeAlias = "Plain | tuple[Constant, ...] | Slice | CodeObject | Opaque"
 
 MAX_DEPTH = 60
 """Nesting of tuples and inner functions; marshal itself stops at 2000, real lambdas stay below ten."""
@@ -55,6 +55,15 @@ class Opaque:
 
     kind: str
     parts: tuple[Constant, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A slice of constants, which 3.14 keeps as one."""
+
+    start: Constant
+    stop: Constant
+    step: Constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +210,8 @@ class _Walk:
             return self._parts(self._take(1)[0] if kind == ")" else self._int(), depth)
         if kind in "[<>":
             return Opaque(kind, self._parts(self._int(), depth))
-        if kind == "c":
-            return self._function(depth)
+        if kind in "c:":
+            return self._function(depth) if kind == "c" else Slice(*self._parts(3, depth))
         if kind == "r":
             return self._earlier(self._int())
         return self._number(kind) if kind in "iIlgyfx" else self._text(kind)

@@ -107,6 +107,10 @@ class Interpretation(ABC, Generic[Value]):
         """Return the truth of a value, on which a branch depends."""
         raise Unknown(BEYOND_EXPRESSIONS)
 
+    def is_builtin(self, value: Value, name: str) -> bool:  # noqa: ARG002 - for those that follow branches
+        """Return True if a value is the builtin of that name, False if it is something else."""
+        raise Unknown(BEYOND_EXPRESSIONS)
+
     def in_place(self, symbol: str, left: Value, right: Value) -> Value:
         """Return the result of `left symbol= right`: a new value, unless `left` is mutable."""
         return self.binary(symbol, left, right)

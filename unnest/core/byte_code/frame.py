@@ -9,8 +9,10 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple
 from unnest.budget import memoize
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, Value
-from unnest.core.byte_code.opcodes import BRANCHES, Impossible, Instruction, Python, at_offset
+from unnest.core.byte_code.opcode_tables import BRANCHES, Python
+from unnest.core.byte_code.opcodes import Impossible, Instruction, at_offset
 from unnest.core.byte_code.runtime_values import (
+    Entrance,
     Exit,
     Held,
     Internal,
@@ -28,9 +30,13 @@ COUNTS_BYTES = frozenset({"2.7", "3.5", "3.6", "3.7", "3.8", "3.9"})
 WITHOUT_EXCEPTION = ("type", "value", "traceback")
 """Arguments of a `with` block's exit if no exception was raised."""
 
+ENTER, LEAVE = 0, 1
+"""The argument of LOAD_SPECIAL for `__enter__` and `__exit__`."""
+
 AFTER_LOOPS = {
     "3.12": (Instruction("END_FOR"),),
     "3.13": (Instruction("END_FOR"), Instruction("POP_TOP")),
+    "3.14": (Instruction("END_FOR"), Instruction("POP_ITER")),
 }
 """What stands where FOR_ITER leads to when nothing is left, and has been done by then."""
 
@@ -71,6 +77,7 @@ class Frame(Generic[Value]):
         self._meaning = interpretation
         self._work = work
         self._since_311 = code.layout == "3.11"
+        self._since_313 = python.release >= (3, 13)
         self._stack = OperandStack(code.stack, interpretation.size, work)
         self._next = 0
         self._depths: dict[int, int] = {}
@@ -159,6 +166,9 @@ class Frame(Generic[Value]):
         self._stack.push(Iteration(self._meaning.iterator(self._stack.pop())))
 
     def _for_iter(self, argument: int) -> None:
+        """Push the next value of the iteration on top; 3.14 begins that of a generator here."""
+        if self._stack.iteration is None and self._python.release >= (3, 14):
+            self._get_iter()
         iteration = self._stack.iteration
         if iteration is None:
             raise Impossible
@@ -172,6 +182,11 @@ class Frame(Generic[Value]):
         for expected in AFTER_LOOPS.get(self._python.version, ()):
             if self._instruction() != expected:
                 raise Impossible
+
+    def _pop_iter(self) -> None:
+        if self._stack.iteration is None:
+            raise Impossible
+        self._stack.take(1)
 
     def _append(self, depth: int) -> None:
         """Append the top of the stack to a comprehension's list further down."""
@@ -218,6 +233,16 @@ class Frame(Generic[Value]):
         """Enter a `with` block: push its exit, and above it the value that it binds."""
         self._stack.push(Exit.EXIT, self._meaning.entered(self._stack.pop()))
 
+    def _load_special(self, method: int) -> None:
+        """Push a method of a `with` block's value and its object, as 3.14 does before it enters the block."""
+        value = self._stack.pop()
+        if method == ENTER:
+            self._stack.push(Entrance(value), Null.NULL)
+        elif method == LEAVE:
+            self._stack.push(Exit.EXIT, Exit.EXIT)
+        else:
+            raise Unknown("a coroutine")
+
     def _clean_up(self, more: int) -> None:
         """Skip the call of a `with` block's exit below None or null on top; push `more` times None."""
         leaving, why = self._stack.take(2)
@@ -260,14 +285,17 @@ class Frame(Generic[Value]):
         ),
         "GET_ITER": lambda self, _: self._get_iter(),
         "FOR_ITER": _for_iter,
+        "POP_ITER": lambda self, _: self._pop_iter(),
         "LIST_APPEND": _append,
         "LIST_EXTEND": _extend,
         "SETUP_LOOP": _setup_loop,
         "POP_BLOCK": lambda self, _: self._pop_block(),
         "BREAK_LOOP": lambda self, _: self._break_loop(),
         "GEN_START": lambda _self, _: None,
+        "NOT_TAKEN": lambda _self, _: None,
         "SETUP_WITH": _setup_with,
         "BEFORE_WITH": lambda self, _: self._enter(),
+        "LOAD_SPECIAL": _load_special,
         "BEGIN_FINALLY": lambda self, _: self._stack.push(Null.NULL),
         "WITH_CLEANUP": lambda self, _: self._clean_up(0),
         "WITH_CLEANUP_START": lambda self, _: self._clean_up(2),

@@ -1,4 +1,4 @@
-"""An abstract machine for CPython's byte code, from 2.7 to 3.13: computes with whatever values it is given.
+"""An abstract machine for CPython's byte code, from 2.7 to 3.14: computes with whatever values it is given.
 
 Handlers of exceptions and most effects are not understood: such code stops it. So does code that no compiler of the
 Python in question writes: then the bytes are of another Python.
@@ -13,12 +13,11 @@ from unnest.core.byte_code.calls import Calls
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Conversion, Interpretation, Value
 from unnest.core.byte_code.frame import Frame
+from unnest.core.byte_code.opcode_tables import BRANCHES, Python
 from unnest.core.byte_code.opcodes import (
-    BRANCHES,
     GENERATOR,
     Impossible,
     Instruction,
-    Python,
     at_offset,
     catches,
     comparison,
@@ -45,13 +44,16 @@ PACKAGES = frozenset({"tensorflow", "keras", "numpy", "math"})
 """What code may import."""
 
 TO_BOOL = 0x10
-"""Bit of 3.13's COMPARE_OP: the result becomes a truth value for a jump."""
+"""Bit of COMPARE_OP's argument since 3.13: the result becomes a truth value for a jump."""
 
 CONVERSIONS: Sequence[Conversion] = ("", "s", "r", "a")
 """How a value is written before it is formatted, by CPython's number."""
 
 WITH_SPEC = 4
 """Bit of FORMAT_VALUE's argument: a spec is on top."""
+
+SMALL_INTEGERS = 256
+"""The integers that 3.14 keeps in an instruction: those below."""
 
 AFTER_YIELD = 3, 1
 """The bits of RESUME's argument for its position, and their value after YIELD_VALUE."""
@@ -148,14 +150,14 @@ class Machine(Calls[Value]):
         return value
 
     def _step(self, instruction: Instruction, before: Instruction) -> None:
-        if instruction.symbol:
+        if instruction.name in self._STEPS:
+            self._STEPS[instruction.name](self, instruction.argument)
+        elif instruction.symbol:
             left, right = self._stack.pop_many(2)
             compute = (
                 self._meaning.in_place if instruction.name == "INPLACE" else self._meaning.binary
             )
             self._stack.push(compute(instruction.symbol, left, right))
-        elif instruction.name in self._STEPS:
-            self._STEPS[instruction.name](self, instruction.argument)
         else:
             raise Impossible  # an opening once more
         if self._keywords and instruction.name not in {"KW_NAMES", "PRECALL"}:
@@ -167,6 +169,11 @@ class Machine(Calls[Value]):
 
     def _load_const(self, index: int) -> None:
         self._stack.push(self._variables.constant_or_code(index))
+
+    def _load_small_integer(self, value: int) -> None:
+        if value >= SMALL_INTEGERS:
+            raise Impossible
+        self._stack.push(self._meaning.constant(value))
 
     def _load_fast(self, index: int) -> None:
         self._stack.push(self._variables.local(index))
@@ -198,7 +205,7 @@ class Machine(Calls[Value]):
             self._stack.push(value(argument))
             return
         pair = [Null.NULL, value(argument >> 1)] if argument & 1 else [value(argument >> 1)]
-        self._stack.push(*(reversed(pair) if self._python.version == "3.13" else pair))
+        self._stack.push(*(reversed(pair) if self._since_313 else pair))
 
     def _attribute(self, of: Value, index: int) -> Value:
         return self._meaning.attribute(of, entry(self._code.names, index))
@@ -279,7 +286,7 @@ class Machine(Calls[Value]):
         )
 
     def _convert_value(self, conversion: int) -> None:
-        """The same of 3.13, which formats the text afterwards."""
+        """The same since 3.13, which formats the text afterwards."""
         if not 0 < conversion < len(CONVERSIONS):
             raise Impossible
         self._format_value(conversion)
@@ -291,7 +298,7 @@ class Machine(Calls[Value]):
         self._stack.push(self._meaning.unary(symbol, self._stack.pop()))
 
     def _compare(self, argument: int) -> None:
-        if self._python.version == "3.13" and argument & TO_BOOL and not self._meaning.branches:
+        if self._since_313 and argument & TO_BOOL and not self._meaning.branches:
             raise Unknown("a truth value")
         symbol = comparison(self._python, argument)
         if symbol is None:
@@ -314,7 +321,7 @@ class Machine(Calls[Value]):
         local = {**dict(zip(names, positional, strict=False)), **keywords}
         if len(positional) + len(keywords) != len(names) or local.keys() != set(names):
             raise Unknown("an inner function that is called with other arguments than it has")
-        if code.layout != self._code.layout or not may_have_written(self._python, code.code):
+        if code.layout != self._code.layout or not may_have_written(self._python, code):
             raise Impossible
         if len(function.captured) != len(code.free):
             raise Impossible
@@ -346,13 +353,18 @@ class Machine(Calls[Value]):
         "SWAP": lambda self, depth: self._stack.swap(depth),
         "PUSH_NULL": lambda self, _: self._stack.push(Null.NULL),
         "LOAD_CONST": _load_const,
+        "LOAD_SMALL_INT": _load_small_integer,
         "LOAD_FAST": _load_fast,
         "LOAD_FAST_CHECK": _load_fast,
+        "LOAD_FAST_BORROW": _load_fast,
         "LOAD_FAST_AND_CLEAR": lambda self, index: self._stack.push(
             self._variables.hide_local(index)
         ),
         "STORE_FAST": _store_fast,
         "LOAD_FAST_LOAD_FAST": lambda self, pair: self._pair(
+            self._load_fast, self._load_fast, pair
+        ),
+        "LOAD_FAST_BORROW_LOAD_FAST_BORROW": lambda self, pair: self._pair(
             self._load_fast, self._load_fast, pair
         ),
         "STORE_FAST_LOAD_FAST": lambda self, pair: self._pair(

@@ -74,9 +74,24 @@ class Null(Internal, Enum):
 
 
 class Exit(Internal, Enum):
-    """The exit of a `with` block, on the stack below the values that are computed in it."""
+    """The exit of a `with` block, on the stack below the values that are computed in it; since 3.14 its object, too."""
 
     EXIT = "what leaves a with block"
+
+
+@dataclass(eq=False)
+class Entrance(Internal, Generic[Value]):
+    """The method that enters a `with` block, before it is called."""
+
+    value: Value
+
+
+class CommonConstant(Internal, Enum):
+    """A builtin that 3.14 has at hand, to see whether a name still means it."""
+
+    TUPLE = "tuple"
+    ALL = "all"
+    ANY = "any"
 
 
 @dataclass(eq=False)

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
+from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque, Slice
 from unnest.core.byte_code.domain import Value
+from unnest.core.byte_code.opcode_tables import PYTHONS, Python
 from unnest.core.byte_code.opcodes import (
     GENERATOR,
-    PYTHONS,
     Impossible,
-    Python,
-    at_offset,
     entry,
+    instructions,
     may_have_written,
 )
 from unnest.core.model import Unknown
@@ -26,23 +25,19 @@ COROUTINE = 0x80 | 0x100 | 0x200
 
 def readings(text: str) -> list[tuple[CodeObject, Python]]:
     """Everything that a stored function's bytes may be: `text` as Keras keeps it, each Python of each layout."""
-    return [
-        (code, python)
-        for code in code_objects.read(text)
-        for python in PYTHONS[code.layout]
-        if may_have_written(python, code.code)
-    ]
+    return [(code, python) for code in code_objects.read(text) for python in writers(code)]
+
+
+def writers(code: CodeObject) -> Iterator[Python]:
+    """Yield the Pythons that may have written a function, as far as its beginning and its end show."""
+    return (python for python in PYTHONS[code.layout] if may_have_written(python, code))
 
 
 USES_A_NAME = frozenset({"LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD", "IMPORT_NAME", "IMPORT_FROM"})
 """Instructions whose argument is the number of a name."""
 
-WITH_A_BIT = {
-    "3.11": ("LOAD_GLOBAL",),
-    "3.12": ("LOAD_GLOBAL", "LOAD_ATTR"),
-    "3.13": ("LOAD_GLOBAL", "LOAD_ATTR"),
-}
-"""Those of them whose argument holds that number above its lowest bit."""
+WITH_A_BIT = {"LOAD_GLOBAL": (3, 11), "LOAD_ATTR": (3, 12)}
+"""Those of them whose argument holds that number above its lowest bit, since which Python."""
 
 
 def names_used(python: Python, code: CodeObject) -> tuple[set[str], set[str]]:
@@ -53,11 +48,10 @@ def names_used(python: Python, code: CodeObject) -> tuple[set[str], set[str]]:
 
     """
     as_global, otherwise = set[str](), set[str]()
-    offset = 0
-    while offset < len(code.code):
-        instruction, offset = at_offset(python, code.code, offset)
+    bits = {name for name, since in WITH_A_BIT.items() if python.release >= since}
+    for instruction in instructions(python, code.code):
         if instruction is not None and instruction.name in USES_A_NAME:
-            index = instruction.argument >> (instruction.name in WITH_A_BIT.get(python.version, ()))
+            index = instruction.argument >> (instruction.name in bits)
             (as_global if instruction.name == "LOAD_GLOBAL" else otherwise).add(
                 entry(code.names, index)
             )
@@ -65,12 +59,14 @@ def names_used(python: Python, code: CodeObject) -> tuple[set[str], set[str]]:
 
 
 def constants_within(constants: Sequence[Constant]) -> Iterator[Constant]:
-    """Yield the constants of a function, those in tuples and sets one by one; functions in it are among them."""
+    """Yield the constants of a function, its inner functions among them; those in tuples, sets, slices one by one."""
     for value in constants:
         if isinstance(value, tuple):
             yield from constants_within(value)
         elif isinstance(value, Opaque):
             yield from constants_within(value.parts)
+        elif isinstance(value, Slice):
+            yield from constants_within((value.start, value.stop, value.step))
         else:
             yield value
 

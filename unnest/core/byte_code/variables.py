@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Generic
 
-from unnest.core.byte_code.code_objects import CodeObject, Constant
+from unnest.core.byte_code.code_objects import CodeObject, Constant, Slice
 from unnest.core.byte_code.domain import Interpretation, Value
-from unnest.core.byte_code.opcodes import Impossible, Python, entry
+from unnest.core.byte_code.opcode_tables import Python
+from unnest.core.byte_code.opcodes import Impossible, entry
 from unnest.core.byte_code.runtime_values import (
     Cell,
     Held,
@@ -48,7 +49,7 @@ class Variables(Generic[Value]):
         self._local |= dict(zip(code.free, captured, strict=False))
         self._constants: dict[int, Value] = {}
         self._slots = code.slots if code.layout == "3.11" else code.locals
-        self._loads_cells = python.version == "3.13" and interpretation.branches
+        self._loads_cells = python.release >= (3, 13) and interpretation.branches
 
     # Locals
 
@@ -138,6 +139,9 @@ class Variables(Generic[Value]):
     def _value(self, stored: Constant) -> Value:
         if isinstance(stored, tuple):
             return self._meaning.sequence("tuple", [self._value(part) for part in stored])
+        if isinstance(stored, Slice):
+            ends = [stored.start, stored.stop, *([] if stored.step is None else [stored.step])]
+            return self._meaning.slice_of([self._value(end) for end in ends])
         if isinstance(stored, bytes) and self._code.layout == "2" and stored.isascii():
             return self._meaning.constant(stored.decode("ascii"))
         if stored is None or stored is ... or isinstance(stored, (bool, int, float, str)):

@@ -15,7 +15,8 @@ from typing import Literal, TypeVar
 from unnest.core.byte_code import code_objects, f_strings
 from unnest.core.byte_code.domain import Conversion, Interpretation, Plain
 from unnest.core.byte_code.machine import Machine
-from unnest.core.byte_code.opcodes import Impossible, Python
+from unnest.core.byte_code.opcode_tables import Python
+from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.runtime_values import TooMuch
 from unnest.core.byte_code.stored_function import arguments_of, readings
 from unnest.core.frontends.library_calls import MODULES, SCOPES, library_call, static_shape
@@ -178,6 +179,12 @@ class Tracer(Interpretation[Value]):
         if len(parts) != count:
             raise Unknown("another number of values")
         return parts
+
+    def is_builtin(self, value: Value, name: str) -> bool:
+        """Compare by name. Raises Unknown for a value that may be anything."""
+        if value is UNKNOWN:
+            raise Unknown("a function that may be a builtin")
+        return isinstance(value, Name) and value.path == name
 
     def slice_of(self, ends: Sequence[Value]) -> Value:
         """Python's own, of numbers, tensors and unknown values."""

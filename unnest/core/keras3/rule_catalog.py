@@ -108,7 +108,7 @@ RULES: dict[str, Rule] = {
     ),
     "tf-operation": Rule("TensorFlow operations were written as operations of Keras 3", "Keras 3.15, keras.ops"),
     "lambda": Rule(
-        "a Lambda's stored code was read, not run, and written as operations", "CPython's bytecode, 2.7 to 3.13"
+        "a Lambda's stored code was read, not run, and written as operations", "CPython's bytecode, 2.7 to 3.14"
     ),
     "merge": Rule("Keras 1's Merge was written as the layer of its mode", "Keras 2.0.0: Merge removed"),
     "keras-1-layer": Rule(

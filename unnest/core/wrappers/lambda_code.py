@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 
 from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.opcodes import PYTHONS, Impossible
-from unnest.core.byte_code.stored_function import constants_within, names_used
+from unnest.core.byte_code.code_objects import CodeObject, Constant
+from unnest.core.byte_code.opcodes import Impossible, Instruction, instructions
+from unnest.core.byte_code.stored_function import constants_within, names_used, writers
 from unnest.core.model import Json
 
 
@@ -49,7 +49,8 @@ def _read(text: str, *, captures: bool) -> CodeFacts | None:
 
 
 def _facts(code: CodeObject, captures: bool) -> CodeFacts:
-    names, numbers, minus_one = set(code.names), list[int | float](), set(_minus_one(code))
+    steps = _instructions(code)
+    names, numbers, minus_one = set(code.names), list[int | float](), set(_minus_one(code, steps))
     attributes = names - _plain_names(code)
     for inner in constants_within(code.constants):
         if isinstance(inner, CodeObject):
@@ -64,6 +65,7 @@ def _facts(code: CodeObject, captures: bool) -> CodeFacts:
         for v in constants_within(code.constants)
         if isinstance(v, (int, float)) and not isinstance(v, bool)
     ]
+    numbers += [step.argument for step in steps if step.name == "LOAD_SMALL_INT"]
     is_identity = len(code.code) <= (
         6 if code.layout == "3.11" else 4
     )  # load the argument, return it
@@ -91,59 +93,46 @@ ANY_KEYWORDS = 0x08
 def _plain_names(code: CodeObject) -> set[str]:
     """The names that a function reads as globals and nowhere else; none where its Python cannot be told."""
     readings = []
-    for python in PYTHONS[code.layout]:
+    for python in writers(code):
         with suppress(Impossible):
             as_global, otherwise = names_used(python, code)
             readings.append(as_global - otherwise)
     return set.intersection(*readings) if readings else set()
 
 
-#: BINARY_SUBTRACT until Python 3.10, and what BINARY_OP is given since then.
-SUBTRACT, OPERAND = 24, 10
-#: LOAD_CONST and LOAD_FAST until Python 3.12, LOAD_DEREF and RETURN_VALUE until 3.10; where 2.7 to 3.5 begin to have
-#: arguments.
-LOAD_CONST, LOAD_FAST, LOAD_DEREF, RETURN, WITH_ARGUMENT = 100, 124, 136, 83, 90
+def _instructions(code: CodeObject) -> list[Instruction]:
+    """The instructions of a function, as the first Python that may have written it reads them."""
+    for python in writers(code):
+        with suppress(Impossible):
+            return [each or UNFOLLOWED for each in instructions(python, code.code)]
+    return []
 
 
-def _minus_one(code: CodeObject) -> Iterator[str | None]:
+UNFOLLOWED = Instruction("")
+
+#: Instructions that load a local variable by its place.
+LOADS_LOCAL = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK"})
+
+
+def _minus_one(code: CodeObject, steps: Sequence[Instruction]) -> Iterator[str | None]:
     """Return the name from which a function subtracts the constant 1, as for an index from 1; or None."""
-    captured = (
-        *(name for name in code.cells if name not in code.locals or code.layout != "3.11"),
-        *code.free,
-    )
-    since_311 = code.layout == "3.11"
-    older, before = (0, 0), (0, 0)
-    for operation, argument in _instructions(code):
-        subtracts = argument == OPERAND if since_311 else operation == SUBTRACT
-        loads = since_311 or before[0] == LOAD_CONST
-        if (
-            subtracts
-            and loads
-            and before[1] < len(code.constants)
-            and code.constants[before[1]] == 1
-        ):
-            yield _loaded(code, older, (*code.locals, *captured) if since_311 else captured)
-        older, before = before, (operation, argument)
+    for loaded, one, step in zip(steps, steps[1:], steps[2:], strict=False):
+        if step.symbol == "-" and _constant(code, one) == 1:
+            yield _variable(code, loaded)
 
 
-def _loaded(
-    code: CodeObject, instruction: tuple[int, int], captured: tuple[str, ...]
-) -> str | None:
-    """The name that an instruction loads; `captured`: what those that load no plain local count through."""
-    operation, argument = instruction
-    names = code.locals if operation == LOAD_FAST and code.layout != "3.11" else captured
-    loads = code.layout == "3.11" or operation in (LOAD_FAST, LOAD_DEREF)
-    return names[argument] if loads and argument < len(names) else None
+def _constant(code: CodeObject, step: Instruction) -> Constant:
+    """The constant that an instruction loads, None for any other."""
+    if step.name == "LOAD_CONST" and step.argument < len(code.constants):
+        return code.constants[step.argument]
+    return step.argument if step.name == "LOAD_SMALL_INT" else None
 
 
-def _instructions(code: CodeObject) -> Iterator[tuple[int, int]]:
-    """(operation, argument) in order: two bytes each since Python 3.6, one or three before."""
-    codes = code.code
-    if code.layout == "3.11" or (len(codes) > 1 and codes[-2] == RETURN):
-        yield from zip(codes[::2], codes[1::2], strict=False)
-        return
-    at = 0
-    while at < len(codes):
-        has_argument = codes[at] >= WITH_ARGUMENT and at + 1 < len(codes)
-        yield codes[at], codes[at + 1] if has_argument else 0
-        at += 3 if has_argument else 1
+def _variable(code: CodeObject, step: Instruction) -> str | None:
+    """The variable that an instruction loads, None for any other."""
+    names: tuple[str, ...] = ()
+    if step.name in LOADS_LOCAL:
+        names = code.slots if code.layout == "3.11" else code.locals
+    elif step.name == "LOAD_DEREF":
+        names = code.slots
+    return names[step.argument] if step.argument < len(names) else None

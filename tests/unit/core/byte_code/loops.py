@@ -1,4 +1,4 @@
-"""The functions of `fixtures/loop_code`, compiled by nine Pythons."""
+"""The functions of `fixtures/loop_code`, compiled by ten Pythons."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -115,6 +116,9 @@ class Branching(Straight):
 
     def truth(self, value: Any) -> bool:
         return bool(_python(bool, value))
+
+    def is_builtin(self, value: Any, name: str) -> bool:
+        return value is getattr(builtins, name)
 
     def in_place(self, symbol: str, left: Any, right: Any) -> Any:
         if isinstance(left, list) and symbol in LISTS_IN_PLACE:

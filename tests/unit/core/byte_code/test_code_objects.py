@@ -46,7 +46,7 @@ def test_fields(python: str) -> None:
         python,
         "def f(x):\n    try:\n        return x + 1\n    except ValueError:\n        return x",
     )
-    assert handler.handlers == (python in {"3.11", "3.12", "3.13"})
+    assert handler.handlers == (python in {"3.11", "3.12", "3.13", "3.14"})
 
 
 @pytest.mark.parametrize(

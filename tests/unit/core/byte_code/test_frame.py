@@ -18,11 +18,11 @@ from unnest.core.byte_code.runtime_values import MAX_INSTRUCTIONS, MAX_NESTED
 from unnest.core.byte_code.stored_function import readings
 from unnest.core.model import Unknown
 
-PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 K = 2
 NAMES = {
     each.__name__: each
-    for each in (range, enumerate, zip, reversed, list, tuple, sum, sorted, len, abs)
+    for each in (range, enumerate, zip, reversed, list, tuple, sum, sorted, len, abs, all, any, int)
 }
 FOR_ITER, GET_ITER, JUMP_ABSOLUTE, POP_BLOCK, BREAK, SETUP = 93, 68, 113, 87, 80, 120
 POP_JUMP_IF_FALSE = 114
@@ -61,6 +61,17 @@ def test_texts_are_what_they_were_there(python: str, name: str) -> None:
     assert set(map(json.dumps, results(python, source, given).values())) == {
         json.dumps(compiled()[python][source][1])
     }
+
+
+@pytest.mark.parametrize("python", PYTHONS[1:])
+@pytest.mark.parametrize("name", SOURCES.ANNOTATED)
+def test_annotations_change_no_result(python: str, name: str) -> None:
+    """Followed since 3.13; before, they stand among a function's defaults."""
+    source, given = SOURCES.ANNOTATED[name]
+    result = compiled()[python][source][1]
+    assert result is not None
+    expected = result if python in {"3.13", "3.14"} else ""
+    assert results(python, source, given)[python] == expected
 
 
 @pytest.mark.parametrize("python", PYTHONS)

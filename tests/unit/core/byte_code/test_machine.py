@@ -12,7 +12,8 @@ from tests.unit.core.byte_code.python_itself import Branching, Straight
 from tests.unit.core.keras3.lambdas import compiled
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.machine import Machine
-from unnest.core.byte_code.opcodes import PYTHONS, Impossible
+from unnest.core.byte_code.opcode_tables import PYTHONS
+from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.runtime_values import MAX_INSTRUCTIONS, MAX_WORK
 from unnest.core.byte_code.stored_function import arguments_of, readings
 from unnest.core.model import Unknown

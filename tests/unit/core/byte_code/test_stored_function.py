@@ -8,7 +8,8 @@ import pytest
 
 from tests.unit.core.keras3.lambdas import compiled
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.stored_function import arguments_of, readings
+from unnest.core.byte_code.opcode_tables import PYTHONS
+from unnest.core.byte_code.stored_function import arguments_of, names_used, readings, writers
 from unnest.core.model import Unknown
 
 CODE = CodeObject(
@@ -49,6 +50,38 @@ def test_what_is_not_known(
 ) -> None:
     with pytest.raises(Unknown, match=f"^{reason}$"):
         arguments_of(made, 0, defaults, stored)
+
+
+@pytest.mark.parametrize(
+    ("version", "code"),
+    [
+        ("3.12", (151, 0, 124, 0, 124, 0, 95, 1, *(0, 0) * 4, 116, 0, *(0, 0) * 4, 83, 0)),
+        ("3.13", (149, 0, 85, 0, 91, 2, *(0, 0) * 4, 59, 0, 0, 0, 91, 0, *(0, 0) * 4, 36, 0)),
+        ("3.14", (128, 0, 84, 0, 92, 2, *(0, 0) * 4, 57, 0, 0, 0, 92, 0, *(0, 0) * 4, 35, 0)),
+    ],
+    ids=["an attribute that is set", "a membership test", "a membership test of 3.14"],
+)
+def test_names_behind_an_instruction_that_is_not_followed(
+    version: str, code: tuple[int, ...]
+) -> None:
+    made = replace(CODE, layout="3.11", code=bytes(code), names=("foo", "bar"))
+    (python,) = (python for python in writers(made) if python.version == version)
+    as_global, _ = names_used(python, made)
+    assert as_global - {"bar"} == {"foo"}
+
+
+def test_since_3_11_the_opening_shows_who_wrote_a_function() -> None:
+    """Each has another number for RESUME, but 3.11 and 3.12."""
+    made = replace(CODE, layout="3.11")
+    opened = {
+        version: [
+            python.version for python in writers(replace(made, code=bytes((number, 0, 83, 0))))
+        ]
+        for version, number in {"3.12": 151, "3.13": 149, "3.14": 128}.items()
+    }
+    assert opened == {"3.12": ["3.11", "3.12"], "3.13": ["3.13"], "3.14": ["3.14"]}
+    assert list(writers(replace(made, code=bytes((83, 0))))) == []
+    assert {python.version for python in PYTHONS["3.11"]} == {"3.11", "3.12", "3.13", "3.14"}
 
 
 @pytest.mark.parametrize("python", compiled.PYTHONS)

@@ -1,4 +1,4 @@
-"""Facts of stored code, from nine Pythons: names, numbers, what is captured; and nothing from bytes that mean harm."""
+"""Facts of stored code, from ten Pythons: names, numbers, what is captured; and nothing from bytes that mean harm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows that stored code takes, compiled by nine Pythons: followed, never run; what is not known gives no answer."""
+"""The rows that stored code takes, compiled by ten Pythons: followed, never run; what is not known gives no answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from unnest.core.ops.numbered_elements import Array
 from unnest.core.wrappers.traced_rows import CodeRows, rows_of_code
 
 FILE = FIXTURES / "slice_code" / "compiled.json"
-PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 ROWS = 12
 RANKS = (2, 4)
 

@@ -1,4 +1,4 @@
-"""The functions of `fixtures/lambda_code`, compiled by nine Pythons."""
+"""The functions of `fixtures/lambda_code`, compiled by ten Pythons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, 
 from unnest.core.model import Json
 
 FOLDER = FIXTURES / "lambda_code"
-PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 GENERATED = 120
 
 
