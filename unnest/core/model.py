@@ -20,7 +20,7 @@ Shape: TypeAlias = "tuple[int | None, ...]"
 
 
 class Unknown(Exception):
-    """The answer does not follow from the file; the message is the reason, for a report, or empty."""
+    """The answer does not follow from the file; the message names what is not known, or says why."""
 
 
 class DataDependent(Exception):

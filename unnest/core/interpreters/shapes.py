@@ -63,7 +63,7 @@ def _shape_by_kind(operation: Operation, call: OpCall) -> Shape:
         shape = shape_of(call.args[0] if call.args else None)
         axes = axes_of(argument(call, "axis"), len(shape))
         return without_axes(shape, axes, keepdims=bool(argument(call, "keepdims")))
-    raise Unknown
+    raise Unknown(f"the output shape of {call.name}")
 
 
 def _is_operand(value: Value) -> bool:

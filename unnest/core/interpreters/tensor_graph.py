@@ -108,14 +108,14 @@ class Values:
             if missing:
                 pending += missing
                 if len(pending) > MAX_CALLS:
-                    raise Unknown
+                    raise Unknown("a graph of too many calls")
                 continue
             try:
                 self._apply(here.call, what)
             except DataDependent:
                 self._tensors[here] = self._changed(here)
             if here not in self._tensors:
-                raise Unknown
+                raise Unknown("the output of a call")
         return self._tensors[ref]
 
     @property
@@ -129,7 +129,7 @@ class Values:
         work = sum(array.size for array in results)
         self._work += work
         if self._work > MAX_WORK:
-            raise Unknown
+            raise Unknown("a graph of too much work")
         charge_steps(STEPS_A_CALL + work // 1000)
         for tensor, array in enumerate(results):
             self._tensors[Ref(at.layer, at.rank, tensor)] = array
@@ -150,12 +150,12 @@ class Values:
     def _sizes(self, shape: Shape | None) -> tuple[int, ...]:
         """The shape of a stand-in. Raises Unknown where it is not known, or has too much in it."""
         if shape is None:
-            raise Unknown
+            raise Unknown("the shape of a tensor")
         if not shape:
             return ()
         sizes = (self.rows if shape[0] is None else shape[0], *row_sizes(shape[1:], self.longest))
         if prod(sizes) > MAX_WORK // 4:
-            raise Unknown
+            raise Unknown("a tensor of too many elements")
         return sizes
 
 

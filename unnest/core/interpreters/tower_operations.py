@@ -112,7 +112,7 @@ class TowerOperations:
         is_shaped = operation.kind is Kind.MOVE and operation.names_shape
         is_guess = is_shaped and not self._tensors.guessed.isdisjoint(given)
         if is_guess or not self._tensors.taken.isdisjoint(given):
-            raise Unknown
+            raise Unknown("a move by a size that was guessed")
         moved = {*refs_in(contents(what))}
         has_rows = any(isinstance(given[ref], np.ndarray) for ref in moved)
         check_size(
@@ -198,7 +198,7 @@ def _size(what: OpCall, tensor: Array) -> Counts:
     """The sizes of a tensor, one of whose axes are the rows. Raises Unknown for others."""
     axes = _axes_of_rows(tensor)
     if len(axes) != 1:
-        raise Unknown
+        raise Unknown("the axis of the rows")
     larger = [2 * size if axis == axes[0] else size for axis, size in enumerate(tensor.shape)]
     one, other = (_size_of(what, shape) for shape in (tensor.shape, larger))
     return Counts(one, other, one != other)
@@ -211,7 +211,7 @@ def _size_of(what: OpCall, shape: Sequence[int]) -> Array:
 
 
 def _no_tensor(_: Ref) -> Array:
-    raise Unknown
+    raise Unknown("the contents of a tensor")
 
 
 def _are_known(given: Mapping[Ref, Tensor]) -> bool:
@@ -290,7 +290,7 @@ def multiplied(tensors: TowerTensors, step: RowStep) -> Tensor:
     """A sum of products, by the axes that the operation sums over."""
     call, operation = step.call, step.operation
     if operation.axes is None:
-        raise Unknown
+        raise Unknown("the axes of a product")
     is_pair = operation.position("y") is not None
     operands = (
         [argument(call, name) for name in "xy"]
@@ -335,7 +335,7 @@ def by_index(tensors: TowerTensors, step: RowStep) -> Tensor:
     chosen = along(first, [axis])
     if within:
         if first.ndim != second.ndim or axis % first.ndim != within:
-            raise Unknown
+            raise Unknown("rows taken by index within rows")
         return combined([chosen, second])
     axis %= first.ndim
     around = chosen.reshape((*first.shape[:axis], *[1] * second.ndim, *first.shape[axis + 1 :]))

@@ -99,7 +99,7 @@ class TowerTensors:
         """The rows of the first tensor that an operation is given."""
         for ref in refs_in([*what.args, *what.kwargs.values()]):
             return self.rows_of(ref)
-        raise Unknown
+        raise Unknown("the tensor that an operation reads")
 
     def rows_of(self, value: Value, rank: int | None = None) -> Array:
         """The rows that a tensor's numbers are made of; `rank`: of one without any, if it is not known."""
@@ -111,7 +111,7 @@ class TowerTensors:
         if isinstance(tensor, Counts):
             return tensor.rows
         if tensor is Known.LOST:
-            raise Unknown
+            raise Unknown("the rows of a tensor")
         is_unknown = rank is not None and self.graph.rank_of(value, self.shapes) is None
         return every(NO_ROW, [1] * (rank or 0) if is_unknown else self.sizes(value, rows=1))
 
@@ -160,10 +160,10 @@ class TowerTensors:
         if isinstance(tensor, Counts):
             return tensor
         if tensor is not Known.PLAIN:
-            raise Unknown
+            raise Unknown("the numbers of a tensor")
         numbers = self.constants.of(ref)
         if numbers.dtype == ELEMENT:
-            raise Unknown
+            raise Unknown("the numbers of a tensor")
         return numbers
 
     def number(self, ref: Ref) -> Array:

@@ -207,7 +207,7 @@ class Trace:
             )
             return self._computed(call, by_values, tensors)
         except TooLarge as error:
-            raise OtherSizes if held else Unknown from error
+            raise OtherSizes if held else Unknown(str(error)) from error
         except (OtherSizes, TooMuch):
             raise
         except (Unknown, *MISFITS) as error:

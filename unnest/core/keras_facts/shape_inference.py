@@ -121,7 +121,7 @@ def _takes(entry: JsonObject, given: Spec) -> str:
     if entry.get("class_name") == "Sequential":
         first = of_input(_layers(config)[0])
         if first is None:
-            raise Unknown
+            raise Unknown("the input of a Sequential")
         return first.dtype
     return _compute_dtype(config)
 
@@ -133,7 +133,7 @@ def _compute_dtype(config: JsonObject) -> str:
     if not isinstance(name, str) or (
         isinstance(policy, Mapping) and policy.get("class_name") != "DTypePolicy"
     ):
-        raise Unknown
+        raise Unknown("a dtype policy")
     return name.removeprefix("mixed_")
 
 
@@ -150,7 +150,7 @@ def _output(entry: JsonObject, given: Spec) -> Spec:
     config = settings(entry)
     name = str(entry.get("class_name"))
     if str(entry.get("module", "keras")).partition(".")[0] != "keras":
-        raise Unknown
+        raise Unknown("the output of a custom layer")
     _agrees_with_build(entry, given.shape)
     if name in MODEL_CLASSES:
         return (
@@ -160,7 +160,7 @@ def _output(entry: JsonObject, given: Spec) -> Spec:
         )
     own = _compute_dtype(config)
     if hides_policy(entry) and own != given.dtype:
-        raise Unknown
+        raise Unknown("the policy of a layer that does not store it")
     is_carrier = name == "TimeDistributed"
     shape = (
         _time_distributed(config, given.shape)
@@ -178,7 +178,7 @@ def _agrees_with_build(entry: JsonObject, shape: Shape) -> None:
     build = entry.get("build_config")
     stored = build.get("input_shape") if isinstance(build, Mapping) else None
     if stored is not None and stored_shape(stored) != shape:
-        raise Unknown
+        raise Unknown("the shape that a layer was built for")
 
 
 # ---- models ----
@@ -189,7 +189,7 @@ def _of_sequential(config: JsonObject, given: Spec) -> Spec:
     first, *rest = _layers(config)
     spec = of_input(first)
     if spec is None or spec.shape != given.shape:
-        raise Unknown
+        raise Unknown("a Sequential on another shape than its own")
     for layer in rest:
         spec = _output(layer, spec)
     return spec
@@ -200,10 +200,10 @@ def _of_functional(config: JsonObject, given: Spec) -> Spec:
     spec = of_input(named[_only(config["input_layers"])])
     last = named[_only(config["output_layers"])]
     if spec is None or spec.shape != given.shape:
-        raise Unknown
+        raise Unknown("a model on another shape than its own")
     calls = last.get("inbound_nodes")
     if not isinstance(calls, Sequence) or len(calls) != 1:
-        raise Unknown
+        raise Unknown("the calls of a model's last layer")
     return _merge_output(last, list(noted(calls[0])))
 
 
@@ -211,7 +211,7 @@ def _only(ends: Json) -> str:
     """The name of the one layer in a list of inputs or outputs, `["a", 0, 0]` or `[["a", 0, 0]]`."""
     end = ends[0] if isinstance(ends, Sequence) and len(ends) == 1 else ends
     if not isinstance(end, Sequence) or isinstance(end, str) or not isinstance(end[0], str):
-        raise Unknown
+        raise Unknown("the one end of a model")
     return end[0]
 
 
@@ -228,14 +228,14 @@ def _merge_output(entry: JsonObject, given: Sequence[Spec]) -> Spec:
         whole[axis] = None if None in sizes else sum(size or 0 for size in sizes)
         return Spec(tuple(whole), _compute_dtype(config))
     if len(given) != 1:
-        raise Unknown
+        raise Unknown("a layer that reads several tensors")
     return _output(entry, given[0])
 
 
 def _time_distributed(config: JsonObject, shape: Shape) -> Shape:
     inner = config.get("layer")
     if not isinstance(inner, Mapping) or "layers" in settings(inner):
-        raise Unknown
+        raise Unknown("a model at each step")
     step = _output(inner, Spec((shape[0], *shape[2:]), _compute_dtype(settings(inner)))).shape
     return (step[0], shape[1], *step[1:])
 
@@ -248,5 +248,5 @@ def _layers(config: JsonObject) -> list[JsonObject]:
         else []
     )
     if not found:
-        raise Unknown
+        raise Unknown("the layers of a model")
     return found

@@ -79,7 +79,7 @@ def output_shape(class_name: str, config: JsonObject, shape: Shape) -> Shape:
     """
     record = layer_record(class_name)
     if record.output_shape is None or record.input_axes not in (None, len(shape)):
-        raise Unknown
+        raise Unknown(f"the output shape of {class_name}")
     return record.output_shape(config, shape)
 
 

@@ -25,7 +25,7 @@ def _spatial(
 ) -> Shape:
     """The shape with other sizes between batch and channels, or after both."""
     if any(size is not None and size <= 0 for size in sizes):
-        raise Unknown
+        raise Unknown("a size below 1")
     if config.get("data_format") == "channels_first":
         return (shape[0], channels, *sizes)
     return (shape[0], *sizes, channels)
@@ -44,7 +44,7 @@ def _windows(
     """How often a window fits."""
     padding = config.get("padding")
     if padding not in {"valid", "same", "causal"}:
-        raise Unknown
+        raise Unknown(f"the padding {padding}")
     strides = integers(config.get("strides"), len(sizes))
     reach = [
         d * (w - 1) if padding == "valid" else 0 for w, d in zip(window, dilation, strict=True)
@@ -73,7 +73,7 @@ def conv_transpose(config: JsonObject, shape: Shape) -> Shape:
     sizes, _ = _parts(config, shape)
     rank, padding = len(sizes), config.get("padding")
     if padding not in {"valid", "same"}:
-        raise Unknown
+        raise Unknown(f"the padding {padding}")
     strides, window, dilation = (
         integers(config.get(k), rank) for k in ("strides", "kernel_size", "dilation_rate")
     )
@@ -116,7 +116,7 @@ def _edges(key: str, sign: int) -> LayerShapeRule:
         ends = config.get(key)
         pairs = [ends] if len(sizes) == 1 else ends
         if not isinstance(pairs, Sequence) or len(pairs) != len(sizes):
-            raise Unknown
+            raise Unknown(f"{key} for each axis")
         both = [sum(integers(pair, 2)) for pair in pairs]
         new = [None if s is None else s + sign * more for s, more in zip(sizes, both, strict=True)]
         return _spatial(config, shape, new, channels)
@@ -163,7 +163,7 @@ def reshape(config: JsonObject, shape: Shape) -> Shape:
     target = integers(config.get("target_shape"))
     whole, known = _product(shape[1:]), prod(size for size in target if size != -1)
     if target.count(-1) > 1 or (whole is not None and whole % known):
-        raise Unknown
+        raise Unknown("a target_shape of another number of entries")
     rest = None if whole is None else whole // known
     return (shape[0], *(rest if size == -1 else size for size in target))
 
@@ -177,21 +177,21 @@ def repeat(config: JsonObject, shape: Shape) -> Shape:
     """(batch, n, features) of (batch, features)."""
     batch, size = shape if len(shape) == 2 else (None, None)  # noqa: PLR2004 - rows and features
     if size is None:
-        raise Unknown
+        raise Unknown("the number of features")
     return (batch, integer(config.get("n")), size)
 
 
 def recurrent(config: JsonObject, shape: Shape) -> Shape:
     """(batch, units), or (batch, steps, units) with `return_sequences`, of (batch, steps, features)."""
     if config.get("return_state") or len(shape) != 3:  # noqa: PLR2004 - rows, steps and features
-        raise Unknown
+        raise Unknown("the shape of states or of steps")
     return (*shape[: 2 if config.get("return_sequences") else 1], integer(config.get("units")))
 
 
 def conv_lstm(config: JsonObject, shape: Shape) -> Shape:
     """As a convolution of one step, with the axis of the steps if `return_sequences`."""
     if config.get("return_state"):
-        raise Unknown
+        raise Unknown("the shape of states")
     step = conv(config, (shape[0], *shape[2:]))
     return (shape[0], shape[1], *step[1:]) if config.get("return_sequences") else step
 
@@ -204,9 +204,9 @@ def bidirectional(config: JsonObject, shape: Shape) -> Shape:
         "GRU",
         "SimpleRNN",
     }:
-        raise Unknown
+        raise Unknown("the output of a custom recurrent layer")
     if merge not in {"concat", "sum", "mul", "ave"}:
-        raise Unknown
+        raise Unknown(f"the merge_mode {merge}")
     *front, units = recurrent(settings(inner), shape)
     return (*front, units * (2 if merge == "concat" else 1)) if units is not None else shape
 
@@ -229,7 +229,7 @@ def settings(entry: JsonObject) -> JsonObject:
 def integer(value: Json) -> int:
     """A whole number. Raises Unknown."""
     if not isinstance(value, int) or isinstance(value, bool):
-        raise Unknown
+        raise Unknown("a whole number in a config")
     return value
 
 
@@ -242,12 +242,12 @@ def integers(value: Json, count: int | None = None) -> list[int]:
         or isinstance(value, str)
         or (count is not None and len(value) != count)
     ):
-        raise Unknown
+        raise Unknown("a list of whole numbers in a config")
     return [integer(part) for part in value]
 
 
 def stored_shape(value: Json) -> Shape:
     """A shape as JSON has it. Raises Unknown."""
     if not isinstance(value, Sequence) or isinstance(value, str) or not value:
-        raise Unknown
+        raise Unknown("a shape in a config")
     return tuple(None if size is None else integer(size) for size in value)

@@ -38,7 +38,7 @@ def bind(call: OpCall) -> Callable[[Callable[[Ref], Array]], Array | list[Array]
     """
     operation = OPERATIONS.get(call.name)
     if operation is None or operation.compute is None:
-        raise Unknown
+        raise Unknown(f"no operation {call.name} on arrays is known")
     compute, bound = operation.compute, operation.bind(call.args, call.kwargs)
 
     def result(lookup: Callable[[Ref], Array]) -> Array | list[Array]:

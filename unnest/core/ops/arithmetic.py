@@ -47,7 +47,7 @@ def arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:
                 raise DataDependent
             return overlaid(arrays)
         if any(a.dtype.kind not in "iufb" for a in arrays):
-            raise Unknown
+            raise Unknown("arithmetic on what are no numbers")
         check_size(int(np.prod(np.broadcast_shapes(*(a.shape for a in arrays)), dtype=np.int64)))
         # A bare number takes the type of the array beside it, as it does in TensorFlow.
         typed = next((each.dtype for each in operands if isinstance(each, np.ndarray)), None)
@@ -269,7 +269,7 @@ def where(mask: Value, chosen: Value = None, other: Value = None) -> Array:
 def where_shape(mask: Value, chosen: Value = None, other: Value = None) -> Shape:
     """Select elements, or return their places with one argument: their number depends on the mask's contents."""
     if chosen is None or other is None:
-        raise Unknown
+        raise Unknown("how many entries a mask is true for")
     return broadcast([shape_of(mask), shape_of(chosen), shape_of(other)])
 
 

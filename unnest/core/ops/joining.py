@@ -142,7 +142,7 @@ def padded(x: Array, paddings: Value, mode: Value = None, constant_values: Value
     if (mode is not None and str(mode).lower() != "constant") or np.any(
         np.asarray(constant_values)
     ):
-        raise Unknown
+        raise Unknown("padding with other values than zeros")
     shape = [size + sum(pair) for size, pair in zip(x.shape, around, strict=True)]
     check_size(int(np.prod(shape, dtype=np.int64)))
     result = no_rows(shape) if x.dtype == ELEMENT else np.zeros(shape, x.dtype)
@@ -160,7 +160,7 @@ def pad_shape(x: Value, paddings: Value, mode: Value = None, constant_values: Va
     del mode, constant_values
     shape = shape_of(x)
     if not isinstance(paddings, Sequence) or len(paddings) != len(shape):
-        raise Unknown
+        raise Unknown("how many axes are padded")
     pairs = [wholes(pair) for pair in paddings]
     return tuple(
         None if size is None else size + sum(pair) for size, pair in zip(shape, pairs, strict=True)
@@ -240,7 +240,7 @@ def updated(x: Array, indices: Value, updates: Array) -> Array:
     """A tensor with other rows at some places; a tensor of zeros counts as one without any rows."""
     where, rows = np.asarray(indices), np.asarray(updates)
     if where.shape[1:] != (1,) or where.dtype.kind not in "iu" or rows.dtype != ELEMENT:
-        raise Unknown
+        raise Unknown("which rows of a tensor are replaced")
     if len({*where[:, 0].tolist()}) < len(where):
         raise ValueError("two rows in one place")
     result = _over(x, rows)
@@ -260,7 +260,7 @@ def stitched(indices: Value, x: Value) -> Array:
     """Rows of several tensors, each to its number."""
     places, parts = [np.asarray(i) for i in indices], same_contents(x)
     if any(p.ndim != 1 or p.dtype.kind not in "iu" for p in places):
-        raise Unknown
+        raise Unknown("the places of rows that are stitched")
     if [len(p) for p in places] != [len(part) for part in parts]:
         raise ValueError("as many places as rows, tensor by tensor")
     order = np.concatenate(places)

@@ -51,7 +51,7 @@ def whole_number(value: Value) -> int:
         raise DataDependent
     array = np.asarray(value)
     if array.size != 1 or array.dtype.kind not in "iu":
-        raise Unknown
+        raise Unknown("a whole number")
     return int(array.reshape(-1)[0])
 
 
@@ -70,7 +70,7 @@ def axis_number(value: Value) -> int:
 def check_size(elements: int) -> None:
     """Raise TooLarge for an array that no memory holds, as small files may ask for."""
     if elements > MAX_ELEMENTS:
-        raise TooLarge
+        raise TooLarge("an array that no memory holds")
 
 
 def check_copy(*arrays: Array) -> None:
@@ -104,7 +104,7 @@ def same_contents(xs: Value) -> list[Array]:
 def _zero_rows(array: Array) -> Array:
     """The elements of an array of zeros. Raises Unknown for other numbers, which are not the source's."""
     if np.any(array):
-        raise Unknown
+        raise Unknown("numbers that are not the source's")
     return no_rows(array.shape)
 
 

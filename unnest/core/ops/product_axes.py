@@ -29,7 +29,7 @@ def as_matrices(ranks: Ranks) -> tuple[int, int]:
 def of_matrices(ranks: tuple[int, int], are_turned: tuple[bool, bool]) -> tuple[list[str], str]:
     """Of two stacks of matrices, either of which may be transposed. Raises Unknown for vectors."""
     if min(ranks) < MATRIX:
-        raise Unknown
+        raise Unknown("a matrix product of vectors")
     stack = STACK[: max(ranks) - MATRIX]
     stacks = [stack[len(stack) + MATRIX - rank :] for rank in ranks]
     matrices = ["ki" if are_turned[0] else "ik", "jk" if are_turned[1] else "kj"]

@@ -46,7 +46,7 @@ def matmul_shape(x: Value, y: Value, transpose_a: Value = None, transpose_b: Val
     """Rows of the first, columns of the second, batches that are broadcast."""
     left, right = shape_of(x), shape_of(y)
     if min(len(left), len(right)) < MATRIX:
-        raise Unknown
+        raise Unknown("a matrix product of vectors")
     rows = left[-1] if transpose_a else left[-2]
     columns = right[-2] if transpose_b else right[-1]
     return (*broadcast([left[:-2], right[:-2]]), rows, columns)
@@ -84,7 +84,7 @@ def matvec_shape(x: Value, y: Value, transpose_a: Value = None, adjoint_a: Value
     """Rows of the matrices, batches that are broadcast."""
     left, right = shape_of(x), shape_of(y)
     if len(left) < MATRIX or not right:
-        raise Unknown
+        raise Unknown("a matrix product of vectors")
     return (*broadcast([left[:-2], right[:-1]]), left[-1] if transpose_a or adjoint_a else left[-2])
 
 
@@ -185,7 +185,7 @@ define(
 def einsum_axes(ranks: Ranks, subscripts: Value = None) -> tuple[list[str], str]:
     """Return the axes of the operands and of the product, as the equation names them."""
     if not isinstance(subscripts, str):
-        raise Unknown
+        raise Unknown("the equation of an einsum")
     operands = operands_of(subscripts)
     known = zip(ranks, operands, strict=True)
     return of_einsum(

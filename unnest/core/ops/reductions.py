@@ -128,7 +128,7 @@ def cumsum(x: Value, axis: Value = 0, exclusive: Value = False, reverse: Value =
     if array.dtype == ELEMENT:
         raise DataDependent
     if reverse:
-        raise Unknown
+        raise Unknown("sums from the end on")
     sums = np.cumsum(array, axis_number(axis))
     return sums - array if exclusive else sums
 

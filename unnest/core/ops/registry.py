@@ -211,9 +211,9 @@ class Operation:
             if parameter in self.parameters and parameter not in bound:
                 bound[parameter] = value
             elif not _is_empty(value):  # an argument that would change what the function does
-                raise Unknown
+                raise Unknown(f"the argument {key} of {self.name}")
         if len(args) > len(self.parameters):
-            raise Unknown
+            raise Unknown(f"{self.name} with more arguments than it takes")
         return bound
 
 

@@ -200,11 +200,11 @@ def squeeze(x: Value, axis: Value = None) -> Array:
 def squeeze_shape(x: Value, axis: Value = None) -> Shape:
     """Without the axes that are named; which others have one entry is not always known."""
     if axis is None:
-        raise Unknown
+        raise Unknown("which axes have one entry")
     shape = shape_of(x)
     axes = axes_of(axis, len(shape))
     if any(shape[each] not in (1, None) for each in axes):
-        raise Unknown
+        raise Unknown("an axis of more than one entry is squeezed")
     return without_axes(shape, axes)
 
 
@@ -229,7 +229,7 @@ def transpose_shape(x: Value, perm: Value = None) -> Shape:
     shape = shape_of(x)
     axes = [*range(len(shape))][::-1] if perm is None else axes_of(wholes(perm), len(shape))
     if sorted(axes) != [*range(len(shape))]:
-        raise Unknown
+        raise Unknown("the order of the axes")
     return tuple(shape[axis] for axis in axes)
 
 
@@ -366,7 +366,7 @@ def tile_shape(x: Value, multiples: Value) -> Shape:
     """Each axis so many times as long."""
     shape, times = shape_of(x), wholes(multiples)
     if len(shape) != len(times):
-        raise Unknown
+        raise Unknown("how often each axis is repeated")
     return tuple(
         None if size is None else size * count for size, count in zip(shape, times, strict=True)
     )

@@ -46,7 +46,7 @@ def get_item_shape(x: Value, key: Value) -> Shape:
     shape, keys = shape_of(x), list(key) if isinstance(key, list | tuple) else [key]
     used = sum(each is not None and each is not ... for each in keys)
     if used > len(shape):
-        raise Unknown
+        raise Unknown("more subscripts than axes")
     sizes: list[int | None] = []
     axes = iter(shape)
     for each in keys:
@@ -143,7 +143,7 @@ def k3_slice(x: Array, begin: Value, shape: Value) -> Array:
 def _few(parts: int) -> int:
     """Parts that anyone has devices for; a small file may ask for more than memory holds."""
     if parts > MAX_PARTS:
-        raise Unknown
+        raise Unknown("more parts than any machine has devices")
     return parts
 
 
@@ -236,7 +236,7 @@ def gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> 
     """Return the entries at these places along an axis."""
     where, axis = np.asarray(indices), axis_number(axis)
     if where.dtype.kind not in "iu" or (batch_dims is not None and whole_number(batch_dims)):
-        raise Unknown
+        raise Unknown("places that are no whole numbers, or differ from row to row")
     check_size(where.size * (x.size // max(1, x.shape[axis])))
     return np.take(x, where, axis)
 
@@ -285,7 +285,7 @@ def gather_nd(x: Array, indices: Value, batch_dims: Value = 0) -> Array:
     """Rows by their numbers alone."""
     where = np.asarray(indices)
     if where.shape[-1:] != (1,):
-        raise Unknown
+        raise Unknown("places in more than one axis")
     return gather(x, where[..., 0], 0, batch_dims)
 
 
@@ -294,7 +294,7 @@ def along_axis(x: Array, indices: Value, axis: Value = None) -> Array:
     """Return the entries at these places along an axis, row by row."""
     where = np.asarray(indices)
     if where.dtype.kind not in "iu" or axis is None:
-        raise Unknown
+        raise Unknown("places along an axis")
     check_size(where.size)
     check_copy(x)
     return np.take_along_axis(x, where, axis_number(axis))
@@ -305,7 +305,7 @@ def boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
     """Return the entries along an axis at which the mask is true."""
     where, axis = np.asarray(mask), axis_number(axis)
     if where.dtype != np.bool_ or where.ndim != 1:
-        raise Unknown
+        raise Unknown("a mask of several axes")
     if len(where) != x.shape[axis]:
         raise ValueError("a mask of another length")
     check_copy(x)
@@ -322,6 +322,6 @@ def dynamic_partition(x: Array, partitions: Value, num: Value) -> list[Array]:
     """An array for each number of a part, of the rows that bear it."""
     where = np.asarray(partitions)
     if where.ndim != 1:
-        raise Unknown
+        raise Unknown("parts of several axes")
     check_copy(x)
     return [x[where == part] for part in range(_few(whole_number(num)))]

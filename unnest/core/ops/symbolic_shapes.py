@@ -30,7 +30,7 @@ def shape_of(value: Value) -> Shape:
     """
     if isinstance(value, Sized):
         if value.shape is None:
-            raise Unknown
+            raise Unknown("the shape of a tensor")
         return value.shape
     if isinstance(value, np.ndarray):
         return tuple(map(int, value.shape))
@@ -38,27 +38,27 @@ def shape_of(value: Value) -> Shape:
         return (len(value), *(shape_of(value[0]) if value else ()))
     if isinstance(value, bool | int | float):
         return ()
-    raise Unknown
+    raise Unknown("the shape of an argument that is no tensor")
 
 
 def shapes_of(values: Value) -> list[Shape]:
     """Return the shapes of the tensors in a list. Raises Unknown."""
     if not isinstance(values, list) or not values:
-        raise Unknown
+        raise Unknown("the tensors in a list")
     return [shape_of(each) for each in values]
 
 
 def whole(value: Value) -> int:
     """Return a whole number. Raises Unknown."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise Unknown
+        raise Unknown("a whole number")
     return int(value)
 
 
 def wholes(value: Value) -> list[int]:
     """Return a list of whole numbers. Raises Unknown."""
     if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str | Sized):
-        raise Unknown
+        raise Unknown("a list of whole numbers")
     return [whole(each) for each in value]
 
 
@@ -72,7 +72,7 @@ def axes_of(value: Value, rank: int) -> list[int]:
         else wholes(value)
     )
     if not all(-rank <= axis < rank for axis in axes):
-        raise Unknown
+        raise Unknown("an axis that the tensor does not have")
     return [axis % rank for axis in axes]
 
 
@@ -100,7 +100,7 @@ def common_size(sizes: set[int | None]) -> int | None:
     """Return the size that several axes must have, which some of them tell. Raises Unknown."""
     known = sizes - {None}
     if len(known) > 1:
-        raise Unknown
+        raise Unknown("sizes that should be one and differ")
     return known.pop() if known else None
 
 
@@ -114,14 +114,14 @@ def without_axes(shape: Shape, axes: Sequence[int], *, keepdims: bool = False) -
 def stacked(shapes: Sequence[Shape]) -> Shape:
     """Return the shape that tensors of one shape have, as far as any of them shows it. Raises Unknown."""
     if len({len(shape) for shape in shapes}) > 1:
-        raise Unknown
+        raise Unknown("tensors of different numbers of axes")
     return tuple(common_size({shape[axis] for shape in shapes}) for axis in range(len(shapes[0])))
 
 
 def concatenated_shape(shapes: Sequence[Shape], axis: int) -> Shape:
     """Return the shape of tensors one behind the other along an axis. Raises Unknown."""
     if len({len(shape) for shape in shapes}) > 1:
-        raise Unknown
+        raise Unknown("tensors of different numbers of axes")
     sizes = [shape[axis] for shape in shapes]
     length = None if None in sizes else sum(size for size in sizes if size is not None)
     rest = stacked([without_axes(shape, [axis]) for shape in shapes])

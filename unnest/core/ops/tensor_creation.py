@@ -99,7 +99,7 @@ def cast(x: Value, dtype: Value = None) -> Array:
         return array.astype(np.float32)
     if "int" in name:
         return array.astype(np.int64)
-    raise Unknown
+    raise Unknown(f"the dtype {dtype}")
 
 
 @keras3("K.cast tf.cast", "x|value dtype", theano=Theano.USUALLY)
@@ -261,7 +261,7 @@ def arange(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = N
     first, last = (0, start) if limit is None else (start, limit)
     numbers = [np.asarray(v).reshape(()) for v in (first, last, 1 if delta is None else delta)]
     if any(n.dtype.kind not in "iuf" for n in numbers):
-        raise Unknown
+        raise Unknown("the bounds of a range")
     check_size(int(abs(numbers[1] - numbers[0]) / max(abs(float(numbers[2])), 1e-9)))
     found = np.arange(*(n.item() for n in numbers))
     return found if dtype is None else cast(found, dtype)
@@ -287,7 +287,7 @@ def linspace(start: Value, limit: Value, num: Value, endpoint: Value = True) -> 
     """`num` numbers at equal distances, the limit the last of them."""
     first, last, count = np.asarray(start), np.asarray(limit), whole_number(num)
     if not endpoint or any(n.ndim or n.dtype.kind not in "iuf" for n in (first, last)):
-        raise Unknown
+        raise Unknown("the bounds of numbers at equal distances")
     check_size(count)
     return np.linspace(first.item(), last.item(), count)
 

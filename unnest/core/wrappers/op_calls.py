@@ -74,7 +74,7 @@ def with_refs(
         if kind == tensor_refs.KERAS_3_TENSOR:
             raw = tensor_refs.reads(stored, layers)
             if not raw:
-                raise Unknown
+                raise Unknown("the layer of a stored tensor")
             return ref(raw[0])
         if kind == "__ellipsis__":
             return ...
