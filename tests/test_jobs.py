@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -385,6 +387,14 @@ def test_inspect_begins_with_processes_where_they_are_worth_it(
     ]
     assert (len(workers), {*workers} == {str(os.getpid())}) == (count, is_alone)
     assert workers[0] == str(os.getpid())
+
+
+def test_inspect_begins_with_processes_where_many_files_take_little_each() -> None:
+    """A folder of the epochs of some trainings: a millisecond a file, and ten thousand files."""
+    work = Reading(None, frozenset(), trust=False)
+    with closing(Engine(2).run(iter([Task("0.001")] * 10_000), work, UNWATCHED)) as results:
+        workers = (entry.path for _, entry in results if entry is not None)
+        assert any(worker != str(os.getpid()) for worker in islice(workers, 5_000))
 
 
 @pytest.mark.parametrize("kind", [os.fsencode, Path, str])

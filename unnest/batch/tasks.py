@@ -6,6 +6,7 @@ processes of this machine, or on other machines, with the same results in the sa
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import deque
@@ -75,9 +76,8 @@ class Engine(NamedTuple):
 
 
 HERE = Engine()
-#: Tasks looked at ahead to see whether processes are worth their start.
-LOOK = 1_000
-MARGIN = 2
+#: How many times their start processes have to save, and the tasks drawn ahead at most to see whether they do.
+MARGIN, LOOK = 2, 50_000
 UNWATCHED = Unwatched()
 
 
@@ -133,8 +133,8 @@ def _alone(
     """Work on tasks in this process until `jobs` processes would be done sooner; tasks drawn before stay in `waiting`.
 
     Seconds are the processor's, so that other work on the machine counts for nothing. What is left takes as long as
-    what was done, by the number of tasks; of tasks that are not drawn yet, at most LOOK are counted. The processes must
-    save MARGIN times what it costs to begin with them.
+    what was done, by the number of tasks: as many are drawn as make processes save MARGIN times what it costs to begin
+    with them, but not more than LOOK.
     """
     seconds, done, again = 0.0, 0, work.alone
     while True:
@@ -148,8 +148,9 @@ def _alone(
         yield task, entry
         if jobs > 1 and seconds >= again:
             again = seconds + work.alone
-            waiting.extend(islice(tasks, LOOK - len(waiting)))
-            if len(waiting) * seconds / done * (1 - 1 / jobs) > MARGIN * work.alone:
+            enough = math.ceil(MARGIN * work.alone / (seconds / done * (1 - 1 / jobs)))
+            waiting.extend(islice(tasks, max(0, min(enough, LOOK) - len(waiting))))
+            if len(waiting) >= enough:
                 return
 
 
