@@ -32,7 +32,7 @@ SHADOWED = {"global_abs_is_other", "global_sum_is_other"}
 SHARE = 0.85
 
 #: Archives where less is: they hold more functions that are not in the table, and fewer that are.
-SHARE_OF = dict.fromkeys(("keras3", "py312keras3", "py313keras3", "py27k122"), 0.79)
+SHARE_OF = dict.fromkeys(("keras3", "py312keras3", "py313keras3", "py314keras3", "py27k122"), 0.79)
 
 
 @dataclass
