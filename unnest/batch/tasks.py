@@ -184,26 +184,32 @@ def _without_model(folder: str) -> str:
 def _over_cluster(
     tasks: Iterator[Task], work: ModelWork[R], scheduler: str
 ) -> Generator[tuple[Task, R | None], None, None]:
-    """Run the tasks on a cluster, where the working folder differs: paths are sent absolute, and returned as given."""
+    """Run the tasks on a cluster, where the working folder differs: paths are sent absolute, and returned as given.
+
+    An entry may name the input, the output folder, and any output that the task may have had.
+    """
     from unnest.batch.cluster import in_order
 
-    def sent() -> Iterator[Task]:
+    waiting: deque[Task] = deque()
+
+    def absolute_tasks() -> Iterator[Task]:
         for task in tasks:
-            given.append(task)
+            waiting.append(task)
             yield task._replace(path=whole(task.path), output=task.output and whole(task.output))
 
-    given: deque[Task] = deque()
-    for _, entry in in_order(sent(), work.anywhere(), scheduler, lot=work.lot):
-        task = given.popleft()
-        own = (
+    for _, entry in in_order(absolute_tasks(), work.anywhere(), scheduler, lot=work.lot):
+        task = waiting.popleft()
+        outputs = (
             output_names.default_outputs(task.output, mark="")
             if task.output
             else output_names.default_outputs(task.path)
         )
-        yield task, _as_given(entry, [*sorted(own, key=len, reverse=True), work.output, task.path])
+        longest_first = sorted(outputs, key=len, reverse=True)  # a name may begin with another one
+        yield task, _with_given_paths(entry, [*longest_first, work.output, task.path])
 
 
-def _as_given(entry: R | None, paths: Sequence[str | None]) -> R | None:
+def _with_given_paths(entry: R | None, paths: Sequence[str | None]) -> R | None:
+    """Return a report or result that names these paths as the caller does, in place of absolute ones."""
     for path in paths:
         entry = entry if path is None else renamed(entry, whole(path), path)
     return entry

@@ -43,16 +43,20 @@ class EarlierRuns:
             self._starts_anew = epoch == 0 and not _steps_made(model)
 
     def take_up(self, best: float | None, *, lower_is_better: bool) -> float | None:
-        """Before a save: the best value so far, earlier runs' included where this run goes on; `best` is its own."""
+        """Return the best value so far, to be called before each save; `best` is this run's own, None before any.
+
+        At the first save of a run that continues, values of earlier runs count; a run that starts anew forgets them,
+        with a warning. At later saves `best` holds them already.
+        """
         self._saver.set_monitor(f"{'min' if lower_is_better else 'max'} {self._monitor}")
         if self._values_in_names is None:
             self.read()
         earlier = self._saver.earlier_values() or self._values_in_names or []
-        starts_anew, takes_up_best = self._starts_anew, self._takes_up_best and bool(earlier)
+        starts_anew, takes_up_best = self._starts_anew, self._takes_up_best
         self._starts_anew = self._takes_up_best = False
         if starts_anew:
             self._saver.forget_earlier_runs()
-        if not takes_up_best:
+        if not takes_up_best or not earlier:
             return best
         better = min if lower_is_better else max
         if starts_anew:

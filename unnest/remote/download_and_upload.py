@@ -89,9 +89,14 @@ def _copy_without_tensors(
 
 
 def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result]) -> Result:
-    """`run` on local copies, and what it made sent to where it belongs: whole, or not at all as far as the store can.
+    """Run `fix` (`run`) on a local copy of the input, and send its output to the store: whole, or not at all.
 
-    Raises UnnestError.
+    The output's URL is the one given, or the default name beside the input or in the folder `into`; that name is known
+    once a dry run has told the output's container.
+
+    Raises:
+        UnnestError: the input cannot be copied, or the output must not be written.
+
     """
     import tempfile
 
@@ -101,38 +106,45 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
         )
     source = copied(url, with_tensors=True) if is_remote(url) else contextlib.nullcontext(url)
     with source as path, tempfile.TemporaryDirectory(prefix="unnest-") as folder:
-        output, into = options.output, options.into
+        into, output = options.into, options.output
+        if not is_remote(output or into or url):
+            return renamed(run(path, options), path, safe_url(url))
         if into is not None:
             options = options._replace(into=os.path.join(folder, os.path.basename(into)))
-        if not is_remote(output or into or url):
-            return renamed(run(path, options._replace(into=into)), path, safe_url(url))
         if output is None:
             probe = run(path, options._replace(dry_run=True))
             if probe.output is None or probe.error is not None:
                 return renamed(probe, path, safe_url(url))
             output = default_output(into or url, os.path.basename(probe.output))
-        if is_repository(output):
-            named = f"{output}/{os.path.basename(path)}"
-            raise Refused(
-                "in-the-way",
-                f"{output}: is a repository, and the output is a file; name the file, as {named}",
-            )
+        _check_is_no_repository(output, path)
         store = RemoteStore(output)
         _check_inputs(store, [*filter(is_remote, [url]), *options.input_urls], force=options.force)
         local_output = os.path.join(folder, store.name)
-        with contextlib.suppress(Unreadable), copied(output, with_tensors=True) as present_output:
-            if os.path.exists(present_output):
-                os.rename(present_output, local_output)
+        _copy_present_output(output, local_output)
         existed = os.path.lexists(local_output)
         result = run(path, options if into is not None else options._replace(output=local_output))
-        is_new = (
-            result.error is None
-            and result.output is not None
-            and not (existed and result.action == "unchanged")
-        )
+        is_written = result.error is None and result.output is not None
+        is_new = is_written and not (existed and result.action == "unchanged")
         if is_new and not options.dry_run:
             store.send(local_output)
         return renamed(renamed(result, local_output, store.safe_url), path, safe_url(url))
+
+
+def _check_is_no_repository(output: str, path: str) -> None:
+    """Raise Refused if the output's URL is a whole repository of a hub, which is no file's name."""
+    if is_repository(output):
+        file_url = f"{output}/{os.path.basename(path)}"
+        raise Refused(
+            "in-the-way",
+            f"{output}: is a repository, and the output is a file; name the file, as {file_url}",
+        )
+
+
+def _copy_present_output(output: str, local_output: str) -> None:
+    """Put a copy of what the output's URL holds in the place of the local output, as if it were there already."""
+    with contextlib.suppress(Unreadable), copied(output, with_tensors=True) as present_output:
+        if os.path.exists(present_output):
+            os.rename(present_output, local_output)
 
 
 def _check_inputs(store: RemoteStore, urls: Sequence[str], *, force: bool) -> None:

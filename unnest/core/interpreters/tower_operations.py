@@ -106,22 +106,31 @@ class TowerOperations:
     def _moved(
         self, what: OpCall, operation: Operation, given: Mapping[Ref, Tensor]
     ) -> list[Array]:
-        """Return the result of an operation that moves numbers. Raises DataDependent for other operations."""
+        """Return the result of an operation that moves numbers: its function applied to rows in place of numbers.
+
+        Arguments that say where to move them (indices, sizes) are numbers. So is what is moved beside no rows.
+
+        Raises:
+            DataDependent: the operation computes new numbers.
+            Unknown: it moves by sizes that were guessed, or rows of an unknown number.
+
+        """
         if operation.compute is None or operation.takes_all:
             raise DataDependent
-        is_shaped = operation.kind is Kind.MOVE and operation.names_shape
-        is_guess = is_shaped and not self._tensors.guessed.isdisjoint(given)
-        if is_guess or not self._tensors.taken.isdisjoint(given):
+        moves_by_sizes = operation.kind is Kind.MOVE and operation.names_shape
+        if moves_by_sizes and not self._tensors.guessed.isdisjoint(given):
             raise Unknown("a move by a size that was guessed")
+        if not self._tensors.of_unknown_count.isdisjoint(given):
+            raise Unknown("how many rows code returns")
+        with_rows = {ref for ref, tensor in given.items() if isinstance(tensor, np.ndarray)}
         moved = {*refs_in(contents(what))}
-        has_rows = any(isinstance(given[ref], np.ndarray) for ref in moved)
         check_size(
-            sum(tensor.size for tensor in map(given.get, moved) if isinstance(tensor, np.ndarray))
+            sum(tensor.size for ref in moved if isinstance(tensor := given[ref], np.ndarray))
         )
+        as_rows = with_rows | moved if with_rows & moved else with_rows
 
         def lookup(ref: Ref) -> Array:
-            is_number = not isinstance(given[ref], np.ndarray) and not (ref in moved and has_rows)
-            return self._tensors.number(ref) if is_number else self._tensors.rows_of(ref)
+            return self._tensors.rows_of(ref) if ref in as_rows else self._tensors.number(ref)
 
         return [*apply(what, lookup)]
 
@@ -133,22 +142,30 @@ class TowerOperations:
         )
 
     def _is_by_place(self, what: OpCall, made: Sequence[Array]) -> bool:
-        """True if rows of one and of another computation, or zeros, are put in different places along the rows."""
-        moved = [*dict.fromkeys(refs_in(contents(what)))]
-        firsts = [*dict.fromkeys(self._tensors.firsts[ref] for ref in moved)]
+        """Return True if a join (of result `made`) puts different computations, or zeros, in different rows.
+
+        Each operand is replaced by the number of its computation, and joined once more: so each place of the result
+        holds the number of the computation that it is from. Different computations within one row are no matter. Rows
+        lie along the axes on which different rows stand; without any, along those that are as long as the batch.
+        """
+        operands = [*dict.fromkeys(refs_in(contents(what)))]
+        computations = [*dict.fromkeys(self._tensors.first_alike[ref] for ref in operands)]
 
         def lookup(ref: Ref) -> Array:
-            if ref not in moved:
+            if ref not in operands:
                 return self._tensors.number(ref)
-            return every(firsts.index(self._tensors.firsts[ref]), self._tensors.rows_of(ref).shape)
+            computation = computations.index(self._tensors.first_alike[ref])
+            return every(computation, self._tensors.rows_of(ref).shape)
 
-        (whose,) = apply(what, lookup)
+        (computation_at,) = apply(what, lookup)
         (rows,) = made
-        rows_lie = [
+        row_axes = [
             axis for axis in range(rows.ndim) if rows.shape[axis] > 1 and _has_several(rows, axis)
         ]
-        as_many = [axis for axis, size in enumerate(rows.shape) if size == self._tensors.rows > 1]
-        return any(_varies(whose, axis) for axis in rows_lie or as_many)
+        batch_long = [
+            axis for axis, size in enumerate(rows.shape) if size == self._tensors.rows > 1
+        ]
+        return any(_varies(computation_at, axis) for axis in row_axes or batch_long)
 
 
 def _axes_of_rows(tensor: Array) -> list[int]:
@@ -350,7 +367,7 @@ def in_another_order(tensors: TowerTensors, step: RowStep) -> Tensor:
     combined([tensor, each_its_own(tensor.shape)])
     if step.operation.mixes:
         raise RowsMixed
-    tensors.taken.add(step.here)
+    tensors.of_unknown_count.add(step.here)
     return elsewhere(tensors, (tensors.rows, *tensors.sizes(step.here)[1:]))
 
 

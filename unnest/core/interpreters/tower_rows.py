@@ -99,7 +99,7 @@ class TowerRows:
     def _make(self, here: Ref, what: OpCall, reads: Sequence[Ref]) -> None:
         """Carry out one call, for all of its tensors. Raises RowsMixed."""
         given = {ref: self.known.tensors.get(ref, Known.LOST) for ref in reads}
-        for tensors in (self.known.guessed, self.known.taken, self.known.of_one_batch):
+        for tensors in (self.known.guessed, self.known.of_unknown_count, self.known.of_one_batch):
             if not tensors.isdisjoint(reads):
                 tensors.add(here)
         try:

@@ -57,14 +57,14 @@ class TowerTensors:
         self.rows = batch_size([self._row_count(ref) for ref in entries])
         self.constants = Values(graph, self.rows, 0, {})
         self.tensors: dict[Ref, Tensor] = {}
-        #: Those with sizes that are made up.
+        #: Those with sizes that were guessed.
         self.guessed: set[Ref] = set()
         #: Those of rows that code took, unknown in number.
-        self.taken: set[Ref] = set()
-        #: Those that the batch that is tried shows, and that may be others in another one, or in other places.
+        self.of_unknown_count: set[Ref] = set()
+        #: Those whose rows may differ at another batch size.
         self.of_one_batch: set[Ref] = set()
         #: The first tensor that is computed as each is, perhaps of other rows: itself if no earlier one is.
-        self.firsts: dict[Ref, Ref] = {ref: ref for ref in entries}
+        self.first_alike: dict[Ref, Ref] = {ref: ref for ref in entries}
         self._computed: dict[tuple[str, int, tuple[Ref, ...]], list[Ref]] = {}
         for ref in entries:
             self.tensors[ref] = each_its_own((self.rows, *self.sizes(ref)[1:]))
@@ -81,17 +81,17 @@ class TowerTensors:
     def add_first(self, here: Ref, what: OpCall, reads: Sequence[Ref]) -> None:
         """Note what a tensor is computed as; what is only moved, or put together of one that is, is as that was."""
         moved = refs_in(contents(what)) if kind_of(what) in SLICES | MOVES | JOINS else ()
-        of_moved = {self.firsts.get(ref, ref) for ref in moved}
+        of_moved = {self.first_alike.get(ref, ref) for ref in moved}
         if len(of_moved) == 1:
-            self.firsts[here] = of_moved.pop()
+            self.first_alike[here] = of_moved.pop()
             return
         alike = self._computed.setdefault(
-            (what.name, here.tensor, tuple(self.firsts.get(r, r) for r in reads)), []
+            (what.name, here.tensor, tuple(self.first_alike.get(r, r) for r in reads)), []
         )
         first = next(
             (ref for ref in alike if reads and self.graph.differ((ref, here)) is None), here
         )
-        self.firsts[here] = first
+        self.first_alike[here] = first
         if first == here:
             alike.append(here)
 

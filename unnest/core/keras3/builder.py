@@ -115,8 +115,10 @@ class Builder:
         return layer.name
 
     def _operation(self, node: OpNode, stem: str, last: str | None) -> str:
-        name = last if last is not None and last not in self.entries else None
-        if name is None:
+        """Add an operation layer and return its name: `last` if nothing has it yet, or `<stem>_<class>`."""
+        if last is not None and last not in self.entries:
+            name = last
+        else:
             kind = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", node.class_name).lower()
             name = self.fresh(f"{stem}_{kind}")
         entry = {

@@ -178,7 +178,10 @@ class _Unwrapping:
             place.depth += 1
 
     def _follow_ends(self, graph: Graph, wrapper: LayerWrapper) -> None:
-        """The outputs are the template's own from here on, in its order and all of them."""
+        """Turn positions among the graph's outputs into positions among the template's, with a finding if they differ.
+
+        Without the wrapper the model has all outputs of the template, in the template's order.
+        """
         if extract.same_ends(graph, wrapper):
             return
         results = wrapper.results(graph)

@@ -73,26 +73,32 @@ def _activated_last(reshape: Node, activation: Node) -> Forms:
     return replace(inner, inputs=(NodeOutput(moved, 0),)), activation
 
 
-def _padded_by_itself(padded: Node, same: Node) -> Forms:
-    """A convolution of a padded input of the model, and one that pads as much: `padding="same"`, of equal inputs."""
-    padding, start = _only_operand(padded), _only_operand(same)
-    image = None if padding is None else _only_operand(padding)
-    if padding is None or image is None or start is None or padded.kind != same.kind:
+def _padded_by_itself(valid: Node, same: Node) -> Forms:
+    """A convolution with `padding="valid"` of the zero-padded input, and one with `padding="same"` of the input.
+
+    They are equal if the two inputs have one size, and the zero padding is what "same" adds for that size.
+    """
+    zero_padding, same_input = _only_operand(valid), _only_operand(same)
+    if zero_padding is None or same_input is None or not _are_valid_and_same(valid, same):
         return None
-    if not padding.kind.startswith("ZeroPadding") or image.kind != INPUT or start.kind != INPUT:
+    valid_input = _only_operand(zero_padding)
+    if not zero_padding.kind.startswith("ZeroPadding") or valid_input is None:
         return None
-    if (padded.settings.get("padding"), same.settings.get("padding")) != ("valid", "same"):
+    if valid_input.kind != INPUT or same_input.kind != INPUT:
         return None
-    sizes = _sizes(image, padded), _sizes(start, same)
-    if (
-        sizes[0] is None
-        or sizes[0] != sizes[1]
-        or _is_channels_first(padding) != _is_channels_first(padded)
-    ):
+    sizes = _sizes(valid_input, valid)
+    if sizes is None or sizes != _sizes(same_input, same):
         return None
-    if _amounts(padding.settings.get("padding")) != list(_same_amounts(same, sizes[0])):
+    pads_as_same = _amounts(zero_padding.settings.get("padding")) == [*_same_amounts(same, sizes)]
+    if not pads_as_same or _is_channels_first(zero_padding) != _is_channels_first(valid):
         return None
-    return replace(padded, inputs=padding.inputs).with_settings(padding="same"), same
+    return replace(valid, inputs=zero_padding.inputs).with_settings(padding="same"), same
+
+
+def _are_valid_and_same(valid: Node, same: Node) -> bool:
+    """Return True for two convolutions of one class, the first with `padding="valid"`, the second with "same"."""
+    paddings = valid.settings.get("padding"), same.settings.get("padding")
+    return valid.kind == same.kind and paddings == ("valid", "same")
 
 
 def _only_operand(node: Node) -> Node | None:

@@ -77,10 +77,13 @@ class BatchOutcome(Enum):
 
 
 def outcome_of(shares: Sequence[Sequence[int]], n: int) -> BatchOutcome:
-    """Return the towers' rows, one tower after the other; no towers stand for none with whole rows."""
-    joined = [row for share in shares for row in share]
+    """Return how a batch of `n` rows comes together from the towers' shares (row indices), one tower after the other.
+
+    Without shares, which no tower with whole rows gives, it does not.
+    """
     if not shares:
         return BatchOutcome.OTHER
+    joined = [row for share in shares for row in share]
     if joined == list(range(len(joined))):
         return BatchOutcome.ALL if len(joined) == n else BatchOutcome.FIRST
     return BatchOutcome.DEALT if sorted(joined) == list(range(n)) else BatchOutcome.OTHER

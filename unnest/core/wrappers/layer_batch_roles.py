@@ -212,12 +212,20 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
         arguments = config.get("arguments")
         axes = [arguments["axis"]] if isinstance(arguments, Mapping) and "axis" in arguments else []
         return _code_joins(config.get("function"), axes)
-    axis = _axis(config)
-    may_join = layer.class_name in JOINING_LAYERS or not is_keras_class(
-        layer.class_name, layer.stored
-    )
-    # Keras's own joins along the last axis where none is stored, and takes whole numbers alone.
-    return None if axis is None and layer.class_name != "Concatenate" else axis == 0 and may_join
+    return _axis_joins(layer)
+
+
+def _axis_joins(layer: Layer) -> bool | None:
+    """Answer for a layer that is no function, by its class and the axis in its config."""
+    axis = _axis(layer.settings)
+    if layer.class_name == "Concatenate":
+        return (
+            axis == 0
+        )  # without an axis, or with one that is no whole number, it joins along the last
+    if axis is None:
+        return None
+    is_custom = not is_keras_class(layer.class_name, layer.stored)
+    return axis == 0 and (is_custom or layer.class_name in JOINING_LAYERS)
 
 
 def _axis(config: JsonObject) -> int | None:

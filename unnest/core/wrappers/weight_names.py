@@ -181,7 +181,7 @@ def groups_of(bare: WrapperByNames, *, is_standalone: bool) -> tuple[Group, ...]
 
 
 def unstored_names(groups: Sequence[Group]) -> list[str]:
-    """The layers whose names none of their weights bears."""
+    """Return the layers that no name of their weights contains: renamed since, or stored under another name."""
     return [
         group.name
         for group in groups
