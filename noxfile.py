@@ -17,7 +17,7 @@ CONTRACT = ROOT.parent / "shared/check-contract"
 PYTHONS = ["3.10", "3.11", "3.12", "3.13", "3.14"]
 #: The lowest versions that pyproject.toml allows.
 LOWEST = [
-    "h5py==3.11.*",
+    "h5py==3.12.*",
     "numpy==1.24.*",
     "typer==0.20.*",
     # Newer ones warn of what this typer calls.
