@@ -12,6 +12,7 @@ import textwrap
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -19,14 +20,22 @@ from tests import doc_blocks
 from tests.corpus.unpacked import FIXTURES
 from unnest.cli.exit_codes import EXITS
 from unnest.cli.parameters import TARGETS
+from unnest.core.model import Confidence, Scope, Verdict
 from unnest.findings import Code
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = (ROOT / "docs" / "commands.md").read_text()
 OPTIONS = (ROOT / "docs" / "cli.md").read_text()
+GLOSSARY = (ROOT / "docs" / "glossary.md").read_text()
 FINDINGS = (ROOT / "docs" / "findings.md").read_text()
 ERRORS = (ROOT / "docs" / "error-codes.md").read_text()
 README = (ROOT / "README.md").read_text()
+
+#: Terms in the sentences and hints of findings that are not every practitioner's.
+TERMS_OF_FINDINGS = {
+    "architecture", "compile settings", "frozen", "mask", "nested model", "optimizer state",
+    "parallel model", "serving graph", "slice", "template", "tower", "weights alone", "wrapper",
+}  # fmt: skip
 
 #: Callables whose first argument is an error's code.
 RAISERS = {
@@ -137,6 +146,18 @@ def test_findings() -> None:
         r"^\| \[`([a-z-]+)`\]\(#([a-z-]+)\) \| (\w+) \| .+ \|$", FINDINGS, re.MULTILINE
     )
     assert [(code, code, severities[code]) for code in sorted(severities)] == index
+
+
+def test_glossary() -> None:
+    """A term stands once, in order; what reports answer with stands there, and terms of findings do."""
+    terms = re.findall(r"^\| \*\*(.+?)\*\*", GLOSSARY, re.MULTILINE)
+    assert terms == sorted({*terms}, key=lambda term: term.replace(" ", "").lower())
+    answers = {*get_args(Verdict), *get_args(Confidence), *get_args(Scope)}
+    assert {word for word in answers if not re.search(rf"\b{word}\b", GLOSSARY)} == set()
+    defined = " ".join(re.findall(r"\*\*(.+?)\*\*", GLOSSARY))
+    assert {term for term in TERMS_OF_FINDINGS if not re.search(rf"\b{term}\b", defined)} == set()
+    sentences = " ".join(" ".join(code.value) for code in Code)
+    assert {word for word in TERMS_OF_FINDINGS if word not in sentences} == set()
 
 
 def test_errors() -> None:
