@@ -16,6 +16,8 @@ from unnest.core.ops.symbolic_values import LibraryName, SymbolicTensor, Symboli
         (called("tf.cast", INTEGERS, LibraryName("tf.float32", "tf.float32")), "Cast(x0, dtype=float32)", "float32"),
         (called("tf.to_float", INTEGERS), "Cast(x0, dtype=float32)", "float32"),
         (called("K.one_hot", INTEGERS, constant(5)), "OneHot(x0, num_classes=5, axis=-1, dtype=float32)", "float32"),
+        (called("tf.one_hot", INTEGERS, constant(2), constant(3.0), constant(1.0)),
+         "Add(Multiply(OneHot(x0, num_classes=2, axis=-1, dtype=float32), 2.0), 1.0)", "float32"),
         (called("tf.one_hot", INTEGERS, depth=constant(5)), "OneHot(x0, num_classes=5, axis=-1, dtype=float32)",
          "float32"),
     ],
@@ -27,6 +29,12 @@ def test_operations(value: SymbolicValue, operations: str, dtype: str) -> None:
 
 
 def test_what_is_not_understood() -> None:
+    with pytest.raises(Unknown, match=r"^one-hot rows of another dtype$"):
+        called("tf.one_hot", INTEGERS, depth=constant(5), dtype=constant("int32"))
+    with pytest.raises(Unknown, match=r"^one-hot rows along another axis than the last$"):
+        called("tf.one_hot", INTEGERS, depth=constant(5), axis=constant(0))
+    with pytest.raises(Unknown, match=r"^a shape of another dtype$"):
+        called("tf.shape", X, out_type=constant("float32"))
     with pytest.raises(Unknown, match=r"^dtype float16$"):
         called("tf.cast", X, constant("float16"))
     with pytest.raises(Unknown, match=r"^one-hot rows of float32$"):

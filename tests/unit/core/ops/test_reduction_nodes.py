@@ -26,6 +26,7 @@ BOTH = items("list", [constant(1), constant(-1)])
         (called("tf.norm", X, axis=constant(-1)), "Sqrt(Sum(Square(x0), axis=-1, keepdims=False))"),
         (called("K.cumsum", X, axis=constant(1)), "Cumsum(x0, axis=1)"),
         (called("tf.cumprod", X), "Cumprod(x0, axis=0)"),
+        (called("tf.norm", X, constant(1), constant(-1)), "Sum(Absolute(x0), axis=-1, keepdims=False)"),
     ],
 )  # fmt: skip
 def test_operations(value: SymbolicValue, operations: str) -> None:
@@ -42,6 +43,8 @@ def test_a_position_is_an_integer(name: str, axis: int) -> None:
 
 
 def test_what_is_not_understood() -> None:
+    with pytest.raises(Unknown, match=r"^the direction$"):
+        called("tf.argsort", X, direction=constant("UP"))
     with pytest.raises(Unknown, match=r"^a reduction of int32$"):
         called("K.sum", INTEGERS)
     with pytest.raises(Unknown, match=r"^a reduction of float32$"):

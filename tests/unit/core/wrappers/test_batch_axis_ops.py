@@ -276,6 +276,9 @@ ALONG_THE_BATCH: dict[str, Step] = {
     "by their places": lambda w, x: w.call(
         "math.multiply", x, y=w.call("expand_dims", w.call("range", w.size(x)), axis=1), name=None
     ),
+    "columns chosen by what is in all rows": lambda w, x: w.call(
+        "gather", x, indices=w.call("cast", one_column(w, x), dtype="int32"), axis=1
+    ),
     "chosen by what is in others": lambda w, x: w.call(
         "gather", x, indices=w.call("cast", one_column(w, x), dtype="int32"), axis=0
     ),
