@@ -100,6 +100,7 @@ OF_OPERATION: dict[str, tuple[str, ...]] = {
     "dynamicpartition": ("x, [0, 1, 0, 1], 2",),
     "dynamicstitch": ("[[0, 2], [3, 1]], [x[:2], x[2:]]",),
     "einsum": ("'bij,bjk->bik', m, m", "'bij->bji', x"),
+    "ensureshape": ("x, [4, 3, 4]", "x, [None, 3, None]"),
     "expanddims": ("x, 0", "x, 1", "x, -1"),
     "extractpatches": ("image, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], 'VALID'",),
     "fill": ("[2, 3], 1.5",),

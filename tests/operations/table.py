@@ -60,10 +60,10 @@ def _rows(done: Sequence[Compared]) -> Iterator[str]:
             nodes,
         )
         yield f"| {' | '.join(map(str, cells))} |"
-    others = [path for path in FUNCTIONS if plain_name(path) not in OPERATIONS]
+    others = sorted(path for path in FUNCTIONS if plain_name(path) not in OPERATIONS)
     names = ", ".join(f"`{path}`" for path in others)
     nodes = f"{len(done[-1].nodes)} of {len(others)}"
     yield f"| functions of no registered operation: {names} | - | - | - | - | - | {nodes} |"
     yield ""
-    alone = [path for path in FUNCTIONS if path in NOT_COMPARED]
+    alone = sorted(path for path in FUNCTIONS if path in NOT_COMPARED)
     yield f"Functions without a real one to call: {', '.join(f'`{path}` ({NOT_COMPARED[path]})' for path in alone)}."

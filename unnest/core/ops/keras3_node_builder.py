@@ -119,6 +119,15 @@ class FunctionCall(ABC):
             raise Unknown(f"{kind(value)} that should hold integers alone")
         return sizes
 
+    def plain_values(self, name: str) -> list[object]:
+        """A list of plain values."""
+        value = self[name]
+        parts = value.items if isinstance(value, Items) else ()
+        plain_parts: list[object] = [part.value for part in parts if isinstance(part, Const)]
+        if not isinstance(value, Items) or len(plain_parts) != len(parts):
+            raise Unknown(f"{kind(value)} that should hold plain values alone")
+        return plain_parts
+
     def axis(self, name: str = "axis") -> Json:
         """One axis, several, or all (null)."""
         value = self[name]

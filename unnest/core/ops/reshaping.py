@@ -39,6 +39,43 @@ def identity_nodes(call: FunctionCall) -> SymbolicTensor:
     return call.tensor("x")
 
 
+@operation("ensure_shape", "x sizes|shape", Kind.MOVE, nodes={"EnsureShape": "x"})
+def ensure_shape(x: Array, sizes: Value = None) -> Array:
+    """A tensor as it is, of named sizes; None is any. Raises ValueError for others."""
+    if sizes is not None and not _fits(x.shape, sizes):
+        raise ValueError("other sizes")
+    return x
+
+
+@shape_rule("ensure_shape")
+def ensured_sizes(x: Value, sizes: Value = None) -> Shape:
+    """Return the sizes that either shape knows."""
+    shape = shape_of(x)
+    if sizes is None or not _fits(shape, sizes):
+        return shape
+    return tuple(known if size is None else size for known, size in zip(shape, sizes, strict=True))
+
+
+def _fits(shape: Shape, sizes: Sequence[int | None]) -> bool:
+    """Return True if two shapes have as many axes, and no two sizes that differ."""
+    pairs = zip(shape, sizes, strict=False)
+    return len(shape) == len(sizes) and all(None in pair or pair[0] == pair[1] for pair in pairs)
+
+
+@keras3("tf.ensure_shape", "x shape")
+def ensure_shape_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Return the tensor unchanged, where what is checked is known before."""
+    x, sizes = call.tensor("x"), call.plain_values("shape")
+    is_known = (
+        x.shape is not None
+        and len(x.shape) == len(sizes)
+        and all(size in (None, known) for size, known in zip(sizes, x.shape, strict=True))
+    )
+    if not is_known:
+        raise Unknown("a check of sizes that only a run knows")
+    return x
+
+
 @operation("stop_gradient", "x|variables", Kind.MAP)
 def stop_gradient(x: Value) -> Array:
     """A tensor as it is, which trains nothing behind it: another computation than one without."""

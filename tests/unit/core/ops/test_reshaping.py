@@ -57,6 +57,8 @@ def rows(result: np.ndarray) -> list[int]:
         ("repeatelements", [X], {"rep": 1, "axis": 0}, [[*range(6)]]),
         ("reverse", [X, [0]], {}, [[5, 4, 3, 2, 1, 0]]),
         ("identity", [X], {}, [[*range(6)]]),
+        ("ensureshape", [X, [None, 4]], {}, [[*range(6)]]),
+        ("ensureshape", [X], {"shape": [6, 4]}, [[*range(6)]]),
         ("append", [X, X], {"axis": 0}, [[*range(6), *range(6)]]),
         ("tile", [X, [2, 1]], {}, [[*range(6), *range(6)]]),
         ("broadcastto", [X, np.shape(SOURCE)], {}, [[*range(6)]]),
@@ -131,8 +133,9 @@ def test_arguments_that_are_not_understood(
 @pytest.mark.parametrize(
     ("name", "args"),
     [("split", [X, [1, 2]]), ("split", [X, 5]), ("slice", [X, [5, 0], [2, 4]]), ("slice", [X, [0], [1]]),
-     ("booleanmask", [X, [True]])],
-    ids=["sizes that do not add up", "uneven", "beyond the end", "of one axis", "a short mask"],
+     ("booleanmask", [X, [True]]), ("ensureshape", [X, [5, 4]]), ("ensureshape", [X, [None, 4, None]])],
+    ids=["sizes that do not add up", "uneven", "beyond the end", "of one axis", "a short mask", "other sizes",
+         "other axes"],
 )  # fmt: skip
 def test_what_tensorflow_refuses_is_refused(name: str, args: Sequence[Any]) -> None:
     with pytest.raises(ValueError, match=r"."):

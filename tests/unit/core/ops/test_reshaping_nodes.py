@@ -33,6 +33,7 @@ XY = items("list", [X, Y])
     ("value", "operations"),
     [
         (called("K.expand_dims", X), "ExpandDims(x0, axis=-1)"),
+        (called("tf.ensure_shape", X, items("list", [constant(None), constant(3), constant(None)])), "x0"),
         (called("tf.expand_dims", INTEGERS, dim=constant(1)), "ExpandDims(x0, axis=1)"),
         (called("K.squeeze", X, constant(1)), "Squeeze(x0, axis=1)"),
         (called("tf.reshape", X, whole(-1, 12)), "Reshape(x0, newshape=[-1, 12])"),
@@ -188,6 +189,11 @@ def test_a_size_of_another_tensor_where_it_is_known() -> None:
         ("tf.split", (X, whole(-1, 2)), "a split in unknown sizes"),
         ("tf.split", (X, constant(1000)), "a split in many parts"),
         ("K.reverse", (X, constant(None)), "a reversal without axes"),
+        ("tf.ensure_shape", (X, whole(4, 3, 4)), "a check of sizes that only a run knows"),
+        ("tf.ensure_shape", (X, whole(3, 4)), "a check of sizes that only a run knows"),
+        ("tf.ensure_shape", (UNSHAPED, whole(3, 4)), "a check of sizes that only a run knows"),
+        ("tf.slice", (X, whole(0, 1), whole(-1, 2, -1)), "the slice"),
+        ("tf.slice", (X, whole(0, -1, 0), whole(-1, 2, -1)), "the slice"),
     ],
 )
 def test_what_is_not_understood(

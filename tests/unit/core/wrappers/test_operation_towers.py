@@ -51,6 +51,12 @@ def _unstacked(w: Writer) -> Tensor:
     return w.join(w.dense([name, rank, 0], [name, rank, 1]))
 
 
+def _ensured(w: Writer, first: int = 0) -> Tensor:
+    """Halves whose width is checked, the half of number `first` first."""
+    halves = [w.call("ensure_shape", part, shape=[None, 4]) for part in w.split()]
+    return w.join(w.dense(*halves[first:], *halves[:first]))
+
+
 def _reshaped_and_squeezed(w: Writer) -> Tensor:
     shape = [2, w.call("compat.v1.floor_div", w.size(), y=2, name=None), 4]
     blocks = w.call("reshape", w.rows(), shape=shape)
@@ -205,6 +211,7 @@ def _at_equal_distances(w: Writer, before: int = 0) -> Tensor:
 SPELLINGS: dict[str, tuple[Spelling, int]] = {
     "end to end": (_end_to_end, 2), "split of split": (_split_of_split, 4), "slice of slice": (_slice_of_slice, 3),
     "merge of merges": (_merge_of_merges, 3), "strided": (_strided, 2), "unstacked": (_unstacked, 2),
+    "ensured": (_ensured, 2),
     "blocks, squeezed": (_reshaped_and_squeezed, 2),
     "gathered back": (_gathered_back, 2), "stitched": (_stitched, 2), "masked": (_masked, 2),
     "in shares": (_in_shares, 2), "by bounds": (_by_bounds, 2), "looked up": (_looked_up, 2), "picked": (_picked, 2),
@@ -317,6 +324,7 @@ def _one_rectified(w: Writer) -> Tensor:
 
 
 LOOK_ALIKES: dict[str, tuple[Spelling, str | None]] = {
+    "ensured halves swapped": (lambda w: _ensured(w, 1), IN_ANOTHER_ORDER.format("joined")),
     "halves swapped": (_swapped, IN_ANOTHER_ORDER.format("joined")),
     "one half twice": (_one_half_twice, "every tower reads the whole of x"),
     "overlapping": (_overlapping, DOES_NOT_GIVE_BACK.format("joined")),
