@@ -113,7 +113,7 @@ class _Application:
         if self.options.keras == "3":
             return None
         model = model_to_write(self.plan) if self.plan.refusal is None else None
-        return report_builder.as_keras_3(self.source, self.plan, result, self.options, model)
+        return report_builder.as_keras_3(self.source, self.plan, result, model)
 
     # Steps, in their order
 

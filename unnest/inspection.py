@@ -99,7 +99,10 @@ def inspect_with(
     known: KnownModels | None = None,
 ) -> Report:
     """`inspect` of a path on this machine; `known` are models that need not be worked out again."""
-    report = Report(path=path, verdict="unreadable", inspector=inspect)
+    options = FixOptions(
+        architecture=architecture, slice_layers=choices.slice_layers, trust=trust, parts=parts
+    )
+    report = Report(path=path, verdict="unreadable", inspector=inspect, options=options.to_repeat)
     try:
         budget = budget_of(report.path, trust=trust)
         if known is not None:
@@ -117,18 +120,12 @@ def inspect_with(
                     parts,
                 )
             plan = report_builder.plan_source(source, architecture, choices)
-            options = FixOptions(
-                architecture=architecture,
-                slice_layers=choices.slice_layers,
-                trust=trust,
-                parts=parts,
-            )
             report = _report_with(report, source, plan, options)
             if parts.advice:
                 report = replace(
                     report,
                     as_keras_3=report_builder.as_keras_3(
-                        source, plan, report, options, _unchanged(source, plan)
+                        source, plan, report, _unchanged(source, plan)
                     ),
                     architecture_beside=_beside(report, architecture, choices, trust=trust),
                 )

@@ -80,6 +80,14 @@ class FixOptions(NamedTuple):
     #: Parts of the report; `advice` is always given.
     parts: ReportParts = FACTS
 
+    @property
+    def to_repeat(self) -> tuple[str, ...]:
+        """The options that another command on the same file needs as well."""
+        given = [f"--slice-layer={name}" for name in sorted(self.slice_layers)]
+        given += ["--architecture", "MODEL.json"] if self.architecture is not None else []
+        flags = {"--keep-nested": self.keep_nested, "--trust": self.trust}
+        return (*given, *(flag for flag, is_given in flags.items() if is_given))
+
     def near(self, path: str) -> str:
         """A path in the folder that the output goes to."""
         return self.output or self.into or path

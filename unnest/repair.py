@@ -124,7 +124,13 @@ def without_phase(meter: Meter | None) -> PhaseMeter | None:
 
 def fix_with(path: str, options: FixOptions, meter: PhaseMeter | None = None) -> Result:
     """`fix`, with its options as one value."""
-    result = Result(path=path, verdict="unreadable", action="failed", inspector=inspect)
+    result = Result(
+        path=path,
+        verdict="unreadable",
+        action="failed",
+        inspector=inspect,
+        options=options.to_repeat,
+    )
     check_usage(path, options)
     if is_remote(path) or is_remote(options.near(path)):
         return _fix_remote(path, options, meter)

@@ -215,7 +215,7 @@ NUMBERS = "fiu"
 
 
 def as_keras_3(
-    source: Source, made: Plan, report: Report, options: FixOptions, stored: Stored | None
+    source: Source, made: Plan, report: Report, stored: Stored | None
 ) -> AsKeras3 | None:
     """Return what --keras 3 would do with a file that Keras 3 does not load; None for one that it loads.
 
@@ -249,11 +249,7 @@ def as_keras_3(
     except Exception as e:  # noqa: BLE001 - optional: the requested work is done, and its result stands
         raise_callers_own(e)
         return None
-    given = [f"--slice-layer={name}" for name in sorted(options.slice_layers)]
-    given += ["--architecture", "MODEL.json"] if options.architecture is not None else []
-    flags = {"--keep-nested": options.keep_nested, "--trust": options.trust}
-    given += [flag for flag, is_given in flags.items() if is_given]
-    return as_it_is._replace(options=tuple(given))
+    return as_it_is
 
 
 def _unconverted(model: Stored, conversions: Sequence[Conversion]) -> AsKeras3:

@@ -45,9 +45,16 @@ def check_scan(place: str, inputs: Iterable[str] = (), *, force: bool) -> None:
 
 
 def write_scan(
-    place: str, reports: Sequence[Report], also_read: Sequence[str] = (), *, force: bool
+    place: str,
+    reports: Sequence[Report],
+    also_read: Sequence[str] = (),
+    paths: Sequence[str] = (),
+    *,
+    force: bool,
 ) -> None:
     """The page of a model, or of many, over an earlier one. `also_read` are inputs besides the reports'.
+
+    `paths`: what was given to an `inspect` of many.
 
     Raises: Refused or Failed, in one line.
     """
@@ -57,7 +64,9 @@ def write_scan(
     written = [
         output for report in reports if (output := getattr(report, "output", None)) is not None
     ]
-    write(place, render(reports), [*read, *written, *also_read], force=force or _is_own(place))
+    write(
+        place, render(reports, paths), [*read, *written, *also_read], force=force or _is_own(place)
+    )
 
 
 def _is_own(place: str) -> bool:

@@ -409,8 +409,7 @@ def test_the_command_for_keras_3_has_the_options_of_the_run() -> None:
     """Without them it would be another file's."""
     path = FIXTURES / "k224" / "official-nested-sgdm" / "parallel.h5"
     report = unnest.inspect(path, draw=True, slice_layers=["Cut"], trust=True)
-    assert report.as_keras_3 is not None
-    assert report.as_keras_3.options == ("--slice-layer=Cut", "--trust")
+    assert report.options == ("--slice-layer=Cut", "--trust")
 
 
 def test_versions_of_a_model_out_of_another_container_are_bytes_beside_its_weights(

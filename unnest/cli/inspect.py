@@ -84,14 +84,19 @@ def inspect(
         reports, ReportView(form, quiet, verbose, rows=not one and not verbose), progress, kept
     )
     if len(paths) == 1 and not one and form == "text" and not quiet and tally.verdicts["parallel"]:
-        tell(
-            f"next: unnest fix {shlex.quote(paths[0])} -o FOLDER  (with --keras 3 for today's Keras)"
-        )
+        options = FixOptions(slice_layers=frozenset(slice_layer or ()), trust=trust).to_repeat
+        command = shlex.join(["unnest", "fix", *paths, *options, "-o", "FOLDER"])
+        tell(f"next: {command}  (with --keras 3 for today's Keras)")
     written = True
     if diagram is not None and kept and not kept[0].error:
         from unnest.report_files import write_diagram
 
         written = was_written(lambda: write_diagram(diagram, kept[0], also_read, force=force))
-    if not write_report(report, kept, also_read, force=force) or not written or tally.troubled:
+    given = [] if one else paths
+    if (
+        not write_report(report, kept, also_read, given, force=force)
+        or not written
+        or tally.troubled
+    ):
         return TROUBLE
     return FOUND if tally.verdicts["parallel"] else DONE

@@ -144,14 +144,22 @@ def check_report(place: str | None, read: Sequence[str], *, force: bool) -> None
 
 
 def write_report(
-    place: str | None, entries: Sequence[Report] | None, also_read: Sequence[str], *, force: bool
+    place: str | None,
+    entries: Sequence[Report] | None,
+    also_read: Sequence[str],
+    paths: Sequence[str] = (),
+    *,
+    force: bool,
 ) -> bool:
-    """Write the page that --report names, if one; False where that failed, which one line says."""
+    """Write the page that --report names, if one; False where that failed, which one line says.
+
+    `paths`: what was given to an `inspect` of many.
+    """
     if place is None or entries is None:
         return True
     from unnest.report_files import write_scan
 
-    return was_written(lambda: write_scan(place, entries, also_read, force=force))
+    return was_written(lambda: write_scan(place, entries, also_read, paths, force=force))
 
 
 def was_written(write: Callable[[], None]) -> bool:

@@ -12,7 +12,9 @@ from unnest.report.result import Report, Tally
 
 SCHEMA_VERSION = 1
 #: Fields of a report that are for its text and its picture alone.
-LEFT_OUT = ("drawing", "view", "inside", "inspector", "as_keras_3", "architecture_beside", "stub")
+LEFT_OUT = (
+    "drawing", "view", "inside", "inspector", "as_keras_3", "architecture_beside", "stub", "options",
+)  # fmt: skip
 
 
 def render(entries: Sequence[Report]) -> str:

@@ -1,10 +1,9 @@
-"""Places where a model's file loads, reasons why it does not load elsewhere, and the next line or command to run."""
+"""Places where a model's file loads, reasons why it does not load elsewhere, and the line of Python that loads it."""
 
 from __future__ import annotations
 
 import os
 import re
-import shlex
 
 from unnest.budget import memoize
 from unnest.core.assign.misplaced_weights import is_state_of_fewer, misplaced, stored_once
@@ -14,7 +13,6 @@ from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.keras_facts.preprocessing_state import is_misread, untold
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.stored_code import lambdas
-from unnest.report.result import AsKeras3, Report
 
 #: The first Keras 2 that knows `.keras`; from 2.14 on it looks for weights where `.keras` has them today.
 ARCHIVES = (2, 14)
@@ -386,68 +384,3 @@ def _own_names(training: JsonObject | None) -> list[str]:
         elif isinstance(part, (list, tuple)):
             pending.extend(part)
     return sorted({*names})
-
-
-def fix_command(report: Report) -> str | None:
-    """The command that takes the wrapper out, or None, or `fix` would refuse the file."""
-    if report.fix_would is None or "refuse" in report.fix_would:
-        return None
-    given = (
-        []
-        if report.contents != "weights"
-        else ["--architecture", report.architecture_beside or "MODEL.json"]
-    )
-    return shlex.join(["unnest", "fix", report.path, *given])
-
-
-def keras_3_answer(report: Report) -> str | None:
-    """Return whether Keras 3 loads an older file as it is ("yes", "yes, but wrong: ...", "no: ..."); None if it does.
-
-    It says nothing of the command that makes a file for Keras 3.
-    """
-    why = report.does_not_load_in.get("Keras 3")
-    if why is None:
-        return None
-    answer = "not safely. " if why == UNPROMISED else "no: "
-    if (report.writer.keras_version or "").startswith("3."):
-        return f"no: {why}"
-    asked = report.as_keras_3 or AsKeras3()
-    if asked.refusal is not None:
-        return f"{answer}{why}; --keras 3 refuses it: {asked.refusal}"
-    if asked.opens and not asked.altered:
-        return f"yes{', with compile=False' if asked.compile_false else ''}"
-    return f"yes, but wrong: {', '.join(asked.altered)}" if asked.opens else f"{answer}{why}"
-
-
-def keras_3_command(report: Report) -> str | None:
-    """The command that writes what Keras 3 loads; None where it loads the file already, or --keras 3 refuses it."""
-    asked = report.as_keras_3 or AsKeras3()
-    is_keras_3 = (report.writer.keras_version or "").startswith("3.")
-    is_opened = asked.opens and not asked.altered
-    if (
-        "Keras 3" not in report.does_not_load_in
-        or is_keras_3
-        or is_opened
-        or asked.refusal is not None
-    ):
-        return None
-    given = [*asked.options]
-    if report.contents == "weights" and "--architecture" not in given:
-        given += ["--architecture", "MODEL.json"]
-    return shlex.join(["unnest", "fix", report.path, *given, "--keras", "3"])
-
-
-def whole_model_command(report: Report) -> str | None:
-    """The command that makes a model of weights alone with the architecture beside them; None without one."""
-    if report.architecture_beside is None:
-        return None
-    command = [
-        "unnest",
-        "fix",
-        report.path,
-        "--architecture",
-        report.architecture_beside,
-        "--keras",
-        "3",
-    ]
-    return shlex.join(command)

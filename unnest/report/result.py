@@ -54,14 +54,13 @@ class Kept(NamedTuple):
 
 
 class AsKeras3(NamedTuple):
-    """The effect of `fix --keras 3` on a file: why it is refused, or what has to be given beside the path.
+    """The effect of `fix --keras 3` on a file, or why it is refused.
 
     `opens`: whether Keras 3 opens the file as it is, for certain, and computes what it did, but for what is `altered`,
     each with its layers. `compile_false`: without its training configuration, whose forms are Keras 2's.
     """
 
     refusal: str | None = None
-    options: tuple[str, ...] = ()
     opens: bool = False
     altered: tuple[str, ...] = ()
     compile_false: bool = False
@@ -134,6 +133,8 @@ class Report:
     """The Keras of today that does not load it, or may compute something else -> why."""
     as_keras_3: AsKeras3 | None = None
     """What --keras 3 would do with a file that Keras 3 does not load, where asked; no part of the JSON report."""
+    options: tuple[str, ...] = ()
+    """The options of the run that the next command needs as well; no part of the JSON report."""
     needs: Needs = field(default_factory=Needs)
     """What has to be given to load it."""
     architecture_beside: str | None = None

@@ -220,6 +220,36 @@ def test_shapes_behind_a_custom_class_are_unknown(tmp_path: Path) -> None:
         assert side["totals"]["outputs"] == ["d2 shape unknown"]
 
 
+def test_the_commands_repeat_the_options_of_the_run(tmp_path: Path) -> None:
+    """Without them the wrapper that the report shows would stay."""
+    model = makeh5.parallel(makeh5.template())
+    for layer in model["config"]["layers"]:
+        if layer["class_name"] == "Lambda":
+            layer["class_name"] = "Cut"
+            del layer["config"]["arguments"]
+    weights = {"x": [], "lambda_1": [], "lambda_2": [], "tmpl": makeh5.dense(), "d1": []}
+    path = makeh5.write(tmp_path / "m.h5", model, weights)
+    choices = Choices(slice_layers=frozenset(["Cut"]))
+    report = inspect_anywhere(str(path), None, choices, trust=True, parts=PAGE)
+    assert report.verdict == "parallel"
+    commands = [line for _, line in data_of(render([report]))["rows"][0]["steps"]]
+    command = f"unnest fix {path} --slice-layer=Cut --trust"
+    assert commands == [command, f"{command} --keras 3"]
+
+
+def test_a_run_has_the_commands_for_all_its_files(bad: Path, clean: Path) -> None:
+    """One that takes out wrappers if there are any, one for Keras 3; none for a run of `fix`, or of many paths."""
+    runs = [inspected(bad, ROW), inspected(clean, ROW)]
+    folder = str(bad.parent)
+    first, second = data_of(render(runs, [folder]))["steps"]
+    assert first == ["Take every wrapper out", f"unnest fix {folder} -o FOLDER"]
+    assert second == ["Write files that Keras 3 loads", f"unnest fix {folder} -o FOLDER --keras 3"]
+    (only,) = data_of(render([inspected(clean, ROW)] * 2, ["a b", "c"]))["steps"]
+    assert only[1] == "unnest fix 'a b' c -o FOLDER --keras 3"
+    assert data_of(render(runs))["steps"] == []
+    assert data_of(render(runs, [f"{n}.h5" for n in range(9)]))["steps"] == []
+
+
 def test_a_run_lists_trouble_first(bad: Path, clean: Path, tmp_path: Path) -> None:
     """Each row is its entry of the JSON report, without what equals the defaults; equal pictures are there once."""
     torn = tmp_path / "torn.h5"

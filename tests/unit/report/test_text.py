@@ -164,17 +164,21 @@ def test_keras_3_opens_the_file_as_it_is(asked: AsKeras3, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("as_keras_3", "end"),
+    ("as_keras_3", "options", "end"),
     [
-        (AsKeras3(), "next: unnest fix 'a b.h5' --keras 3"),
-        (AsKeras3(options=("--trust",)), "next: unnest fix 'a b.h5' --trust --keras 3"),
-        (AsKeras3("'s' (SReLU): gone"), "--keras 3 refuses it: 's' (SReLU): gone"),
+        (AsKeras3(), (), "next: unnest fix 'a b.h5' --keras 3"),
+        (AsKeras3(), ("--trust",), "next: unnest fix 'a b.h5' --trust --keras 3"),
+        (AsKeras3("'s' (SReLU): gone"), (), "--keras 3 refuses it: 's' (SReLU): gone"),
     ],
     ids=["command", "options", "refused"],
 )
-def test_the_command_for_keras_3(as_keras_3: AsKeras3, end: str) -> None:
+def test_the_command_for_keras_3(as_keras_3: AsKeras3, options: tuple[str, ...], end: str) -> None:
     """Shown where it works; where it would refuse the file, why."""
     report = Report(
-        path="a b.h5", verdict="clean", does_not_load_in={"Keras 3": "old"}, as_keras_3=as_keras_3
+        path="a b.h5",
+        verdict="clean",
+        does_not_load_in={"Keras 3": "old"},
+        as_keras_3=as_keras_3,
+        options=options,
     )
     assert text.render(report).splitlines()[-1].strip() == f"Keras 3: no: old; {end}"

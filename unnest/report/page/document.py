@@ -10,14 +10,15 @@ from unnest import __version__
 from unnest.core.model import Tensor
 from unnest.report import json as json_report
 from unnest.report import text as lines
-from unnest.report.diagram import svg
-from unnest.report.diagram.drawing import Drawing
-from unnest.report.load_hint import (
+from unnest.report.commands import (
     fix_command,
     keras_3_answer,
     keras_3_command,
+    run_steps,
     whole_model_command,
 )
+from unnest.report.diagram import svg
+from unnest.report.diagram.drawing import Drawing
 from unnest.report.model_view import (
     Histogram,
     LayerFacts,
@@ -35,8 +36,11 @@ from unnest.report.result import Report, Result
 BOXES, SETTINGS_LETTERS = 30_000, 4_000_000
 
 
-def document(reports: Sequence[Report]) -> dict[str, Any]:
-    """Return the data of the page: of one model with a view, or of rows."""
+def document(reports: Sequence[Report], paths: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the data of the page: of one model with a view, or of rows.
+
+    `paths`: what was given to an `inspect` of many, for the commands on all of them.
+    """
     is_fix = any(isinstance(report, Result) for report in reports)
     empty: Report = Report(path="", verdict="clean")
     if is_fix:
@@ -57,6 +61,7 @@ def document(reports: Sequence[Report]) -> dict[str, Any]:
         "legend": dict(svg.LEGEND),
         "defaults": defaults,
         "rows": rows,
+        "steps": [[what, shorten(command, 1_000)] for what, command in run_steps(reports, paths)],
         "figures": pictures.figures,
         "model": model,
     }

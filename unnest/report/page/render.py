@@ -24,8 +24,8 @@ SCRIPTS = ("elements.js", "table.js", "graph.js", "details.js", "model.js", "row
 LIBRARY, LICENSE = "table-core.js", "table-core.LICENSE"
 
 
-def render(reports: Sequence[Report]) -> str:
-    """Return the page; the same reports give the same bytes."""
+def render(reports: Sequence[Report], paths: Sequence[str] = ()) -> str:
+    """Return the page; the same reports give the same bytes. `paths` as in `document`."""
     tally = Tally()
     for report in reports:
         tally.add(report)
@@ -39,7 +39,7 @@ def render(reports: Sequence[Report]) -> str:
 {chr(10).join(_plain_rows(reports))}
 </tbody></table>
 </noscript>
-<script type="application/json" id="data">{_inert(document(reports))}</script>"""
+<script type="application/json" id="data">{_inert(document(reports, paths))}</script>"""
     command = "fix" if is_fix else "inspect"
     return page(
         f"{title} - unnest {command}", body, _asset("page.css"), _library(), _script(), head=MARK

@@ -29,6 +29,7 @@ function rowsPage(data) {
   return [
     el("p", { class: "subtitle" }, `unnest ${data.command}`, folder ? [" in ", name(folder)] : ""),
     bar("Files by state", states.map((state) => [state, counts.get(state), data.states[state]])),
+    data.steps.length ? card("What to do", data.steps.map(([what, line]) => [el("p", {}, what), command(line)])) : "",
     folded("By container, writer, template and error", () => breakdowns(rows), matchMedia("(min-width: 44rem)").matches),
     el("div", { class: "bar" }, words, boxes, shown, el("span", { class: "grow" }), download("Download CSV", asCsv), download("Download JSON", (some) => asJson(data, some))),
     table.root,

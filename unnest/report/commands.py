@@ -1,0 +1,83 @@
+"""The commands that a report proposes, with the options that they need."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from unnest.report.load_hint import UNPROMISED
+from unnest.report.result import AsKeras3, Report
+
+
+def fix_command(report: Report) -> str | None:
+    """The command that takes the wrapper out, or None, or `fix` would refuse the file."""
+    if report.fix_would is None or "refuse" in report.fix_would:
+        return None
+    return _command(report)
+
+
+def _command(report: Report, *given: str) -> str:
+    """`unnest fix` with the options of this run, and of weights alone with their architecture."""
+    options = [*report.options]
+    if report.contents == "weights" and "--architecture" not in options:
+        options += ["--architecture", report.architecture_beside or "MODEL.json"]
+    return shlex.join(["unnest", "fix", report.path, *options, *given])
+
+
+#: Paths that a command for all of them names.
+PATHS_NAMED = 8
+
+
+def run_steps(reports: Sequence[Report], paths: Sequence[str]) -> list[tuple[str, str]]:
+    """What to do next with all that `inspect` found below these paths, each with its command."""
+    if not reports or not 0 < len(paths) <= PATHS_NAMED:
+        return []
+    command = shlex.join(["unnest", "fix", *paths, *reports[0].options, "-o", "FOLDER"])
+    has_wrapper = any(report.verdict == "parallel" for report in reports)
+    has_older = any("Keras 3" in report.does_not_load_in for report in reports)
+    steps = [("Take every wrapper out", command)] if has_wrapper else []
+    return [
+        *steps,
+        *([("Write files that Keras 3 loads", f"{command} --keras 3")] if has_older else []),
+    ]
+
+
+def keras_3_answer(report: Report) -> str | None:
+    """Return whether Keras 3 loads an older file as it is ("yes", "yes, but wrong: ...", "no: ..."); None if it does.
+
+    It says nothing of the command that makes a file for Keras 3.
+    """
+    why = report.does_not_load_in.get("Keras 3")
+    if why is None:
+        return None
+    answer = "not safely. " if why == UNPROMISED else "no: "
+    if (report.writer.keras_version or "").startswith("3."):
+        return f"no: {why}"
+    asked = report.as_keras_3 or AsKeras3()
+    if asked.refusal is not None:
+        return f"{answer}{why}; --keras 3 refuses it: {asked.refusal}"
+    if asked.opens and not asked.altered:
+        return f"yes{', with compile=False' if asked.compile_false else ''}"
+    return f"yes, but wrong: {', '.join(asked.altered)}" if asked.opens else f"{answer}{why}"
+
+
+def keras_3_command(report: Report) -> str | None:
+    """The command that writes what Keras 3 loads; None where it loads the file already, or --keras 3 refuses it."""
+    asked = report.as_keras_3 or AsKeras3()
+    is_keras_3 = (report.writer.keras_version or "").startswith("3.")
+    is_opened = asked.opens and not asked.altered
+    if (
+        "Keras 3" not in report.does_not_load_in
+        or is_keras_3
+        or is_opened
+        or asked.refusal is not None
+    ):
+        return None
+    return _command(report, "--keras", "3")
+
+
+def whole_model_command(report: Report) -> str | None:
+    """The command that makes a model of weights alone with the architecture beside them; None without one."""
+    if report.architecture_beside is None:
+        return None
+    return _command(report, "--keras", "3")
