@@ -23,7 +23,7 @@ from unnest.formats.error_translation import no_memory, out_of_memory, raise_cal
 from unnest.options import FACTS, TEXT, Architecture, FixOptions, ReportParts, architecture_argument
 from unnest.remote.urls import is_remote, path_text, renamed, safe_url
 from unnest.report.result import Problem, Report
-from unnest.report_cache import KnownModels
+from unnest.report_cache import ReportCache
 
 R = TypeVar("R", bound=Report)
 
@@ -72,7 +72,7 @@ def inspect_anywhere(
     *,
     trust: bool,
     parts: ReportParts,
-    known: KnownModels | None = None,
+    known: ReportCache | None = None,
 ) -> Report:
     """`inspect` of a path on this machine, or of a URL: of that a copy without the values of its weights."""
     if not is_remote(path):
@@ -96,7 +96,7 @@ def inspect_with(
     choices: Choices,
     trust: bool,
     parts: ReportParts,
-    known: KnownModels | None = None,
+    known: ReportCache | None = None,
 ) -> Report:
     """`inspect` of a path on this machine; `known` are models that need not be worked out again."""
     options = FixOptions(

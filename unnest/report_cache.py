@@ -35,7 +35,7 @@ class _Known(NamedTuple):
     size: int
 
 
-class KnownModels:
+class ReportCache:
     """The reports of the last models, of MOST bytes together."""
 
     def __init__(self) -> None:

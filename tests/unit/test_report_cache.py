@@ -34,12 +34,12 @@ from unnest.inspection import inspect_with
 from unnest.options import FACTS
 from unnest.report.load_hint import ENDINGS
 from unnest.report.result import Report
-from unnest.report_cache import KnownModels
+from unnest.report_cache import ReportCache
 
 SOME_FILES = sorted(FIXTURES.rglob("*.h5"))[::9]
 
 
-def look(path: Path, known: KnownModels | None, *classes: str, trust: bool = False) -> Report:
+def look(path: Path, known: ReportCache | None, *classes: str, trust: bool = False) -> Report:
     """As a batch does it."""
     choices = Choices(slice_layers=frozenset(classes))
     return inspect_with(
@@ -66,7 +66,7 @@ def test_told_again_as_it_would_be_worked_out(
     ending: str, tmp_path: Path, worked_out: list[str]
 ) -> None:
     """Under a name with quotes and a name of the model in it, too, and of each ending for itself."""
-    known, count = KnownModels(), 0
+    known, count = ReportCache(), 0
     for n, path in enumerate(SOME_FILES):
         first, second = (
             tmp_path / f"{n}{ending}",
@@ -95,7 +95,7 @@ def with_other_weights(path: Path, target: Path) -> Path:
 
 
 def test_a_later_epoch_is_not_worked_out_again(tmp_path: Path, worked_out: list[str]) -> None:
-    known = KnownModels()
+    known = ReportCache()
     first = makeh5.parallel_file(tmp_path / "a.h5")
     later = with_other_weights(first, tmp_path / "b.h5")
     assert first.read_bytes() != later.read_bytes()
@@ -142,7 +142,7 @@ def cut_axis(value: object) -> Callable[[h5py.File], None]:
 def test_any_other_content_is_worked_out(
     change: Callable[[h5py.File], None], tmp_path: Path, worked_out: list[str]
 ) -> None:
-    known = KnownModels()
+    known = ReportCache()
     first, other = makeh5.parallel_file(tmp_path / "a.h5"), makeh5.parallel_file(tmp_path / "b.h5")
     with h5py.File(other, "r+") as file:
         change(file)
@@ -154,7 +154,7 @@ def test_any_other_content_is_worked_out(
 
 
 def test_other_shapes_and_types_are_worked_out(tmp_path: Path, worked_out: list[str]) -> None:
-    known = KnownModels()
+    known = ReportCache()
     first = makeh5.parallel_file(tmp_path / "a.h5")
     look(first, known)
     changes: list[Callable[[Any], Any]] = [
@@ -182,7 +182,7 @@ def test_other_shapes_and_types_are_worked_out(tmp_path: Path, worked_out: list[
 
 
 def test_other_choices_are_worked_out(tmp_path: Path, worked_out: list[str]) -> None:
-    known = KnownModels()
+    known = ReportCache()
     path = makeh5.parallel_file(tmp_path / "a.h5")
     look(path, known)
     look(path, known, "Mine")
@@ -190,7 +190,7 @@ def test_other_choices_are_worked_out(tmp_path: Path, worked_out: list[str]) -> 
 
 
 def test_who_changes_a_report_changes_no_other(tmp_path: Path) -> None:
-    known = KnownModels()
+    known = ReportCache()
     path = makeh5.parallel_file(tmp_path / "a.h5")
     sound = unnest.inspect(path)
     for _ in range(3):
@@ -203,7 +203,7 @@ def test_a_budget_that_would_not_last_is_refused_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a trusted file taught does not let one through that is not trusted."""
-    known = KnownModels()
+    known = ReportCache()
     path = makeh5.parallel_file(tmp_path / "a.h5")
     look(path, known, trust=True)
     monkeypatch.setattr(inspection, "budget_of", lambda path, *, trust: Budget(path, 1000, 1 << 24))  # noqa: ARG005
@@ -214,7 +214,7 @@ def test_a_budget_that_would_not_last_is_refused_all_the_same(
 
 
 def test_the_same_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, known, budgets = makeh5.parallel_file(tmp_path / "a.h5"), KnownModels(), []
+    path, known, budgets = makeh5.parallel_file(tmp_path / "a.h5"), ReportCache(), []
 
     def kept(path: str, *, trust: bool) -> Budget:
         budgets.append(Budget.of(path, 1, trust=trust))
@@ -249,7 +249,7 @@ def test_the_same_is_spent_of_what_other_models_asked(
         return run(function, *args)
 
     monkeypatch.setattr(traced_rows, "rows_of_code", counted)
-    known = KnownModels()
+    known = ReportCache()
     look(path, known)
     first = len(followed)
     assert first > 0
@@ -264,7 +264,7 @@ def test_memory_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worked_out: list[str]
 ) -> None:
     """The oldest goes; one that is too large alone is not kept."""
-    known = KnownModels()
+    known = ReportCache()
     path = makeh5.parallel_file(tmp_path / "a.h5")
     monkeypatch.setattr("unnest.report_cache.MOST", 1000)
     for _ in range(2):

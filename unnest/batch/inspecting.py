@@ -13,10 +13,10 @@ from unnest.inspection import inspect_anywhere
 from unnest.options import FACTS, FixOptions, PhaseMeter, ReportParts
 from unnest.remote.urls import safe_url
 from unnest.report.result import Problem, Report
-from unnest.report_cache import KnownModels
+from unnest.report_cache import ReportCache
 
 #: Answers for models that this process has already seen; only batches keep them.
-KNOWN = KnownModels()
+KNOWN = ReportCache()
 
 
 def inspect_all(  # noqa: PLR0913 - one argument per option of the command line

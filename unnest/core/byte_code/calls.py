@@ -16,11 +16,11 @@ from unnest.core.byte_code.runtime_values import (
     CommonConstant,
     Entrance,
     Exit,
-    Held,
     InnerCode,
     InnerFunction,
     Null,
     RunCost,
+    StackValue,
 )
 from unnest.core.byte_code.stack import only_values
 from unnest.core.model import Unknown
@@ -53,8 +53,8 @@ class Calls(Frame[Value]):
     def _inner(
         self,
         function: InnerFunction[Value],
-        positional: Sequence[Held[Value]],
-        keywords: Mapping[str, Held[Value]],
+        positional: Sequence[StackValue[Value]],
+        keywords: Mapping[str, StackValue[Value]],
     ) -> Value:
         """Return the value of a call of an inner function."""
 
@@ -166,7 +166,7 @@ class Calls(Frame[Value]):
         self._call_with(held, names, function)
 
     def _call_with(
-        self, held: Sequence[Held[Value]], names: Sequence[str], function: Held[Value]
+        self, held: Sequence[StackValue[Value]], names: Sequence[str], function: StackValue[Value]
     ) -> None:
         """Calls with values of which the last have names."""
         first = len(held) - len(names)

@@ -32,7 +32,7 @@ CodeLayout: TypeAlias = Literal["2", "3", "3.8", "3.10", "3.11"]
 """The first Python that lays code objects out so."""
 
 Plain: TypeAlias = "bool | int | float | str | bytes | EllipsisType | None"
-Constant: TypeAlias = "Plain | tuple[Constant, ...] | Slice | CodeObject | Opaque"
+Constant: TypeAlias = "Plain | tuple[Constant, ...] | CodeSlice | CodeObject | Opaque"
 
 MAX_DEPTH = 60
 """Nesting of tuples and inner functions; marshal itself stops at 2000, real lambdas stay below ten."""
@@ -58,7 +58,7 @@ class Opaque:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class CodeSlice:
     """A slice of constants, which 3.14 keeps as one."""
 
     start: Constant
@@ -211,7 +211,7 @@ class _Walk:
         if kind in "[<>":
             return Opaque(kind, self._parts(self._int(), depth))
         if kind in "c:":
-            return self._function(depth) if kind == "c" else Slice(*self._parts(3, depth))
+            return self._function(depth) if kind == "c" else CodeSlice(*self._parts(3, depth))
         if kind == "r":
             return self._earlier(self._int())
         return self._number(kind) if kind in "iIlgyfx" else self._text(kind)

@@ -9,12 +9,12 @@ from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from unnest.core.model import Unknown
 
-Plain: TypeAlias = "bool | int | float | str | EllipsisType | None"
+PlainValue: TypeAlias = "bool | int | float | str | EllipsisType | None"
 """A constant of one of the plain types."""
 
 Value = TypeVar("Value")
 
-Conversion: TypeAlias = Literal["", "s", "r", "a"]
+TextConversion: TypeAlias = Literal["", "s", "r", "a"]
 """How an f-string writes a value before it formats it."""
 
 BEYOND_EXPRESSIONS = "a jump, a loop, or another instruction beyond plain expressions"
@@ -30,7 +30,7 @@ class Interpretation(ABC, Generic[Value]):
     branches: ClassVar[bool] = False
 
     @abstractmethod
-    def constant(self, value: Plain) -> Value:
+    def constant(self, value: PlainValue) -> Value:
         """A constant of the code; tuples come as sequences of them."""
 
     @abstractmethod
@@ -82,7 +82,7 @@ class Interpretation(ABC, Generic[Value]):
         """Return `of.name`."""
 
     @abstractmethod
-    def format_text(self, value: Value, conversion: Conversion, spec: Value | None) -> Value:
+    def format_text(self, value: Value, conversion: TextConversion, spec: Value | None) -> Value:
         """Return the text of `f"{value!conversion:spec}"`; the conversion "" and the spec None stand for none."""
 
     @abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from unnest.core.byte_code.domain import Conversion
+from unnest.core.byte_code.domain import TextConversion
 
 NUMBER_SPEC = re.compile(
     r"([^{}]?[<>=^])?[+\- ]?#?0?\d{0,3}[,_]?(\.\d{1,3})?[bdeEfFgGoxX%]?", re.ASCII
@@ -16,7 +16,7 @@ LONGEST = 10_000
 """Characters of a text: more than anyone's name."""
 
 
-def format_text(value: object, conversion: Conversion, spec: object) -> str | None:
+def format_text(value: object, conversion: TextConversion, spec: object) -> str | None:
     """Return the text of `f"{value!conversion:spec}"`; None if it is unknown.
 
     `spec` is None for none. Texts with a spec are not known, since 3.10 pads them otherwise; nor how a text that is not

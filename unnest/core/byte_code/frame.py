@@ -14,11 +14,11 @@ from unnest.core.byte_code.opcodes import Impossible, Instruction, at_offset
 from unnest.core.byte_code.runtime_values import (
     Entrance,
     Exit,
-    Held,
     Internal,
     Iteration,
     Null,
     RunCost,
+    StackValue,
     spend_on,
 )
 from unnest.core.byte_code.stack import OperandStack
@@ -256,13 +256,13 @@ class Frame(Generic[Value]):
         if keeps or not self._is_nothing(why):
             raise Unknown("a handler of exceptions")
 
-    def _is_nothing(self, why: Held[Value]) -> bool:
+    def _is_nothing(self, why: StackValue[Value]) -> bool:
         """Return True if no exception led here."""
         return why is Null.NULL or (
             not isinstance(why, Internal) and self._meaning.plain(why) is None
         )
 
-    def _skip_exit(self, held: Sequence[Held[Value]]) -> None:
+    def _skip_exit(self, held: Sequence[StackValue[Value]]) -> None:
         """Skip the call of a `with` block's exit, since 3.9 an ordinary call with None three times."""
         if len(held) != len(WITHOUT_EXCEPTION) or not all(map(self._is_nothing, held)):
             raise Impossible

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from unnest.core.byte_code.calls import Calls
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Conversion, Interpretation, Value
+from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, TextConversion, Value
 from unnest.core.byte_code.frame import Frame
 from unnest.core.byte_code.opcode_tables import BRANCHES, Python
 from unnest.core.byte_code.opcodes import (
@@ -28,11 +28,11 @@ from unnest.core.byte_code.opcodes import (
 from unnest.core.byte_code.runtime_values import (
     Cell,
     Cells,
-    Held,
     InnerFunction,
     Internal,
     Null,
     RunCost,
+    StackValue,
     spend_on,
 )
 from unnest.core.byte_code.stack import INNER_FUNCTION, only_values
@@ -46,7 +46,7 @@ PACKAGES = frozenset({"tensorflow", "keras", "numpy", "math"})
 TO_BOOL = 0x10
 """Bit of COMPARE_OP's argument since 3.13: the result becomes a truth value for a jump."""
 
-CONVERSIONS: Sequence[Conversion] = ("", "s", "r", "a")
+CONVERSIONS: Sequence[TextConversion] = ("", "s", "r", "a")
 """How a value is written before it is formatted, by CPython's number."""
 
 WITH_SPEC = 4
@@ -71,7 +71,7 @@ class Machine(Calls[Value]):
         python: Python,
         code: CodeObject,
         interpretation: Interpretation[Value],
-        local: Mapping[str, Held[Value]],
+        local: Mapping[str, StackValue[Value]],
         free: Sequence[Value | Cell[Value]],
         work: RunCost | None = None,
     ) -> None:
@@ -310,8 +310,8 @@ class Machine(Calls[Value]):
     def _inner(
         self,
         function: InnerFunction[Value],
-        positional: Sequence[Held[Value]],
-        keywords: Mapping[str, Held[Value]],
+        positional: Sequence[StackValue[Value]],
+        keywords: Mapping[str, StackValue[Value]],
     ) -> Value:
         """Return the value of a call of an inner function."""
         code = function.code

@@ -112,7 +112,7 @@ class InnerCode(Internal):
 class Cell(Internal, Generic[Value]):
     """A variable that a function shares with those inside of it."""
 
-    held: Held[Value]
+    held: StackValue[Value]
 
 
 @dataclass(eq=False)
@@ -130,4 +130,4 @@ class InnerFunction(Internal, Generic[Value]):
     captured: tuple[Cell[Value], ...]
 
 
-Held: TypeAlias = "Value | Internal"
+StackValue: TypeAlias = "Value | Internal"

@@ -9,13 +9,13 @@ from unnest.core.byte_code.domain import Value
 from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.runtime_values import (
     Exit,
-    Held,
     InnerCode,
     InnerFunction,
     Internal,
     Iteration,
     Null,
     RunCost,
+    StackValue,
 )
 from unnest.core.model import Unknown
 
@@ -30,7 +30,7 @@ class OperandStack(Generic[Value]):
 
     def __init__(self, limit: int, size: Callable[[Value], int], work: RunCost) -> None:
         self._limit, self._size, self._work = limit, size, work
-        self._held: list[Held[Value]] = []
+        self._held: list[StackValue[Value]] = []
         self._new_lists: set[int] = set()  # where lists are that nothing else holds
 
     def __len__(self) -> int:
@@ -53,13 +53,13 @@ class OperandStack(Generic[Value]):
         """True if the top of the stack is a loop's iteration, or the exit of a block around one."""
         return bool(self._held) and (self.iteration is not None or self._held[-1] is Exit.EXIT)
 
-    def push(self, *values: Held[Value]) -> None:
+    def push(self, *values: StackValue[Value]) -> None:
         """The last of them on top."""
         self._held += values
         if len(self._held) > self._limit:
             raise Impossible
 
-    def take(self, count: int) -> list[Held[Value]]:
+    def take(self, count: int) -> list[StackValue[Value]]:
         """The last `count`, in the order they were pushed."""
         start = len(self._held) - count
         if start < 0:
@@ -123,7 +123,7 @@ class OperandStack(Generic[Value]):
         self._held[place] = extended(parts, more)
 
 
-def only_values(held: Sequence[Held[Value]]) -> list[Value]:
+def only_values(held: Sequence[StackValue[Value]]) -> list[Value]:
     """Return `held`, if it is all values.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque, Slice
+from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant, Opaque
 from unnest.core.byte_code.domain import Value
 from unnest.core.byte_code.opcode_tables import PYTHONS, Python
 from unnest.core.byte_code.opcodes import (
@@ -65,7 +65,7 @@ def constants_within(constants: Sequence[Constant]) -> Iterator[Constant]:
             yield from constants_within(value)
         elif isinstance(value, Opaque):
             yield from constants_within(value.parts)
-        elif isinstance(value, Slice):
+        elif isinstance(value, CodeSlice):
             yield from constants_within((value.start, value.stop, value.step))
         else:
             yield value

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Generic
 
-from unnest.core.byte_code.code_objects import CodeObject, Constant, Slice
+from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant
 from unnest.core.byte_code.domain import Interpretation, Value
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.opcodes import Impossible, entry
 from unnest.core.byte_code.runtime_values import (
     Cell,
-    Held,
     InnerCode,
     InnerFunction,
     Internal,
     Null,
+    StackValue,
 )
 from unnest.core.byte_code.stack import INNER_FUNCTION
 from unnest.core.model import Unknown
@@ -37,12 +37,12 @@ class Variables(Generic[Value]):
         python: Python,
         code: CodeObject,
         interpretation: Interpretation[Value],
-        local: Mapping[str, Held[Value]],
+        local: Mapping[str, StackValue[Value]],
         free: Sequence[Value | Cell[Value]],
     ) -> None:
         self._code = code
         self._meaning = interpretation
-        self._local: dict[str, Held[Value]] = dict(local)
+        self._local: dict[str, StackValue[Value]] = dict(local)
         if interpretation.branches:
             self._local |= {name: Cell(self._local.get(name, Null.UNSET)) for name in code.cells}
         captured = (value if isinstance(value, Cell) else Cell(value) for value in free)
@@ -57,7 +57,7 @@ class Variables(Generic[Value]):
         """Return the name of a local variable."""
         return entry(self._slots, index)
 
-    def local(self, index: int) -> Held[Value]:
+    def local(self, index: int) -> StackValue[Value]:
         """Return the content of a local variable; since 3.13 that may be a cell, for a function that captures it."""
         name = self.name(index)
         held = self._local.get(name, Null.UNSET)
@@ -67,7 +67,7 @@ class Variables(Generic[Value]):
             raise Impossible
         return held
 
-    def store(self, name: str, held: Held[Value]) -> None:
+    def store(self, name: str, held: StackValue[Value]) -> None:
         """A local variable gets a value, or loses the one that it had."""
         if held is Null.UNSET:
             self._local.pop(name, None)
@@ -84,7 +84,7 @@ class Variables(Generic[Value]):
             return isinstance(self._local.get(name), Cell)
         return name not in self._code.locals or name in self._code.cells
 
-    def hide_local(self, index: int) -> Held[Value]:
+    def hide_local(self, index: int) -> StackValue[Value]:
         """Hide a variable while a comprehension has one of its name, and return its content."""
         return self._local.pop(self.name(index), Null.UNSET)
 
@@ -139,7 +139,7 @@ class Variables(Generic[Value]):
     def _value(self, stored: Constant) -> Value:
         if isinstance(stored, tuple):
             return self._meaning.sequence("tuple", [self._value(part) for part in stored])
-        if isinstance(stored, Slice):
+        if isinstance(stored, CodeSlice):
             ends = [stored.start, stored.stop, *([] if stored.step is None else [stored.step])]
             return self._meaning.slice_of([self._value(end) for end in ends])
         if isinstance(stored, bytes) and self._code.layout == "2" and stored.isascii():

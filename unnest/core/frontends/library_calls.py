@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unnest.core.frontends.python_values import Name, Value
+from unnest.core.frontends.python_values import Name, PythonValue
 from unnest.core.interpreters.trace import FLOATX, TracedTensor
 from unnest.core.model import Unknown
 from unnest.core.ops.call import OpCall, plain_name
@@ -36,7 +36,9 @@ def static_shape(tensor: TracedTensor) -> tuple[int | None, ...]:
     return (None, *tensor.shape[1:])
 
 
-def library_call(path: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> OpCall:
+def library_call(
+    path: str, args: Sequence[PythonValue], kwargs: Mapping[str, PythonValue]
+) -> OpCall:
     """A call of a library's function as the call of an operation, where the libraries differ in their arguments."""
     module, _, name = path.rpartition(".")
     operation = plain_name(path)
@@ -62,6 +64,6 @@ def library_call(path: str, args: Sequence[Value], kwargs: Mapping[str, Value]) 
     )
 
 
-def _type_name(value: Value) -> Value:
+def _type_name(value: PythonValue) -> PythonValue:
     """A type by its last name: `tensorflow.float32` is `float32`."""
     return value.path.rpartition(".")[2] if isinstance(value, Name) else value

@@ -6,56 +6,56 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, Protocol
 
-from unnest.core.frontends.python_values import MAX_ENTRIES, Once, Value
+from unnest.core.frontends.python_values import MAX_ENTRIES, Once, PythonValue
 from unnest.core.model import Unknown
 
 
 class Evaluator(Protocol):
     """Python's rules for values of the trace. Methods raise Unknown."""
 
-    def number(self, value: Value) -> float:
+    def number(self, value: PythonValue) -> float:
         """A Python number."""
 
-    def whole(self, value: Value) -> int:
+    def whole(self, value: PythonValue) -> int:
         """A whole Python number."""
 
-    def iterator(self, value: Value) -> Iterator[Value]:
+    def iterator(self, value: PythonValue) -> Iterator[PythonValue]:
         """The entries of a list or tuple, or of an iterator."""
 
-    def slice_of(self, ends: Sequence[Value]) -> Value:
+    def slice_of(self, ends: Sequence[PythonValue]) -> PythonValue:
         """`slice(*ends)`."""
 
-    def binary(self, symbol: str, left: Value, right: Value) -> Value:
+    def binary(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
         """`left symbol right`."""
 
 
-def _range(evaluator: Evaluator, *bounds: Value) -> tuple[int, ...]:
+def _range(evaluator: Evaluator, *bounds: PythonValue) -> tuple[int, ...]:
     numbers = range(*map(evaluator.whole, bounds))
     if len(numbers) > MAX_ENTRIES:
         raise Unknown("a long range")
     return tuple(numbers)
 
 
-def _least_or_most(choose: Callable[..., Any]) -> Callable[..., Value]:
+def _least_or_most(choose: Callable[..., Any]) -> Callable[..., PythonValue]:
     """`min` or `max`, of numbers, or of those in one list."""
     return lambda evaluator, *values: choose(
         map(evaluator.number, values if len(values) > 1 else evaluator.iterator(*values))
     )
 
 
-def _reversed(_: Evaluator, values: Value) -> Once:
+def _reversed(_: Evaluator, values: PythonValue) -> Once:
     if not isinstance(values, (list, tuple)):
         raise Unknown("no list")
     return Once(reversed(values))
 
 
-def _length(_: Evaluator, values: Value) -> int:
+def _length(_: Evaluator, values: PythonValue) -> int:
     if not isinstance(values, (list, tuple)):
         raise Unknown("no list")
     return len(values)
 
 
-BUILTINS: Mapping[str, Callable[..., Value]] = {
+BUILTINS: Mapping[str, Callable[..., PythonValue]] = {
     "int": lambda evaluator, value: int(evaluator.number(value)),
     "float": lambda evaluator, value: float(evaluator.number(value)),
     "len": _length,

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject, Unknown
 
-Value: TypeAlias = Any
+PythonValue: TypeAlias = Any
 """A Tensor, a Name, a Method, a Scope, an Once, UNKNOWN, or what Python has: a number, text, None, list, tuple."""
 
 
@@ -35,7 +35,7 @@ class Name:
 class Method:
     """A method of a list or shape, ready to be called."""
 
-    call: Callable[..., Value]
+    call: Callable[..., PythonValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ class NameScope:
 class Once:
     """Values of an iterator: a generator, or what `zip` and the like return."""
 
-    def __init__(self, values: Iterator[Value]) -> None:
-        self._values: Iterator[Value] | None = values
+    def __init__(self, values: Iterator[PythonValue]) -> None:
+        self._values: Iterator[PythonValue] | None = values
 
-    def begin(self) -> Iterator[Value]:
+    def begin(self) -> Iterator[PythonValue]:
         """Return the values. Raises Unknown the second time, when few people mean what is left of them."""
         values, self._values = self._values, None
         if values is None:
@@ -81,10 +81,10 @@ MAX_BITS = 2_000
 """Of an integer: more than any float."""
 
 
-def stored_value(value: Json) -> Value:
+def stored_value(value: Json) -> PythonValue:
     """A value that is stored beside the code: an argument, a default, a cell. Raises Unknown."""
 
-    def unpack(holder: Sequence[Json] | JsonObject, parts: list[Value]) -> Value:
+    def unpack(holder: Sequence[Json] | JsonObject, parts: list[PythonValue]) -> PythonValue:
         if not isinstance(holder, Mapping):
             return parts
         if holder.get("class_name") == "__tuple__":
@@ -94,7 +94,7 @@ def stored_value(value: Json) -> Value:
     return json_tree.fold(value, lambda leaf: leaf, unpack)
 
 
-def flat(values: Sequence[Value]) -> Iterator[Value]:
+def flat(values: Sequence[PythonValue]) -> Iterator[PythonValue]:
     """The values in lists, tuples and slices of any depth."""
     pending = [*values]
     while pending:
@@ -107,9 +107,9 @@ def flat(values: Sequence[Value]) -> Iterator[Value]:
             yield value
 
 
-def lists_in(values: Sequence[Value]) -> list[list[Value]]:
+def lists_in(values: Sequence[PythonValue]) -> list[list[PythonValue]]:
     """The lists among values, and within lists and tuples among them."""
-    found, pending = list[list[Value]](), [*values]
+    found, pending = list[list[PythonValue]](), [*values]
     while pending:
         value = pending.pop()
         if isinstance(value, (list, tuple)):
@@ -118,6 +118,6 @@ def lists_in(values: Sequence[Value]) -> list[list[Value]]:
     return found
 
 
-def share_a_list(lists: Sequence[list[Value]], others: Sequence[list[Value]]) -> bool:
+def share_a_list(lists: Sequence[list[PythonValue]], others: Sequence[list[PythonValue]]) -> bool:
     """True if one of these is one of those: the same list, not one that is equal."""
     return any(each is other for each in lists for other in others)

@@ -13,7 +13,7 @@ from itertools import islice, product
 from typing import Literal, TypeVar
 
 from unnest.core.byte_code import code_objects, f_strings
-from unnest.core.byte_code.domain import Conversion, Interpretation, Plain
+from unnest.core.byte_code.domain import Interpretation, PlainValue, TextConversion
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.opcodes import Impossible
@@ -30,8 +30,8 @@ from unnest.core.frontends.python_values import (
     Name,
     NameScope,
     Once,
+    PythonValue,
     UnknownValue,
-    Value,
     flat,
     lists_in,
     share_a_list,
@@ -100,7 +100,7 @@ def follow(
     return None
 
 
-def _stored_list(stored: Json) -> list[Value]:
+def _stored_list(stored: Json) -> list[PythonValue]:
     """The values of a stored list; none for null. Raises Unknown for anything else."""
     values = stored_value(stored) if stored is not None else []
     if not isinstance(values, list):
@@ -108,7 +108,7 @@ def _stored_list(stored: Json) -> list[Value]:
     return values
 
 
-class Tracer(Interpretation[Value]):
+class Tracer(Interpretation[PythonValue]):
     """The meaning of byte code for one run, which `trace` keeps.
 
     `shared` are values that other calls of the function see as well: lists in them may not be changed.
@@ -121,28 +121,28 @@ class Tracer(Interpretation[Value]):
     def __init__(
         self,
         trace: Trace,
-        shared: Sequence[Value],
+        shared: Sequence[PythonValue],
         python: Python,
         *,
         has_dynamic_shape: bool = False,
     ) -> None:
         self._trace = trace
         self._shared = lists_in(shared)
-        self._given_away: list[list[Value]] = []
+        self._given_away: list[list[PythonValue]] = []
         self._python = python
         self._has_dynamic_shape = has_dynamic_shape
 
     # Plain values
 
-    def constant(self, value: Plain) -> Value:
+    def constant(self, value: PlainValue) -> PythonValue:
         """A constant is itself."""
         return value
 
-    def plain(self, value: Value) -> object:
+    def plain(self, value: PythonValue) -> object:
         """A constant is itself."""
         return value
 
-    def size(self, value: Value) -> int:
+    def size(self, value: PythonValue) -> int:
         """One for each entry of lists, for those of lists in them each time that they stand there.
 
         Raises:
@@ -161,15 +161,15 @@ class Tracer(Interpretation[Value]):
             raise Unknown("a list that a custom function may have changed")
         return entries
 
-    def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[Value]) -> Value:
+    def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[PythonValue]) -> PythonValue:
         """Return a Python list or tuple of the values."""
         return tuple(parts) if kind == "tuple" else list(parts)
 
-    def extended(self, parts: Value, more: Value) -> Value:
+    def extended(self, parts: PythonValue, more: PythonValue) -> PythonValue:
         """Return a new list with the items at its end."""
         return [*self.iterator(parts), *self.iterator(more)]
 
-    def unpacked(self, value: Value, count: int) -> Sequence[Value]:
+    def unpacked(self, value: PythonValue, count: int) -> Sequence[PythonValue]:
         """Entries of a list, or results of an operation whose number is not known."""
         if value is UNKNOWN:
             return [value] * count
@@ -180,13 +180,13 @@ class Tracer(Interpretation[Value]):
             raise Unknown("another number of values")
         return parts
 
-    def is_builtin(self, value: Value, name: str) -> bool:
+    def is_builtin(self, value: PythonValue, name: str) -> bool:
         """Compare by name. Raises Unknown for a value that may be anything."""
         if value is UNKNOWN:
             raise Unknown("a function that may be a builtin")
         return isinstance(value, Name) and value.path == name
 
-    def slice_of(self, ends: Sequence[Value]) -> Value:
+    def slice_of(self, ends: Sequence[PythonValue]) -> PythonValue:
         """Python's own, of numbers, tensors and unknown values."""
         if any(
             not isinstance(end, (int, TracedTensor, UnknownValue, type(None))) for end in ends
@@ -194,7 +194,7 @@ class Tracer(Interpretation[Value]):
             raise Unknown("a slice of other values than numbers")
         return slice(*ends)
 
-    def truth(self, value: Value) -> bool:
+    def truth(self, value: PythonValue) -> bool:
         """Python's own, of plain values and of a tensor of one number."""
         if isinstance(value, TracedTensor):
             value = self.number(value)
@@ -202,7 +202,7 @@ class Tracer(Interpretation[Value]):
             raise Unknown("a branch on an unknown value")
         return bool(value)
 
-    def iterator(self, value: Value) -> Iterator[Value]:
+    def iterator(self, value: PythonValue) -> Iterator[PythonValue]:
         """The entries of a list or tuple, or of an iterator. Raises Unknown for tensors."""
         if isinstance(value, Once):
             return value.begin()
@@ -210,11 +210,11 @@ class Tracer(Interpretation[Value]):
             raise Unknown("a loop over an unknown value")
         return iter(value)
 
-    def generator(self, values: Iterator[Value]) -> Value:
+    def generator(self, values: Iterator[PythonValue]) -> PythonValue:
         """Values that can be read once."""
         return Once(values)
 
-    def number(self, value: Value) -> float:
+    def number(self, value: PythonValue) -> float:
         """A Python number; that of a tensor leaves the trace. Raises Unknown."""
         if (
             isinstance(value, TracedTensor)
@@ -228,7 +228,7 @@ class Tracer(Interpretation[Value]):
             return value
         raise Unknown("no number")
 
-    def whole(self, value: Value) -> int:
+    def whole(self, value: PythonValue) -> int:
         """A whole Python number. Raises Unknown."""
         number = self.number(value)
         if number != int(number):
@@ -237,15 +237,15 @@ class Tracer(Interpretation[Value]):
 
     # Names and attributes
 
-    def global_value(self, name: str) -> Value:
+    def global_value(self, name: str) -> PythonValue:
         """One of the customary imports, or a builtin; any other may be anything."""
         return Name(MODULES.get(name, name)) if name in MODULES or name in BUILTINS else UNKNOWN
 
-    def module(self, path: str) -> Value:
+    def module(self, path: str) -> PythonValue:
         """A module, by dotted path."""
         return Name(path)
 
-    def attribute(self, of: Value, name: str) -> Value:
+    def attribute(self, of: PythonValue, name: str) -> PythonValue:
         """An attribute of a module, tensor, shape or list. Raises Unknown for others."""
         if of is UNKNOWN or (isinstance(of, str) and name == "format"):
             return UNKNOWN
@@ -260,7 +260,7 @@ class Tracer(Interpretation[Value]):
         self._check_unshared(of)
         return Method(lambda *values: self._change_list(of, name, values))
 
-    def _of_tensor(self, tensor: TracedTensor, name: str) -> Value:
+    def _of_tensor(self, tensor: TracedTensor, name: str) -> PythonValue:
         """An attribute of a tensor: its shape, by any name."""
         if name == "shape" and self._has_dynamic_shape:
             return (self.subscript(self._apply("shape", [tensor], {}, ""), 0), *tensor.shape[1:])
@@ -271,12 +271,12 @@ class Tracer(Interpretation[Value]):
         shape = static_shape(tensor)
         return Method(lambda: shape) if name == "get_shape" else shape
 
-    def _dtype(self, tensor: TracedTensor) -> Value:
+    def _dtype(self, tensor: TracedTensor) -> PythonValue:
         """A dtype, for casts and the like: no text, for nothing is known of what it is equal to."""
         dtype = self._trace.dtype_of(tensor)
         return UNKNOWN if dtype is None else Name(dtype)
 
-    def entered(self, value: Value) -> Value:
+    def entered(self, value: PythonValue) -> PythonValue:
         """Devices, names and the like change nothing of what is computed in them."""
         if not isinstance(value, NameScope):
             raise Unknown("a with statement")
@@ -284,7 +284,7 @@ class Tracer(Interpretation[Value]):
 
     # Operators
 
-    def unary(self, symbol: Literal["+", "-", "~"], value: Value) -> Value:
+    def unary(self, symbol: Literal["+", "-", "~"], value: PythonValue) -> PythonValue:
         """`-value` alone."""
         if symbol != "-":
             raise Unknown(f"the operator {symbol}")
@@ -292,7 +292,7 @@ class Tracer(Interpretation[Value]):
             return self._apply("negative", [value], {}, "computes with the values (`-`)")
         return value if value is UNKNOWN else -self.number(value)
 
-    def binary(self, symbol: str, left: Value, right: Value) -> Value:
+    def binary(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
         """Arithmetic of tensors, of lists, of numbers."""
         sides = (left, right)
         if symbol in ("+", "%") and isinstance(left, str):
@@ -318,7 +318,7 @@ class Tracer(Interpretation[Value]):
 
     compare = binary
 
-    def in_place(self, symbol: str, left: Value, right: Value) -> Value:
+    def in_place(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
         """A new list grows; all else is another value."""
         if not isinstance(left, list):
             return self.binary(symbol, left, right)
@@ -328,7 +328,7 @@ class Tracer(Interpretation[Value]):
         self._extend(left, right)
         return left
 
-    def _of_lists(self, symbol: str, left: Value, right: Value) -> Value:
+    def _of_lists(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
         """Python's `+` and `*` of lists and tuples."""
         if symbol == "+" and type(left) is type(right):
             return left + right
@@ -337,31 +337,33 @@ class Tracer(Interpretation[Value]):
             raise Unknown(f"the operator {symbol} of lists")
         return of * self.whole(times)
 
-    def format_text(self, value: Value, conversion: Conversion, spec: Value | None) -> Value:
+    def format_text(
+        self, value: PythonValue, conversion: TextConversion, spec: PythonValue | None
+    ) -> PythonValue:
         """Return the formatted text; UNKNOWN unless all of it is known."""
         text = f_strings.format_text(value, conversion, spec)
         return UNKNOWN if text is None else text
 
-    def join_texts(self, parts: Sequence[Value]) -> Value:
+    def join_texts(self, parts: Sequence[PythonValue]) -> PythonValue:
         """Return the parts as one text; UNKNOWN unless all of them are known."""
         text = f_strings.join_texts(parts)
         return UNKNOWN if text is None else text
 
     # Lists
 
-    def _check_unshared(self, value: list[Value]) -> None:
+    def _check_unshared(self, value: list[PythonValue]) -> None:
         """Raise Unknown for a list that other calls see as well."""
         if share_a_list([value], self._shared):
             raise Unknown("a list that other calls see as well")
 
-    def _extend(self, of: list[Value], values: Value) -> None:
+    def _extend(self, of: list[PythonValue], values: PythonValue) -> None:
         """Extend a list. Raises Unknown where the two depend on each other, or there are too many."""
         count, more = len(of), tuple(self.iterator(values))
         if len(of) != count or count + len(more) > MAX_ENTRIES:
             raise Unknown("a list that grows")
         of.extend(more)
 
-    def _change_list(self, of: list[Value], name: str, values: Sequence[Value]) -> None:
+    def _change_list(self, of: list[PythonValue], name: str, values: Sequence[PythonValue]) -> None:
         """Call a method that changes a list. Raises Unknown."""
         match name, values:
             case "append", (value,):
@@ -375,7 +377,7 @@ class Tracer(Interpretation[Value]):
             case _:
                 raise Unknown(f"{name} with other arguments")
 
-    def subscript(self, of: Value, key: Value) -> Value:
+    def subscript(self, of: PythonValue, key: PythonValue) -> PythonValue:
         """Elements of a tensor, entries of a list."""
         if of is UNKNOWN:
             return of
@@ -397,7 +399,7 @@ class Tracer(Interpretation[Value]):
         except (LookupError, ValueError) as error:
             raise Unknown(str(error)) from error
 
-    def _part(self, of: TracedTensor, key: Value) -> Value:
+    def _part(self, of: TracedTensor, key: PythonValue) -> PythonValue:
         """`of[key]`; an axis after the batch that is cut by an unknown number is taken as a whole, which is noted."""
         keys, effect = list(key) if isinstance(key, tuple) else [key], Effect.MOVES
         for axis, each in enumerate(keys):
@@ -410,8 +412,11 @@ class Tracer(Interpretation[Value]):
     # Calls
 
     def call(
-        self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]
-    ) -> Value:
+        self,
+        function: PythonValue,
+        positional: Sequence[PythonValue],
+        keywords: Mapping[str, PythonValue],
+    ) -> PythonValue:
         """Functions of Python, TensorFlow, Keras and NumPy; a custom function may do anything to the lists it gets."""
         given = {key: value for key, value in keywords.items() if key != "name"}
         if isinstance(function, Method):
@@ -430,7 +435,7 @@ class Tracer(Interpretation[Value]):
             return facts
         return self._of_library(function.path, positional, given)
 
-    def _facts(self, name: str, positional: Sequence[Value]) -> Value:
+    def _facts(self, name: str, positional: Sequence[PythonValue]) -> PythonValue:
         """What Keras's backend says of a tensor, or of itself, without an operation; None for other functions."""
         match name, positional:
             case "int_shape", [TracedTensor() as tensor]:
@@ -442,8 +447,8 @@ class Tracer(Interpretation[Value]):
         return None
 
     def _builtin(
-        self, name: str, positional: Sequence[Value], keywords: Mapping[str, Value]
-    ) -> Value:
+        self, name: str, positional: Sequence[PythonValue], keywords: Mapping[str, PythonValue]
+    ) -> PythonValue:
         if name not in BUILTINS:
             raise Unknown("a module that is called")
         result = self._of_python(BUILTINS[name], [self, *positional], keywords)
@@ -452,10 +457,10 @@ class Tracer(Interpretation[Value]):
 
     def _of_python(
         self,
-        function: Callable[..., Value],
-        positional: Sequence[Value],
-        keywords: Mapping[str, Value],
-    ) -> Value:
+        function: Callable[..., PythonValue],
+        positional: Sequence[PythonValue],
+        keywords: Mapping[str, PythonValue],
+    ) -> PythonValue:
         """Call a function on plain values. Raises Unknown where Python would raise."""
         if UNKNOWN in [*positional, *keywords.values()]:
             return UNKNOWN
@@ -464,7 +469,7 @@ class Tracer(Interpretation[Value]):
         except (TypeError, ValueError, LookupError, ArithmeticError) as error:
             raise Unknown(str(error)) from error
 
-    def _custom(self, values: Sequence[Value]) -> Value:
+    def _custom(self, values: Sequence[PythonValue]) -> PythonValue:
         """The result of a custom function, which may change the lists, and read the iterators, that it is given."""
         self._given_away += lists_in(values)
         for value in values:
@@ -473,8 +478,8 @@ class Tracer(Interpretation[Value]):
         return UNKNOWN
 
     def _of_library(
-        self, path: str, positional: Sequence[Value], keywords: Mapping[str, Value]
-    ) -> Value:
+        self, path: str, positional: Sequence[PythonValue], keywords: Mapping[str, PythonValue]
+    ) -> PythonValue:
         """The result of a function of TensorFlow, Keras or NumPy, by the operation that it is."""
         call = library_call(path, positional, keywords)
         operation = OPERATIONS.get(call.name)
@@ -489,11 +494,11 @@ class Tracer(Interpretation[Value]):
     def _apply(
         self,
         name: str,
-        args: Sequence[Value],
-        kwargs: Mapping[str, Value],
+        args: Sequence[PythonValue],
+        kwargs: Mapping[str, PythonValue],
         words: str,
         effect: Effect = Effect.MOVES,
-    ) -> Value:
+    ) -> PythonValue:
         """Apply one operation to tensors and plain values."""
         call = OpCall(
             name,
@@ -503,7 +508,7 @@ class Tracer(Interpretation[Value]):
         made = self._trace.apply(call, words, effect)
         return UNKNOWN if made is None else made
 
-    def _argument(self, value: Value) -> Value:
+    def _argument(self, value: PythonValue) -> PythonValue:
         """An argument as operations take it: Refs for tensors, lists for tuples."""
         if isinstance(value, TracedTensor):
             return value.ref

@@ -3,7 +3,7 @@
 As in `tensor_graph`, what moves numbers about moves these (`kernels`); what computes with some depends on the rows of
 all of them (`row_dependence`).
 
-What computes with numbers has a rule for each kind of operations (`RULES`). Rules raise RowsMixed where a number
+What computes with numbers has a rule for each kind of operations (`ROW_RULES`). Rules raise RowsMixed where a number
 depends on several rows, and NOT_COMPUTED where nothing is known.
 """
 
@@ -25,7 +25,7 @@ from unnest.core.interpreters.row_dependence import (
     each_its_own,
     every,
 )
-from unnest.core.interpreters.tower_tensors import Known, Tensor, TowerTensors
+from unnest.core.interpreters.tower_tensors import Known, TensorRows, TowerTensors
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply import apply, contents
 from unnest.core.ops.call import OpCall, Value, refs_in
@@ -57,7 +57,9 @@ class TowerOperations:
     def __init__(self, tensors: TowerTensors) -> None:
         self._tensors = tensors
 
-    def apply(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
+    def apply(
+        self, here: Ref, what: OpCall, given: Mapping[Ref, TensorRows]
+    ) -> TensorRows | list[TensorRows]:
         """Return the outputs of a call, all of those that have several. Raises RowsMixed, NOT_COMPUTED."""
         operation = operation_of(what)
         if kind_of(what) is not Kind.CONTROL and not any(
@@ -83,8 +85,8 @@ class TowerOperations:
     # What is made of no rows
 
     def _of_numbers(
-        self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]
-    ) -> Tensor | list[Tensor]:
+        self, here: Ref, what: OpCall, given: Mapping[Ref, TensorRows]
+    ) -> TensorRows | list[TensorRows]:
         """Return the result of a call without rows, which may depend on how many there are."""
         if all(tensor is Known.PLAIN for tensor in given.values()):
             return Known.PLAIN
@@ -104,7 +106,7 @@ class TowerOperations:
     # What is made of rows
 
     def _moved(
-        self, what: OpCall, operation: Operation, given: Mapping[Ref, Tensor]
+        self, what: OpCall, operation: Operation, given: Mapping[Ref, TensorRows]
     ) -> list[Array]:
         """Return the result of an operation that moves numbers: its function applied to rows in place of numbers.
 
@@ -134,7 +136,7 @@ class TowerOperations:
 
         return [*apply(what, lookup)]
 
-    def _is_of_one_batch(self, what: OpCall, given: Mapping[Ref, Tensor]) -> bool:
+    def _is_of_one_batch(self, what: OpCall, given: Mapping[Ref, TensorRows]) -> bool:
         """Return True if literal bounds may cut a larger batch elsewhere."""
         tensors = (given[ref] for ref in refs_in(contents(what)))
         return any(
@@ -231,7 +233,7 @@ def _no_tensor(_: Ref) -> Array:
     raise Unknown("the contents of a tensor")
 
 
-def _are_known(given: Mapping[Ref, Tensor]) -> bool:
+def _are_known(given: Mapping[Ref, TensorRows]) -> bool:
     return not any(tensor is Known.LOST for tensor in given.values())
 
 
@@ -241,13 +243,13 @@ class RowStep(NamedTuple):
     here: Ref
     call: OpCall
     operation: Operation
-    given: Mapping[Ref, Tensor]
+    given: Mapping[Ref, TensorRows]
 
 
-RowRule: TypeAlias = "Callable[[TowerTensors, RowStep], Tensor]"
+RowRule: TypeAlias = "Callable[[TowerTensors, RowStep], TensorRows]"
 
 
-def in_place(tensors: TowerTensors, step: RowStep) -> Tensor:
+def in_place(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """Numbers made of those in the same places of several tensors."""
     if step.operation.chooses_by_mask and argument(step.call, "chosen") is None:
         raise RowsMixed  # the places where a mask is true
@@ -256,7 +258,7 @@ def in_place(tensors: TowerTensors, step: RowStep) -> Tensor:
     return made if len(known) == len(step.given) else Known.LOST
 
 
-def of_each_entry(tensors: TowerTensors, step: RowStep) -> Tensor:
+def of_each_entry(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """Combine each entry along the first axis by itself; for windows, along the last axis as well."""
     arrays = [tensor for tensor in step.given.values() if isinstance(tensor, np.ndarray)]
     sizes = tensors.sizes(step.here)[1:]
@@ -272,7 +274,7 @@ def of_each_entry(tensors: TowerTensors, step: RowStep) -> Tensor:
     return np.broadcast_to(of_rows.reshape(-1, *[1] * len(sizes)), (len(of_rows), *sizes))
 
 
-def reduced(tensors: TowerTensors, step: RowStep) -> Tensor:
+def reduced(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """Combine all numbers along some axes, which are dropped."""
     tensor = tensors.first(step.call)
     return along(
@@ -280,7 +282,7 @@ def reduced(tensors: TowerTensors, step: RowStep) -> Tensor:
     )
 
 
-def worked_along(tensors: TowerTensors, step: RowStep) -> Tensor:
+def worked_along(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """Combine all numbers along some axes, which stay."""
     tensor = tensors.first(step.call)
     made = along(tensor, _axes(tensors, step, tensor))
@@ -291,19 +293,19 @@ def worked_along(tensors: TowerTensors, step: RowStep) -> Tensor:
     )
 
 
-def of_segments(tensors: TowerTensors, step: RowStep) -> Tensor:
+def of_segments(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """Combine entries along the first axis, unless the call names another."""
     along(tensors.first(step.call), [tensors.whole_number(step.call.kwargs.get("axis"))])
     return Known.LOST
 
 
-def of_matrix(tensors: TowerTensors, step: RowStep) -> Tensor:
+def of_matrix(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """Combine the numbers of a matrix; for stacks of matrices TensorFlow takes other axes than NumPy."""
     tensor = tensors.first(step.call)
     return Known.LOST if tensor.ndim > MATRIX else along(tensor, range(MATRIX))
 
 
-def multiplied(tensors: TowerTensors, step: RowStep) -> Tensor:
+def multiplied(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """A sum of products, by the axes that the operation sums over."""
     call, operation = step.call, step.operation
     if operation.axes is None:
@@ -335,12 +337,12 @@ def _numbers(tensors: TowerTensors, value: Value) -> Value:
     return tensors.number(value) if isinstance(value, Ref) else value
 
 
-def by_mask(tensors: TowerTensors, step: RowStep) -> Tensor:
+def by_mask(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """Return a dependence on unknown rows."""
     return elsewhere(tensors, tensors.first(step.call).shape)
 
 
-def by_index(tensors: TowerTensors, step: RowStep) -> Tensor:
+def by_index(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """Entries that are chosen by what is in other tensors."""
     first, second = (
         tensors.rows_of(value)
@@ -359,7 +361,7 @@ def by_index(tensors: TowerTensors, step: RowStep) -> Tensor:
     return combined([around, second.reshape((*second.shape, *[1] * (first.ndim - axis - 1)))])
 
 
-def in_another_order(tensors: TowerTensors, step: RowStep) -> Tensor:
+def in_another_order(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """Rows that layers or code mixed, or put elsewhere; layers whose first axis is time take the rows for it."""
     if not step.operation.reorders:
         return Known.LOST
@@ -389,7 +391,7 @@ def _axes(tensors: TowerTensors, step: RowStep, tensor: Array) -> Collection[int
     return axes
 
 
-RULES: Mapping[Kind, RowRule] = {
+ROW_RULES: Mapping[Kind, RowRule] = {
     Kind.MAP: in_place,
     Kind.ELEMENTWISE: in_place,
     Kind.ROWWISE: of_each_entry,
@@ -407,7 +409,7 @@ RULES: Mapping[Kind, RowRule] = {
 """Kind of operations that compute with rows, or choose by what they hold -> the rows that their numbers depend on."""
 
 
-def computed_rows(tensors: TowerTensors, step: RowStep) -> Tensor:
+def computed_rows(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """Return the row dependence of an operation by the rule of its kind; LOST without one.
 
     Raises:
@@ -415,5 +417,5 @@ def computed_rows(tensors: TowerTensors, step: RowStep) -> Tensor:
         NOT_COMPUTED: If nothing is known.
 
     """
-    rule = RULES.get(step.operation.kind)
+    rule = ROW_RULES.get(step.operation.kind)
     return Known.LOST if rule is None else rule(tensors, step)

@@ -28,7 +28,7 @@ class Known(Enum):
     LOST = "nothing"
 
 
-Tensor: TypeAlias = "Array | Counts | Known"
+TensorRows: TypeAlias = "Array | Counts | Known"
 """The rows that numbers are made of, or what else is known."""
 
 
@@ -56,7 +56,7 @@ class TowerTensors:
         }
         self.rows = batch_size([self._row_count(ref) for ref in entries])
         self.constants = Values(graph, self.rows, 0, {})
-        self.tensors: dict[Ref, Tensor] = {}
+        self.tensors: dict[Ref, TensorRows] = {}
         #: Those with sizes that were guessed.
         self.guessed: set[Ref] = set()
         #: Those of rows that code took, unknown in number.

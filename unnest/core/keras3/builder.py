@@ -20,7 +20,7 @@ from unnest.core.keras3.replacements import (
     LayerArguments,
     LayerCall,
     NewLayer,
-    Tree,
+    NodeTree,
     tensors_in,
 )
 from unnest.core.keras_facts import shape_inference
@@ -63,7 +63,7 @@ class Builder:
         self.specs[tensor] = shape_inference.of_input(layer.entry)
         return tensor
 
-    def place(self, tree: Tree, stem: str, last: str | None = None) -> Tree:
+    def place(self, tree: NodeTree, stem: str, last: str | None = None) -> NodeTree:
         """The expression with all its calls made: a tensor of the graph for a tensor, a constant as it is.
 
         Operations are called `<stem>_<class>`; the outermost `last`, where that is given.
@@ -71,8 +71,8 @@ class Builder:
         return self._placed(tree, stem, last, {})
 
     def _placed(
-        self, tree: Tree, stem: str, last: str | None, done: dict[int, GraphTensor]
-    ) -> Tree:
+        self, tree: NodeTree, stem: str, last: str | None, done: dict[int, GraphTensor]
+    ) -> NodeTree:
         if id(tree) in done:
             return done[id(tree)]
         if isinstance(tree, Part):
@@ -101,11 +101,11 @@ class Builder:
 
     def _arguments(
         self,
-        args: Iterable[Tree],
-        kwargs: Mapping[str, Tree],
+        args: Iterable[NodeTree],
+        kwargs: Mapping[str, NodeTree],
         stem: str,
         done: dict[int, GraphTensor],
-    ) -> tuple[list[Tree], dict[str, Tree]]:
+    ) -> tuple[list[NodeTree], dict[str, NodeTree]]:
         placed = [self._placed(a, stem, None, done) for a in args]
         return placed, {k: self._placed(v, stem, None, done) for k, v in kwargs.items()}
 
@@ -142,7 +142,9 @@ class Builder:
         self.reserved.add(new)
         return new
 
-    def _call(self, name: str, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> GraphTensor:
+    def _call(
+        self, name: str, args: Sequence[NodeTree], kwargs: Mapping[str, NodeTree]
+    ) -> GraphTensor:
         entry = self.entries[name]
         entry.nodes.append(
             {"args": [self._stored(a) for a in args], "kwargs": self._stored(kwargs)}
@@ -170,7 +172,7 @@ class Builder:
         """The dtype of a tensor: float32, where nothing says otherwise."""
         return LayerArguments((), {}, self.specs, self.dtypes).dtype(tensor)
 
-    def _sized(self, args: Sequence[Tree]) -> list[object]:
+    def _sized(self, args: Sequence[NodeTree]) -> list[object]:
         """Arguments with their shapes in the places of tensors."""
         sized: list[object] = []
         for arg in args:
@@ -183,7 +185,7 @@ class Builder:
                 sized.append(plain_argument(arg))  # type: ignore[arg-type]  # what is no tensor and no list is JSON
         return sized
 
-    def _stored(self, tree: Tree) -> Json:
+    def _stored(self, tree: NodeTree) -> Json:
         """Arguments as Keras 3 stores them. An unknown shape is noted as a scalar's; no loader reads it."""
         if isinstance(tree, GraphTensor):
             spec = self.specs.get(tree) or Spec((), "float32")

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.replacements import LayerArguments, NewLayer, Tree
+from unnest.core.keras3.replacements import LayerArguments, NewLayer, NodeTree
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, Ref
 
 
 def arguments_of(
     layer: NewLayer, given: LayerArguments, context: Context
-) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
+) -> tuple[tuple[NodeTree, ...], Mapping[str, NodeTree]]:
     """A call's arguments as Keras 3's class takes them."""
     args, kwargs = list(given.args), dict(given.kwargs)
     if kwargs.get("training"):
@@ -40,7 +40,7 @@ def arguments_of(
     return tuple(args), kwargs
 
 
-def _by_cell(layer: NewLayer, states: Sequence[Tree], context: Context) -> list[Tree]:
+def _by_cell(layer: NewLayer, states: Sequence[NodeTree], context: Context) -> list[NodeTree]:
     """The states of a layer over several cells, cell by cell; they were one list. Raises CannotConvert.
 
     (Source: Keras 2.1.6 and 2.2.4, keras/layers/recurrent.py: StackedRNNCells, which had them last cell first once.)

@@ -14,8 +14,8 @@ from unnest.core.keras3.replacements import (
     Expansion,
     LayerArguments,
     NewLayer,
+    NodeTree,
     Piece,
-    Tree,
     filled,
 )
 from unnest.core.keras_facts.shape_inference import Spec
@@ -48,7 +48,7 @@ def _translated(read: Translation, name: str, context: Context) -> Expansion:
     taken = ", ".join(f"{word} for {meant}" for word, meant in read.taken.items())
     context.note("lambda", name, read.expression + (f" ({taken})" if taken else ""))
 
-    def outputs(call: LayerArguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         tensors = call.tensors
         made = [filled(operand, tensors, {}) for operand in read.outputs]
         return [made] if read.several and len(made) == 1 else made

@@ -13,7 +13,13 @@ from unnest.core import json_tree
 from unnest.core.architecture.graph import Graph
 from unnest.core.keras3.context import CannotConvert, Context, refused
 from unnest.core.keras3.mask_propagation import gives_sequences
-from unnest.core.keras3.replacements import GraphTensor, LayerCall, NewLayer, Tree, numpy_operation
+from unnest.core.keras3.replacements import (
+    GraphTensor,
+    LayerCall,
+    NewLayer,
+    NodeTree,
+    numpy_operation,
+)
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import MaskUse
 from unnest.core.layers.shape_rules import settings
@@ -21,7 +27,7 @@ from unnest.core.model import JsonObject
 
 
 def check_masked_steps(
-    kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], context: Context
+    kind: str, layer: NewLayer, kwargs: Mapping[str, NodeTree], context: Context
 ) -> None:
     """Raises CannotConvert where something else came out at masked steps than comes out today."""
     if repeats_last(layer.entry, context) and not _can_be_two(layer, kwargs, context):
@@ -61,7 +67,7 @@ def may_become_two(graph: Graph, context: Context) -> bool:
     )
 
 
-def is_two(layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> bool:
+def is_two(layer: NewLayer, kwargs: Mapping[str, NodeTree], context: Context) -> bool:
     """True if a Bidirectional behind a mask is written as two layers, because of what it gave at masked steps."""
     return _is_bidirectional_over_steps(layer.entry) and _can_be_two(layer, kwargs, context)
 
@@ -77,7 +83,7 @@ def _is_known_to_repeat(context: Context) -> bool:
     )
 
 
-def _can_be_two(layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> bool:
+def _can_be_two(layer: NewLayer, kwargs: Mapping[str, NodeTree], context: Context) -> bool:
     """True if a Bidirectional that repeated its last output may be two layers that give sequences, joined to one."""
     if not _is_known_to_repeat(context):
         return False
@@ -126,9 +132,9 @@ def directions(layer: NewLayer, forward: str, backward: str) -> tuple[NewLayer, 
 def both_ways(
     layer: NewLayer,
     ways: tuple[NewLayer, NewLayer],
-    args: tuple[Tree, ...],
-    kwargs: Mapping[str, Tree],
-) -> Tree:
+    args: tuple[NodeTree, ...],
+    kwargs: Mapping[str, NodeTree],
+) -> NodeTree:
     """Return a Bidirectional over sequences, by its two layers: the second one's steps come last first."""
     ahead, back = (LayerCall(way, args, kwargs) for way in ways)
     flipped = numpy_operation("Flip", back, axis=1)
@@ -143,7 +149,7 @@ def both_ways(
 
 
 def _began_with_state(
-    kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], context: Context
+    kind: str, layer: NewLayer, kwargs: Mapping[str, NodeTree], context: Context
 ) -> bool:
     """Return True if masked first steps gave the initial state.
 
@@ -159,8 +165,12 @@ def _began_with_state(
 
 
 def begun(
-    kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], output: GraphTensor, context: Context
-) -> Tree:
+    kind: str,
+    layer: NewLayer,
+    kwargs: Mapping[str, NodeTree],
+    output: GraphTensor,
+    context: Context,
+) -> NodeTree:
     """Return a recurrent layer's old output with masked first steps: its initial state in place of zeros.
 
     `output` is its own, (rows, units) or (rows, steps, units); `kwargs` have the mask that it was given.

@@ -35,7 +35,7 @@ from unnest.core.keras3.replacements import (
     LayerArguments,
     LayerCall,
     NewLayer,
-    Tree,
+    NodeTree,
     numpy_operation,
     with_tensors,
 )
@@ -53,7 +53,7 @@ class Mask(NamedTuple):
     a custom layer may have dropped it.
     """
 
-    tree: Tree = None
+    tree: NodeTree = None
     sources: frozenset[object] = frozenset()
     today: bool = True
     sure: bool = True
@@ -79,9 +79,9 @@ class Masks:
         kind: str,
         layer: NewLayer,
         call: LayerArguments,
-        args: tuple[Tree, ...],
-        kwargs: Mapping[str, Tree],
-    ) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
+        args: tuple[NodeTree, ...],
+        kwargs: Mapping[str, NodeTree],
+    ) -> tuple[tuple[NodeTree, ...], Mapping[str, NodeTree]]:
         """The arguments of a call, the old mask among them where today's is another. Raises CannotConvert."""
         heard = (
             call.tensors[:1] if "initial_state" in kwargs else call.tensors
@@ -120,7 +120,7 @@ class Masks:
             )
         return args, kwargs
 
-    def _as_argument(self, kind: str, layer: NewLayer, masks: Sequence[Mask]) -> Tree:
+    def _as_argument(self, kind: str, layer: NewLayer, masks: Sequence[Mask]) -> NodeTree:
         """The old mask for a layer that takes one as an argument. Raises CannotConvert."""
         if len(masks) != 1 or masks[0].tree is None:
             raise _cannot_be_given(layer, kind)
@@ -156,11 +156,11 @@ class Masks:
             for part in json_tree.objects(layer.entry)
         )
 
-    def _maskless(self, tensor: GraphTensor) -> Tree:
+    def _maskless(self, tensor: GraphTensor) -> NodeTree:
         """The same tensor, by an operation behind which there is no mask."""
         return _without_mask(tensor) if tensor in self.of else tensor
 
-    def _with_old_mask(self, tensor: GraphTensor, reader: str, dtype: str) -> Tree:
+    def _with_old_mask(self, tensor: GraphTensor, reader: str, dtype: str) -> NodeTree:
         """The same tensor with the mask that it had, by a layer that does nothing but hand on the one it is given.
 
         (Source: Keras 3.12 to 3.15, layer.py: a mask that is given as an argument becomes the output's.)
@@ -185,7 +185,7 @@ class Masks:
         kind: str,
         config: JsonObject,
         call: LayerArguments,
-        made: Sequence[Tree],
+        made: Sequence[NodeTree],
         *,
         today: bool = True,
     ) -> None:
@@ -235,7 +235,7 @@ class Masks:
 
     # The ends of the model
 
-    def handed_on(self, kind: str, output: GraphTensor, dtype: str) -> Tree:
+    def handed_on(self, kind: str, output: GraphTensor, dtype: str) -> NodeTree:
         """An output of a model in a model, of a layer of this kind, with the mask that it had. Raises CannotConvert."""
         mask = self.of.get(output)
         if mask is None or mask.today:
@@ -287,13 +287,13 @@ def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
 def stopped(layer: NewLayer) -> Expansion:
     """A layer, and an operation behind which there is no mask."""
 
-    def outputs(call: LayerArguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         return (_without_mask(LayerCall(layer, call.args)),)
 
     return Expansion(outputs)
 
 
-def _without_mask(tree: Tree) -> Tree:
+def _without_mask(tree: NodeTree) -> NodeTree:
     """The same numbers; an operation hands on no mask."""
     return numpy_operation("Multiply", tree, 1.0)
 
@@ -337,8 +337,10 @@ def _merged(
 
 
 def _with_tensors(
-    args: tuple[Tree, ...], kwargs: Mapping[str, Tree], change: Callable[[GraphTensor], Tree]
-) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
+    args: tuple[NodeTree, ...],
+    kwargs: Mapping[str, NodeTree],
+    change: Callable[[GraphTensor], NodeTree],
+) -> tuple[tuple[NodeTree, ...], Mapping[str, NodeTree]]:
     """The arguments of a call with their tensors changed."""
     return tuple(with_tensors(a, change) for a in args), {
         k: with_tensors(v, change) for k, v in kwargs.items()

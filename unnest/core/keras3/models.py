@@ -22,9 +22,9 @@ from unnest.core.keras3.replacements import (
     LayerArguments,
     LayerCall,
     NewLayer,
+    NodeTree,
     Piece,
     Shares,
-    Tree,
     Weights,
 )
 from unnest.core.keras3.sequential import as_functional, sequential
@@ -68,7 +68,7 @@ class _Functional:
     context: Context
     builder: Builder = field(default_factory=Builder)
     #: Call of the old graph -> what it gave, by tensor index.
-    made: dict[CallId, list[Tree]] = field(default_factory=dict)
+    made: dict[CallId, list[NodeTree]] = field(default_factory=dict)
     pieces: dict[str, Piece] = field(default_factory=dict)
     #: Bidirectional -> the two layers that it is written as.
     ways: dict[str, tuple[NewLayer, NewLayer]] = field(default_factory=dict)
@@ -169,7 +169,7 @@ class _Functional:
             )
         return tensor
 
-    def _call(self, layer: Layer, call: Call, name: str) -> list[Tree]:
+    def _call(self, layer: Layer, call: Call, name: str) -> list[NodeTree]:
         made = self.pieces[layer.name]
         if isinstance(made, NewLayer) and made.class_name == "InputLayer":
             return [self.builder.input(made)]
@@ -206,9 +206,9 @@ class _Functional:
         layer: Layer,
         made: NewLayer,
         given: LayerArguments,
-        args: tuple[Tree, ...],
-        kwargs: Mapping[str, Tree],
-    ) -> list[Tree]:
+        args: tuple[NodeTree, ...],
+        kwargs: Mapping[str, NodeTree],
+    ) -> list[NodeTree]:
         """Return a Bidirectional's old output, its last one at masked steps included; its calls share both layers."""
         self.context.note("masked-steps", made.name)
         if made.name not in self.ways:
@@ -225,8 +225,8 @@ class _Functional:
         return placed
 
     def _begun(
-        self, layer: Layer, made: NewLayer, kwargs: Mapping[str, Tree], new: Tree, name: str
-    ) -> list[Tree]:
+        self, layer: Layer, made: NewLayer, kwargs: Mapping[str, NodeTree], new: NodeTree, name: str
+    ) -> list[NodeTree]:
         """Return a layer's old output, its first masked steps as they were; the states of a recurrent one stay."""
         if not isinstance(new, GraphTensor):
             return [new]
@@ -240,7 +240,7 @@ class _Functional:
         """A stored call's arguments, its tensors those of the new graph."""
         args, kwargs = parsed(call.arguments, self.graph, layer)
 
-        def new_tensors(value: Json) -> Tree:
+        def new_tensors(value: Json) -> NodeTree:
             if is_ref(value, self.graph):
                 assert isinstance(value, Sequence)
                 return self._tensor(ref(value, self.graph))

@@ -16,8 +16,8 @@ from unnest.core.keras3.replacements import (
     LayerArguments,
     LayerCall,
     NewLayer,
+    NodeTree,
     Piece,
-    Tree,
     Weights,
     chain,
     numpy_operation,
@@ -105,8 +105,8 @@ def _locally_connected(
     )
     back = layer("Permute", name, {"dims": [3, 1, 2]})
 
-    def outputs(call: LayerArguments) -> Sequence[Tree]:
-        x: Tree = call.args[0]
+    def outputs(call: LayerArguments) -> Sequence[NodeTree]:
+        x: NodeTree = call.args[0]
         if rank == 1:
             x = LayerCall(row, (x,))
         if first:
@@ -219,7 +219,7 @@ def highway(kind: str, config: Config, name: str, weights: Weights, context: Con
     if not isinstance(made, NewLayer):
         raise refused(name, kind, "an activation that is a layer is not expressed here")
 
-    def outputs(call: LayerArguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         x = call.args[0]
         share = LayerCall(gate, (x,))
         kept = numpy_operation("Multiply", numpy_operation("Subtract", 1.0, share), x)
@@ -248,7 +248,7 @@ def time_major(made: Piece, name: str, kind: str, *, sequences: bool, context: C
     context.note("time-major", name)
     inner = made.renamed(f"{name}_batch_major")
 
-    def outputs(call: LayerArguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         if call.kwargs or isinstance(call.args[0], Sequence):
             raise refused(name, kind, "time_major with states or masks of its own is not expressed")
         turned = numpy_operation("Swapaxes", call.args[0], axis1=0, axis2=1)
@@ -307,7 +307,7 @@ def bilinear(made: NewLayer, spec: Spec | None) -> Piece:
         )
     axes = "bcrs" if first else "brsc"
 
-    def outputs(call: LayerArguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         rows = numpy_operation(
             "Einsum", matrices[0], call.args[0], subscripts=f"tr,{axes}->{axes.replace('r', 't')}"
         )

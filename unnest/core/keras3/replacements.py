@@ -59,8 +59,8 @@ class LayerCall:
     """A call of a layer within an expansion; two calls of one layer share it."""
 
     layer: NewLayer
-    args: tuple[Tree, ...]
-    kwargs: Mapping[str, Tree] = field(default_factory=dict)
+    args: tuple[NodeTree, ...]
+    kwargs: Mapping[str, NodeTree] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class GraphTensor:
     tensor: int
 
 
-Tree: TypeAlias = (
-    "GraphTensor | Part | OpNode | LayerCall | Sequence[Tree] | Mapping[str, Tree] | Json"
+NodeTree: TypeAlias = (
+    "GraphTensor | Part | OpNode | LayerCall | Sequence[NodeTree] | Mapping[str, NodeTree] | Json"
 )
 """An expression of tensors and constants that the builder places in the graph."""
 
@@ -81,8 +81,8 @@ Tree: TypeAlias = (
 class LayerArguments(NamedTuple):
     """The arguments of one call: positional and named, tensors in any structure."""
 
-    args: tuple[Tree, ...]
-    kwargs: Mapping[str, Tree]
+    args: tuple[NodeTree, ...]
+    kwargs: Mapping[str, NodeTree]
     #: What is known of each tensor; its dtype may be known where its shape is not.
     specs: Mapping[GraphTensor, Spec | None]
     dtypes: Mapping[GraphTensor, str] = MappingProxyType({})
@@ -92,7 +92,7 @@ class LayerArguments(NamedTuple):
         """Every tensor, positional ones first."""
         return [*tensors_in(self.args), *tensors_in(dict(self.kwargs))]
 
-    def spec(self, tree: Tree) -> Spec | None:
+    def spec(self, tree: NodeTree) -> Spec | None:
         """The known facts on a tensor."""
         return self.specs.get(tree) if isinstance(tree, GraphTensor) else None
 
@@ -108,7 +108,7 @@ class Expansion(NamedTuple):
     `chain` are the layers, where it is a chain of layers that each read the one before.
     """
 
-    outputs: Callable[[LayerArguments], Sequence[Tree]]
+    outputs: Callable[[LayerArguments], Sequence[NodeTree]]
     chain: tuple[NewLayer, ...] | None = None
 
 
@@ -124,7 +124,7 @@ Piece: TypeAlias = "NewLayer | Expansion | Choice"
 def chain(*layers: NewLayer) -> Expansion:
     """Layers one after the other."""
 
-    def outputs(call: LayerArguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         args, kwargs = call.args, call.kwargs
         for layer in layers:
             made = LayerCall(layer, args, kwargs)
@@ -134,13 +134,13 @@ def chain(*layers: NewLayer) -> Expansion:
     return Expansion(outputs, layers)
 
 
-def filled(tree: Operand, tensors: Sequence[Tree], done: dict[int, Tree]) -> Tree:
+def filled(tree: Operand, tensors: Sequence[NodeTree], done: dict[int, NodeTree]) -> NodeTree:
     """An operand with a layer's tensors in the places of its inputs; what was one node stays one."""
     if isinstance(tree, Input):
         return tensors[tree.index]
     if id(tree) in done:
         return done[id(tree)]
-    new: Tree
+    new: NodeTree
     if isinstance(tree, Part):
         new = Part(filled(tree.of, tensors, done), tree.index)  # type: ignore[arg-type]  # a node stays a node
     elif isinstance(tree, OpNode):
@@ -157,12 +157,12 @@ def filled(tree: Operand, tensors: Sequence[Tree], done: dict[int, Tree]) -> Tre
     return new
 
 
-def numpy_operation(kind: str, *args: Tree, **config: Json) -> OpNode:
+def numpy_operation(kind: str, *args: NodeTree, **config: Json) -> OpNode:
     """An operation on tensors, by NumPy's name."""
     return OpNode(NUMPY, kind, config, args)  # type: ignore[arg-type]  # trees of the builder are operands
 
 
-def tensors_in(tree: Tree) -> Iterator[GraphTensor]:
+def tensors_in(tree: NodeTree) -> Iterator[GraphTensor]:
     """The tensors in a structure of arguments."""
     if isinstance(tree, GraphTensor):
         yield tree
@@ -174,7 +174,7 @@ def tensors_in(tree: Tree) -> Iterator[GraphTensor]:
             yield from tensors_in(part)
 
 
-def with_tensors(tree: Tree, change: Callable[[GraphTensor], Tree]) -> Tree:
+def with_tensors(tree: NodeTree, change: Callable[[GraphTensor], NodeTree]) -> NodeTree:
     """A structure of arguments with its tensors changed."""
     if isinstance(tree, GraphTensor):
         return change(tree)

@@ -32,7 +32,7 @@ WELL_KNOWN = {"relu6": "min(max(x, 0), 6)", "swish": "x * sigmoid(x)"}
 PLACES = ("activation", "recurrent_activation", "inner_activation")
 
 #: Initializers, regularizers and constraints of Keras's own: letters of their names, in small ones.
-RULES = frozenset({
+KERAS_ROLE_FUNCTIONS = frozenset({
     "zeros", "ones", "zero", "one", "constant", "randomnormal", "randomuniform", "truncatednormal", "variancescaling",
     "orthogonal", "orthogonalinitializer", "identity", "identityinitializer", "uniform", "normal", "l1", "l2", "l1l2",
     "orthogonalregularizer", "maxnorm", "nonneg", "unitnorm", "minmaxnorm", "radialconstraint", "maskedconstraint",
@@ -59,7 +59,7 @@ def rules(config: JsonObject) -> Iterator[str]:
 
 def is_rule_of_keras(name: str) -> bool:
     """Return True if an initializer, regularizer or constraint of that name is Keras's own."""
-    return re.sub(r"_|v[12]$", "", name.lower()) in RULES
+    return re.sub(r"_|v[12]$", "", name.lower()) in KERAS_ROLE_FUNCTIONS
 
 
 def activations(config: JsonObject, release: tuple[int, ...]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import KerasLayer
 from unnest.core.model import Json, JsonObject, Tensor
 
-RULES = ("_regularizer", "_constraint")
+RULE_SUFFIXES = ("_regularizer", "_constraint")
 
 
 def is_trained_by_name(release: tuple[int, ...]) -> bool:
@@ -83,7 +83,7 @@ def stems_of(config: JsonObject) -> list[str]:
         ruled = [
             k.removesuffix(r)
             for k in config
-            for r in RULES
+            for r in RULE_SUFFIXES
             if k.endswith(r) and not k.startswith("activity")
         ]
         stems = list(dict.fromkeys(ruled))

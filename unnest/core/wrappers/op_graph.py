@@ -27,7 +27,7 @@ PASSES = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class GraphFunction:
     """An attribute that names a function."""
 
     name: str
@@ -100,7 +100,7 @@ class GraphView:
 
     def _callee(self, call: Op) -> OpGraph:
         function = call.attrs.get("f")
-        if not isinstance(function, Function) or function.name not in self.library:
+        if not isinstance(function, GraphFunction) or function.name not in self.library:
             raise Broken(f"the function that {call.name} calls is missing")
         return self.library[function.name]
 

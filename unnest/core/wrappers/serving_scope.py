@@ -7,7 +7,15 @@ from math import prod
 
 from unnest.budget import charge_steps
 from unnest.core.model import Scope
-from unnest.core.wrappers.op_graph import CALLS, Broken, Function, GraphView, Op, OpGraph, Place
+from unnest.core.wrappers.op_graph import (
+    CALLS,
+    Broken,
+    GraphFunction,
+    GraphView,
+    Op,
+    OpGraph,
+    Place,
+)
 from unnest.core.wrappers.serving_graphs import ServingWrapper
 
 #: Operations that bring the caller's data in, or only change how it is spelled.
@@ -145,7 +153,7 @@ def _states(view: GraphView, op: Op, reads: Sequence[Place]) -> Iterator[Place]:
         ]
         yield from (view.resolve(read) for place in entering for read in view.inputs(place))
     body = op.attrs.get("body")
-    if isinstance(body, Function) and body.name in view.library:
+    if isinstance(body, GraphFunction) and body.name in view.library:
         inner = GraphView(view.library[body.name], view.library)
         for read, argument, result in zip(reads, inner.root.args, inner.root.rets, strict=False):
             if inner.resolve(Place((), result)).tensor.partition(":")[0] != argument:
@@ -186,7 +194,7 @@ def _frame(view: GraphView, name: str) -> tuple[str, ...]:
             return frame
         for op in graph.ops.values():
             called = op.attrs.get("f") if op.kind in CALLS else None
-            if isinstance(called, Function) and called.name not in seen:
+            if isinstance(called, GraphFunction) and called.name not in seen:
                 seen.add(called.name)
                 pending.append((*frame, op.name))
     raise Broken(f"nothing calls {name}")

@@ -18,7 +18,7 @@ from unnest.core.interpreters.tensor_graph import NOTHING, Column
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.wrappers.graph_interface import SearchedGraph
-from unnest.core.wrappers.op_graph import CALLS, PASSES, Broken, Function, GraphView, Op, Place
+from unnest.core.wrappers.op_graph import CALLS, PASSES, Broken, GraphFunction, GraphView, Op, Place
 
 STEPS_A_PAIR = 15
 """What comparing two operations costs."""
@@ -272,7 +272,7 @@ def _same(view: GraphView, one: Op | None, other: Op | None) -> bool:
         if key.startswith("_") or key in IGNORED:
             continue
         left, right = one.attrs.get(key), other.attrs.get(key)
-        if isinstance(left, Function) and isinstance(right, Function):
+        if isinstance(left, GraphFunction) and isinstance(right, GraphFunction):
             if not _same_functions(view, left.name, right.name):
                 return False
         elif left != right and not (left == one.name.encode() and right == other.name.encode()):

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from unnest.budget import charge_memory, charge_steps
-from unnest.core.wrappers.op_graph import Function, Op, OpGraph, StoredShape
+from unnest.core.wrappers.op_graph import GraphFunction, Op, OpGraph, StoredShape
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import protos
 from unnest.formats.tensorflow.bundle import DTYPES
@@ -106,13 +106,13 @@ def attribute(value: protos.Message) -> object:
     """An attribute as something that compares: a plain value, a Function, or its bytes."""
     kind = value.WhichOneof("v")
     if kind == "func":
-        return Function(value.func.name)
+        return GraphFunction(value.func.name)
     if kind == "shape":
         return shape(value.shape)
     if kind in ("s", "i", "f", "b", "type", "placeholder"):
         return getattr(value, kind)
     if kind == "list" and value.list.func:
-        return tuple(Function(f.name) for f in value.list.func)
+        return tuple(GraphFunction(f.name) for f in value.list.func)
     if kind == "list" and value.list.i:
         return tuple(value.list.i)
     return protos.dump(value)

@@ -9,7 +9,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from unnest.core.architecture.graph import reached
-from unnest.core.wrappers.op_graph import CALLS, Broken, Function, GraphView, Op, OpGraph, Place
+from unnest.core.wrappers.op_graph import (
+    CALLS,
+    Broken,
+    GraphFunction,
+    GraphView,
+    Op,
+    OpGraph,
+    Place,
+)
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import graphdef
 
@@ -114,10 +122,10 @@ def called(attributes: Iterable[object]) -> list[str]:
     """The functions that these attributes name."""
     functions: list[str] = []
     for value in attributes:
-        if isinstance(value, Function):
+        if isinstance(value, GraphFunction):
             functions.append(value.name)
         elif isinstance(value, tuple):
-            functions += [v.name for v in value if isinstance(v, Function)]
+            functions += [v.name for v in value if isinstance(v, GraphFunction)]
     return functions
 
 

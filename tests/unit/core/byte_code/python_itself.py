@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from unnest.core.byte_code.domain import Conversion, Interpretation, Plain
+from unnest.core.byte_code.domain import Interpretation, PlainValue, TextConversion
 from unnest.core.model import Unknown
 
 OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -17,7 +17,7 @@ OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
 LISTS_IN_PLACE: Mapping[str, Callable[[Any, Any], Any]] = {"+": operator.iadd, "*": operator.imul}
-CONVERSIONS: Mapping[Conversion, Callable[[Any], Any]] = {
+CONVERSIONS: Mapping[TextConversion, Callable[[Any], Any]] = {
     "": lambda value: value,
     "s": str,
     "r": repr,
@@ -43,7 +43,7 @@ class Straight(Interpretation[Any]):
     def __init__(self, names: Mapping[str, Any]) -> None:
         self._names = names
 
-    def constant(self, value: Plain) -> Any:
+    def constant(self, value: PlainValue) -> Any:
         return value
 
     def plain(self, value: Any) -> object:
@@ -92,7 +92,7 @@ class Straight(Interpretation[Any]):
     def attribute(self, of: Any, name: str) -> Any:
         return _python(getattr, of, name)
 
-    def format_text(self, value: Any, conversion: Conversion, spec: Any | None) -> Any:
+    def format_text(self, value: Any, conversion: TextConversion, spec: Any | None) -> Any:
         if not isinstance(value, (int, float, str, type(None))):
             raise Unknown("a text that is not the same in every run")
         return _python(format, CONVERSIONS[conversion](value), *([] if spec is None else [spec]))

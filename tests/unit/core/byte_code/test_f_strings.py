@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.byte_code.domain import Conversion
+from unnest.core.byte_code.domain import TextConversion
 from unnest.core.byte_code.f_strings import LONGEST, format_text, join_texts
 
 
@@ -24,7 +24,7 @@ from unnest.core.byte_code.f_strings import LONGEST, format_text, join_texts
         (0.5, "", ".1%", "50.0%"),
     ],
 )
-def test_known(value: object, conversion: Conversion, spec: object, text: str) -> None:
+def test_known(value: object, conversion: TextConversion, spec: object, text: str) -> None:
     assert format_text(value, conversion, spec) == text
 
 
@@ -46,7 +46,7 @@ def test_known(value: object, conversion: Conversion, spec: object, text: str) -
     ids=["a list", "an object", "no ASCII", "a text with a spec", "a number's text with a spec", "a locale",
          "a later spec", "a long text", "a wrong spec", "beyond a float", "an unknown spec"],
 )  # fmt: skip
-def test_unknown(value: object, conversion: Conversion, spec: object) -> None:
+def test_unknown(value: object, conversion: TextConversion, spec: object) -> None:
     assert format_text(value, conversion, spec) is None
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.core.wrappers.inline import Writer, X
 from unnest.core.interpreters.row_counts import Counts
 from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER, RowsMixed
-from unnest.core.interpreters.tower_operations import RULES, TowerOperations
+from unnest.core.interpreters.tower_operations import ROW_RULES, TowerOperations
 from unnest.core.interpreters.tower_tensors import Known, TowerTensors
 from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
@@ -102,7 +102,7 @@ IN_ORDER = [0, 1, 2, 3, 4, 5]
 
 
 def test_every_kind_that_computes_has_a_rule() -> None:
-    assert RULES.keys() == COMPUTING | {Kind.MASK, Kind.TAKE, Kind.OPAQUE}
+    assert ROW_RULES.keys() == COMPUTING | {Kind.MASK, Kind.TAKE, Kind.OPAQUE}
 
 
 @pytest.mark.parametrize(

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from unnest.core.keras3.replacements import GraphTensor, LayerArguments, NewLayer, Tree
+from unnest.core.keras3.replacements import GraphTensor, LayerArguments, NewLayer, NodeTree
 from unnest.core.ops.keras3_nodes import OpNode
 
 X, Y, Z, MADE = (GraphTensor(name, 0, 0) for name in ("x", "y", "z", "made"))
 TENSORFLOW = "tensorflow"
 
 
-def call(*tensors: GraphTensor, **kwargs: Tree) -> LayerArguments:
+def call(*tensors: GraphTensor, **kwargs: NodeTree) -> LayerArguments:
     """A call on those tensors."""
     return LayerArguments(tensors, kwargs, {})
 
 
-def numpy(kind: str, *args: Tree, **config: Any) -> OpNode:
+def numpy(kind: str, *args: NodeTree, **config: Any) -> OpNode:
     """An operation of Keras 3."""
     return OpNode("keras.src.ops.numpy", kind, config, args)  # type: ignore[arg-type]  # trees are operands
 

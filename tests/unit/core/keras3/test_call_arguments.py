@@ -11,7 +11,7 @@ from tests.unit.core.build import DENSE, functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.keras3.call_arguments import arguments_of, is_ref, parsed
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.replacements import GraphTensor, LayerArguments, NewLayer, Tree
+from unnest.core.keras3.replacements import GraphTensor, LayerArguments, NewLayer, NodeTree
 from unnest.core.model import Json
 
 X, Y = GraphTensor("x", 0, 0), GraphTensor("y", 0, 0)
@@ -45,7 +45,7 @@ GRAPH = read(functional(source(), layer("y", ["x"], **DENSE)))
     ],
 )
 def test_arguments_of_a_call(
-    new: NewLayer, given: LayerArguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
+    new: NewLayer, given: LayerArguments, args: tuple[NodeTree, ...], kwargs: Mapping[str, NodeTree]
 ) -> None:
     assert arguments_of(new, given, Context()) == (args, kwargs)
 

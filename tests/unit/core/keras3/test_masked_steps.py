@@ -27,7 +27,7 @@ from unnest.core.keras3.masked_steps import (
     is_two,
     repeats_last,
 )
-from unnest.core.keras3.replacements import LayerCall, NewLayer, Tree
+from unnest.core.keras3.replacements import LayerCall, NewLayer, NodeTree
 
 OF_THEN = Context(release=(2, 2, 4), zeroes_masked=False)
 
@@ -53,7 +53,7 @@ OF_THEN = Context(release=(2, 2, 4), zeroes_masked=False)
     ],
 )  # fmt: skip
 def test_masked_steps_of_then(
-    layer: NewLayer, kwargs: dict[str, Tree], context: Context, why: str | None
+    layer: NewLayer, kwargs: dict[str, NodeTree], context: Context, why: str | None
 ) -> None:
     """What came out at masked steps is a refusal where it is none of what comes out today, nor can be written."""
     if why is None:
@@ -63,7 +63,7 @@ def test_masked_steps_of_then(
             check_masked_steps(layer.class_name, layer, kwargs, context)
 
 
-def begun(**config: Any) -> Tree:
+def begun(**config: Any) -> NodeTree:
     """What Keras 2.2.4 gave where that LSTM's first steps are masked."""
     layer = NewLayer("l", "LSTM", {"name": "l", **config})
     context = Context(release=(2, 2, 4), backend=TENSORFLOW, zeroes_masked=False)
@@ -90,7 +90,7 @@ def begun(**config: Any) -> Tree:
     ids=["last", "steps", "backwards"],
 )
 def test_masked_first_steps_give_the_initial_state(
-    config: dict[str, Any], unmasked_so_far: Tree, state: Tree
+    config: dict[str, Any], unmasked_so_far: NodeTree, state: NodeTree
 ) -> None:
     has_begun = numpy("ExpandDims", numpy("Greater", unmasked_so_far, 0), axis=-1)
     assert begun(**config) == numpy("Where", has_begun, MADE, state)
@@ -136,7 +136,7 @@ def over_steps(merge_mode: str | None = "concat", kind: str = "LSTM", **config: 
     ],
 )
 def test_which_bidirectional_is_two_layers(
-    layer: NewLayer, kwargs: dict[str, Tree], context: Context, is_written: bool
+    layer: NewLayer, kwargs: dict[str, NodeTree], context: Context, is_written: bool
 ) -> None:
     assert is_two(layer, kwargs, context) is is_written
 

@@ -24,7 +24,13 @@ from tests.unit.core.keras3.mask_cases import (
 )
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.masks import Mask, Masks, check_chain
-from unnest.core.keras3.replacements import GraphTensor, LayerArguments, LayerCall, NewLayer, Tree
+from unnest.core.keras3.replacements import (
+    GraphTensor,
+    LayerArguments,
+    LayerCall,
+    NewLayer,
+    NodeTree,
+)
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject
 from unnest.core.ops.keras3_nodes import OpNode
@@ -147,7 +153,7 @@ def test_merges_take_what_no_input_masks(
     ids=["other", "same", "heedless", "heedless-lost", "same-opaque"],
 )
 def test_a_layer_is_given_the_old_mask(
-    mask: Mask, layer: NewLayer, kwargs: dict[str, Tree]
+    mask: Mask, layer: NewLayer, kwargs: dict[str, NodeTree]
 ) -> None:
     """Where it heeds one, and Keras 3 would compute another."""
     context = Context(release=(2, 5, 0))
@@ -233,7 +239,7 @@ def test_a_model_in_a_model_whose_mask_nobody_knows_is_refused() -> None:
     ids=["same", "both-ways", "other", "heedless"],
 )
 def test_an_initial_state_makes_keras_3_forget_the_mask(
-    mask: Mask, layer: NewLayer, kwargs: dict[str, Tree], rules: list[str]
+    mask: Mask, layer: NewLayer, kwargs: dict[str, NodeTree], rules: list[str]
 ) -> None:
     context = Context(release=(2, 7, 0))
     given = Masks(context, {X: mask}).call_with_masks(

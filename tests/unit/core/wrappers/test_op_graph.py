@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.wrappers.op_graph import Broken, Function, GraphView, Op, OpGraph, Place, number
+from unnest.core.wrappers.op_graph import (
+    Broken,
+    GraphFunction,
+    GraphView,
+    Op,
+    OpGraph,
+    Place,
+    number,
+)
 
 
 def graph(
@@ -14,7 +22,7 @@ def graph(
 
 
 def call(name: str, function: str, *inputs: str) -> Op:
-    return Op(name, "PartitionedCall", inputs, attrs={"f": Function(function)})
+    return Op(name, "PartitionedCall", inputs, attrs={"f": GraphFunction(function)})
 
 
 # f(a, b) = relu(b), a

@@ -12,7 +12,7 @@ from tests.property.opgraphs import Case, Writer, cut, joined
 from unnest.core.interpreters.tensor_graph import Values, numbered, rows_of
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.wrappers.match_towers import Copies, Unlike, walk_back
-from unnest.core.wrappers.op_graph import Function, GraphView, Op, OpGraph, Place
+from unnest.core.wrappers.op_graph import GraphFunction, GraphView, Op, OpGraph, Place
 from unnest.core.wrappers.operation_towers import join_operands
 from unnest.core.wrappers.serving_graphs import find
 from unnest.core.wrappers.serving_tensors import ServingTensors
@@ -271,8 +271,8 @@ def body(name: str, kind: str) -> OpGraph:
 def test_bodies_of_loops_are_compared(kind: str, same: bool) -> None:
     library = {"f": body("f", "Relu"), "g": body("g", kind)}
     loops = [
-        Op("p", "While", ("x:0",), attrs={"body": Function("f")}),
-        Op("q", "While", ("x:0",), attrs={"body": Function("g")}),
+        Op("p", "While", ("x:0",), attrs={"body": GraphFunction("f")}),
+        Op("q", "While", ("x:0",), attrs={"body": GraphFunction("g")}),
     ]
     root = OpGraph(
         "", {op.name: op for op in [Op("x", "Placeholder", ()), *loops]}, (), ("p:0", "q:0")
@@ -312,7 +312,7 @@ def test_a_template_that_is_called_is_seen_in_every_call() -> None:
         Op("y", "Placeholder", (), shapes=((-1, 3),)),
     ]
     calls = [
-        Op(n, "PartitionedCall", (r,), attrs={"f": Function("f")})
+        Op(n, "PartitionedCall", (r,), attrs={"f": GraphFunction("f")})
         for n, r in (("p", "x:0"), ("q", "y:0"))
     ]
     root = OpGraph("", {op.name: op for op in [*ops, *calls]}, (), ("p:0", "q:0"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from unnest.core.byte_code import f_strings
-from unnest.core.byte_code.domain import Conversion, Interpretation, Plain
+from unnest.core.byte_code.domain import Interpretation, PlainValue, TextConversion
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.model import Unknown
 from unnest.core.ops.symbolic_values import (
@@ -26,7 +26,7 @@ class Expressions(Interpretation[SymbolicValue]):
     def __init__(self, dialect: Libraries) -> None:
         self._dialect = dialect
 
-    def constant(self, value: Plain) -> SymbolicValue:
+    def constant(self, value: PlainValue) -> SymbolicValue:
         """Return a constant with its source text."""
         return constant(value)
 
@@ -77,7 +77,7 @@ class Expressions(Interpretation[SymbolicValue]):
         return operators.compare(symbol, left, right)
 
     def format_text(
-        self, value: SymbolicValue, conversion: Conversion, spec: SymbolicValue | None
+        self, value: SymbolicValue, conversion: TextConversion, spec: SymbolicValue | None
     ) -> SymbolicValue:
         """Return the text of a constant."""
         return _constant_text(

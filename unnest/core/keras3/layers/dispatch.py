@@ -69,7 +69,7 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     if layer_record(kind).exported and is_custom_class(kind, entry, settings, context):
         return custom_layer(kind, settings, name, weights, context)
     bare = re.sub(r"V[12]$", "", kind)
-    known = layer_record(bare).is_in_keras_3 or bare in RULES or bare in RENAMED
+    known = layer_record(bare).is_in_keras_3 or bare in LAYER_RULES or bare in RENAMED
     if bare != kind and known:
         context.note("class-name", name, f"{kind} is {bare}")
         kind = bare
@@ -79,7 +79,7 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
         weights = stored_kernels.of_keras_1(kind, settings, name, weights, context)
     kind = RENAMED.get(kind, kind)
     weights = stored_kernels.correlating(kind, weights, name, context)
-    rule = RULES.get(kind)
+    rule = LAYER_RULES.get(kind)
     if rule is not None:
         return rule(kind, settings, name, weights, context)
     if not layer_record(kind).is_in_keras_3:
@@ -116,7 +116,7 @@ def _operation(kind: str, config: Config, name: str, weights: Weights, context: 
 
 
 #: Class -> its rule; a class of Keras 3 without one is a plain layer.
-RULES: dict[str, LayerRule] = {
+LAYER_RULES: dict[str, LayerRule] = {
     "InputLayer": plain_layers.input_layer,
     "Activation": plain_layers.activation_layer,
     "ThresholdedReLU": plain_layers.thresholded_relu,

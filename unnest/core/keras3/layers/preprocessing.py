@@ -13,8 +13,8 @@ from unnest.core.keras3.replacements import (
     Expansion,
     LayerArguments,
     NewLayer,
+    NodeTree,
     Piece,
-    Tree,
     Weights,
     numpy_operation,
 )
@@ -60,7 +60,7 @@ def rescaling(kind: str, config: Config, name: str, weights: Weights, context: C
         return plain_layer(kind, config, name, weights, context)
     context.note("mask", name)
 
-    def outputs(call: LayerArguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         return (numpy_operation("Add", numpy_operation("Multiply", call.args[0], scale), offset),)
 
     return Expansion(outputs)

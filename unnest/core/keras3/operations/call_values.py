@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.replacements import GraphTensor, LayerArguments, Tree
+from unnest.core.keras3.replacements import GraphTensor, LayerArguments, NodeTree
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes import Input
 from unnest.core.ops.symbolic_values import Items, SymbolicTensor, SymbolicValue, constant, items
@@ -43,7 +43,7 @@ class CallValues:
             rows=rows,
         )
 
-    def of(self, tree: Tree) -> SymbolicValue:
+    def of(self, tree: NodeTree) -> SymbolicValue:
         """An argument. Raises Unknown."""
         if isinstance(tree, GraphTensor):
             return self.tensor(tree)

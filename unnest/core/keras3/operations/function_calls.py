@@ -7,7 +7,7 @@ from typing import Literal
 
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.keras3.operations.call_values import CallValues
-from unnest.core.keras3.replacements import Tree
+from unnest.core.keras3.replacements import NodeTree
 from unnest.core.model import Unknown
 from unnest.core.ops.registry import FUNCTIONS, OPERATIONS
 from unnest.core.ops.symbolic_values import (
@@ -30,7 +30,7 @@ ALIASES = {
 
 
 def function_called(
-    function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], values: CallValues
+    function: str, args: Sequence[NodeTree], kwargs: Mapping[str, NodeTree], values: CallValues
 ) -> SymbolicValue:
     """A stored call of a function. Raises Unknown."""
     if function == "einsum" and not values.call.tensors:

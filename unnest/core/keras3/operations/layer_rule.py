@@ -12,7 +12,7 @@ from unnest.core.keras3.operations.call_values import CallValues, holds_tensors
 from unnest.core.keras3.operations.function_calls import function_called
 from unnest.core.keras3.operations.graph_nodes import NO_NODE, node_called
 from unnest.core.keras3.operations.random_numbers import drawn_by_function, drawn_by_node
-from unnest.core.keras3.replacements import Expansion, LayerArguments, Piece, Tree, filled
+from unnest.core.keras3.replacements import Expansion, LayerArguments, NodeTree, Piece, filled
 from unnest.core.model import Json, Tensor, Unknown
 from unnest.core.ops.keras3_nodes import Input, Operand, OpNode
 from unnest.core.ops.symbolic_values import (
@@ -36,7 +36,7 @@ def rule(
     node = parse_node_def(config.get("node_def")) or {}
     called_by = function if isinstance(function, str) else node.get("op")
 
-    def outputs(call: LayerArguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         values = CallValues(call, context)
         try:
             if isinstance(function, str):

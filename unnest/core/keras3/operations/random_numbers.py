@@ -13,7 +13,7 @@ from unnest.core.frontends.node_def import node_attributes
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambda_layers import named_function
 from unnest.core.keras3.operations.call_values import CallValues
-from unnest.core.keras3.replacements import LayerArguments, LayerCall, NewLayer, Tree
+from unnest.core.keras3.replacements import LayerArguments, LayerCall, NewLayer, NodeTree
 from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.keras3_nodes import OpNode
 from unnest.core.ops.symbolic_values import CORE, Const, Items, ShapeTuple, Size, SymbolicValue
@@ -38,7 +38,7 @@ WHY = "no layer or operation of Keras 3's own draws random numbers at inference"
 
 def drawn_by_node(
     node: JsonObject, config: Mapping[str, Json], name: str, values: CallValues
-) -> Tree | None:
+) -> NodeTree | None:
     """Return the Lambda for a node of TensorFlow's graph that draws numbers; None for any other.
 
     Raises:
@@ -55,7 +55,7 @@ def drawn_by_node(
 
 def drawn_by_function(
     function: str, call: LayerArguments, name: str, values: CallValues
-) -> Tree | None:
+) -> NodeTree | None:
     """Return the Lambda for a call of a function that draws numbers; None for any other.
 
     Raises:
@@ -66,7 +66,11 @@ def drawn_by_function(
 
 
 def _drawn(
-    function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], name: str, values: CallValues
+    function: str,
+    args: Sequence[NodeTree],
+    kwargs: Mapping[str, NodeTree],
+    name: str,
+    values: CallValues,
 ) -> OpNode:
     parameters = DRAWS[function]
     given = dict(

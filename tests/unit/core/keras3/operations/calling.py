@@ -8,7 +8,7 @@ from typing import Any
 
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.operations.layer_rule import rule
-from unnest.core.keras3.replacements import Expansion, GraphTensor, LayerArguments, Tree
+from unnest.core.keras3.replacements import Expansion, GraphTensor, LayerArguments, NodeTree
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.ops.keras3_nodes import OpNode
 
@@ -25,8 +25,12 @@ SPECS: dict[GraphTensor, Spec | None] = {
 
 
 def outputs(
-    kind: str, config: dict[str, Any], args: Sequence[Tree], context: Context, **kwargs: Tree
-) -> list[Tree]:
+    kind: str,
+    config: dict[str, Any],
+    args: Sequence[NodeTree],
+    context: Context,
+    **kwargs: NodeTree,
+) -> list[NodeTree]:
     """What a call of such a layer, named `op`, gives."""
     made = rule(kind, config, "op", (), context)
     assert isinstance(made, Expansion)
@@ -34,8 +38,8 @@ def outputs(
 
 
 def node(
-    op: str, *args: Tree, constants: dict[str, Any] | None = None, **attributes: Any
-) -> list[Tree]:
+    op: str, *args: NodeTree, constants: dict[str, Any] | None = None, **attributes: Any
+) -> list[NodeTree]:
     """What a node of TensorFlow's graph gives."""
     stored = json.dumps({"name": "op", "op": op, "attr": attributes})
     return outputs(

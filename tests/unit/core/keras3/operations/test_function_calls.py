@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.core.keras3.operations.calling import NN, NUMPY, PLACES, X, Y, outputs
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.replacements import Tree
+from unnest.core.keras3.replacements import NodeTree
 from unnest.core.ops.keras3_nodes import OpNode
 
 
@@ -34,7 +34,9 @@ from unnest.core.ops.keras3_nodes import OpNode
          OpNode(NUMPY, "Flip", {"axis": 1}, (OpNode(NUMPY, "Sort", {"axis": 1}, (X,)),))),
     ],
 )  # fmt: skip
-def test_functions(function: str, args: list[Tree], kwargs: dict[str, Tree], made: OpNode) -> None:
+def test_functions(
+    function: str, args: list[NodeTree], kwargs: dict[str, NodeTree], made: OpNode
+) -> None:
     context = Context()
     assert outputs("TFOpLambda", {"function": function}, args, context, **kwargs) == [made]
     assert [(c.rule, c.layers) for c in context.conversions()] == [("tf-operation", ("op",))]
@@ -56,7 +58,7 @@ def test_functions(function: str, args: list[Tree], kwargs: dict[str, Tree], mad
         ("linalg.norm", [X, 3, 1], "`ord=3`"),
     ],
 )
-def test_functions_that_are_refused(function: str, args: list[Tree], why: str) -> None:
+def test_functions_that_are_refused(function: str, args: list[NodeTree], why: str) -> None:
     """With the layer, its class and the function; nothing is noted."""
     context = Context()
     with pytest.raises(CannotConvert, match=rf"^'op' \(TFOpLambda\): .*{why}"):

@@ -19,7 +19,7 @@ from tests.unit.core.keras3.operations.calling import (
     turned,
 )
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.replacements import Tree
+from unnest.core.keras3.replacements import NodeTree
 from unnest.core.ops.keras3_nodes import OpNode, Part
 
 
@@ -69,7 +69,11 @@ from unnest.core.ops.keras3_nodes import OpNode, Part
     ],
 )  # fmt: skip
 def test_nodes(
-    op: str, args: list[Tree], constants: dict[str, Any], attributes: dict[str, Any], made: OpNode
+    op: str,
+    args: list[NodeTree],
+    constants: dict[str, Any],
+    attributes: dict[str, Any],
+    made: OpNode,
 ) -> None:
     """Constants stand at their place among the inputs."""
     assert node(op, *args, constants=constants, **attributes) == [made]
@@ -118,7 +122,7 @@ def test_nodes(
     ],
 )
 def test_nodes_that_are_refused(
-    op: str, args: list[Tree], constants: dict[str, Any], attributes: dict[str, Any], why: str
+    op: str, args: list[NodeTree], constants: dict[str, Any], attributes: dict[str, Any], why: str
 ) -> None:
     with pytest.raises(
         CannotConvert, match=rf"^'op' \(TensorFlowOpLayer\): {op} is not translated: .*{why}"
