@@ -306,10 +306,11 @@ def test_other_engines(engine: str, tmp_path: Path) -> None:
 
 
 def test_readme_sets_up_in_two_commands() -> None:
-    """Two commands do all the set-up, one installs and fixes, one installs and tests."""
-    setup, use, *_ = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
-    assert len(setup.splitlines()) == 2
-    assert len(use.splitlines()) == 1
+    """One block to paste: two commands do all the set-up, one installs and fixes. Another installs and tests."""
+    first, *_ = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    *setup, use = first.splitlines()
+    assert len(setup) == 2
+    assert use.startswith("$ pip install . && unnest fix ")
     assert "$ pip install -e '.[test]' && pytest\n" in README
 
 
