@@ -42,3 +42,17 @@ def test_predicts_as_its_own_stack_did(name: str, keras: Any, tf: Any, tmp_path:
         assert np.char.decode(found.astype("S")).tolist() == wanted.tolist()
     else:
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_bins_of_fractions(keras: Any, tmp_path: Path) -> None:
+    """A Discretization stores the dtype of its numbers; Keras 3 would cast the fractions that it reads to it."""
+    if keras.__name__ != "keras":
+        pytest.skip("for Keras 3")
+    tf_keras = pytest.importorskip("tf_keras")
+    path = FIXTURES / "adapted" / "tfkeras-discretization-base.h5"
+    done = unnest.fix(path, tmp_path / "out.keras", keras="3")
+    assert "discretization-dtype" in [each.rule for each in done.conversions]
+    x = np.linspace(-1.5, 1.5, 7, dtype="f")[:, None]
+    found = keras.models.load_model(tmp_path / "out.keras").predict(x, verbose=0)
+    wanted = tf_keras.models.load_model(path).predict(x, verbose=0)
+    np.testing.assert_allclose(found, wanted, atol=1e-6)

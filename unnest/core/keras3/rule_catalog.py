@@ -57,6 +57,10 @@ RULES: dict[str, Rule] = {
         "dtype policies were written by name",
         "TensorFlow 2.4: Policy; Keras 3.0: DTypePolicy",
     ),
+    "discretization-dtype": Rule(
+        "a Discretization that stored the integer dtype of its result was written with that of its input, float32",
+        "Keras 3.15, keras/src/layers/layer.py: inputs are cast to the layer's dtype",
+    ),
     "embedding-dtype": Rule(
         "an Embedding that stored the dtype of its ids was written with that of its weights, float32",
         "Keras 2.0.4, keras/layers/embeddings.py",

@@ -165,6 +165,10 @@ CASES: dict[str, tuple[Stored, Stored]] = {
         chain(IMAGE, ("Conv2DTranspose", {**CONV, "groups": 1}), version="2.4.0"),
         chain(IMAGE, ("Conv2D", {**CONV, "groups": 1}), version="2.4.0"),
     ),
+    "discretization-dtype": (
+        chain(FLAT, ("Discretization", {"bin_boundaries": [0.5], "dtype": "int64"}), version="2.15.0"),
+        chain(FLAT, ("Discretization", {"bin_boundaries": [0.5], "dtype": "float32"}), version="2.15.0"),
+    ),
     "embedding-dtype": (
         chain([None, 4], ("Embedding", {"input_dim": 5, "output_dim": 2, "dtype": "int32"}), version="2.0.4"),
         chain([None, 4], ("Embedding", {"input_dim": 5, "output_dim": 2, "dtype": "float32"}), version="2.0.5"),

@@ -146,6 +146,7 @@ LAYER_RULES: dict[str, LayerRule] = {
     "GaussianNoise": plain_layers.gaussian_noise,
     "PReLU": plain_layers.prelu,
     "SeparableConv1D": plain_layers.separable_1d,
+    "Discretization": preprocessing.discretization,
     "Hashing": preprocessing.hashing,
     "Resizing": preprocessing.resizing,
     "TextVectorization": preprocessing.text_vectorization,

@@ -1,4 +1,4 @@
-"""Layers that resize, rescale or number: UpSampling2D, Resizing, Rescaling, Hashing."""
+"""Layers that resize, rescale or number: UpSampling2D, Resizing, Rescaling, Hashing, Discretization."""
 
 from __future__ import annotations
 
@@ -92,4 +92,18 @@ def hashing(kind: str, config: Config, name: str, weights: Weights, context: Con
     ):
         context.note("dtype-policy", name)
         config = {**config, "dtype": "int64"}
+    return plain_layer(kind, config, name, weights, context)
+
+
+def discretization(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
+    """Discretization: its integer dtype was that of its result; Keras 3 casts what it reads to it.
+
+    (Source: TensorFlow 2.15, keras/layers/preprocessing/discretization.py; Keras 3.15, keras/src/layers/layer.py.)
+    """
+    dtype = config.get("dtype")
+    if isinstance(dtype, str) and "int" in dtype:
+        context.note("discretization-dtype", name)
+        config = {**config, "dtype": "float32"}
     return plain_layer(kind, config, name, weights, context)

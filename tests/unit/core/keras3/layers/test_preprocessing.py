@@ -70,3 +70,17 @@ def test_an_upsampling_of_the_same_pixels(how: str) -> None:
 )
 def test_what_a_hashing_gives_are_integers(config: dict[str, Any], dtype: str) -> None:
     assert one(made("Hashing", {"num_bins": 5, **config})).config["dtype"] == dtype
+
+
+@pytest.mark.parametrize(
+    ("config", "dtype"),
+    [
+        ({"dtype": "int64"}, "float32"),
+        ({"dtype": "float32", "output_mode": "one_hot"}, "float32"),
+        ({"dtype": "float64", "output_mode": "count"}, "float64"),
+    ],
+)
+def test_a_discretization_reads_floats(config: dict[str, Any], dtype: str) -> None:
+    """Keras 3 casts what a layer reads to the layer's dtype: fractions would be lost."""
+    bins = {"bin_boundaries": [0.2, 0.5], **config}
+    assert one(made("Discretization", bins)).config["dtype"] == dtype
