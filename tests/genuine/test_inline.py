@@ -15,9 +15,9 @@ STACKS = ("k224", "tf23", "tf210")
 
 #: Why each look-alike is none.
 REASONS = {
-    "not-swapped": "i is 1, 0 from slice to slice, which is no order of parts",
+    "not-swapped": "i is 1, 0 in the slices, which does not number parts in order",
     "not-twice": "every tower reads the whole of rows",
-    "not-all": "slice arguments: i counts from 0, but parts is 3, 3 from slice to slice",
+    "not-all": "slice arguments: i counts from 0, but parts is 3, 3 in the slices",
     "not-shared": "scores_0 and scores_1 are different layers",
 }
 

@@ -74,7 +74,7 @@ def _one_reads_less(model: dict[str, Any]) -> None:
     [
         (_with_a_head, "template is called with 3 tensors, and stores 2 inputs"),
         (_with_other_rows, "template is called with 3 tensors, and stores 2 inputs"),
-        (_one_reads_less, "template is called on different numbers of tensors"),
+        (_one_reads_less, "template is called with different numbers of tensors"),
     ],
 )
 def test_the_nearest_that_are_none(

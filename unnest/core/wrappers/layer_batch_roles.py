@@ -172,7 +172,7 @@ def keeps_rows(layer: Layer) -> str | None:
     if _uses(code.names, CUTTING):
         return None
     if _uses(code.names, MOVING):
-        return f"the code of {layer.name} moves what is in the rows and cuts none"
+        return f"the code of {layer.name} moves values within the rows, and cuts no rows"
     if code.captures or _uses(code.names, MEASURING):
         return None
     idle = (
@@ -180,7 +180,7 @@ def keeps_rows(layer: Layer) -> str | None:
         and not _has_numbers(layer)
         and not any(isinstance(number, int) and number > 0 for number in code.numbers)
     )
-    return f"the code of {layer.name} has no means to cut rows" if idle else None
+    return f"the code of {layer.name} has no operation that cuts rows" if idle else None
 
 
 def _has_numbers(layer: Layer) -> bool:

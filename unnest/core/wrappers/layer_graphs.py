@@ -181,7 +181,7 @@ def _never_joined(graph: Graph) -> Iterator[NearMiss]:
     for layer in shared[-1:]:
         calls = f"the {len(layer.calls)} calls of {layer.name}"
         yield NearMiss(
-            layer.name, f"nothing is known to join the outputs of {calls} along the batch"
+            layer.name, f"no layer is known to join the outputs of {calls} along the batch"
         )
 
 

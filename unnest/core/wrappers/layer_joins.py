@@ -47,7 +47,7 @@ def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
         reason = _joins_no_towers(at, operands)
         if reason is None and on_batch is False:
             join, template = f"{at.layer} ({layer.class_name})", operands[0].layer
-            reason = f"{join} does not line the outputs of {template} up along the batch"
+            reason = f"{join} does not concatenate the outputs of {template} along the batch"
         if reason is None or len(operands) > 1:
             yield LayerJoin(
                 Merge(operands[0].tensor, tuple(calls), on_batch), tuple(operands), reason
@@ -179,14 +179,14 @@ def check_joins(
     model = towers[0].layer
     if all(layer_batch_roles.combines(graph.layers[merge.layer]) for merge in merges):
         raise NotAWrapper(
-            f"{merges[0].layer} adds, averages or stacks the outputs of {model} instead of lining them up"
+            f"{merges[0].layer} adds, averages or stacks the outputs of {model} instead of concatenating them"
         )
     for merge in merges:
         if layer_batch_roles.combines(graph.layers[merge.layer]) and not _averages_numbers(
             graph, template, merge
         ):
             raise NotAWrapper(
-                f"{merge.layer} makes one of the rows of {model}'s outputs instead of lining them up"
+                f"{merge.layer} makes one of the rows of {model}'s outputs instead of concatenating them"
             )
 
 

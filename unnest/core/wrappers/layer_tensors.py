@@ -159,13 +159,13 @@ class LayerTensors(SearchedGraph):
             tensor_refs.without_tensors(call.arguments, self.graph.layers) for call in calls
         ]
         if any(other != arguments[0] for other in arguments):
-            return f"the calls of {' and '.join(names[:2])} differ in more than their tensors"
+            return f"the calls of {' and '.join(names[:2])} differ in their arguments"
         layers = [self.graph.layers[name] for name in names]
         if len(layers) > 1 and any(_may_have_weights(layer, self.graph) for layer in layers):
             return f"{names[0]} and {names[1]} are different layers"
         settings = [(layer.class_name, _settings(layer)) for layer in layers]
         is_different = any(other != settings[0] for other in settings)
-        return f"{names[0]} and {names[1]} compute different things" if is_different else None
+        return f"{names[0]} and {names[1]} are different computations" if is_different else None
 
     def unread(self, column: Column) -> str:
         """Also where Keras stored an operation's first argument alone, which is no tensor (`einsum`, up to 2.15)."""

@@ -121,7 +121,7 @@ def _differ(
     if len({ref.tensor for ref in column}) > 1:
         return f"the towers end in different outputs of {names[0]}"
     if len({len(each) for each in reads}) > 1:
-        return f"{names[0]} is called on different numbers of tensors"
+        return f"{names[0]} is called with different numbers of tensors"
     if len({*made_by}) < len(column):
         return f"two towers share a call of {names[0]}"
     return graph.differ(column)

@@ -153,7 +153,7 @@ def split_batch(
     )
     slices = {at for each in inputs for step in each.steps for at in step if each.parts}
     if (at := tensors.read_by_others(slices, towers | slices)) is not None:
-        raise NotAWrapper(f"{at.layer}, which a tower reads, is read by others too")
+        raise NotAWrapper(f"{at.layer}, which a tower reads, is read by other layers too")
     return BatchSplit(name, tuple(inputs), calls)
 
 
@@ -185,7 +185,7 @@ def join_rows(
     ]
     if taken.rows is RowOrder.NOT or not slice_claims.agree(split.claims):
         raise NotAWrapper(
-            f"computed: the towers do not read all rows of {computing[0]} in order"
+            f"the towers do not read all rows of {computing[0]} in order"
             if computing
             else f"the inputs of {split.name} are cut in different places"
         )
@@ -391,7 +391,7 @@ def _check_they_cut(graph: Graph, refs: Sequence[Ref], groups: Sequence[Sequence
             )
     if len(groups) == len(refs) > 1:
         raise NotAWrapper(
-            f"{refs[0].layer} stands between a slice and its tower, and cuts nothing in parts"
+            f"{refs[0].layer} stands between a slice and its tower, and does not cut its input"
         )
 
 

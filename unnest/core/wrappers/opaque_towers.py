@@ -203,7 +203,7 @@ class ModelCalls(LayerTowers):
         if self.tensors.read_by_others(self.calls, self.merge_calls) is not None:
             reader = self.merges[0].layer
             raise NotAWrapper(
-                f"the outputs of {self.template.name} are read by others than {reader} too"
+                f"the outputs of {self.template.name} are read by other layers than {reader} too"
             )
         inputs = {*self.columns}
         return walk_back(
@@ -400,13 +400,15 @@ class OwnLayers(LayerTowers):
         """Return the slices that the towers read. Raises NotAWrapper where another layer reads a part of them."""
         first, merge = next(iter(copies.cut_points))[0], self.merges[0].layer
         if not all(copies.calls):
-            raise NotAWrapper(f"{merge} joins what {first.layer} and its like give, and no towers")
+            raise NotAWrapper(
+                f"{merge} joins the outputs of {first.layer} and similar layers, not of towers"
+            )
         calls = set().union(*copies.calls)
         columns = [*copies.cut_points]
         split = split_batch(self.tensors, columns, [InputFacts()] * len(columns), calls)
         if self.tensors.read_by_others(calls, calls | self.merge_calls) is not None:
             raise NotAWrapper(
-                f"the towers that end in {self.ends_in} are read by others than {merge} too"
+                f"the towers that end in {self.ends_in} are read by other layers than {merge} too"
             )
         return split
 
@@ -427,7 +429,7 @@ class OwnLayers(LayerTowers):
             first = split.sliced[0]
             slices = first.steps[0][0].layer
             raise NotAWrapper(
-                f"nothing stored tells that {slices} and its like cut {first.source.layer}"
+                f"the file does not show that {slices} and similar layers cut {first.source.layer}"
             )
 
     def _is_shown(self, sources: Mapping[Column, Ref], split: BatchSplit) -> bool:

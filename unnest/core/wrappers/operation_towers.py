@@ -184,9 +184,9 @@ def _slices(graph: SearchedGraph, copies: Copies) -> frozenset[CallId]:
 def _why_not(joined: Joined, copies: Copies, taken: Taken) -> str:
     source = next(iter(copies.cut_points.values()))
     if taken.rows is RowOrder.DEALT:
-        return f"computed: {joined.root.layer} gives all rows of {source.layer}, in another order"
+        return f"{joined.root.layer} gives all rows of {source.layer}, in another order"
     if taken.rows is RowOrder.NOT:
-        return f"computed: {joined.root.layer} does not give back the rows of {source.layer}, each once and in order"
+        return f"{joined.root.layer} does not give back the rows of {source.layer}, each once and in order"
     return (
         f"it cannot be computed whether {joined.root.layer} gives back the rows of {source.layer}"
     )
@@ -351,4 +351,4 @@ def _with_reader(graph: SearchedGraph, towers: TowerSet) -> TowerSet:
         if at in slices
         else "a join of some towers"
     )
-    return towers._replace(reader=f"{at.layer}, {part}, is read by others too")
+    return towers._replace(reader=f"{at.layer}, {part}, is read by other layers too")

@@ -77,7 +77,7 @@ def objection(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWrap
     view = GraphView(main, library)
     shapes = [op.attrs.get("shape") for op in variables(view, *tower_0(view, towers)).values()]
     if shapes and all(isinstance(shape, tuple) and len(shape) == 1 for shape in shapes):
-        return "the towers hold no weights but those of normalizations"
+        return "the towers hold no weights, except those of normalizations"
     return None
 
 

@@ -244,7 +244,7 @@ class ServingTensors(SearchedGraph):
             if not _same(self.view, first, self.op(ref.call)) and not self._are_one_constant(
                 column[0], ref
             ):
-                return f"{column[0].layer} and {ref.layer} compute different things"
+                return f"{column[0].layer} and {ref.layer} are different computations"
         return None
 
     def _are_one_constant(self, one: Ref, other: Ref) -> bool:

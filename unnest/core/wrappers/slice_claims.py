@@ -94,7 +94,9 @@ def claim(slices: Sequence[Slice], rows: int | None = None) -> SliceClaim:
         ClaimStatus.PARTLY,
     }
     if difference and is_by_numbers:
-        return SliceClaim(ClaimStatus.UNEXPLAINED, f"{difference}, which is no order of parts")
+        return SliceClaim(
+            ClaimStatus.UNEXPLAINED, f"{difference}, which does not number parts in order"
+        )
     return judged
 
 
@@ -201,7 +203,7 @@ def _explaining_numbers(
     if facts.slice_count > 1 and unexplained:
         return SliceClaim(
             ClaimStatus.OTHERWISE,
-            f"{_of(min(unexplained, key=str), numbers, facts)}, which is no order of parts",
+            f"{_of(min(unexplained, key=str), numbers, facts)}, which does not number parts in order",
         )
     if not all(_alike(first.edges, other.edges) for other in complete):
         return SliceClaim(ClaimStatus.OTHERWISE, "the numbers tell two different cuts")
@@ -224,7 +226,7 @@ def _unread(
     if varying and (is_function or len(slices) in constant.values()):
         return SliceClaim(
             ClaimStatus.OTHERWISE,
-            f"{_of(min(varying, key=str), numbers, facts)}, which is no order of parts",
+            f"{_of(min(varying, key=str), numbers, facts)}, which does not number parts in order",
         )
     is_opaque = not is_function or _tells_nothing(slices[0].layer)
     return (
@@ -259,9 +261,9 @@ def _all_equal(slices: Sequence[Slice], constant: Numbers, facts: SliceFacts) ->
         is_the_same_slice = len(constant) > 1 and facts.slice_count in constant.values()
     if is_the_same_slice:
         numbers = ", ".join(
-            f"{called(place, facts)} {value:g}" for place, value in constant.items()
+            f"{called(place, facts)} = {value:g}" for place, value in constant.items()
         )
-        return SliceClaim(ClaimStatus.OTHERWISE, f"every slice is told the same: {numbers}")
+        return SliceClaim(ClaimStatus.OTHERWISE, f"every slice has the same arguments: {numbers}")
     differ_by_texts_alone = _differs(slices) and not slice_string_arguments.have_code(slices)
     if (
         not is_function
@@ -374,15 +376,15 @@ def agree(claims: Sequence[SliceClaim]) -> bool:
 def _of(place: Path, numbers: Sequence[Numbers], facts: SliceFacts) -> str:
     values = ", ".join(f"{n[place]:g}" if place in n else "none" for n in numbers)
     name = called(place, facts)
-    return f"{name} is {values} from slice to slice" if len(numbers) > 1 else f"{name} is {values}"
+    return f"{name} is {values} in the slices" if len(numbers) > 1 else f"{name} is {values}"
 
 
 def _says_nothing(slices: Sequence[Slice]) -> str:
     """Return why a custom class is not evidence, and what the caller can do."""
     layer = slices[0].layer
     return (
-        f"nothing stored tells whether {layer.class_name} cuts the batch or changes what is in it; "
-        f"if it cuts, say so with --slice-layer {layer.class_name}"
+        f"the file does not show whether {layer.class_name} cuts the batch or changes its values; "
+        f"if it cuts, pass --slice-layer {layer.class_name}"
     )
 
 

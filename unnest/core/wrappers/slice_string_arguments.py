@@ -50,7 +50,7 @@ def difference(slices: Sequence[Slice]) -> str | None:
             all(isinstance(value, str) and re.fullmatch(DEVICE, value) for value in values)
             or _count_towers(values)
         ):
-            return f"{last(place)} is {', '.join(_argument_text(value) for value in values)} from slice to slice"
+            return f"{last(place)} is {', '.join(_argument_text(value) for value in values)} in the slices"
     return None
 
 

@@ -118,7 +118,7 @@ class MixesRows(NotAWrapper):
 def check_template(template: Layer) -> None:
     """Raises NotAWrapper for a nested model that learns nothing but normalizations (ghost batch normalization)."""
     if layer_batch_roles.only_normalizes(template.stored):
-        raise NotAWrapper(f"{template.name} holds no weights but those of normalizations")
+        raise NotAWrapper(f"{template.name} holds no weights, except those of normalizations")
 
 
 def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:
@@ -129,7 +129,7 @@ def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:
     layers = {at: graph.layers[at.layer] for at in tower}
     if not any(map(layer_batch_roles.learns_row_by_row, layers.values())):
         raise NotAWrapper(
-            f"the towers that end in {end} hold no weights but those of normalizations, if any"
+            f"the towers that end in {end} hold no weights, except those of normalizations"
         )
     fixed = [
         at.layer

@@ -802,6 +802,6 @@ def around(model: dict[str, object]) -> tuple[int, list[str]]:
 
 def test_ghost_batch_normalization_by_a_nested_model_is_left_alone() -> None:
     ghost = normalizing("BatchNormalization").model(["batchnormalization", 0, 0])
-    assert around(ghost) == (0, ["part holds no weights but those of normalizations"])
+    assert around(ghost) == (0, ["part holds no weights, except those of normalizations"])
     both = normalizing("BatchNormalization", "Dense").model(["dense", 0, 0])
     assert around(both)[0] == 1

@@ -78,5 +78,5 @@ def test_towers_without_weights_are_none() -> None:
     soft = {**layer("a", activation="softmax"), "class_name": "Activation"}
     soft["inbound_nodes"] = [[["s", 0, 0, {}]], [["s", 0, 1, {}]]]
     assert reasons(source(), split("s", "x"), soft, concatenate("m", ("a", 0, 0), ("a", 1, 0))) == {
-        "m": "the towers that end in a hold no weights but those of normalizations, if any"
+        "m": "the towers that end in a hold no weights, except those of normalizations"
     }

@@ -58,7 +58,7 @@ def test_beside_joined_rows_only_the_mean_of_a_number_is_one(
     second: str, kind: str, is_wrapper: bool
 ) -> None:
     """One output is joined along the batch; the other's rows must be too, unless it may be a loss that is averaged."""
-    why = "second makes one of the rows of net's outputs instead of lining them up"
+    why = "second makes one of the rows of net's outputs instead of concatenating them"
     assert reasons(two_outputs(second, kind)) == ([] if is_wrapper else [why])
 
 

@@ -30,9 +30,9 @@ OneLayer = tuple[Layer, Call]
     [
         (called("Dropout", rate=0.5), "l is Keras's Dropout, which keeps all rows"),
         (called("Rows"), None),
-        (code_lambda(lambda x: K.reverse(x, axes=2)), "the code of l moves what is in the rows and cuts none"),
+        (code_lambda(lambda x: K.reverse(x, axes=2)), "the code of l moves values within the rows, and cuts no rows"),
         (code_lambda(lambda x: K.relu(x)), None),
-        (code_lambda(lambda x: -x), "the code of l has no means to cut rows"),
+        (code_lambda(lambda x: -x), "the code of l has no operation that cuts rows"),
         (code_lambda(lambda x: x[:4]), None),
         (code_lambda(lambda x, i=0: x[i]), None),
         (code_lambda(lambda x: -x, closure=[1, 2]), None),

@@ -18,8 +18,8 @@ from unnest.core.wrappers.wrapper_types import Recognised
 
 INDEX = [{"i": i, "parts": 2} for i in range(2)]
 OPAQUE = (
-    "nothing stored tells whether Rows cuts the batch or changes what is in it; "
-    "if it cuts, say so with --slice-layer Rows"
+    "the file does not show whether Rows cuts the batch or changes its values; "
+    "if it cuts, pass --slice-layer Rows"
 )
 
 
@@ -77,7 +77,7 @@ def twins(*layers: Entry, **ends: Any) -> Recognised:
 )
 def test_siamese_twins_are_never_joined(ends: list[Entry]) -> None:
     """The layer that learns is named, and the last of several."""
-    reason = "nothing is known to join the outputs of the 2 calls of e along the batch"
+    reason = "no layer is known to join the outputs of the 2 calls of e along the batch"
     encoder = [layer("d", ["x"], ["z"], **DENSE), layer("e", [("d", 0, 0)], [("d", 1, 0)], **DENSE)]
     assert twins(*encoder, *ends).near_misses == (NearMiss("e", reason),)
 
@@ -108,23 +108,23 @@ def test_code_that_is_not_in_the_file_proves_nothing() -> None:
         (model([lane("config", {"k": 0}, {"k": 1})]), OPAQUE),
         (
             model([lane("arguments", {"i": 0, "parts": 3}, {"i": 1, "parts": 3})]),
-            "slice arguments: i counts from 0, but parts is 3, 3 from slice to slice",
+            "slice arguments: i counts from 0, but parts is 3, 3 in the slices",
         ),
         (
             model([lane("arguments", {"i": 1, "parts": 2}, {"i": 0, "parts": 2})]),
-            "i is 1, 0 from slice to slice, which is no order of parts",
+            "i is 1, 0 in the slices, which does not number parts in order",
         ),
         (
             model([lane("arguments", INDEX[0], INDEX[0])]),
-            "every slice is told the same: i 0, parts 2",
+            "every slice has the same arguments: i = 0, parts = 2",
         ),
         (
             model([lane("arguments", *INDEX)], merge("Average")),
-            "merge adds, averages or stacks the outputs of net instead of lining them up",
+            "merge adds, averages or stacks the outputs of net instead of concatenating them",
         ),
         (
             model([lane("arguments", *INDEX)], merge("Concatenate", axis=-1)),
-            "merge (Concatenate) does not line the outputs of net up along the batch",
+            "merge (Concatenate) does not concatenate the outputs of net along the batch",
         ),
         (
             model(
@@ -221,9 +221,9 @@ def test_towers_of_the_models_own_layers_behind_told_slices() -> None:
     [
         (
             [{"i": 1, "parts": 2}, {"i": 0, "parts": 2}],
-            "i is 1, 0 from slice to slice, which is no order of parts",
+            "i is 1, 0 in the slices, which does not number parts in order",
         ),
-        ([{"i": 0}, {"i": 1}], "nothing stored tells that part_0 and its like cut x"),
+        ([{"i": 0}, {"i": 1}], "the file does not show that part_0 and similar layers cut x"),
         (
             [{"i": 0, "parts": 2, "axis": 1}, {"i": 1, "parts": 2, "axis": 1}],
             "part_0 cuts axis 1, which is not the batch",
@@ -244,7 +244,7 @@ def test_own_layers_that_learn_nothing_behind_told_slices() -> None:
     seen = layer_graphs.recognise(writer.graph(["joined", 0, 0]))
     assert seen.wrappers == ()
     assert [miss.reason for miss in seen.near_misses] == [
-        "the towers that end in drop hold no weights but those of normalizations, if any"
+        "the towers that end in drop hold no weights, except those of normalizations"
     ]
 
 

@@ -23,9 +23,9 @@ from unnest.core.wrappers.layer_joins import joins_of_models
     ("merge", "reason"),
     [
         ({**MERGE, "config": {**MERGE["config"], "axis": 1}},
-         "m (Concatenate) does not line the outputs of t up along the batch"),
+         "m (Concatenate) does not concatenate the outputs of t along the batch"),
         ({**MERGE, "class_name": "Average", "config": {"name": "m"}},
-         "m adds, averages or stacks the outputs of t instead of lining them up"),
+         "m adds, averages or stacks the outputs of t instead of concatenating them"),
         (concatenate("m", ("t", 1, 0), ("t", 1, 0)), "m joins one call of t more than once"),
     ],
     ids=["another axis", "an average", "one tower twice"],

@@ -121,5 +121,5 @@ def test_why_calls_differ() -> None:
     assert tensors.differ((Ref(*one), Ref(*other))) == "dense and other are different layers"
     assert (
         tensors.differ((Ref(*relu), Ref(*tanh)))
-        == f"{relu[0]} and {tanh[0]} compute different things"
+        == f"{relu[0]} and {tanh[0]} are different computations"
     )

@@ -115,7 +115,7 @@ def test_the_slice_is_read_by_the_tower_alone() -> None:
     model = behind(SLICE, idx=0, parts=1)
     model["config"]["output_layers"].append(["s", 0, 0])
     (miss,) = recognise(read(model)).near_misses
-    assert miss.reason == "s, which a tower reads, is read by others too"
+    assert miss.reason == "s, which a tower reads, is read by other layers too"
 
 
 def test_code_that_cannot_be_followed_is_not_the_whole_batch() -> None:

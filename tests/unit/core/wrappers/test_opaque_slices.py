@@ -33,7 +33,7 @@ TEMPLATE_OF_ANY = functional(
 
 def test_nobody_else_reads_the_slices() -> None:
     layers = [source(), split("s", "x"), TOWERS, MERGE]
-    reason = "s, which a tower reads, is read by others too"
+    reason = "s, which a tower reads, is read by other layers too"
     assert reasons(*layers, layer("spy", [("s", 0, 1)])) == {"m": reason}
     assert reasons(*layers, outputs=[("m", 0, 0), ("s", 0, 0)]) == {"m": reason}
 
@@ -223,7 +223,7 @@ class TestSomebodysOwnSlices:
         result = self.lane({}, {}, kind=kind)
         assert result.wrappers == ()
         (miss,) = result.near_misses
-        assert miss.reason.startswith(f"nothing stored tells whether {kind} cuts the batch")
+        assert miss.reason.startswith(f"the file does not show whether {kind} cuts the batch")
 
     def test_unless_the_caller_vouches_for_it(self) -> None:
         model = read(stored.model([[stored.config(f"s{i}", {}) for i in range(2)]]))

@@ -38,7 +38,7 @@ def test_towers_are_merged_in_the_order_of_their_slices() -> None:
 def test_nobody_else_reads_the_towers() -> None:
     layers = [source(), split("s", "x"), TOWERS, MERGE]
     spy = layer("spy", [("t", 1, 0)])
-    reason = "the outputs of t are read by others than m too"
+    reason = "the outputs of t are read by other layers than m too"
     assert reasons(*layers, spy) == {"m": reason}
     assert reasons(*layers, outputs=[("m", 0, 0), ("t", 1, 0)]) == {"m": reason}
 
@@ -61,7 +61,7 @@ def test_towers_are_called_alike() -> None:
     towers = nested(TEMPLATE, [("s", 0, 0)], [("s", 0, 1)])
     towers["inbound_nodes"][1][0][3] = {"training": True}
     assert reasons(source(), split("s", "x"), towers, MERGE) == {
-        "m": "the calls of t differ in more than their tensors"
+        "m": "the calls of t differ in their arguments"
     }
     towers["inbound_nodes"][0][0][3] = {"training": True}
     check_verdict(

@@ -15,8 +15,8 @@ from unnest.core.wrappers.layer_tensors import LayerTensors
 from unnest.core.wrappers.operation_towers import find_computed, join_operands
 
 Spelling = Callable[[Writer], Tensor]
-DOES_NOT_GIVE_BACK = "computed: {} does not give back the rows of x, each once and in order"
-IN_ANOTHER_ORDER = "computed: {} gives all rows of x, in another order"
+DOES_NOT_GIVE_BACK = "{} does not give back the rows of x, each once and in order"
+IN_ANOTHER_ORDER = "{} gives all rows of x, in another order"
 
 
 def _end_to_end(w: Writer) -> Tensor:
@@ -393,7 +393,7 @@ def test_one_tower_that_is_read() -> None:
     seen = recognise(writer.graph(writer.join(parts), parts[0]))
     assert seen.wrappers == ()
     assert [miss.reason for miss in seen.near_misses] == [
-        "dense, a part of a tower, is read by others too"
+        "dense, a part of a tower, is read by other layers too"
     ]
 
 
@@ -405,7 +405,7 @@ def test_a_slice_that_is_read() -> None:
     joined = writer.join(writer.dense(first, writer.rows(half)))
     seen = recognise(writer.graph(joined, writer.call("nn.relu", first, name=None)))
     assert [miss.reason for miss in seen.near_misses] == [
-        f"{first[0]}, a slice, is read by others too"
+        f"{first[0]}, a slice, is read by other layers too"
     ]
 
 
@@ -418,7 +418,7 @@ def test_a_join_of_some_towers_that_is_read() -> None:
     only_wrapper(recognise(writer.graph(joined)))
     seen = recognise(writer.graph(joined, writer.call("nn.relu", some, name=None)))
     assert seen.wrappers == ()
-    assert f"{some[0]}, a join of some towers, is read by others too" in [
+    assert f"{some[0]}, a join of some towers, is read by other layers too" in [
         miss.reason for miss in seen.near_misses
     ]
 
@@ -441,8 +441,7 @@ def test_parts_on_purpose(class_name: str, config: dict[str, Any]) -> None:
     assert seen.wrappers == ()
     (miss,) = seen.near_misses
     assert (
-        miss.reason
-        == "the towers that end in norm hold no weights but those of normalizations, if any"
+        miss.reason == "the towers that end in norm hold no weights, except those of normalizations"
     )
 
 

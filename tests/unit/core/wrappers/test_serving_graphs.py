@@ -25,19 +25,19 @@ def test_towers_on_the_rows_of_one_batch_are_a_wrapper(how: str, towers: int) ->
     assert not found.first & found.others
 
 
-NOT_ITS_ROWS = "computed: n84 does not give back the rows of n0, each once and in order"
+NOT_ITS_ROWS = "n84 does not give back the rows of n0, each once and in order"
 
 
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        ("order", "computed: n84 gives all rows of n0, in another order"),
+        ("order", "n84 gives all rows of n0, in another order"),
         ("twice", NOT_ITS_ROWS),
         ("missing", NOT_ITS_ROWS),
         ("axis", NOT_ITS_ROWS),
         ("variables", "the towers read different tensors: n61, n79"),
-        ("constant", "n64 and n74 compute different things"),
-        ("inside", "n63, a part of a tower, is read by others too"),
+        ("constant", "n64 and n74 are different computations"),
+        ("inside", "n63, a part of a tower, is read by other layers too"),
         ("operation", None),  # nothing of one tower is like the others
     ],
 )

@@ -111,7 +111,9 @@ def test_towers_that_only_scale_and_shift_are_none(
     graph = w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0))])
     found = find([graph], {}).wrapper
     assert found is not None
-    reason = "the towers hold no weights but those of normalizations" if only_normalizes else None
+    reason = (
+        "the towers hold no weights, except those of normalizations" if only_normalizes else None
+    )
     assert objection(graph, {}, found) == reason
 
 

@@ -105,7 +105,7 @@ def test_a_number_that_varies_in_another_way_is_no_order_of_parts() -> None:
     found = claim(lambdas({"i": 0, "parts": 2, "scale": 3}, {"i": 1, "parts": 2, "scale": 7}))
     assert (found.status, found.sentence) == (
         ClaimStatus.OTHERWISE,
-        "scale is 3, 7 from slice to slice, which is no order of parts",
+        "scale is 3, 7 in the slices, which does not number parts in order",
     )
 
 
@@ -153,7 +153,7 @@ class TestOpaque:
         found = claim(slices)
         assert found.status is ClaimStatus.OPAQUE
         assert found.sentence is not None
-        assert found.sentence.endswith(f"if it cuts, say so with --slice-layer {name}")
+        assert found.sentence.endswith(f"if it cuts, pass --slice-layer {name}")
 
     def test_a_layer_of_keras_s_own_is_no_slice(self) -> None:
         slices = lane(
@@ -183,7 +183,7 @@ class TestOpaque:
         found = claim(lambdas(first, second))
         assert found.status is ClaimStatus.OPAQUE
         assert found.sentence is not None
-        assert found.sentence.endswith("if it cuts, say so with --slice-layer Lambda")
+        assert found.sentence.endswith("if it cuts, pass --slice-layer Lambda")
 
     def test_code_in_the_file_may_still_tell_them(self) -> None:
         def half(x: Any, second: Any) -> Any:

@@ -96,12 +96,12 @@ def test_code_may_have_defaults_for_what_some_slices_are_not_told() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [
-        ({"reverse": False}, {"reverse": True}, "reverse is False, True from slice to slice"),
-        ({"mode": "a"}, {"mode": "b"}, "mode is a, b from slice to slice"),
-        ({"steps": ["flip"]}, {"steps": ["crop"]}, "steps is flip, crop from slice to slice"),
-        ({"mode": None}, {"mode": "b"}, "mode is none, b from slice to slice"),
-        ({"at": "/gpu:0"}, {"at": "mirror"}, "at is /gpu:0, mirror from slice to slice"),
-        ({"at": "view_1"}, {"at": "view_3"}, "at is view_1, view_3 from slice to slice"),
+        ({"reverse": False}, {"reverse": True}, "reverse is False, True in the slices"),
+        ({"mode": "a"}, {"mode": "b"}, "mode is a, b in the slices"),
+        ({"steps": ["flip"]}, {"steps": ["crop"]}, "steps is flip, crop in the slices"),
+        ({"mode": None}, {"mode": "b"}, "mode is none, b in the slices"),
+        ({"at": "/gpu:0"}, {"at": "mirror"}, "at is /gpu:0, mirror in the slices"),
+        ({"at": "view_1"}, {"at": "view_3"}, "at is view_1, view_3 in the slices"),
     ],
 )
 @pytest.mark.parametrize("slices", [by_name, of_a_class])
@@ -112,7 +112,7 @@ def test_texts_and_truth_values_that_differ(
     found = checked(claim(both), both)
     assert (found.status, found.sentence) == (
         ClaimStatus.OTHERWISE,
-        f"{said}, which is no order of parts",
+        f"{said}, which does not number parts in order",
     )
 
 

@@ -18,7 +18,7 @@ from unnest.formats.tensorflow.served_wrappers import ServedWrappers
 
 PARALLEL = FIXTURES / "saved_model/tf215/saved_model-opsplit-custom/parallel"
 TRAINED = FIXTURES / "saved_model/tf27/saved_model-carried-named-adam/parallel"
-IN_GRAPH = NearMiss("merge/concat", "one and other compute different things")
+IN_GRAPH = NearMiss("merge/concat", "one and other are different computations")
 IN_LAYERS = NearMiss("merge", "nothing tells what it does")
 
 
