@@ -13,11 +13,10 @@ from unnest.core import json_tree
 from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.nested import leaves
-from unnest.core.keras_facts.layer_classes import is_keras_class, today
+from unnest.core.keras_facts.layer_classes import is_keras_class, record_of
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.keras_facts.weight_specs import Expected, has_initializers, is_quantized, units
 from unnest.core.keras_facts.wrapped_layers import parts_of
-from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
 from unnest.core.model import JsonObject, Tensor
 
@@ -92,7 +91,7 @@ def _claimant(layer: Layer, borne: str) -> OwnerCandidate:
     inner = frozenset(n for n in _names_within(layer.stored) if n != layer.name)
     promised = _promised(layer.stored)
     name = layer.name if layer.is_named else borne
-    record = layer_record(today(layer.class_name))
+    record = record_of(layer.class_name, layer.config)
     return OwnerCandidate(
         name, inner, promised, frozenset(units(layer.settings)), has_none=_has_none(layer),
         is_plain=record.is_plain or record.keras_1_rules, is_open=_is_open(layer),
@@ -108,7 +107,7 @@ def _has_none(layer: Layer) -> bool:
         or _promised(layer.stored) is not None
     ):
         return False
-    record = layer_record(today(layer.class_name))
+    record = record_of(layer.class_name, layer.config)
     may_be_silent = (
         record.has_silent_weights or record.keras_1_rules
     )  # of Keras 1, some configs lack the rules
@@ -183,7 +182,7 @@ def _trained_counts(entry: JsonObject) -> frozenset[int] | None:
         if told is None or next(children(entry), None) is not None:
             return None
         # Names in a config may be those of layers that it holds; in one of Keras's own without such, a dtype's.
-        record = layer_record(today(str(entry.get("class_name"))))
+        record = record_of(str(entry.get("class_name")), entry.get("config"))
         holds_none = record.is_plain or record.parts is Parts.CELL or record.keras_1_rules
         if holds_none or not any(_names_within(entry)):
             return frozenset({told.trained})

@@ -20,7 +20,7 @@ from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested import leaves
 from unnest.core.assign.variable_name_index import Bearers, is_satellite, without_numbers
-from unnest.core.keras_facts.layer_classes import today
+from unnest.core.keras_facts.layer_classes import record_of
 from unnest.core.keras_facts.weight_order import (
     Claim,
     Variable,
@@ -31,7 +31,6 @@ from unnest.core.keras_facts.weight_order import (
     trained_count,
 )
 from unnest.core.keras_facts.weight_specs import expected, fits, has_initializers
-from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.errors import Refused
 
@@ -210,7 +209,7 @@ class CheckpointVariables:
         if any(slotted):
             return slotted
         flags = [c.variable.trained is not False for c in ordered]
-        if len(flags) > 1 and all(flags) and not layer_record(today(layer.class_name)).exported:
+        if len(flags) > 1 and all(flags) and not record_of(layer.class_name, layer.config).exported:
             self.assumed_trained.append(layer)
         return flags
 
@@ -288,7 +287,7 @@ def _expected_count(layer: Layer) -> int | None:
 def _may_be(layer: Layer, expected_count: int, claims: Sequence[Claim]) -> bool:
     """Return True if these may be the weights that a layer's config promises."""
     if (
-        layer_record(today(layer.class_name)).is_plain
+        record_of(layer.class_name, layer.config).is_plain
         and expected(layer.config) is not None
         and len(claims) != expected_count
     ):
@@ -329,6 +328,6 @@ def _flat_lists(
 
 def _is_weightless(layer: Layer) -> bool:
     """Return True for inputs, and for Keras's own layers whose configs mention no weights."""
-    record = layer_record(today(layer.class_name))
+    record = record_of(layer.class_name, layer.config)
     is_known = record.exported and not record.has_silent_weights
     return is_input(layer.stored) or (is_known and _expected_count(layer) is None)

@@ -16,6 +16,7 @@ from unnest.core.architecture.tensor_refs import KERAS_3_TENSOR
 from unnest.core.keras3.config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
 from unnest.core.keras3.context import refused
 from unnest.core.keras_facts import shape_inference
+from unnest.core.keras_facts.layer_classes import record_of
 from unnest.core.keras_facts.loading_requirements import layer_entries, needs
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.wrapped_layers import promised_total
@@ -107,7 +108,7 @@ def _check_calls(model: JsonObject) -> None:
 def _check_adapted(architecture: JsonObject) -> None:
     """Raise CannotConvert for a layer of which a table that `adapt` filled is not in the config."""
     for entry in layer_entries(architecture):
-        key = layer_record(str(entry.get("class_name"))).adapted_argument
+        key = record_of(str(entry.get("class_name")), settings(entry)).adapted_argument
         if key and settings(entry).get(key) is None:
             why = f"keeps what adapt() found outside of its config, and a .keras holds it as {key!r} alone"
             way = f"give {key!r} to the layer in code, or use fix without --keras 3"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unnest.core.layers.catalog import LAYERS, OTHER_NAMES, layer_record
+from unnest.core.layers.catalog import LAYERS, OTHER_NAMES, UNKNOWN, layer_record
+from unnest.core.layers.record import KerasLayer
 from unnest.core.model import Json, JsonObject
 from unnest.core.ops.keras3_nodes import MODULES, ROOT
 
@@ -26,6 +27,15 @@ def today(class_name: str) -> str:
     return bare if layer_record(bare).exported else class_name
 
 
+def record_of(class_name: str, config: Json) -> KerasLayer:
+    """Return the record of a layer's class, by the class's name today; `UNKNOWN` for a custom class.
+
+    A config without an argument that Keras's class always stores is that of a custom class of the same name.
+    """
+    record = layer_record(today(class_name))
+    return record if _has_its_arguments(record, config) else UNKNOWN
+
+
 def is_keras_class(class_name: str, entry: Mapping[str, Json]) -> bool:
     """Return True if a layer's class is one of Keras's own, so that its name says what it does.
 
@@ -37,7 +47,8 @@ def is_keras_class(class_name: str, entry: Mapping[str, Json]) -> bool:
         return False
     if isinstance(entry.get("registered_name"), str) and ">" in str(entry["registered_name"]):
         return False
-    return class_name in LAYERS or today(class_name) in LAYERS
+    name = class_name if class_name in LAYERS else today(class_name)
+    return name in LAYERS and _has_its_arguments(LAYERS[name], entry.get("config"))
 
 
 #: The last release of Keras of its own before it became a part of TensorFlow.
@@ -60,7 +71,17 @@ def is_namesake(
         release < record.in_tensorflow_since or (release[:2] <= STANDALONE and not in_tensorflow)
     ):
         return True
-    return not isinstance(config, Mapping) or not set(record.always_stored) <= set(config)
+    return not _has_its_arguments(record, config)
+
+
+def _has_its_arguments(record: KerasLayer, config: Json) -> bool:
+    """Return True unless a config lacks an argument, by today's name, that Keras's class of that name always stores."""
+    if not record.always_stored:
+        return True
+    if not isinstance(config, Mapping):
+        return False
+    stored = {record.renamed_arguments.get(argument, argument) for argument in config}
+    return stored.issuperset(record.always_stored)
 
 
 #: The packages that store Keras's own classes.

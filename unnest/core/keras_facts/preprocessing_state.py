@@ -14,8 +14,7 @@ import numpy as np
 from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
-from unnest.core.keras_facts.layer_classes import today
-from unnest.core.layers.catalog import layer_record
+from unnest.core.keras_facts.layer_classes import record_of, today
 from unnest.core.model import Json, JsonObject
 
 
@@ -32,7 +31,7 @@ def _without_state(architecture: Json) -> list[tuple[str, str]]:
     found = []
     for entry in json_tree.all_objects(architecture):
         kind, config = today(str(entry.get("class_name"))), entry.get("config")
-        argument = layer_record(kind).adapted_argument
+        argument = record_of(kind, config).adapted_argument
         if not argument or not isinstance(config, Mapping) or config.get(argument) is not None:
             continue
         found.append((kind, str(entry_name(entry))))
@@ -130,7 +129,10 @@ def with_words(
 
 
 def _numbers_words(entry: JsonObject) -> bool:
-    return layer_record(today(str(entry.get("class_name")))).adapted_argument == "vocabulary"
+    return (
+        record_of(str(entry.get("class_name")), entry.get("config")).adapted_argument
+        == "vocabulary"
+    )
 
 
 def _lacks_words(entry: JsonObject) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.layer_classes import today
+from unnest.core.keras_facts.layer_classes import record_of, today
 from unnest.core.keras_facts.weight_specs import SWITCHES, Expected, expected, initialized
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import KerasLayer
@@ -109,7 +109,7 @@ def promised(class_name: str, config: Json) -> Expected | None:
             "bin_boundaries"
         ) is None
         return Expected(0, 1) if is_adapted else None
-    told = _counted(layer_record(today(class_name)), config) or expected(config)
+    told = _counted(record_of(class_name, config), config) or expected(config)
     if told is not None and today(class_name) == "Bidirectional" and not _has_both_ways(config):
         return Expected(2 * told.trained, 2 * told.statistics)
     if (
@@ -124,15 +124,8 @@ def promised(class_name: str, config: Json) -> Expected | None:
 
 
 def _counted(record: KerasLayer, config: Json) -> Expected | None:
-    """Return the weights of one of Keras's layers that counts them by other arguments than initializers; None if none.
-
-    A config without the arguments that the class always stores is that of a custom class of its name.
-    """
-    if (
-        record.weight_count is None
-        or not isinstance(config, Mapping)
-        or not set(record.always_stored) <= set(config)
-    ):
+    """Return the weights of one of Keras's layers that counts them by other arguments than initializers, or None."""
+    if record.weight_count is None or not isinstance(config, Mapping):
         return None
     weights = (record.weights or ())[: record.weight_count(config)]
     trained = sum(weight.trained for weight in weights)
@@ -156,7 +149,7 @@ def as_made(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
     sets: dict[tuple[tuple[str, ...], int], list[Claim]] = {}
     for claim in claims:
         sets.setdefault((claim.inner, claim.number), []).append(claim)
-    if len(sets) != len(parts) or any(not _is_order_known(kind) for kind, _, _ in parts):
+    if len(sets) != len(parts) or any(not _is_order_known(kind, part) for kind, _, part in parts):
         return None
     if len(parts) == 1:
         matched = list(sets.values())
@@ -177,13 +170,13 @@ def as_made(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
     )
 
 
-def _is_order_known(class_name: str) -> bool:
-    record = layer_record(today(class_name))
+def _is_order_known(class_name: str, config: JsonObject) -> bool:
+    record = record_of(class_name, config)
     return record.exported or bool(record.renamed_to and record.weights)
 
 
 def _part_as_made(kind: str, config: JsonObject, claims: Sequence[Claim]) -> list[Claim] | None:
-    record = layer_record(today(kind))
+    record = record_of(kind, config)
     stems, gates = stems_of(config), record.keras_1_gates
     modern = bool(initialized(config))
     order = {

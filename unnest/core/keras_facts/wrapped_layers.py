@@ -12,16 +12,18 @@ from typing import NamedTuple
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
 from unnest.core.json_tree import LEAVES, OBJECT, is_list
-from unnest.core.keras_facts.layer_classes import today
+from unnest.core.keras_facts.layer_classes import record_of, today
 from unnest.core.keras_facts.weight_specs import expected
-from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import KerasLayer, Parts
 from unnest.core.model import Json, JsonObject, Tensor
 
 
 def wrapped(entry: JsonObject) -> JsonObject | None:
     """The one layer that has all the weights of a layer which holds it; None of any other."""
-    config, record = entry.get("config"), layer_record(today(str(entry.get("class_name"))))
+    config, record = (
+        entry.get("config"),
+        record_of(str(entry.get("class_name")), entry.get("config")),
+    )
     keys = record.holds if record.weights == () else ()
     held = config.get(keys[0]) if isinstance(config, Mapping) and len(keys) == 1 else None
     return held if isinstance(held, Mapping) and "class_name" in held else None
@@ -106,7 +108,7 @@ def promised_total(entry: JsonObject, untold: int | None = None) -> int | None:
         config = layer.get("config") if isinstance(layer, Mapping) else None
         if not isinstance(layer, Mapping) or not isinstance(config, Mapping):
             return None
-        record = layer_record(today(str(layer.get("class_name"))))
+        record = record_of(str(layer.get("class_name")), layer.get("config"))
         own = _own_total(record, config, untold)
         if own is not None:
             total += times * own

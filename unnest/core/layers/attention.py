@@ -60,6 +60,7 @@ LAYERS = (
     KerasLayer(
         "GroupQueryAttention",
         keras=(3,),
+        always_stored=("head_dim", "num_query_heads", "num_key_value_heads"),
         other_names=("GroupedQueryAttention",),
         parts=Parts.LAYERS,
         mask=MaskUse.UNKNOWN,

@@ -74,6 +74,7 @@ LAYERS = (
     KerasLayer(
         "ReversibleEmbedding",
         keras=(3,),
+        always_stored=("tie_weights",),
         arguments=(
             "input_dim",
             "output_dim",

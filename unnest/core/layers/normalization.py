@@ -80,6 +80,7 @@ LAYERS = (
     KerasLayer(
         "RMSNormalization",
         keras=(3,),
+        always_stored=("axis", "epsilon"),
         weights=(Weight("scale"),),
         output_shape=shape_rules.same,
         rows=Rows.ALONG_AXIS,

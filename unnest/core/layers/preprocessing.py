@@ -25,6 +25,8 @@ LAYERS = (
     ),
     KerasLayer(
         "Discretization",
+        in_tensorflow_since=(2, 3),
+        always_stored=("bin_boundaries",),
         arguments=("bin_boundaries", "num_bins", "epsilon", "output_mode", "sparse"),
         takes_trainable=False,
         renamed_arguments={"bins": "bin_boundaries"},

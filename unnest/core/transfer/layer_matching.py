@@ -9,8 +9,7 @@ from unnest.budget import charge_steps
 from unnest.core.architecture import children
 from unnest.core.architecture.graph import Graph, keras_order
 from unnest.core.architecture.nested import Leaf, LeafPath, leaves
-from unnest.core.keras_facts.layer_classes import today
-from unnest.core.layers.catalog import layer_record
+from unnest.core.keras_facts.layer_classes import record_of, today
 from unnest.core.model import JsonObject
 from unnest.core.transfer.config_comparison import difference
 from unnest.core.transfer.equal_forms import in_one_form
@@ -145,7 +144,7 @@ def _node_text(node: Node) -> str:
 
 def _unlike(old: Leaf, new: Leaf, old_settings: JsonObject, new_settings: JsonObject) -> str | None:
     """Return the argument by which two layers of a class differ; None where they compute the same."""
-    activated = layer_record(today(old.layer.class_name)).applies_activation
+    activated = record_of(old.layer.class_name, old.layer.config).applies_activation
     if why := difference(old_settings, new_settings, activated=activated):
         return why
     held = [*children(old.layer.stored)], [*children(new.layer.stored)]

@@ -15,7 +15,7 @@ from unnest.core.frontends.node_def import parse_node_def
 from unnest.core.interpreters.row_dependence import RowsMade
 from unnest.core.interpreters.shapes import call_shape, result_shape
 from unnest.core.interpreters.tensor_graph import NOTHING, Column
-from unnest.core.keras_facts.layer_classes import is_keras_class, today
+from unnest.core.keras_facts.layer_classes import is_keras_class, record_of, today
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
 from unnest.core.layers.record import Rows
@@ -293,7 +293,7 @@ def _of_rows(layer: Layer, reads: list[Ref]) -> OpCall:
         layer
     ):
         return NOTHING
-    rows = layer_record(today(layer.class_name)).rows
+    rows = record_of(layer.class_name, layer.config).rows
     if rows is Rows.ALONG_AXIS:
         return OpCall("alongaxis", reads, {"axis": layer.settings.get("axis", -1)})
     return OpCall("oversteps" if rows is Rows.OVER_STEPS else "rowwise", reads, {})

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.layer_classes import today
+from unnest.core.keras_facts.layer_classes import record_of
 from unnest.core.keras_facts.weight_order import trained_count
 from unnest.core.keras_facts.weight_specs import expected, fits
-from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.errors import Refused
 from unnest.formats.tensorflow.object_graph import NUMBER, AttributePath, ObjectGraph
@@ -118,7 +117,7 @@ class WeightsByLayer:
             )
         listed = (
             list(variables)
-            if layer_record(today(layer.class_name)).exported
+            if record_of(layer.class_name, layer.config).exported
             else self._as_code_lists(layer, node, variables)
         )
         flags = self._trained(layer, listed)
@@ -157,7 +156,7 @@ class WeightsByLayer:
     def _check_fits(self, layer: Layer, node: int, variables: Mapping[int, AttributePath]) -> None:
         """Raises Refused where these variables cannot be this layer's."""
         entries = [self._graph.bundle.entries.get(self._graph.key(n) or "") for n in variables]
-        expected_weights, record = expected(layer.config), layer_record(today(layer.class_name))
+        expected_weights, record = expected(layer.config), record_of(layer.class_name, layer.config)
         does_not_fit = (
             (record.exported and bool(self._graph.layers(node)))
             or (expected_weights is not None and len(entries) < expected_weights.total)

@@ -293,3 +293,25 @@ def test_what_the_container_tells_is_taken() -> None:
 
 def test_an_architecture_alone_has_no_weights() -> None:
     assert split((), CONV_NORM) == dict.fromkeys(["x", "a", "n", "y"], Share())
+
+
+@pytest.mark.parametrize(
+    ("kind", "config"),
+    [
+        ("LayerNormalization", {"center": True, "scale": True, "eps": 1e-6}),
+        ("MultiHeadAttention", {"head_num": 2}),
+        ("Rescaling", {}),
+        ("GroupQueryAttention", {"heads": 2}),
+    ],
+)
+def test_a_custom_class_with_a_name_that_keras_took_later(
+    kind: str, config: dict[str, Any]
+) -> None:
+    """Its weights are its own, however many: its config lacks what Keras's class always stores."""
+    graph = chain(dense("a", "x"), layer("n", ["a"], kind=kind, **config), dense("y", "n"))
+    names = ["a/kernel:0", "a/bias:0", "n/gamma:0", "n/beta:0", "y/kernel:0", "y/bias:0"]
+    assert placed(names, graph) == {
+        "a": (["a/kernel:0", "a/bias:0"], []),
+        "n": (["n/gamma:0", "n/beta:0"], []),
+        "y": (["y/kernel:0", "y/bias:0"], []),
+    }

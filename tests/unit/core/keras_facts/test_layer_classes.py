@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts.layer_classes import operation_module, today
+from unnest.core.keras_facts.layer_classes import is_keras_class, operation_module, record_of, today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.ops.keras3_nodes import MODULES
 
@@ -54,3 +54,23 @@ def test_names_that_layers_bear_too() -> None:
     assert {name for name in MODULES if layer_record(name).exported} == {
         "Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Reshape", "Softmax", "Subtract",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "is_own"),
+    [
+        ("Discretization", {"bins": [1.0]}, True),  # TensorFlow 2.3 to 2.5
+        ("Discretization", {"bin_boundaries": None}, True),
+        ("Discretization", {"size": 3}, False),
+        ("MultiHeadAttention", {"num_heads": 2, "key_dim": 2}, True),
+        ("MultiHeadAttention", {"head_num": 2}, False),
+        ("RMSNormalization", {"axis": -1, "epsilon": 1e-6}, True),
+        ("RMSNormalization", {"eps": 1e-6}, False),
+        ("Dense", {}, True),
+    ],
+)
+def test_a_config_without_what_keras_always_stores_is_of_a_custom_class(
+    kind: str, config: dict[str, Any], is_own: bool
+) -> None:
+    assert (record_of(kind, config).name == kind) == is_own
+    assert is_keras_class(kind, {"class_name": kind, "config": config}) == is_own

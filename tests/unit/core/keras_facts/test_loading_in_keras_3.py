@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.keras_facts.loading_in_keras_3 import why_not_keras_3
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored
 
 INPUT: JsonObject = {
@@ -102,6 +103,12 @@ def _zeros(**config: Json) -> Json:
     return {"class_name": "Zeros", "config": config}
 
 
+#: What Keras's LayerNormalization stores beside its axes; without it the class is a custom one.
+NORMALIZED: JsonObject = {
+    key: True for key in layer_record("LayerNormalization").always_stored if key != "axis"
+}
+
+
 @pytest.mark.parametrize(
     ("entry", "reason"),
     [
@@ -118,8 +125,9 @@ def _zeros(**config: Json) -> Json:
         (layer("GRU", units=2), "a GRU without `reset_after`, as Keras wrote before 2.1.5"),
         (layer("GRU", units=2, use_bias=False), None),
         (layer("GRU", units=2, reset_after=False), None),
-        (layer("LayerNormalization", axis=[1, 2]), "LayerNormalization over 2 axes"),
-        (layer("LayerNormalization", axis=[1]), None),
+        (layer("LayerNormalization", **NORMALIZED, axis=[1, 2]), "LayerNormalization over 2 axes"),
+        (layer("LayerNormalization", **NORMALIZED, axis=[1]), None),
+        (layer("LayerNormalization", axis=[1, 2]), None),
         (layer("GaussianNoise", stddev=1.5), "GaussianNoise of more than 1"),
         (layer("GaussianNoise", stddev=1.0), None),
         (layer("Attention", score_mode="dot"),
