@@ -326,7 +326,7 @@ def named_paths(page: Path) -> set[str]:
     text = page.read_text(encoding="utf-8")
     whole = re.findall(r"`((?:unnest|tests|scripts|benchmarks|fixtures|packaging)/[\w./-]*)`", text)
     inside = re.findall(r"`((?:cli|batch|formats|report|files|core|keras|remote)/[\w./]*)`", text)
-    commands = re.findall(r"\b((?:tests|scripts)/[\w/]+(?:\.\w+)?)", text)
+    commands = re.findall(r"(?<![\w/])((?:tests|scripts)/[\w/]+(?:\.\w+)?)", text)
     return {*whole, *(f"unnest/{path}" for path in inside), *commands}
 
 
