@@ -165,7 +165,11 @@ class TestProcesses:
         assert list(in_order(range(20), work, 3, ahead=2)) == [(n, n * n) for n in range(20)]
 
     @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
-    def test_a_death_costs_one_task(self) -> None:
+    @pytest.mark.parametrize("is_forked", [True, False])
+    @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+    def test_a_death_costs_one_task(self, is_forked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Where processes are forked from this one, and where another one forks them."""
+        monkeypatch.setattr("unnest.batch.workers._has_one_thread", lambda: is_forked)
         deaths: dict[int, int] = {2: signal.SIGKILL, 5: signal.SIGSEGV, 6: signal.SIGKILL}
         results = dict(in_order(range(12), Numbers(deaths, {}), 2, ahead=2))
         assert results == {n: -n if n in deaths else n * n for n in range(12)}
@@ -340,24 +344,40 @@ def test_few_open_files_make_fewer_processes(zoo: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps the working folder of a process")
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "code", "said"),
     [
-        (["fix", "{zoo}/a.h5", "-o", "out.h5"], "{gone}"),
         (
-            ["fix", "-n", "{zoo}/a.h5", "{zoo}/clean.h5", "--jobs", "2"],
-            "--jobs: no process can be started ({gone}); leave it out",
+            "fix {zoo}/a.h5 -o out.h5",
+            2,
+            "unnest: the working folder is gone; change into one that there is\n",
         ),
+        ("fix -n -q {zoo}/a.h5 {zoo}/clean.h5 --jobs 2", 1, ""),
     ],
 )
-def test_a_working_folder_that_is_gone(words: list[str], said: str, zoo: Path) -> None:
-    """It is not stdout that cannot be written."""
+def test_a_working_folder_that_is_gone(words: str, code: int, said: str, zoo: Path) -> None:
+    """It is not stdout that cannot be written; what needs no working folder is done."""
     gone = zoo.parent / "gone"
     gone.mkdir()
-    given = " ".join(word.format(zoo=zoo) for word in words)
-    shell = f"rmdir {gone}; exec {sys.executable} -m unnest {given}"
+    shell = f"rmdir {gone}; exec {sys.executable} -m unnest {words.format(zoo=zoo)}"
     done = in_shell(shell, gone)
-    told = said.format(gone="the working folder is gone; change into one that there is")
-    assert (done.returncode, done.stderr) == (2, f"unnest: {told}\n")
+    assert (done.returncode, done.stderr) == (code, said)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_processes_end_with_the_main_one() -> None:
+    """Killed, it ends none of them; each sees that its pipe has ended."""
+    work = "from tests.test_jobs import *; [*in_order(range(10**9), Numbers({}, {}), 2)]"
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # no other thread: it may fork
+    with subprocess.Popen([sys.executable, "-c", work], env=environment) as main:
+        children = Path(f"/proc/{main.pid}/task/{main.pid}/children")
+        until = time.monotonic() + 60
+        while len(workers := children.read_text().split()) < 2 and time.monotonic() < until:
+            time.sleep(0.05)
+        main.kill()
+    assert len(workers) == 2
+    while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,13 @@ with their number. Whoever stops asking, an interrupt included, ends every proce
 from __future__ import annotations
 
 import contextlib
+import importlib
 import multiprocessing
+import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
@@ -39,6 +41,9 @@ FILES_TO_BEGIN, FILES_A_PROCESS = 24, 3
 PATIENCE = 20.0
 
 PERCENT = 100
+
+#: What a process needs for any task, loaded before it is forked.
+MODULES = ["unnest.batch.fixing", "unnest.formats.hdf5.legacy_h5"]
 
 
 class Work(Protocol[T_contra, R_co]):
@@ -92,10 +97,22 @@ def in_order(
 class _Process(Generic[T]):
     """One process, and the tasks that it has not answered yet."""
 
-    def __init__(self, context: BaseContext, work: Work[T, Any], *, metered: bool) -> None:
+    def __init__(
+        self,
+        context: BaseContext,
+        work: Work[T, Any],
+        siblings: Sequence[_Process[T]],
+        *,
+        metered: bool,
+    ) -> None:
         self.connection, theirs = context.Pipe()
+        forked = context.get_start_method() == "fork"
+        inherited = [self.connection, *(p.connection for p in siblings)] if forked else []
         self.process: BaseProcess = context.Process(  # type: ignore[attr-defined] # of each kind of context, by no common name
-            target=_serve, args=(theirs, work, metered), name="unnest-worker", daemon=True
+            target=_serve,
+            args=(theirs, work, metered, inherited),
+            name="unnest-worker",
+            daemon=True,
         )
         with _blocked():
             self.process.start()
@@ -153,7 +170,8 @@ class _Pool(Generic[T, R]):
     def _started(self, task: T) -> _Process[T] | None:
         """One more process; None where the system has no room for more than there are."""
         try:
-            process = _Process(self.context, self.work, metered=self.meters(task) is not None)
+            metered = self.meters(task) is not None
+            process = _Process(self.context, self.work, self.processes, metered=metered)
         except OSError as e:
             if not self.processes:
                 why = e.strerror if has_working_folder() else NO_WORKING_FOLDER
@@ -231,12 +249,29 @@ def _affordable(processes: int) -> int:
 
 
 def _context() -> BaseContext:
-    """Processes that share nothing with this one; where the system can, forked from one that has all modules loaded."""
+    """Return the way to start processes.
+
+    They are forked from this process if it has no other thread, which might hold a lock: so they have its modules, and
+    start in some milliseconds. Else, where the system can, they are forked from a process that has all modules loaded.
+    """
+    if _has_one_thread():
+        for module in MODULES:
+            importlib.import_module(module)
+        if _has_one_thread():
+            return multiprocessing.get_context("fork")
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["unnest.batch.fixing", "unnest.formats.hdf5.legacy_h5"])
+    context.set_forkserver_preload(MODULES)
     return context
+
+
+def _has_one_thread() -> bool:
+    """Return True if this process surely has no other thread, those of C libraries included; False where unknown."""
+    try:
+        return len(os.listdir("/proc/self/task")) == 1
+    except OSError:  # not Linux
+        return False
 
 
 @contextlib.contextmanager
@@ -261,8 +296,16 @@ def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - 
     raise KeyboardInterrupt
 
 
-def _serve(connection: Connection, work: Work[T, R], metered: bool) -> None:
-    """Answer tasks until the pipe is closed or an interrupt arrives."""
+def _serve(
+    connection: Connection, work: Work[T, R], metered: bool, inherited: Sequence[Connection]
+) -> None:
+    """Answer tasks until the pipe is closed or an interrupt arrives.
+
+    `inherited`: the main process's ends of pipes, which a forked process has as well. It closes them, so that a pipe
+    ends with the main process.
+    """
+    for pipe in inherited:
+        pipe.close()
     # An interrupt within a callback of Python's own cannot come through; `_received` has it.
     sys.unraisablehook = callable  # in C: it takes no memory to be called
     try:
