@@ -206,11 +206,11 @@ class _Sources:
 
     def of(self, column: Column) -> Ref | None:
         """The tensor that all of a column are different rows of, where they are cut from one; else None."""
-        if any(kind_of(self.graph.of(ref.call)) not in SLICES | MOVES for ref in column):
+        if any(kind_of(self.graph.of(ref.call)) not in SLICES | MOVES | JOINS for ref in column):
             return None
         chains = [self._chain(ref) for ref in column]
         moves = [self.graph.of(ref.call) for chain in [column, *chains] for ref in chain]
-        if not any(kind_of(move) in SLICES or move.name == "identity" for move in moves):
+        if not any(kind_of(move) in SLICES | JOINS or move.name == "identity" for move in moves):
             return None
         common = [ref for ref in chains[0] if all(ref in chain for chain in chains[1:])]
         if not self.far:
@@ -225,7 +225,17 @@ class _Sources:
         )
 
     def _chain(self, ref: Ref) -> list[Ref]:
-        """Yield the tensors that a tensor is moved out of, nearest first."""
+        """Return the tensors that a tensor is moved out of, nearest first; behind a join those of all its operands."""
+        chain = self._moved_out_of(ref)
+        end = chain[-1] if chain else ref
+        if kind_of(self.graph.of(end.call)) not in JOINS:
+            return chain
+        parts = [[part, *self._moved_out_of(part)] for part in self.graph.moved(end.call)]
+        first, others = parts[:1], parts[1:]
+        return chain + [ref for part in first for ref in part if all(ref in o for o in others)]
+
+    def _moved_out_of(self, ref: Ref) -> list[Ref]:
+        """Return the tensors that a tensor is moved out of, one after the other."""
         chain: list[Ref] = []
         while len(chain) < MAX_LEVELS * 2 and kind_of(self.graph.of(ref.call)) in SLICES | MOVES:
             moved = self.graph.moved(ref.call)

@@ -57,6 +57,14 @@ def _ensured(w: Writer, first: int = 0) -> Tensor:
     return w.join(w.dense(*halves[first:], *halves[:first]))
 
 
+def _put_together(w: Writer, first: int = 0) -> Tensor:
+    """Each part is made of two slices, that of number `first` first."""
+    quarters = w.split(4)
+    pairs = (quarters[:2], quarters[2:])
+    parts = [w.call("concat", [*pair[first:], *pair[:first]], axis=0) for pair in pairs]
+    return w.join(w.dense(*parts))
+
+
 def _reshaped_and_squeezed(w: Writer) -> Tensor:
     shape = [2, w.call("compat.v1.floor_div", w.size(), y=2, name=None), 4]
     blocks = w.call("reshape", w.rows(), shape=shape)
@@ -211,7 +219,7 @@ def _at_equal_distances(w: Writer, before: int = 0) -> Tensor:
 SPELLINGS: dict[str, tuple[Spelling, int]] = {
     "end to end": (_end_to_end, 2), "split of split": (_split_of_split, 4), "slice of slice": (_slice_of_slice, 3),
     "merge of merges": (_merge_of_merges, 3), "strided": (_strided, 2), "unstacked": (_unstacked, 2),
-    "ensured": (_ensured, 2),
+    "ensured": (_ensured, 2), "put together": (_put_together, 2),
     "blocks, squeezed": (_reshaped_and_squeezed, 2),
     "gathered back": (_gathered_back, 2), "stitched": (_stitched, 2), "masked": (_masked, 2),
     "in shares": (_in_shares, 2), "by bounds": (_by_bounds, 2), "looked up": (_looked_up, 2), "picked": (_picked, 2),
@@ -325,6 +333,10 @@ def _one_rectified(w: Writer) -> Tensor:
 
 LOOK_ALIKES: dict[str, tuple[Spelling, str | None]] = {
     "ensured halves swapped": (lambda w: _ensured(w, 1), IN_ANOTHER_ORDER.format("joined")),
+    "parts put together the other way round": (
+        lambda w: _put_together(w, 1),
+        IN_ANOTHER_ORDER.format("joined"),
+    ),
     "halves swapped": (_swapped, IN_ANOTHER_ORDER.format("joined")),
     "one half twice": (_one_half_twice, "every tower reads the whole of x"),
     "overlapping": (_overlapping, DOES_NOT_GIVE_BACK.format("joined")),
