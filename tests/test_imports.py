@@ -30,7 +30,6 @@ HEAVY = ("h5py", "numpy", "typer", "rich", "pydantic", "tensorflow", "keras", "g
 RARE = (
     "zipfile",
     "tempfile",
-    "filecmp",
     "concurrent.futures",
     "typing_extensions",
     "google_crc32c",
