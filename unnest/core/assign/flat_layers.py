@@ -150,7 +150,11 @@ def owners(tensors: Iterable[Tensor]) -> dict[str, tuple[Tensor, ...]]:
 
 
 def _belongs_to_shorter(owner: str, found: Mapping[str, Sequence[Tensor]]) -> str | None:
-    """Keras 1 writes `bn_1_gamma` and `bn_1_running_mean`: one owner, if all are of one shape."""
+    """Return the owner, with a shorter name, that the weights of `owner` belong to as well; None if there is none.
+
+    Keras 1 writes `bn_1_gamma` and `bn_1_running_mean`: the second looks as if its owner were `bn_1_running`. All are
+    of `bn_1` if they have one shape.
+    """
     for at in (at for at, letter in enumerate(owner) if letter == "_"):
         other, rest = owner[:at], owner[at + 1 :]
         own = found.get(other)

@@ -37,9 +37,13 @@ class Room(NamedTuple):
 
 
 def give(file: IO[bytes], rooms: list[Room]) -> None:
-    """Tell the datasets of a closed HDF5 file, open here unbuffered, where their bytes are, and the file its end.
+    """Write into an HDF5 file the address of each dataset's bytes (`rooms`), and the end of the file.
 
-    The bytes themselves are not touched. Raises ValueError where a header is not that of a dataset without room.
+    The HDF5 library has closed the file; it is open here unbuffered. The bytes of datasets are not touched.
+
+    Raises:
+        ValueError: a header is not that of a dataset without allocated space, or the superblock is of another version.
+
     """
     for room in rooms:
         _write_address(file, _place_of_address(file, room), room.offset)
