@@ -71,6 +71,15 @@ def constants_within(constants: Sequence[Constant]) -> Iterator[Constant]:
             yield value
 
 
+def every_constant(code: CodeObject) -> Iterator[Constant]:
+    """Yield the constants of a function as `constants_within` does, and integers that 3.14 keeps in instructions."""
+    yield from constants_within(code.constants)
+    for python in writers(code):
+        with suppress(Impossible):
+            steps = list(instructions(python, code.code))
+            yield from (step.argument for step in steps if step and step.name == "LOAD_SMALL_INT")
+
+
 def global_names(text: str) -> frozenset[str]:
     """Return the names that stored code, and the functions in it, read as globals or builtins.
 

@@ -10,7 +10,12 @@ from typing import NamedTuple
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, Constant
 from unnest.core.byte_code.opcodes import Impossible, Instruction, instructions
-from unnest.core.byte_code.stored_function import constants_within, names_used, writers
+from unnest.core.byte_code.stored_function import (
+    constants_within,
+    every_constant,
+    names_used,
+    writers,
+)
 from unnest.core.model import Json
 
 
@@ -61,11 +66,8 @@ def _facts(code: CodeObject, captures: bool) -> CodeFacts:
             captures |= facts.captures
             attributes |= facts.names - facts.plain
     numbers += [
-        v
-        for v in constants_within(code.constants)
-        if isinstance(v, (int, float)) and not isinstance(v, bool)
+        v for v in every_constant(code) if isinstance(v, (int, float)) and not isinstance(v, bool)
     ]
-    numbers += [step.argument for step in steps if step.name == "LOAD_SMALL_INT"]
     is_identity = len(code.code) <= (
         6 if code.layout == "3.11" else 4
     )  # load the argument, return it
@@ -110,8 +112,11 @@ def _instructions(code: CodeObject) -> list[Instruction]:
 
 UNFOLLOWED = Instruction("")
 
-#: Instructions that load a local variable by its place.
+#: Instructions that load a local variable by its place; those that do two things at once have it in the lower half.
 LOADS_LOCAL = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK"})
+LOADS_SECOND = frozenset(
+    {"LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW", "STORE_FAST_LOAD_FAST"}
+)
 
 
 def _minus_one(code: CodeObject, steps: Sequence[Instruction]) -> Iterator[str | None]:
@@ -130,9 +135,11 @@ def _constant(code: CodeObject, step: Instruction) -> Constant:
 
 def _variable(code: CodeObject, step: Instruction) -> str | None:
     """The variable that an instruction loads, None for any other."""
-    names: tuple[str, ...] = ()
+    names, place = tuple[str, ...](), step.argument
     if step.name in LOADS_LOCAL:
         names = code.slots if code.layout == "3.11" else code.locals
+    elif step.name in LOADS_SECOND:
+        names, place = code.slots, step.argument & 15
     elif step.name == "LOAD_DEREF":
         names = code.slots
-    return names[step.argument] if step.argument < len(names) else None
+    return names[place] if place < len(names) else None

@@ -11,6 +11,7 @@ import numpy as np
 from unnest.core import json_tree
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.stored_function import every_constant
 from unnest.core.frontends.traced_code import follow
 from unnest.core.interpreters.tensor_graph import row_sizes
 from unnest.core.interpreters.trace import (
@@ -137,7 +138,7 @@ def _numbers(function: Json, values: Mapping[str, Json]) -> Iterator[int]:
     while pending:
         value = pending.pop()
         if isinstance(value, CodeObject):
-            pending += value.constants
+            pending += every_constant(value)
         elif isinstance(value, tuple):
             pending += value
         elif isinstance(value, int):

@@ -9,7 +9,13 @@ import pytest
 from tests.unit.core.keras3.lambdas import compiled
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.opcode_tables import PYTHONS
-from unnest.core.byte_code.stored_function import arguments_of, names_used, readings, writers
+from unnest.core.byte_code.stored_function import (
+    arguments_of,
+    every_constant,
+    names_used,
+    readings,
+    writers,
+)
 from unnest.core.model import Unknown
 
 CODE = CodeObject(
@@ -68,6 +74,13 @@ def test_names_behind_an_instruction_that_is_not_followed(
     (python,) = (python for python in writers(made) if python.version == version)
     as_global, _ = names_used(python, made)
     assert as_global - {"bar"} == {"foo"}
+
+
+@pytest.mark.parametrize("python", compiled.PYTHONS)
+def test_constants_stand_in_the_code_in_slices_or_in_instructions(python: str) -> None:
+    text = compiled.functions()[python]["lambda x: x[:, 1:]"][0]
+    (code,) = {code for code, _ in readings(text)}
+    assert 1 in list(every_constant(code))
 
 
 def test_since_3_11_the_opening_shows_who_wrote_a_function() -> None:

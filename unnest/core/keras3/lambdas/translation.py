@@ -8,7 +8,7 @@ from typing import Literal
 
 from unnest.core import json_tree
 from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
+from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant, Opaque
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.opcodes import Impossible
@@ -369,7 +369,7 @@ MAX_WRITTEN = 80
 def _written(stored: Constant) -> str:
     if isinstance(stored, (CodeObject, Opaque)):
         return "a function" if isinstance(stored, CodeObject) else "..."
-    if isinstance(stored, tuple):
-        return "(...)"
+    if isinstance(stored, (tuple, CodeSlice)):
+        return "(...)" if isinstance(stored, tuple) else "a slice"
     text = repr(stored[:MAX_WRITTEN] if isinstance(stored, (str, bytes)) else stored)
     return text if len(text) <= MAX_WRITTEN else text[:MAX_WRITTEN] + "..."
