@@ -102,6 +102,27 @@ def test_layers_of_somebodys_own_see_the_mask_that_they_saw(tmp_path: Path) -> N
     assert wrong([str(job["case"]) for job in jobs], _lines(jobs, tmp_path)) == []
 
 
+def test_masks_of_the_steps_of_a_time_distributed(tmp_path: Path) -> None:
+    """Made there, or given to the layer in it; refused where Keras 3 takes none as an argument."""
+    files, refused = [], {}
+    for path in sorted((FIXTURES / "masked_in_steps").glob("*.h5")):
+        output = tmp_path / f"{path.stem}.keras"
+        result = unnest.fix(path, output, keras="3")
+        if result.error is None:
+            files.append((output, path.with_suffix(".npz")))
+        else:
+            refused[path.stem] = str(result.error)
+    whys = {
+        name: "heeds a mask that Keras 3 would compute otherwise" in why
+        for name, why in refused.items()
+    }
+    stacks = ("k224", "tf215")  # Keras 2.0.9 handed on no such mask
+    assert whys == {f"{s}-{name}": True for s in stacks for name in ("encoder", "sequential")}
+    assert len(files) == 19
+    names = [output.stem for output, _ in files]
+    assert wrong(names, differences(files, "tensorflow", tmp_path)) == []
+
+
 def test_layers(tmp_path: Path) -> None:
     """A sample of the layers of every stack on TensorFlow; tests/slow has them all, and JAX."""
     backend = "tensorflow"

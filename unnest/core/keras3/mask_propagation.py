@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from unnest.budget import charge_steps, memoize
 from unnest.core import json_tree
-from unnest.core.architecture import is_model, read
+from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import in_order
 from unnest.core.keras3.context import Context
 from unnest.core.layers.catalog import layer_record
@@ -22,6 +22,8 @@ NESTED_MODELS = frozenset({"Functional", "Sequential"})
 AMBIGUOUS = (2, 4, 0)
 #: Layers that did something else with a mask in TensorFlow 2.3: Softmax did not heed it, ReLU did not hand it on.
 OPEN = frozenset({"Softmax", "ReLU"})
+#: The first release whose TimeDistributed gives the layer in it the mask of each step, and hands on its masks.
+STEP_MASKS = (2, 2)
 NOT_TOLD = (
     "what became of its mask is not told: TensorFlow 2.3 and 2.4 both call themselves Keras 2.4.0, "
     "and differ in this"
@@ -64,19 +66,27 @@ def makes_mask(entry: JsonObject, context: Context) -> bool:
 
 
 def _model_makes_mask(model: JsonObject, context: Context) -> bool:
+    return gives_mask(model, context, is_masked=False)
+
+
+def gives_mask(model: JsonObject, context: Context, *, is_masked: bool) -> bool:
+    """Return True if the first output of a model has a mask; `is_masked`: its inputs have one."""
     graph = read(model)
     charge_steps(len(graph.layers))
     if graph.sequential:
-        is_masked = False
         for layer in graph.layers.values():
-            hands_on = is_masked and passes(layer.class_name, layer.settings, context)
+            hands_on = is_masked and (
+                is_input(layer.stored) or passes(layer.class_name, layer.settings, context)
+            )
             is_masked = hands_on or masks_itself(layer.stored, context)
         return is_masked
     masked_calls: set[CallId] = set()
     for at, call in in_order(graph):
         layer = graph.layers[at.layer]
         are_masked = [source.call in masked_calls for source in call.reads]
-        if layer_record(layer.class_name).mask is MaskUse.MERGES:
+        if is_input(layer.stored):
+            hands_on = is_masked
+        elif layer_record(layer.class_name).mask is MaskUse.MERGES:
             hands_on = any(are_masked)
         else:
             hands_on = are_masked[:1] == [True] and passes(
@@ -89,8 +99,52 @@ def _model_makes_mask(model: JsonObject, context: Context) -> bool:
 
 def masks_itself(entry: JsonObject, context: Context) -> bool:
     """Return True if a layer's output has a mask whatever goes in."""
+    if entry.get("class_name") == "TimeDistributed":
+        held, _ = distributed(entry)
+        return asks_each_step(context) and held is not entry and masks_itself(held, context)
     is_masking = entry.get("class_name") == "Masking" or bool(settings(entry).get("mask_zero"))
     return is_masking or makes_mask(entry, context)
+
+
+def distributed(entry: JsonObject) -> tuple[JsonObject, int]:
+    """Return the layer that a TimeDistributed applies at each step, and how many TimeDistributed hold it."""
+    depth = 0
+    while entry.get("class_name") == "TimeDistributed":
+        held = settings(entry).get("layer")
+        if not isinstance(held, Mapping):
+            break
+        entry, depth = held, depth + 1
+    return entry, depth
+
+
+def asks_each_step(context: Context) -> bool:
+    """Return True if a TimeDistributed gave the layer in it the mask of each step, and asked it for one.
+
+    (Source: layers/wrappers.py of Keras 2.1.6, which has none of it, 2.2.0 to 2.3.1, and TensorFlow 2.0 to 2.15.)
+    """
+    return not () < context.release < STEP_MASKS
+
+
+def heeds_mask(entry: JsonObject) -> bool:
+    """Return True if a layer, or one that it holds at each step or as a model, may compute otherwise with a mask."""
+    held, _ = distributed(entry)
+    if is_model(held):
+        layers = read(held).layers.values()
+        return any(heeds_mask(layer.stored) for layer in layers if not is_input(layer.stored))
+    use = layer_record(bare_name(str(held.get("class_name")))).mask
+    return use in (MaskUse.HEEDS, MaskUse.HEEDS_AND_PASSES, MaskUse.UNKNOWN)
+
+
+def drops_steps_mask(held: JsonObject, context: Context) -> bool | None:
+    """Return True if a layer that has a mask in each step gives none there; None where that is unknown."""
+    kind = str(held.get("class_name"))
+    if is_model(held):
+        are_known = all(
+            is_input(layer.stored) or is_model(layer.stored) or is_known(layer.class_name)
+            for layer in read(held).layers.values()
+        )
+        return not gives_mask(held, context, is_masked=True) if are_known else None
+    return not passes(kind, settings(held), context) if is_known(kind) else None
 
 
 def drops_mask(kind: str, config: JsonObject, context: Context) -> bool:

@@ -13,13 +13,18 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from unnest.core import json_tree
+from unnest.core.architecture import is_model
 from unnest.core.keras3.context import CannotConvert, Context, refused
 from unnest.core.keras3.mask_propagation import (
     AMBIGUOUS,
     NESTED_MODELS,
     NOT_TOLD,
     all_pass,
+    asks_each_step,
+    distributed,
     drops_mask,
+    drops_steps_mask,
+    heeds_mask,
     is_ambiguous,
     is_known,
     makes_mask,
@@ -50,13 +55,14 @@ class Mask(NamedTuple):
 
     `sources` identifies it: the tensors that it is computed from, with the value that is masked where that is
     not 0. `today`: whether Keras 3 has the same one on that tensor. `sure`: whether there was one at all; a layer of
-    a custom layer may have dropped it.
+    a custom layer may have dropped it. `rank`: the number of its axes, None if unknown.
     """
 
     tree: NodeTree = None
     sources: frozenset[object] = frozenset()
     today: bool = True
     sure: bool = True
+    rank: int | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -102,7 +108,8 @@ class Masks:
         )
         if all(mask.today for mask in masks) and not is_lost:
             return args, kwargs
-        if layer_record(kind).mask is MaskUse.HEEDS:
+        is_told = layer_record(kind).mask is MaskUse.HEEDS
+        if is_told or (kind == "TimeDistributed" and heeds_mask(layer.entry)):
             return args, {**kwargs, "mask": self._as_argument(kind, layer, masks)}
         may_read = (
             layer_record(kind).mask is MaskUse.HEEDS_AND_PASSES
@@ -110,7 +117,7 @@ class Masks:
             or not is_known(kind)
         )
         if is_lost or (may_read and any(mask.tree is None for mask in masks if not mask.today)):
-            raise _cannot_be_given(layer, kind)
+            raise _cannot_be_given(layer.name, kind)
         if may_read:
             self.context.note("carried-mask", layer.name)
             return _with_tensors(
@@ -123,7 +130,7 @@ class Masks:
     def _as_argument(self, kind: str, layer: NewLayer, masks: Sequence[Mask]) -> NodeTree:
         """The old mask for a layer that takes one as an argument. Raises CannotConvert."""
         if len(masks) != 1 or masks[0].tree is None:
-            raise _cannot_be_given(layer, kind)
+            raise _cannot_be_given(layer.name, kind)
         self.context.note("initial-state-mask" if masks[0].today else "mask", layer.name)
         return masks[0].tree
 
@@ -132,6 +139,8 @@ class Masks:
 
         (Source: Keras 2.9 and 2.10, multi_head_attention.py; TensorFlow 2.3 and 2.5, advanced_activations.py.)
         """
+        if kind == "TimeDistributed":
+            return heeds_mask(layer.entry) and not self._asks_each_step(call)
         if kind != "Softmax" or not is_ambiguous(kind, self.context):
             return kind == "MultiHeadAttention" and drops_mask(kind, {}, self.context)
         spec = call.spec(call.tensors[0])
@@ -158,7 +167,7 @@ class Masks:
 
     def _maskless(self, tensor: GraphTensor) -> NodeTree:
         """The same tensor, by an operation behind which there is no mask."""
-        return _without_mask(tensor) if tensor in self.of else tensor
+        return without_mask(tensor) if tensor in self.of else tensor
 
     def _with_old_mask(self, tensor: GraphTensor, reader: str, dtype: str) -> NodeTree:
         """The same tensor with the mask that it had, by a layer that does nothing but hand on the one it is given.
@@ -191,17 +200,18 @@ class Masks:
     ) -> None:
         """Return the mask of an old layer's output; `today`: True if its replacement hands a mask on as it does."""
         outputs = [t for t in made if isinstance(t, GraphTensor)]
-        mask = self._output_mask(kind, config, call.tensors)
+        mask = self._output_mask(kind, config, call) if call.tensors else None
         if mask is not None and outputs:
             sources = mask.sources or frozenset({outputs[0]})
             self.of[outputs[0]] = mask._replace(sources=sources, today=mask.today and today)
 
-    def _output_mask(
-        self, kind: str, config: JsonObject, tensors: Sequence[GraphTensor]
-    ) -> Mask | None:
-        """The mask of a layer's first output; `tensors` are what it read."""
-        computed = _computed(kind, config, tensors[0]) if tensors else None
-        if computed is not None or not tensors:
+    def _output_mask(self, kind: str, config: JsonObject, call: LayerArguments) -> Mask | None:
+        """The mask of the first output of a layer that reads tensors."""
+        tensors = call.tensors
+        if kind == "TimeDistributed":
+            return self._mask_of_steps(config, call)
+        computed = _computed(kind, config, tensors[0], _rank(call))
+        if computed is not None:
             return computed
         masks = [self.of.get(t) for t in tensors]
         present = [m for m in masks if m is not None]
@@ -217,6 +227,51 @@ class Masks:
                 None, present[0].sources, sure=is_sure
             )  # it sees today what it saw: see `given`
         return self._passed(kind, masks[0]) if passes(kind, config, self.context) else None
+
+    def _mask_of_steps(self, config: JsonObject, call: LayerArguments) -> Mask | None:
+        """The mask behind a TimeDistributed, which asked the layer in it at each step.
+
+        Where the layer gave none there, a step is masked if its parts all are. Keras 3 hands on the mask that it has.
+        """
+        source, (held, depth) = call.tensors[0], _held(config)
+        mask = self.of.get(source)
+        if not self._asks_each_step(call):
+            return (
+                None if mask is None else mask._replace(today=mask.today and not heeds_mask(held))
+            )
+        computed = _computed(str(held.get("class_name")), settings(held), source, _rank(call))
+        if computed is not None:
+            return computed._replace(today=False)
+        if makes_mask(held, self.context):
+            return Mask(today=False)
+        return None if mask is None else self._handed_on_by_steps(mask, held, depth)
+
+    def _handed_on_by_steps(self, mask: Mask, held: JsonObject, depth: int) -> Mask:
+        """The mask behind `depth` TimeDistributed of a layer, each part of which may be masked."""
+        is_dropped = drops_steps_mask(held, self.context)
+        is_kept = is_dropped is False and (
+            not is_model(held) or all_pass(settings(held), self.context)
+        )
+        if is_kept or mask.rank == depth + 1:
+            return mask
+        if not is_dropped or mask.tree is None or mask.rank is None:
+            return mask._replace(tree=None, today=False, rank=None)
+        tree = mask.tree
+        for _ in range(mask.rank - depth - 1):
+            tree = numpy_operation("Any", tree, axis=-1, keepdims=False)
+        return mask._replace(tree=tree, today=False, rank=depth + 1)
+
+    def _asks_each_step(self, call: LayerArguments) -> bool:
+        """Return True if a TimeDistributed gave masks to its layer: not for a batch of a fixed size."""
+        spec = call.spec(call.tensors[0])
+        return asks_each_step(self.context) and (spec is None or spec.shape[:1] in ((), (None,)))
+
+    def is_replaced(self, kind: str, config: JsonObject, call: LayerArguments) -> bool:
+        """Return True if Keras 3 hands on the mask of a TimeDistributed's input, and its output had another."""
+        if kind != "TimeDistributed" or not self.meets(call):
+            return False
+        mask = self._mask_of_steps(config, call)
+        return mask is not None and mask is not self.of[call.tensors[0]]
 
     def _passed(self, kind: str, mask: Mask | None) -> Mask | None:
         """The mask of its input behind one of Keras's own layers that hands it on."""
@@ -241,9 +296,7 @@ class Masks:
         if mask is None or mask.today:
             return output
         if mask.tree is None:
-            raise refused(
-                output.layer, kind, "hands on a mask that Keras 3 would compute otherwise"
-            )
+            raise _hands_on_another(output.layer, kind)
         self.context.note("carried-mask", output.layer)
         return self._with_old_mask(output, output.layer, dtype)
 
@@ -257,13 +310,17 @@ class Masks:
 
 def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
     """The same for a Sequential, in which one mask at most is handed on. Raises CannotConvert."""
-    masked = sure = False
-    name = ""
+    masked = sure = is_otherwise = False
+    name = kind = ""
     for entry in entries if context.masks else ():
         kind, config = str(entry.get("class_name")), settings(entry)
         name = str(config.get("name"))
         if masked and repeats_last(entry, context):
             raise repeated_last(name, kind)
+        if masked and heeds_mask(entry):
+            if is_otherwise or (kind == "TimeDistributed" and not asks_each_step(context)):
+                raise _cannot_be_given(name, kind)
+            is_otherwise = kind == "TimeDistributed"
         if (
             masked
             and context.release == AMBIGUOUS
@@ -274,48 +331,65 @@ def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
             note_normalization(entry, name, context)
         if masks_itself(entry, context):
             masked = sure = True
+            is_otherwise = kind == "TimeDistributed"
         elif kind == "ReLU":
             sure = False
         elif not passes(kind, config, context):
             # A custom layer, or a model, may hand a mask on.
             masked = masked and not is_known(kind)
             sure = sure and all_pass(config, context)
+    if masked and is_otherwise and context.is_nested:
+        raise _hands_on_another(name, kind)
     if sure:
-        note_end(name, context)
+        note_end(name, context, today=not is_otherwise)
 
 
 def stopped(layer: NewLayer) -> Expansion:
     """A layer, and an operation behind which there is no mask."""
 
     def outputs(call: LayerArguments) -> Sequence[NodeTree]:
-        return (_without_mask(LayerCall(layer, call.args)),)
+        return (without_mask(LayerCall(layer, call.args)),)
 
     return Expansion(outputs)
 
 
-def _without_mask(tree: NodeTree) -> NodeTree:
+def without_mask(tree: NodeTree) -> NodeTree:
     """The same numbers; an operation hands on no mask."""
     return numpy_operation("Multiply", tree, 1.0)
 
 
-def _cannot_be_given(layer: NewLayer, kind: str) -> CannotConvert:
+def _cannot_be_given(name: str, kind: str) -> CannotConvert:
     return refused(
-        layer.name,
-        kind,
-        "heeds a mask that Keras 3 would compute otherwise, and cannot be given it",
+        name, kind, "heeds a mask that Keras 3 would compute otherwise, and cannot be given it"
     )
 
 
-def _computed(kind: str, config: JsonObject, source: GraphTensor) -> Mask | None:
-    """The mask that a layer computes of what it reads."""
+def _hands_on_another(name: str, kind: str) -> CannotConvert:
+    return refused(name, kind, "hands on a mask that Keras 3 would compute otherwise")
+
+
+def _computed(kind: str, config: JsonObject, source: GraphTensor, rank: int | None) -> Mask | None:
+    """The mask that a layer computes of what it reads, a tensor of that rank."""
     if kind == "Embedding" and config.get("mask_zero"):
-        return Mask(numpy_operation("NotEqual", source, 0), frozenset({source}))
+        return Mask(numpy_operation("NotEqual", source, 0), frozenset({source}), rank=rank)
     if kind == "Masking":
         value = config.get("mask_value", 0.0)
         differs = numpy_operation("NotEqual", source, value)
         told = {(source, value) if value else source}
-        return Mask(numpy_operation("Any", differs, axis=-1, keepdims=False), frozenset(told))
+        tree = numpy_operation("Any", differs, axis=-1, keepdims=False)
+        return Mask(tree, frozenset(told), rank=None if rank is None else rank - 1)
     return None
+
+
+def _rank(call: LayerArguments) -> int | None:
+    """Number of axes of the first tensor that a call reads."""
+    spec = call.spec(call.tensors[0])
+    return None if spec is None else len(spec.shape)
+
+
+def _held(config: JsonObject) -> tuple[JsonObject, int]:
+    """`distributed` of a TimeDistributed with that config."""
+    return distributed({"class_name": "TimeDistributed", "config": config})
 
 
 def _merged(

@@ -15,7 +15,7 @@ from unnest.core.keras3.call_arguments import arguments_of, is_ref, parsed, ref
 from unnest.core.keras3.context import Context, GraphNotes, refused
 from unnest.core.keras3.keras1_merge import merged_branches
 from unnest.core.keras3.masked_steps import begun, both_ways, directions, is_two, may_become_two
-from unnest.core.keras3.masks import Masks
+from unnest.core.keras3.masks import Masks, without_mask
 from unnest.core.keras3.replacements import (
     Choice,
     GraphTensor,
@@ -187,7 +187,10 @@ class _Functional:
             args, kwargs = self.masks.call_with_masks(layer.class_name, made, given, args, kwargs)
             if self.masks.meets(given) and is_two(made, kwargs, self.context):
                 return self._both_ways(layer, made, given, args, kwargs)
-            new = self.builder.place(LayerCall(made, args, kwargs), name)
+            tree: NodeTree = LayerCall(made, args, kwargs)
+            if self.masks.is_replaced(layer.class_name, _settings(layer), given):
+                tree = without_mask(tree)
+            new = self.builder.place(tree, name, name)
             placed = self._begun(layer, made, kwargs, new, name)
             self.masks.note(
                 layer.class_name, _settings(layer), given, placed, today=placed[0] is new

@@ -120,10 +120,10 @@ RULES: dict[str, Rule] = {
         "Keras 1.2.2, keras/layers/core.py",
     ),
     "mask": Rule(
-        "a layer behind merged masks was given the mask of then as an argument: merge layers took what is unmasked in "
-        "all inputs, and take what is unmasked in any today",
-        "Keras 3.4, commit 603db8003c",
-        altered="the mask of merged tensors",
+        "a layer was given the mask of then as an argument: merge layers took what is unmasked in all inputs, and take "
+        "what is unmasked in any today; a TimeDistributed handed on the masks of the layer in it, and does not today",
+        "Keras 3.4, commit 603db8003c; Keras 3.15, keras/src/layers/rnn/time_distributed.py",
+        altered="the mask of merged tensors, or of the steps of a TimeDistributed",
     ),
     "carried-mask": Rule(
         "a layer of your own, an attention or a model in the model, behind a mask that Keras 3 would lose or compute "
@@ -133,7 +133,8 @@ RULES: dict[str, Rule] = {
     "no-mask": Rule(
         "a layer that heeds, or hands on, the mask of its input today, and did not then, was written so that it sees "
         "none, or none comes out",
-        "Keras 2.10 (MultiHeadAttention), TensorFlow 2.3 (Softmax, ReLU), Keras 3.15 (Identity, Normalization)",
+        "Keras 2.1.6 (TimeDistributed), Keras 2.10 (MultiHeadAttention), TensorFlow 2.3 (Softmax, ReLU), "
+        "Keras 3.15 (Identity, Normalization)",
     ),
     "initial-state-mask": Rule(
         "a recurrent layer with an initial state was given the mask of its input as an argument: Keras 3 forgets it "
