@@ -12,7 +12,7 @@ from unnest.core.architecture.graph import in_order
 from unnest.core.keras3.context import Context
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import MaskUse
-from unnest.core.layers.shape_rules import settings
+from unnest.core.layers.shape_rules import gives_sequences, settings
 from unnest.core.model import CallId, JsonObject
 
 HANDING_ON = (MaskUse.PASSES, MaskUse.HEEDS_AND_PASSES)
@@ -167,14 +167,6 @@ def drops_mask(kind: str, config: JsonObject, context: Context) -> bool:
 def is_ambiguous(kind: str, context: Context) -> bool:
     """True if a layer did one thing with a mask in TensorFlow 2.3 and another in 2.4, and the file is of either."""
     return context.release == AMBIGUOUS and kind in OPEN
-
-
-def gives_sequences(config: JsonObject) -> bool:
-    """Return True if a recurrent layer, or the one that a layer holds, gives an output at every step."""
-    inner = config.get("layer")
-    if isinstance(inner, Mapping) and isinstance(inner.get("config"), Mapping):
-        config = inner["config"]  # type: ignore[assignment]  # a mapping, as asked
-    return bool(config.get("return_sequences"))
 
 
 BY_ALL = "it was divided by the number of all steps, and is by that of the unmasked ones in Keras 3"

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from unnest.core import json_tree
 from unnest.core.architecture.graph import Graph
 from unnest.core.keras3.context import CannotConvert, Context, refused
-from unnest.core.keras3.mask_propagation import gives_sequences
 from unnest.core.keras3.replacements import (
     GraphTensor,
     LayerCall,
@@ -22,7 +21,7 @@ from unnest.core.keras3.replacements import (
 )
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import MaskUse
-from unnest.core.layers.shape_rules import settings
+from unnest.core.layers.shape_rules import gives_sequences, settings
 from unnest.core.model import JsonObject
 
 

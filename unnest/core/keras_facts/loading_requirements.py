@@ -30,6 +30,7 @@ from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake, o
 from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.keras_facts.wrapped_layers import wrapped
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record
+from unnest.core.layers.shape_rules import gives_sequences, settings
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.stored_code import vocabularies
 
@@ -356,7 +357,31 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
     if needs(model).stored_code and written < PYTHON_OF_TODAY:
         return f"its Lambda code was compiled by another Python{_version_list(pythons(model))}"
     entries = (_refused_by_tf_keras(entry) for entry in layer_entries(model.architecture))
-    return next((reason for reason in entries if reason is not None), None)
+    refused = next((reason for reason in entries if reason is not None), None)
+    return refused or _computes_otherwise_in_tf_keras(model)
+
+
+def _computes_otherwise_in_tf_keras(model: Stored) -> str | None:
+    """Return the layer that tf_keras loads and that predicts otherwise there; None if none is known.
+
+    (Source: files of Keras 2.0.9 to 2.3.1 and TensorFlow 2.0, and what tf_keras 2.21 predicts; TensorFlow 2.1 and later
+    give zeros, too, and store `ragged` with each input.)
+    """
+    entries = [*layer_entries(model.architecture)]
+    is_masked = any(e["class_name"] == "Masking" or settings(e).get("mask_zero") for e in entries)
+    is_old = model.is_standalone or (
+        () < model.release < (2, 3) and not any("ragged" in settings(e) for e in entries)
+    )
+    if not (is_masked and is_old):
+        return None
+    return next(
+        (
+            f"the Bidirectional {settings(e).get('name')!r} gave its last output at masked steps, and gives zeros there"
+            for e in entries
+            if e["class_name"] == "Bidirectional" and gives_sequences(settings(e))
+        ),
+        None,
+    )
 
 
 def _refused_by_tf_keras(entry: JsonObject) -> str | None:

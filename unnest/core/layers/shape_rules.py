@@ -196,6 +196,12 @@ def conv_lstm(config: JsonObject, shape: Shape) -> Shape:
     return (shape[0], shape[1], *step[1:]) if config.get("return_sequences") else step
 
 
+def gives_sequences(config: JsonObject) -> bool:
+    """Return True if a recurrent layer, or the one that a layer holds, gives an output at every step."""
+    inner = config.get("layer")
+    return bool((settings(inner) if isinstance(inner, Mapping) else config).get("return_sequences"))
+
+
 def bidirectional(config: JsonObject, shape: Shape) -> Shape:
     """As the recurrent layer that it holds, twice as many features where both ways are concatenated."""
     inner, merge = config.get("layer"), config.get("merge_mode")
