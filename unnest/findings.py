@@ -284,6 +284,11 @@ class Code(Enum):
         "{what}: Keras 1 stores no dim_ordering for these, and no other layer shows it; channels_last (tf) was taken",
         "where the model was of Theano's order (th), what was written computes something else: compare its predictions",
     )
+    ASSUMED_FUNCTION = (
+        "warning",
+        "{what}: custom code when the file was written, taken for Keras's function of that name",
+        "where your code has a factor, as in x * sigmoid(1.5 * x), the output computes something else",
+    )
     ADDED_LOSS = (
         "warning",
         "what add_loss or add_metric added to the model is left out, Keras 3 has no place for it: {what}",

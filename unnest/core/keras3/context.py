@@ -36,6 +36,8 @@ class Notes:
 
     #: Layers for which the order of axes is a guess: no layer of the model that says it.
     guessed: list[str] = field(default_factory=list)
+    #: Activations that were custom code then, each with the function that it was taken for.
+    assumed_functions: list[str] = field(default_factory=list)
     #: Layers of hard_sigmoid whose weights, which would be multiplied, the file does not hold.
     unscaled: list[str] = field(default_factory=list)
     #: Layers of losses and metrics that were added to the model, which are left out.

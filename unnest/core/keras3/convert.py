@@ -59,6 +59,10 @@ def convert(stored: Stored) -> Converted:
         )
     if context.notes.guessed:
         context.notes.findings.append(Code.ASSUMED_DATA_FORMAT(what=listed(context.notes.guessed)))
+    if context.notes.assumed_functions:
+        context.notes.findings.append(
+            Code.ASSUMED_FUNCTION(what=listed(context.notes.assumed_functions))
+        )
     if context.notes.frozen and stored.training is not None:
         context.notes.findings.append(Code.FROZEN_NORMALIZATION(what=listed(context.notes.frozen)))
     if context.notes.masked_norms and stored.training is not None:

@@ -27,6 +27,8 @@ SINCE = {
 }  # fmt: skip
 #: Written by every Keras of after 2017 in custom code for one and the same function.
 WELL_KNOWN = {"relu6": "min(max(x, 0), 6)", "swish": "x * sigmoid(x)"}
+#: Those of them that some wrote with a factor (swish: x * sigmoid(b * x), as in its paper).
+WITH_A_FACTOR = frozenset({"swish"})
 
 #: Arguments of layers that hold an activation.
 PLACES = ("activation", "recurrent_activation", "inner_activation")

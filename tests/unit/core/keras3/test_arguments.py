@@ -199,6 +199,23 @@ def model(*layers: tuple[str, dict[str, Any]]) -> Stored:
     return Stored("architecture", architecture, keras_version="2.2.4", backend="tensorflow")
 
 
+@pytest.mark.parametrize(
+    ("activation", "version", "codes"),
+    [
+        ("swish", "2.2.4", ["assumed-function"]),  # some wrote it with a factor
+        ("relu6", "2.2.4", []),
+        ("swish", "2.4.0", []),
+    ],
+)
+def test_a_function_of_then_that_some_wrote_otherwise(
+    activation: str, version: str, codes: list[str]
+) -> None:
+    made = model(("Activation", {"activation": activation, "batch_input_shape": [None, 3]}))
+    done = convert(made._replace(keras_version=version))
+    assert done.model is not None, done.refusal
+    assert [f.code for f in done.findings] == codes
+
+
 PADDING = {"padding": [1, 1], "trainable": True, "batch_input_shape": [None, 4, 4, 3]}
 
 

@@ -12,7 +12,6 @@ from unnest.core.keras3.mask_propagation import (
     BY_ALL,
     all_pass,
     drops_mask,
-    gives_sequences,
     is_ambiguous,
     is_known,
     makes_mask,
@@ -115,13 +114,6 @@ def test_two_releases_of_one_name() -> None:
     assert is_ambiguous("Softmax", Context(release=(2, 4, 0)))
     assert not is_ambiguous("Softmax", Context(release=(2, 4, 1)))
     assert not is_ambiguous("Dense", Context(release=(2, 4, 0)))
-
-
-def test_sequences() -> None:
-    """A wrapper's are those of the layer that it holds."""
-    assert gives_sequences({"return_sequences": True})
-    assert gives_sequences(dict(STEPS.config))
-    assert not gives_sequences({**LAST.config, "return_sequences": True})
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unnest.core.layers.catalog import output_shape
-from unnest.core.layers.shape_rules import integer, integers, stored_shape
+from unnest.core.layers.shape_rules import gives_sequences, integer, integers, stored_shape
 from unnest.core.model import Shape, Unknown
 
 CONV: dict[str, Any] = {
@@ -121,3 +121,18 @@ def test_reading_json() -> None:
     for shape in ([], "ab", None, [1.5]):
         with pytest.raises(Unknown):
             stored_shape(shape)
+
+
+@pytest.mark.parametrize(
+    ("config", "gives"),
+    [
+        ({"return_sequences": True}, True),
+        ({"return_sequences": False}, False),
+        ({}, False),
+        ({"layer": {"class_name": "LSTM", "config": {"return_sequences": True}}}, True),
+        ({"layer": LSTM, "return_sequences": True}, False),
+    ],
+)
+def test_sequences(config: dict[str, Any], gives: bool) -> None:
+    """A wrapper's are those of the layer that it holds."""
+    assert gives_sequences(config) == gives

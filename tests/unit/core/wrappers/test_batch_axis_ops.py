@@ -391,9 +391,9 @@ def test_towers_that_work_along_another_axis_are_some(name: str) -> None:
     ("class_name", "config", "number"),
     [
         ("Softmax", {"axis": 0}, 0),
-        ("LayerNormalization", {"axis": [0]}, 0),
+        ("UnitNormalization", {"axis": [0]}, 0),
         ("Softmax", {"axis": -1}, 1),
-        ("LayerNormalization", {"axis": [1]}, 1),
+        ("UnitNormalization", {"axis": [1]}, 1),
     ],
 )
 def test_layers_of_keras_that_work_along_an_axis(

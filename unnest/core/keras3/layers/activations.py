@@ -14,6 +14,7 @@ from unnest.core.keras_facts.custom_functions import (
     ACTIVATIONS,
     HARD_SIGMOID,
     WELL_KNOWN,
+    WITH_A_FACTOR,
     is_custom_activation,
 )
 from unnest.core.keras_facts.weight_specs import expected
@@ -41,7 +42,10 @@ def activation(value: Json, name: str, kind: str, context: Context) -> str | Jso
         context.notes.custom[config_values.without_package(word)] = f"activation of {name!r}"
         return config_values.function(word)
     if is_custom_activation(word, context.release):
-        context.note("known-function", name, f"{word} = {WELL_KNOWN[word]}")
+        meaning = f"{word} = {WELL_KNOWN[word]}"
+        context.note("known-function", name, meaning)
+        if word in WITH_A_FACTOR:
+            context.notes.assumed_functions.append(f"{name} ({meaning})")
     return word
 
 
