@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -18,22 +19,24 @@ pytest.importorskip("mkdocstrings")
 ROOT = Path(__file__).parents[1]
 
 
+#: What the workflow that publishes the site says of the repository.
+REPOSITORY = {"REPOSITORY_URL": "https://code.example/our/unnest", "EDIT_URI": "edit/main/docs/"}
+
+
+def built(folder: Path, **more: str) -> Path:
+    """Build the site there, with these variables in its environment."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir"]
+    environment = {k: v for k, v in os.environ.items() if k not in REPOSITORY} | more
+    subprocess.run(
+        [*command, str(folder)], cwd=ROOT, check=True, capture_output=True, env=environment
+    )
+    return folder
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the built site."""
-    folder = tmp_path_factory.mktemp("site")
-    command = [
-        sys.executable,
-        "-m",
-        "mkdocs",
-        "build",
-        "--quiet",
-        "--strict",
-        "--site-dir",
-        str(folder),
-    ]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    return folder
+    """The folder of the site as it is built where no repository is named."""
+    return built(tmp_path_factory.mktemp("site"))
 
 
 def test_no_page_shows_markdown(site: Path) -> None:
@@ -134,7 +137,8 @@ def test_zensical_reads_the_same_configuration(site: Path, tmp_path: Path) -> No
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     (tmp_path / "mkdocs.yml").write_text(f"site_dir: built\n{settings}", encoding="utf-8")
     command = [sys.executable, "-m", "zensical", "build", "--strict"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    environment = {**os.environ, **REPOSITORY}
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, env=environment)
     pages = {page.relative_to(site) for page in site.rglob("*.html")}
     assert {
         page.relative_to(tmp_path / "built") for page in (tmp_path / "built").rglob("*.html")
@@ -150,10 +154,21 @@ def test_zensical_reads_the_same_configuration(site: Path, tmp_path: Path) -> No
     )
 
 
-def test_every_page_has_a_link_to_its_source(site: Path) -> None:
-    """Where it is edited, below the repository that the configuration names."""
+def test_every_page_has_a_link_to_its_source(tmp_path: Path) -> None:
+    """Where it is edited, below the repository that the environment names."""
+    for page in built(tmp_path / "site", **REPOSITORY).rglob("index.html"):
+        text = page.read_text(encoding="utf-8")
+        assert re.search(
+            r'href="https://code.example/our/unnest/edit/main/docs/\S+" [^>]*rel="edit"', text
+        ), page
+
+
+def test_a_site_without_a_repository_has_no_link_to_one(site: Path) -> None:
+    """A dead link on every page would be worse than none."""
     for page in site.rglob("index.html"):
-        assert 'rel="edit"' in page.read_text(encoding="utf-8"), page
+        text = page.read_text(encoding="utf-8")
+        assert 'rel="edit"' not in text, page
+        assert 'class="md-source"' not in text, page
 
 
 #: Questions of pages on training with several GPUs: what is typed, the page that is found first, words of its answer.
