@@ -184,6 +184,11 @@ QUESTIONS = [
     ("make_parallel remainder batch", "migrating/", "every row is still computed"),
     ("mnist example", "examples/", "keras.datasets.mnist"),
     ("keras 3 multi_gpu_model removed", "training/", "from unnest.keras import"),
+    (
+        "valueerror unknown layer lambda",
+        "errors/unknown-layer/",
+        "Unknown layer",
+    ),
     ("predict without gpu", "weights/", "neither for the command nor to predict with the result"),
 ]
 
