@@ -13,6 +13,7 @@ from unnest.findings import Code
 from unnest.formats.base import ContainerName, Source, Target
 from unnest.formats.conversion_checks import (
     check_frozen_parts,
+    check_owners_known,
     check_readable,
     check_weights,
     naming_file,
@@ -112,6 +113,9 @@ def _complete(source: Source, plan: Plan) -> Stored:
     if plan.complete is not None and model.architecture is None:
         model = plan.complete
     if model.architecture is None:
+        check_owners_known(
+            plan
+        )  # where they are not, the architecture that was given has not been taken
         raise no_architecture(source)
     check_readable(source, plan, model)
     check_weights(source, model, is_moved=True)

@@ -6,14 +6,18 @@ import io
 import json
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import h5py
 import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest.core.model import JsonObject
-from unnest.formats.base import Target
+from unnest.core.model import JsonObject, Plan, Refusal, Rewritten, Stored
+from unnest.errors import Refused
+from unnest.formats.base import Source, Target
+from unnest.formats.keras3.convert_to_keras3 import keras_3_target_format
 
 
 def in_code(path: Path) -> Path:
@@ -56,3 +60,21 @@ def test_in_place_keeps_the_container(tmp_path: Path) -> None:
     assert "--in-place keeps the container" in done.error.message
     assert "--to" not in done.error.message
     assert [p.name for p in tmp_path.iterdir()] == ["m.h5"]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "why"),
+    [
+        (Refusal("weights-ambiguous", "c: their order is open"), "their order is open"),
+        (None, "pass --architecture MODEL.json"),
+    ],
+)
+def test_weights_whose_owners_are_in_doubt_ask_for_no_other_architecture(
+    refusal: Refusal | None, why: str
+) -> None:
+    """A checkpoint whose custom layer does not show which of its weights are trained."""
+    source = cast("Source", SimpleNamespace(path="c", container="checkpoint"))
+    weights = Stored("weights")
+    plan = Plan("clean", weights, Rewritten(weights), conversion_refusal=refusal)
+    with pytest.raises(Refused, match=why):
+        keras_3_target_format(source, plan, None)
