@@ -256,6 +256,11 @@ class Code(Enum):
         "Embedding left out whole words in training, by its `dropout`, which no layer of Keras 3 does: {what}",
         "predictions are the same; training goes on without that dropout",
     )
+    WEIGHTS_OF_SUBCLASS = (
+        "warning",
+        "{name}: if its class extends Keras's {parent}, Keras 3 does not load the weights that it adds: {what}",
+        "give the class a load_own_variables(self, store) that sets every weight of self.weights from the store",
+    )
     WEIGHTS_OF_PARTS = (
         "warning",
         "weights in pairs, which may be of layers inside a custom layer: {what}",

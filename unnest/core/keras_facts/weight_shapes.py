@@ -42,7 +42,7 @@ def contradiction(layer: Layer, shapes: Sequence[WeightShape]) -> str | None:
         return None
     wanted = record.weight_shapes(config) if record.weight_shapes else None
     if wanted is None or all(
-        _agrees(shape, want) for shape, want in zip(shapes, wanted, strict=False)
+        agrees(shape, want) for shape, want in zip(shapes, wanted, strict=False)
     ):
         return None
     return f"its weights have the shapes {_written(shapes)}, its config promises {_written(wanted[: len(shapes)])}"
@@ -77,7 +77,8 @@ def _is_one_axis(axis: Json) -> bool:
     return axis is None or isinstance(axis, int) or (isinstance(axis, Sequence) and len(axis) == 1)
 
 
-def _agrees(shape: WeightShape, wanted: Sequence[int | None]) -> bool:
+def agrees(shape: WeightShape, wanted: Sequence[int | None]) -> bool:
+    """Return True if a weight has the shape that a config promises, None for a size that it does not tell."""
     return len(shape) == len(wanted) and all(
         w is None or n == w for n, w in zip(shape, wanted, strict=True)
     )

@@ -114,6 +114,7 @@ class KerasLayer:
         gates: the gates of a recurrent layer, in the order of its kernel's last axis.
         keras_1_gates: the same in the order in which Keras 1 stores three arrays for each gate.
         keras_1_rules: whether its config in Keras 1 has a regularizer or constraint for every trained weight.
+        loads_these_alone: whether Keras 3 loads its own weights, and none that a subclass adds.
         adapted_argument: the argument that holds all that `adapt` found.
         states: number of states of a recurrent cell.
 
@@ -170,6 +171,7 @@ class KerasLayer:
     gates: str = ""
     keras_1_gates: str = ""
     keras_1_rules: bool = False
+    loads_these_alone: bool = False
     adapted_argument: str = ""
     states: int = 0
 

@@ -10,9 +10,11 @@ from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.custom_functions import custom_objects_within
 from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake
-from unnest.core.layers.catalog import layer_record
+from unnest.core.keras_facts.weight_shapes import agrees
+from unnest.core.layers.catalog import LAYERS, layer_record
+from unnest.core.layers.record import KerasLayer
 from unnest.core.model import JsonObject
-from unnest.findings import Code
+from unnest.findings import Code, listed
 
 
 def is_custom_class(kind: str, entry: JsonObject, config: Config, context: Context) -> bool:
@@ -53,7 +55,33 @@ def custom_layer(
     if pairs:
         what = f"{name} ({bare}): {', '.join(pairs)}"
         context.notes.findings.append(Code.WEIGHTS_OF_PARTS(what=what))
+    parent = _likely_parent(base, weights)
+    if parent is not None:
+        added = listed([weight.name for weight in weights[len(parent.weights or ()) :]])
+        context.notes.findings.append(
+            Code.WEIGHTS_OF_SUBCLASS(name=f"{name} ({bare})", parent=parent.name, what=added)
+        )
     return NewLayer(name, bare, {**base, "name": name}, weights, None, kind)
+
+
+def _likely_parent(config: Config, weights: Weights) -> KerasLayer | None:
+    """Return Keras's class that a custom one seems to extend by weights which Keras 3's loading leaves out.
+
+    Its config has all that Keras's class stores of its weights, the first of which have the shapes that class makes.
+    (Source: `load_own_variables` of Keras 3.15's Dense, BaseConv and Embedding.)
+    """
+    for record in LAYERS.values():
+        shapes = record.weight_shapes(config) if record.weight_shapes else None
+        rules = {a for a in record.arguments or () if a.endswith(("_initializer", "_constraint"))}
+        if (
+            record.loads_these_alone
+            and shapes is not None
+            and len(weights) > len(shapes)
+            and rules <= set(config)
+            and all(map(agrees, (weight.shape for weight in weights), shapes))
+        ):
+            return record
+    return None
 
 
 def _pairs(weights: Weights) -> list[str]:

@@ -65,3 +65,31 @@ def test_a_namesake_is_somebodys(
         **({} if module is None else {"module": module}),
     }
     assert is_custom_class(kind, entry, config, Context(release=release)) is is_own
+
+
+CONV: JsonObject = {
+    "filters": 2, "kernel_size": [3, 3], "kernel_initializer": None, "bias_initializer": None,
+    "kernel_constraint": None, "bias_constraint": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("config", "shapes", "codes"),
+    [
+        (CONV, ((3, 3, 1, 2), (2,), (1, 2)), ["weights-of-subclass"]),
+        (CONV, ((3, 3, 1, 2), (2,)), []),  # all that Keras 3 loads
+        (CONV, ((5, 5, 1, 2), (2,), (1, 2)), []),  # no kernel of such a convolution
+        (
+            {"filters": 2, "kernel_size": [3, 3]},
+            ((3, 3, 1, 2), (2,), (1, 2)),
+            [],
+        ),  # a layer of its own
+    ],
+)
+def test_weights_that_a_subclass_adds(
+    config: JsonObject, shapes: tuple[tuple[int, ...], ...], codes: list[str]
+) -> None:
+    context = Context(release=KERAS_2)
+    entry: JsonObject = {"class_name": "Normed", "config": {"name": "l", **config}}
+    one(converted_layer(entry, "l", weights(*shapes), context))
+    assert [finding.code for finding in context.notes.findings] == codes
