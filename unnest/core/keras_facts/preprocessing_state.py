@@ -45,8 +45,9 @@ MISREAD = (2, 4), (2, 10)
 def is_misread(architecture: Json, release: tuple[int, ...]) -> bool:
     """Return True if the tf.keras of a release may compute otherwise with a layer once it is loaded from an `.h5`.
 
-    An adapted Normalization computes with the constants that it made before its weights were read, a TextVectorization
-    does not know its mode again, which it compares by identity, and pads nothing.
+    An adapted Normalization computes with the constants that it made before its weights were read, a Discretization
+    does not find its boundaries in the summary that it reads, and a TextVectorization does not know its mode again,
+    which it compares by identity, and pads nothing.
     (Source: TensorFlow 2.7, keras/layers/preprocessing; 2.3 and 2.10 compute what they did. Others were not tried.)
     """
     if not MISREAD[0] <= release < MISREAD[1]:
@@ -55,6 +56,8 @@ def is_misread(architecture: Json, release: tuple[int, ...]) -> bool:
         kind, config = today(str(entry.get("class_name"))), entry.get("config")
         settings = config if isinstance(config, Mapping) else {}
         if kind == "Normalization" and settings.get("mean") is None:
+            return True
+        if kind == "Discretization" and settings.get("bin_boundaries") is None:
             return True
         if kind == "TextVectorization" and settings.get("output_mode", "int") == "int":
             return True

@@ -120,6 +120,8 @@ def test_boundaries_of_a_summary() -> None:
         ("Normalization", {"mean": None, "variance": None}, [(2, 7, 0)]),
         ("Normalization", {"axis": -1}, [(2, 7, 0)]),
         ("Normalization", {"mean": 1.0, "variance": 2.0}, []),
+        ("Discretization", {"bin_boundaries": None, "num_bins": 4}, [(2, 7, 0)]),
+        ("Discretization", {"bin_boundaries": [0.5]}, []),
         ("TextVectorization", {"output_mode": "int"}, [(2, 7, 0)]),
         ("TextVectorization", {"output_mode": "multi_hot"}, []),
         ("StringLookup", {"vocabulary": ["a"]}, []),
