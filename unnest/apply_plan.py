@@ -207,7 +207,7 @@ def _places_alone(source: Source, plan: Plan, options: FixOptions) -> bool:
     """Return True if weights without an architecture go into the caller's model, whatever the plan."""
     if options.like is None:
         return False
-    from unnest.formats.keras3.weights_for_model import has_no_architecture
+    from unnest.formats.keras3.weights_for_target_model import has_no_architecture
 
     return has_no_architecture(source, plan)
 
@@ -215,7 +215,7 @@ def _places_alone(source: Source, plan: Plan, options: FixOptions) -> bool:
 def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFormat:
     """The container that options and names of files ask for, and what goes into it. Raises Refused."""
     if options.like is not None:
-        from unnest.formats.keras3.weights_for_model import like_target_format
+        from unnest.formats.keras3.weights_for_target_model import like_target_format
 
         return like_target_format(source, plan, options.like)
     named = options.output or (source.path if options.in_place and not source.reformed else "")

@@ -246,11 +246,6 @@ def open_container(path: str) -> Container:
     name = container_of(path)
     if name is None:
         raise _unknown(path)
-    if name not in READERS:
-        raise Unreadable(
-            "not-supported-yet",
-            f"{path}: is a {name} container, which this version cannot read yet",
-        )
     return container(name)
 
 

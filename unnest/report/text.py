@@ -95,16 +95,16 @@ def _tree(report: Report, paint: Mapping[str, str], look: Look) -> Iterator[str]
     """The wrapper as a picture, where there is one."""
     if report.drawing is None or not report.wrappers:
         return
-    from unnest.report.diagram import tree
+    from unnest.report.diagram import terminal
 
-    for line in tree.lines(report.drawing, look.width - 2):
+    for line in terminal.lines(report.drawing, look.width - 2):
         painted = "".join(
             f"{paint[role]}{plain(words)}{paint['end']}"
             if role is not None and role in paint
             else plain(words)
             for words, role in line
         )
-        yield painted.translate(tree.ASCII) if look.ascii_only else painted
+        yield painted.translate(terminal.ASCII) if look.ascii_only else painted
 
 
 def _headline(report: Report, paint: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ from tests.corpus.unpacked import CASES
 from unnest.core.model import Stored, Wrapper
 from unnest.core.plan import plan
 from unnest.inspection import inspect
-from unnest.report.diagram import tree
+from unnest.report.diagram import terminal
 from unnest.report.diagram.drawing import Drawing, draw
 from unnest.report.diagram.renderers import RENDERERS
 
@@ -58,7 +58,7 @@ def parts(drawn: Drawing, figure: int = 0) -> list[tuple[str, str]]:
 
 def told(drawn: Drawing, width: int = 78) -> list[str]:
     """The tree's lines without their colours."""
-    return ["".join(words for words, _ in line) for line in tree.lines(drawn, width)]
+    return ["".join(words for words, _ in line) for line in terminal.lines(drawn, width)]
 
 
 def test_two_towers() -> None:

@@ -41,7 +41,7 @@ class OwnerCandidate(NamedTuple):
     @classmethod
     def of(cls, layer: Layer, borne: str) -> OwnerCandidate:
         """Build from a layer; `borne`: the name in its weights if its config has none (empty: none either)."""
-        return memoize(_claimant, layer, borne)
+        return memoize(_candidate, layer, borne)
 
     def with_one_run(self, total: int | None = None) -> OwnerCandidate:
         """The same layer in a list that does not set apart what is trained; `total`: other than its config promises."""
@@ -87,7 +87,11 @@ class OwnerCandidate(NamedTuple):
         return [(trained, rest), *((t, trained + rest - t) for t in reversed(others))]
 
 
-def _claimant(layer: Layer, borne: str) -> OwnerCandidate:
+def _candidate(layer: Layer, borne: str) -> OwnerCandidate:
+    """Return what a layer's config shows of its weights: their number, names and scopes (see `OwnerCandidate`).
+
+    `borne`: its name in the weights, where its config has none.
+    """
     inner = frozenset(n for n in _names_within(layer.stored) if n != layer.name)
     promised = _promised(layer.stored)
     name = layer.name if layer.is_named else borne

@@ -173,6 +173,7 @@ class Calls(Frame[Value]):
         if first < 0:
             raise Impossible
         if function is Exit.EXIT and not names:
+            # The end of a `with` block, which calls its __exit__.
             self._skip_exit(held)
             return
         if isinstance(function, InnerFunction):

@@ -12,13 +12,13 @@ from contextlib import suppress
 from itertools import islice, product
 from typing import Literal, TypeVar
 
-from unnest.core.byte_code import code_objects, f_strings
+from unnest.core.byte_code import code_objects, f_string_text
 from unnest.core.byte_code.domain import Interpretation, PlainValue, TextConversion
+from unnest.core.byte_code.function_names_and_arguments import arguments_of, readings
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.runtime_values import TooMuch
-from unnest.core.byte_code.stored_function import arguments_of, readings
 from unnest.core.frontends.library_calls import MODULES, SCOPES, library_call, static_shape
 from unnest.core.frontends.python_builtins import BUILTINS
 from unnest.core.frontends.python_values import (
@@ -341,12 +341,12 @@ class Tracer(Interpretation[PythonValue]):
         self, value: PythonValue, conversion: TextConversion, spec: PythonValue | None
     ) -> PythonValue:
         """Return the formatted text; UNKNOWN unless all of it is known."""
-        text = f_strings.format_text(value, conversion, spec)
+        text = f_string_text.format_text(value, conversion, spec)
         return UNKNOWN if text is None else text
 
     def join_texts(self, parts: Sequence[PythonValue]) -> PythonValue:
         """Return the parts as one text; UNKNOWN unless all of them are known."""
-        text = f_strings.join_texts(parts)
+        text = f_string_text.join_texts(parts)
         return UNKNOWN if text is None else text
 
     # Lists

@@ -16,9 +16,9 @@ from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.models import MODEL_CLASSES
 from unnest.core.architecture.nested import leaves
 from unnest.core.architecture.shared_object_ids import SHARED
-from unnest.core.byte_code import stored_function
+from unnest.core.byte_code import function_names_and_arguments
 from unnest.core.byte_code.code_objects import parts_of
-from unnest.core.byte_code.stored_function import readings
+from unnest.core.byte_code.function_names_and_arguments import readings
 from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.custom_functions import (
     activations,
@@ -129,7 +129,10 @@ def _unknown_globals(entry: JsonObject, model: Stored) -> list[str]:
         if model.release[: len(first)] >= first or first == (0,)
     )
     return sorted(
-        stored_function.global_names(text) - in_module - {*dir(builtins)} - PYTHON_2_BUILTINS
+        function_names_and_arguments.global_names(text)
+        - in_module
+        - {*dir(builtins)}
+        - PYTHON_2_BUILTINS
     )
 
 

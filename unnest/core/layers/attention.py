@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from unnest.core.layers import weight_rules
-from unnest.core.layers.arguments import BIAS, KERNEL
 from unnest.core.layers.record import ATTENTION_WEIGHTS, KerasLayer, MaskUse, Parts, Rows, Weight
+from unnest.core.layers.shared_arguments import BIAS, KERNEL
 
 LAYERS = (
     KerasLayer(

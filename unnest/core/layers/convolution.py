@@ -6,14 +6,6 @@
 from __future__ import annotations
 
 from unnest.core.layers import shape_rules, weight_rules
-from unnest.core.layers.arguments import (
-    DEPTHWISE_CONV,
-    KERAS_1_CONV,
-    KERAS_1_CONV_1D,
-    KERNEL_AND_BIAS,
-    SEPARABLE_CONV,
-    WINDOW,
-)
 from unnest.core.layers.record import (
     ANY_VALUE,
     DEPTHWISE_WEIGHTS,
@@ -22,6 +14,14 @@ from unnest.core.layers.record import (
     KerasLayer,
     MaskUse,
     Rows,
+)
+from unnest.core.layers.shared_arguments import (
+    DEPTHWISE_CONV,
+    KERAS_1_CONV,
+    KERAS_1_CONV_1D,
+    KERNEL_AND_BIAS,
+    SEPARABLE_CONV,
+    WINDOW,
 )
 
 LAYERS = (

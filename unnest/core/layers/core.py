@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from unnest.core.layers import shape_rules, weight_rules
-from unnest.core.layers.arguments import BIAS, EMBEDDINGS, KERAS_1_DENSE, KERNEL, KERNEL_AND_BIAS
 from unnest.core.layers.record import (
     ANY_VALUE,
     KERNEL_AND_BIAS_WEIGHTS,
@@ -14,6 +13,13 @@ from unnest.core.layers.record import (
     KerasLayer,
     MaskUse,
     Weight,
+)
+from unnest.core.layers.shared_arguments import (
+    BIAS,
+    EMBEDDINGS,
+    KERAS_1_DENSE,
+    KERNEL,
+    KERNEL_AND_BIAS,
 )
 
 LAYERS = (

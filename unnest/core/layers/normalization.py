@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from unnest.core.layers import shape_rules, weight_rules
-from unnest.core.layers.arguments import SCALE_AND_OFFSET, STORED_SCALE_AND_OFFSET
 from unnest.core.layers.record import (
     BETA,
     GAMMA,
@@ -16,6 +15,7 @@ from unnest.core.layers.record import (
     Rows,
     Weight,
 )
+from unnest.core.layers.shared_arguments import SCALE_AND_OFFSET, STORED_SCALE_AND_OFFSET
 
 LAYERS = (
     KerasLayer(

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from unnest.core.layers.arguments import LOOKUP
 from unnest.core.layers.record import KerasLayer, MaskUse, Parts
+from unnest.core.layers.shared_arguments import LOOKUP
 
 LAYERS = (
     KerasLayer(

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from unnest.core.layers import shape_rules, weight_rules
-from unnest.core.layers.arguments import (
+from unnest.core.layers.record import ANY_VALUE, RECURRENT_WEIGHTS, KerasLayer, MaskUse, Parts, Rows
+from unnest.core.layers.shared_arguments import (
     CONV_LSTM,
     KERAS_1_CONV,
     KERAS_1_RECURRENT,
@@ -14,7 +15,6 @@ from unnest.core.layers.arguments import (
     RECURRENT_LAYER,
     SEQUENCE,
 )
-from unnest.core.layers.record import ANY_VALUE, RECURRENT_WEIGHTS, KerasLayer, MaskUse, Parts, Rows
 
 LAYERS = (
     KerasLayer(

@@ -19,7 +19,7 @@ from unnest.core.transfer.layer_matching import Correspondence, Different, corre
 from unnest.core.transfer.leaf_layers import TargetModel, WeightShape, groups_of
 from unnest.core.transfer.optimizer_state import OTHER_VARIABLES, StateAlone, place_state
 from unnest.core.transfer.tensor_rules import converted_weights
-from unnest.core.transfer.weight_lists import check_names, listed_weights
+from unnest.core.transfer.weights_by_layer_name import check_names, listed_weights
 from unnest.errors import Refused
 from unnest.findings import Code, Finding, listed
 

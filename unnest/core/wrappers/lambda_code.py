@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, Constant
-from unnest.core.byte_code.opcodes import Impossible, Instruction, instructions
-from unnest.core.byte_code.stored_function import (
+from unnest.core.byte_code.function_names_and_arguments import (
     constants_within,
     every_constant,
     names_used,
     writers,
 )
+from unnest.core.byte_code.opcodes import Impossible, Instruction, instructions
 from unnest.core.model import Json
 
 

@@ -342,9 +342,9 @@ def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
 
 
 def _rows_made(shapes: Sequence[Shape | None], layer: Layer) -> RowsMade:
-    from unnest.core.wrappers import code_dependence  # with the tables of nine Pythons
+    from unnest.core.wrappers import code_row_dependence  # with the tables of nine Pythons
 
-    return code_dependence.rows_made(
+    return code_row_dependence.rows_made(
         layer.settings.get("function"), _arguments(layer), shapes, RANKS
     )
 

@@ -18,8 +18,8 @@ from unnest.files.os_calls import write_all
 from unnest.files.reflinks import Range
 from unnest.formats.base import BLOCK, OnBytes, Source
 from unnest.formats.error_translation import blames_system, oneline
-from unnest.formats.hdf5 import deferred_allocation
-from unnest.formats.hdf5.deferred_allocation import Room
+from unnest.formats.hdf5 import aligned_allocation
+from unnest.formats.hdf5.aligned_allocation import Room
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.index import encoded, short
 from unnest.formats.tensor_recipes import blocks_of
@@ -180,7 +180,7 @@ class Transfer:
                 end += (stored.offset - end) % reflinks.BLOCK
             rooms.append(Room(header, end, tensor.nbytes))
             end += rooms[-1].size
-        deferred_allocation.give(file, rooms)
+        aligned_allocation.give(file, rooms)
         for (_, tensor, stored), room in zip(self._declared, rooms, strict=True):
             if stored is None:
                 self._write(file, room.offset, blocks_of(self.source, tensor))

@@ -251,11 +251,6 @@ class _Reader:
                 "no-weights",
                 f"{path}: holds an architecture but no layer_names; the file is damaged; copy it again",
             )
-        if "layers" in self.hdf5.groups or "_layer_checkpoint_dependencies" in self.hdf5.groups:
-            return Unreadable(
-                "not-supported-yet",
-                f"{path}: is a path-keyed .weights.h5, which this version cannot read yet",
-            )
         if "keras_version" in top or self.root:
             return Unreadable(
                 "stub",

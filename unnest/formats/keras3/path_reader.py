@@ -284,11 +284,18 @@ class Placement:
         self.groups = self._groups(model, prefix)
 
     def _groups(self, model: JsonObject, prefix: str) -> tuple[Group, ...]:
+        """Return the weights of each layer of a model that is stored below `prefix`, in the order of its layers.
+
+        Raises:
+            Refused: a layer has no place, or another's, or a tensor there is of no layer.
+
+        """
         tree = self.tree
         groups = []
         placed_paths: set[str] = set()
         for layer, path in tree.places(model, prefix, self._shared):
             if path in self._weights:
+                # A layer that another model has, too, and whose tensors have their place there.
                 groups.append(Group(layer.name, self._weights[path]))
                 continue
             stored_name = tree.name(path) if path in tree.groups else None

@@ -34,7 +34,7 @@ from unnest.core.plan import plan, without_layers
 from unnest.core.transfer.leaf_layers import TargetModel
 from unnest.core.transfer.optimizer_state import StateAlone
 from unnest.core.transfer.placement import PlacedWeights, place_leaves
-from unnest.core.transfer.weight_lists import layer_name, leaves_by_name
+from unnest.core.transfer.weights_by_layer_name import layer_name, leaves_by_name
 from unnest.errors import Refused
 from unnest.findings import Code, listed
 from unnest.formats.base import ReadOnlyContainer, Source

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from unnest.core.wrappers import serving_graphs, serving_scope
+from unnest.core.wrappers import serving_graphs, serving_wrapper_facts
 from unnest.core.wrappers.op_graph import Broken, GraphView, Op, OpGraph, Place
 from unnest.formats.tensorflow import graphdef, protos, serving_graph
 from unnest.formats.tensorflow.bundle import read_plain
@@ -65,7 +65,7 @@ class Program:
     def creation_ranks(self) -> dict[str, int]:
         """The variables, each with its position in the order in which they were made."""
         listed = self._collected("variables") or [
-            n for n, op in self.graph.ops.items() if op.kind in serving_scope.VARIABLES
+            n for n, op in self.graph.ops.items() if op.kind in serving_wrapper_facts.VARIABLES
         ]
         return {name: k for k, name in enumerate(dict.fromkeys(listed))}
 
@@ -123,7 +123,7 @@ class Program:
             if op is None or op.kind not in READS or not op.inputs:
                 break
             op = self.graph.producer(op.inputs[0])
-        return op.name if op is not None and op.kind in serving_scope.VARIABLES else None
+        return op.name if op is not None and op.kind in serving_wrapper_facts.VARIABLES else None
 
     @cached_property
     def wrapper(self) -> serving_graphs.ServingWrapper | None:
@@ -145,7 +145,7 @@ class Program:
             ]
             joined = serving_graphs.concatenated_places(view, concatenations)
             variable_sets = [
-                [_flat_names(serving_scope.variables(view, {place})) for place in places]
+                [_flat_names(serving_wrapper_facts.variables(view, {place})) for place in places]
                 for places in joined[:MAX_JOINS]
                 if len(places) > 1
             ]
@@ -161,7 +161,7 @@ class Program:
         if self.wrapper is None:
             return None
         try:
-            return serving_scope.parameters(
+            return serving_wrapper_facts.parameters(
                 self.graph, graphdef.library(self.message.graph), self.wrapper
             )
         except Broken as e:
@@ -176,7 +176,11 @@ class Program:
         view = GraphView(self.graph, graphdef.library(self.message.graph))
         try:
             return frozenset(
-                _flat_names(serving_scope.variables(view, *serving_scope.tower_0(view, towers)))
+                _flat_names(
+                    serving_wrapper_facts.variables(
+                        view, *serving_wrapper_facts.tower_0(view, towers)
+                    )
+                )
             )
         except Broken as e:
             raise serving_graph.broken(self.path, e) from e

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from unnest.budget import charge_steps
 from unnest.core.architecture.graph import reached
-from unnest.core.wrappers.serving_scope import VARIABLES
+from unnest.core.wrappers.serving_wrapper_facts import VARIABLES
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow.bundle import Bundle
 from unnest.formats.tensorflow.object_graph import KEY

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from unnest.core.model import NearMiss, Scope
-from unnest.core.wrappers import serving_graphs, serving_scope
+from unnest.core.wrappers import serving_graphs, serving_wrapper_facts
 from unnest.core.wrappers.op_graph import CALLS, Broken, OpGraph
 from unnest.errors import Refused
 from unnest.formats.tensorflow.prune_graph import rewire
@@ -46,7 +46,7 @@ def recognise(meta: Message, path: str) -> ServedWrappers:
     try:
         while True:
             served_graphs, library = graphs(meta)
-            objection = partial(serving_scope.objection, served_graphs[0], library)
+            objection = partial(serving_wrapper_facts.objection, served_graphs[0], library)
             towers, near_misses = serving_graphs.find(served_graphs, library, objection=objection)
             if towers is None:
                 return ServedWrappers(_distinct(wrappers), () if wrappers else near_misses)
@@ -70,10 +70,10 @@ def _served_wrapper(
 ) -> ServedWrapper:
     outer_wrappers = [f for f in earlier if _inside(f.towers, towers, library, main)]
     depth = max((f.depth + 1 for f in outer_wrappers), default=0)
-    scope = serving_scope.scope(main, library, signature_outputs(meta), towers)
+    scope = serving_wrapper_facts.scope(main, library, signature_outputs(meta), towers)
     parameters, built_for = (
-        serving_scope.parameters(main, library, towers),
-        serving_scope.built_for(main, library, towers),
+        serving_wrapper_facts.parameters(main, library, towers),
+        serving_wrapper_facts.built_for(main, library, towers),
     )
     return ServedWrapper(towers, scope, depth, parameters, built_for)
 

@@ -11,11 +11,11 @@ import pytest
 from tests.unit.core.byte_code.python_itself import Branching, Straight
 from tests.unit.core.keras3.lambdas import compiled
 from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.function_names_and_arguments import arguments_of, readings
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import PYTHONS
 from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.runtime_values import MAX_INSTRUCTIONS, MAX_WORK
-from unnest.core.byte_code.stored_function import arguments_of, readings
 from unnest.core.model import Unknown
 
 BY_VERSION = {python.version: python for pythons in PYTHONS.values() for python in pythons}

@@ -53,7 +53,7 @@ EXCEPTIONS = {
     "wrappers/weight_names.py": WORDS_OF_CODE,
     "wrappers/operation_towers.py": "an even split, and steps without a say",
     "wrappers/layer_tensors.py": MODES,
-    "wrappers/serving_scope.py": NODES_OF_GRAPHS,
+    "wrappers/serving_wrapper_facts.py": NODES_OF_GRAPHS,
     "wrappers/serving_tensors.py": NODES_OF_GRAPHS,
     "keras3/operations/graph_nodes.py": NODES_OF_GRAPHS,
     "keras3/operations/function_calls.py": NODES_OF_GRAPHS,

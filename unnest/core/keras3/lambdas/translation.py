@@ -9,10 +9,10 @@ from typing import Literal
 from unnest.core import json_tree
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant, Opaque
+from unnest.core.byte_code.function_names_and_arguments import arguments_of, readings
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.opcodes import Impossible
-from unnest.core.byte_code.stored_function import arguments_of, readings
 from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.expressions import Expressions
 from unnest.core.keras3.lambdas.operators import calculation

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from unnest.core.layers import arguments
+from unnest.core.layers import shared_arguments
 from unnest.core.layers.catalog import LAYERS
 
 
 def test_no_argument_stands_twice() -> None:
     groups = {
         name: value
-        for name, value in vars(arguments).items()
+        for name, value in vars(shared_arguments).items()
         if name.isupper() and isinstance(value, tuple)
     }
     assert [name for name, group in groups.items() if len({*group}) < len(group)] == []
@@ -17,7 +17,7 @@ def test_no_argument_stands_twice() -> None:
 
 
 def test_names_of_today() -> None:
-    groups = [value for name, value in vars(arguments).items() if name.startswith("KERAS_1")]
+    groups = [value for name, value in vars(shared_arguments).items() if name.startswith("KERAS_1")]
     today = {argument for layer in LAYERS.values() for argument in layer.arguments or ()}
     assert {new for group in groups for new in group.values()} <= today
     assert all("nb_filter" in group for group in groups if "subsample" in group)

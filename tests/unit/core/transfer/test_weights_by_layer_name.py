@@ -20,7 +20,7 @@ from unnest.core.architecture.nested import LeafPath, leaves
 from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.model import Group, Tensor
 from unnest.core.transfer.leaf_layers import TargetModel
-from unnest.core.transfer.weight_lists import (
+from unnest.core.transfer.weights_by_layer_name import (
     check_names,
     layer_name,
     leaves_by_name,

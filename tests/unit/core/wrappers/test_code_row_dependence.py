@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.wrappers.one_layer import function as stored
 from unnest.core.interpreters.row_dependence import RowsMade
 from unnest.core.model import Shape
-from unnest.core.wrappers.code_dependence import rows_made
+from unnest.core.wrappers.code_row_dependence import rows_made
 
 tf: Any = None  # what the code of these functions names; they are read, not called
 K: Any = None

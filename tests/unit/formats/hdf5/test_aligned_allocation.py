@@ -11,8 +11,8 @@ from h5py import h5d, h5o, h5p, h5s, h5t
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnest.formats.hdf5 import deferred_allocation
-from unnest.formats.hdf5.deferred_allocation import Room
+from unnest.formats.hdf5 import aligned_allocation
+from unnest.formats.hdf5.aligned_allocation import Room
 from unnest.formats.hdf5.fast_reader import PlainFile
 from unnest.formats.hdf5.guarded_file import GuardedFile
 
@@ -48,7 +48,7 @@ def test_hdf5_reads_what_was_put_there(
         for n, (count, _) in enumerate(sizes)
     ]
     with open(path, "r+b", buffering=0) as file:
-        deferred_allocation.give(file, rooms)
+        aligned_allocation.give(file, rooms)
         for room, value in zip(rooms, values, strict=True):
             file.seek(room.offset)
             file.write(value.tobytes())
@@ -73,7 +73,7 @@ def test_a_dataset_that_has_room(properties: dict[str, int], tmp_path: Path) -> 
     (header,) = declare(path, [10], **properties)
     before = path.read_bytes()
     with open(path, "r+b", buffering=0) as file, pytest.raises(ValueError, match="layout"):
-        deferred_allocation.give(file, [Room(header, len(before), 40)])
+        aligned_allocation.give(file, [Room(header, len(before), 40)])
     assert path.read_bytes() == before
 
 
@@ -82,7 +82,7 @@ def test_of_another_size(tmp_path: Path) -> None:
     path = tmp_path / "m.h5"
     (header,) = declare(path, [10])
     with open(path, "r+b", buffering=0) as file, pytest.raises(ValueError, match="layout"):
-        deferred_allocation.give(file, [Room(header, path.stat().st_size, 44)])
+        aligned_allocation.give(file, [Room(header, path.stat().st_size, 44)])
 
 
 def test_a_superblock_of_another_version(tmp_path: Path) -> None:
@@ -93,4 +93,4 @@ def test_a_superblock_of_another_version(tmp_path: Path) -> None:
     content[8] = 2
     path.write_bytes(content)
     with open(path, "r+b", buffering=0) as file, pytest.raises(ValueError, match="superblock"):
-        deferred_allocation.give(file, [Room(header, len(content), 40)])
+        aligned_allocation.give(file, [Room(header, len(content), 40)])

@@ -8,14 +8,14 @@ import pytest
 
 from tests.unit.core.keras3.lambdas import compiled
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.opcode_tables import PYTHONS
-from unnest.core.byte_code.stored_function import (
+from unnest.core.byte_code.function_names_and_arguments import (
     arguments_of,
     every_constant,
     names_used,
     readings,
     writers,
 )
+from unnest.core.byte_code.opcode_tables import PYTHONS
 from unnest.core.model import Unknown
 
 CODE = CodeObject(

@@ -11,7 +11,7 @@ import pytest
 from tests.property.opgraphs import Writer, cut
 from unnest.core.wrappers.op_graph import OpGraph
 from unnest.core.wrappers.serving_graphs import ServingWrapper, find
-from unnest.core.wrappers.serving_scope import built_for, objection, parameters, scope
+from unnest.core.wrappers.serving_wrapper_facts import built_for, objection, parameters, scope
 
 
 def unchanged(_: Writer, x: str) -> str:
