@@ -370,12 +370,12 @@ def _computes_otherwise_in_tf_keras(model: Stored) -> str | None:
     (Source: files of Keras 2.0.9 to 2.3.1 and TensorFlow 2.0, and what tf_keras 2.21 predicts; TensorFlow 2.1 and later
     give zeros, too, and store `ragged` with each input.)
     """
+    if not (model.is_standalone or () < model.release < (2, 3)):
+        return None
     entries = [*layer_entries(model.architecture)]
     is_masked = any(e["class_name"] == "Masking" or settings(e).get("mask_zero") for e in entries)
-    is_old = model.is_standalone or (
-        () < model.release < (2, 3) and not any("ragged" in settings(e) for e in entries)
-    )
-    if not (is_masked and is_old):
+    has_ragged = not model.is_standalone and any("ragged" in settings(e) for e in entries)
+    if not is_masked or has_ragged:
         return None
     return next(
         (

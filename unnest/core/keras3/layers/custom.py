@@ -70,12 +70,11 @@ def _likely_parent(config: Config, weights: Weights) -> KerasLayer | None:
     Its config has all that Keras's class stores of its weights, the first of which have the shapes that class makes.
     (Source: `load_own_variables` of Keras 3.15's Dense, BaseConv and Embedding.)
     """
-    for record in LAYERS.values():
+    for record in (layer for layer in LAYERS.values() if layer.loads_these_alone):
         shapes = record.weight_shapes(config) if record.weight_shapes else None
         rules = {a for a in record.arguments or () if a.endswith(("_initializer", "_constraint"))}
         if (
-            record.loads_these_alone
-            and shapes is not None
+            shapes is not None
             and len(weights) > len(shapes)
             and rules <= set(config)
             and all(map(agrees, (weight.shape for weight in weights), shapes))
