@@ -150,7 +150,7 @@ def owners(tensors: Iterable[Tensor]) -> dict[str, tuple[Tensor, ...]]:
 
 
 def _belongs_to_shorter(owner: str, found: Mapping[str, Sequence[Tensor]]) -> str | None:
-    """Return the owner, with a shorter name, that the weights of `owner` belong to as well; None if there is none.
+    """Return the other owner of the weights of `owner`, which has a shorter name; None if there is no other.
 
     Keras 1 writes `bn_1_gamma` and `bn_1_running_mean`: the second looks as if its owner were `bn_1_running`. All are
     of `bn_1` if they have one shape.

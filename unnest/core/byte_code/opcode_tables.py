@@ -50,7 +50,7 @@ BINARY_OP = ("+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^"
 """The argument of 3.11's BINARY_OP; those in place are 13 further."""
 
 SUBSCRIPT = 2 * len(BINARY_OP)
-"""What 3.14's BINARY_OP is given for `a[b]`."""
+"""Argument of BINARY_OP for `a[b]` in Python 3.14."""
 
 COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
 OUTCOMES = {"<": 2, "<=": 10, "==": 8, "!=": 7, ">": 4, ">=": 12}
@@ -177,10 +177,10 @@ BRANCHES = (
 """The instructions that only code with conditions, loops or inner functions needs."""
 
 PUSH_EXC_INFO = {"3.11": 35, "3.12": 35, "3.13": 33, "3.14": 32}
-"""What every handler that people write begins with, and that which leaves a `with` block."""
+"""First instructions of an exception handler: of `except` and `finally`, and of the one that leaves a `with` block."""
 
 WITH_EXCEPT_START = {"3.11": 49, "3.12": 49, "3.13": 44, "3.14": 43}
-"""What follows there in one that leaves a `with` block: nothing but an exception leads to it."""
+"""Instruction that follows them in a handler that leaves a `with` block, which only an exception reaches."""
 
 CLASSIC = {
     1: "POP_TOP",

@@ -436,7 +436,7 @@ class Tracer(Interpretation[PythonValue]):
         return self._of_library(function.path, positional, given)
 
     def _facts(self, name: str, positional: Sequence[PythonValue]) -> PythonValue:
-        """What Keras's backend says of a tensor, or of itself, without an operation; None for other functions."""
+        """Return the answer of a backend function that makes no operation (`K.floatx`, `K.dtype`); None for others."""
         match name, positional:
             case "int_shape", [TracedTensor() as tensor]:
                 return static_shape(tensor)

@@ -109,7 +109,7 @@ FLOATX = "float32"
 """The dtype of nearly every batch, and what `K.floatx()` is taken for: models of another one are cast to it before."""
 
 INPUT_DTYPE = "dtype of its tensor"
-"""What code that asks an input for its dtype is given: a cast of the input's own elements to it changes nothing."""
+"""Stand-in for the dtype of an input: a cast of that input's own elements to it changes nothing."""
 
 COARSE = frozenset({"float16", "half", "bfloat16", "bool"})
 """Types that hold less than what nearly every batch is made of; another type may be the batch's own."""

@@ -233,7 +233,7 @@ class Masks:
 
         Where the layer gave none there, a step is masked if its parts all are. Keras 3 hands on the mask that it has.
         """
-        source, (held, depth) = call.tensors[0], _held(config)
+        source, (held, depth) = call.tensors[0], _layer_at_each_step(config)
         mask = self.of.get(source)
         if not self._asks_each_step(call):
             return (
@@ -387,7 +387,7 @@ def _rank(call: LayerArguments) -> int | None:
     return None if spec is None else len(spec.shape)
 
 
-def _held(config: JsonObject) -> tuple[JsonObject, int]:
+def _layer_at_each_step(config: JsonObject) -> tuple[JsonObject, int]:
     """`distributed` of a TimeDistributed with that config."""
     return distributed({"class_name": "TimeDistributed", "config": config})
 

@@ -153,7 +153,7 @@ def _own_weights(form: Keras3Form, given: WeightsByLeaf) -> WeightsByLeaf:
             t.shape for t in patterns
         ):
             weights[own_path] = (
-                values  # as they are; names and owners say whose they are in a layer that holds others
+                values  # as they are: names and owners show which held layer each belongs to
             )
         elif len(patterns) != len(values) or not all(
             bind(a, b, bound) for a, b in zip(patterns, values, strict=True)
