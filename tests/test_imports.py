@@ -98,7 +98,7 @@ OTHERS = (
         "unnest.verify",
         "unnest.batch.workers",
         "unnest.batch.cluster",
-        "unnest.measure_devices",
+        "unnest.balance",
     ),
     *(
         "unnest.remote.store",

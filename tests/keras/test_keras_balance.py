@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from unnest.balance import measure
 from unnest.cli import balance as command
 from unnest.errors import UsageError
 from unnest.keras import balance, device_timing, devices, keras_api, multi_gpu_model
 from unnest.keras.device_timing import Balance, Speed
 from unnest.keras.parallel_model import towers_of
 from unnest.keras.ratio_search import Trial
-from unnest.measure_devices import measure
 
 ROOT = str(Path(__file__).parents[2])
 

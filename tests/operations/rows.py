@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from tests.operations.real import Function, call_real
+from unnest.core.interpreters.row_mixing import TowerRows
 from unnest.core.interpreters.tensor_graph import NOTHING, Column, TensorGraph
-from unnest.core.interpreters.tower_rows import TowerRows
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.call import OpCall, refs_in
 

@@ -56,7 +56,7 @@ def balance(
     Runs FN of MODULE, which is looked for in the current folder too.
     Example: unnest balance train:build_model --batch-size 1024
     """
-    from unnest.measure_devices import measure
+    from unnest.balance import measure
 
     if plot is not None:
         _check_plot(plot)

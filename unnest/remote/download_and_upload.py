@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from unnest.budget import Budget, limited
 from unnest.errors import Refused, Unreadable
 from unnest.files import atomic
-from unnest.formats.keras3.weight_map import map_of
+from unnest.formats.keras3.sharded_weights_map import map_of
 from unnest.formats.tfjs.detection import is_model_json
 from unnest.remote.sparse_copy import Copy, tensor_ranges
 from unnest.remote.store import RemoteStore, below

@@ -18,7 +18,7 @@ import numpy as np
 
 from unnest.budget import charge_steps
 from unnest.core.byte_code.runtime_values import TooMuch
-from unnest.core.interpreters.shapes import call_shape
+from unnest.core.interpreters.op_shapes import call_shape
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply import bind, literal_axis
 from unnest.core.ops.call import OpCall, refs_in

@@ -10,7 +10,7 @@ from typing import Any, cast
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Layer, keras_order, reached
 from unnest.core.frontends.node_def import keras3_call, plain_argument
-from unnest.core.interpreters.shapes import result_shape
+from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.replacements import (

@@ -12,8 +12,8 @@ from unnest.core.architecture.nested import Leaf, LeafPath, leaves
 from unnest.core.keras_facts.layer_classes import record_of, today
 from unnest.core.model import JsonObject
 from unnest.core.transfer.config_comparison import difference
-from unnest.core.transfer.equal_forms import in_one_form
 from unnest.core.transfer.expressions import ACTIVATION, Node, NodeOutput, outputs_of
+from unnest.core.transfer.keras_applications_forms import in_one_form
 from unnest.core.transfer.leaf_layers import WeightShape, renumbered
 from unnest.core.transfer.operand_order import OperandOrder
 

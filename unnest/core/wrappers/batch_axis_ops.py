@@ -1,7 +1,7 @@
 """Operations of a tower that work along the batch: rows are reduced, sorted, weighed against each other.
 
 Such a tower does not compute row by row: what it gives for a row depends on which rows it got with it, on its place
-among them, or on their number. So every tensor of a tower is carried out on the rows' numbers (`tower_rows`). Where
+among them, or on their number. So every tensor of a tower is carried out on the rows' numbers (`row_mixing`). Where
 the effect of an operation is unknown, nothing proves that the tower computes row by row.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unnest.core.interpreters.tower_rows import RowsKept, TowerRows
+from unnest.core.interpreters.row_mixing import RowsKept, TowerRows
 from unnest.core.model import Ref, Shape
-from unnest.core.wrappers.graph_interface import SearchedGraph
+from unnest.core.wrappers.searched_graph import SearchedGraph
 
 RANKS = (2, 4, 3, 5)
 """Of tensors whose number of axes is not known, tried in turn."""

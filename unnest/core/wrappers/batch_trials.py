@@ -16,7 +16,7 @@ from typing import NamedTuple
 from unnest.core.interpreters.tensor_graph import Column, Values, numbered, row_sizes, rows_of
 from unnest.core.model import CallId, DataDependent, Ref, Shape, Unknown
 from unnest.core.ops.numbered_elements import MISFITS, Array
-from unnest.core.wrappers.graph_interface import SearchedGraph
+from unnest.core.wrappers.searched_graph import SearchedGraph
 
 DIVISIBLE = 2520
 """A batch that 1 to 10 towers, and shares in tenths, divide without rest."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from unnest.core.frontends.traced_code import follow
 from unnest.core.interpreters.row_dependence import RowsMade, RowsMixed, along
+from unnest.core.interpreters.row_mixing import TowerRows
 from unnest.core.interpreters.tensor_graph import Column, TensorGraph
-from unnest.core.interpreters.tower_rows import TowerRows
 from unnest.core.interpreters.tower_tensors import batch_size
 from unnest.core.interpreters.trace import OtherSizes, Trace, TracedInput, TracedTensor, arguments
 from unnest.core.model import CallId, Json, Ref, Shape

@@ -9,7 +9,7 @@ from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import CallId, Confidence, Ref
 from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.layer_joins import on_batch_axis, passes_on
-from unnest.core.wrappers.opaque_slices import check_shapes
+from unnest.core.wrappers.layer_slices import check_shapes
 from unnest.core.wrappers.tower_search import TowerSet
 from unnest.core.wrappers.wrapper_types import (
     Inline,

@@ -73,7 +73,7 @@ def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper],
     may_join = any(layer_batch_roles.may_join(layer) for layer in graph.layers.values())
     if not may_join and not any(is_model(layer.stored) for layer in graph.layers.values()):
         return [], []
-    from unnest.core.wrappers import opaque_towers
+    from unnest.core.wrappers import layer_towers
     from unnest.core.wrappers.layer_tensors import LayerTensors
     from unnest.core.wrappers.operation_towers import find_computed
     from unnest.core.wrappers.tower_search import find
@@ -85,18 +85,18 @@ def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper],
     wrappers = [wrapper for wrapper in computed if wrapper.inline is None]
     joining = [at for wrapper in wrappers for merge in wrapper.merges for at in merge.calls]
     claimed, misses = _describe_all(
-        graph, *find(opaque_towers.calls_of_models(tensors, vouched), joining)
+        graph, *find(layer_towers.calls_of_models(tensors, vouched), joining)
     )
     wrappers += claimed
     taken = {at for wrapper in wrappers for at in wrapper.towers}
-    alone, alone_misses = _describe_all(graph, *find(opaque_towers.lone_calls(tensors, taken)))
+    alone, alone_misses = _describe_all(graph, *find(layer_towers.lone_calls(tensors, taken)))
     wrappers += alone
     misses += alone_misses
     if wrappers:
         return wrappers, misses
     if computed:
         return computed, [*misses, *computed_misses]
-    inline, inline_misses = _describe_all(graph, *find(opaque_towers.towers_of_own_layers(tensors)))
+    inline, inline_misses = _describe_all(graph, *find(layer_towers.towers_of_own_layers(tensors)))
     return inline, [*misses, *inline_misses, *computed_misses]
 
 

@@ -12,8 +12,8 @@ from unnest.budget import charge_steps
 from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.node_def import parse_node_def
+from unnest.core.interpreters.op_shapes import call_shape, result_shape
 from unnest.core.interpreters.row_dependence import RowsMade
-from unnest.core.interpreters.shapes import call_shape, result_shape
 from unnest.core.interpreters.tensor_graph import NOTHING, Column
 from unnest.core.keras_facts.layer_classes import is_keras_class, record_of, today
 from unnest.core.keras_facts.weight_order import promised
@@ -26,13 +26,13 @@ from unnest.core.ops.pseudo_ops import ClaimedRows
 from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.ops.symbolic_shapes import Sized
 from unnest.core.wrappers import lambda_slices, layer_batch_roles
-from unnest.core.wrappers.graph_interface import SearchedGraph
 from unnest.core.wrappers.op_calls import (
     is_operation,
     parse_op_call,
     shape_of,
     with_refs,
 )
+from unnest.core.wrappers.searched_graph import SearchedGraph
 
 
 class LayerTensors(SearchedGraph):

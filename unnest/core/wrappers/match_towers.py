@@ -14,7 +14,7 @@ from math import inf
 from unnest.budget import charge_steps
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
-from unnest.core.wrappers.graph_interface import SearchedGraph
+from unnest.core.wrappers.searched_graph import SearchedGraph
 from unnest.core.wrappers.wrapper_types import NotAWrapper
 
 #: What comparing one tensor of every tower costs.

@@ -15,7 +15,7 @@ from unnest.core.interpreters.tensor_graph import Column, Values
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.numbered_elements import NOT_COMPUTED, Array
 from unnest.core.wrappers.batch_trials import DIVISIBLE
-from unnest.core.wrappers.graph_interface import SearchedGraph
+from unnest.core.wrappers.searched_graph import SearchedGraph
 
 
 def averages(

@@ -24,9 +24,9 @@ from unnest.core.wrappers.batch_trials import (
     beyond,
     longest,
 )
-from unnest.core.wrappers.graph_interface import SearchedGraph
 from unnest.core.wrappers.match_towers import Copies, Unlike, expand_join, walk_back
 from unnest.core.wrappers.mean_outputs import averages
+from unnest.core.wrappers.searched_graph import SearchedGraph
 from unnest.core.wrappers.tower_search import Candidate, TowerSet, find, with_rows_kept
 from unnest.core.wrappers.wrapper_types import NotAWrapper
 

@@ -17,8 +17,8 @@ from unnest.core.frontends.node_def import may_join_rows, node_call, node_operat
 from unnest.core.interpreters.tensor_graph import NOTHING, Column
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.call import OpCall
-from unnest.core.wrappers.graph_interface import SearchedGraph
 from unnest.core.wrappers.op_graph import CALLS, PASSES, Broken, GraphFunction, GraphView, Op, Place
+from unnest.core.wrappers.searched_graph import SearchedGraph
 
 STEPS_A_PAIR = 15
 """What comparing two operations costs."""

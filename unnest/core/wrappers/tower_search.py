@@ -7,7 +7,7 @@ together as all rows in order for every batch tried (`batch_trials`). No other l
     candidates of              joins                              parts of the rows
     operations (here)          computed: concatenated, stacked,   computed on numbered rows
                                gathered, scattered, stitched
-    layers (`opaque_towers`)   as configs and code describe them  computed, or claimed by opaque slices
+    layers (`layer_towers`)   as configs and code describe them  computed, or claimed by opaque slices
 
 Operations are asked first, in both kinds of graph; layers only where operations give no answer.
 """
@@ -22,8 +22,8 @@ from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, NearMiss, Ref
 from unnest.core.wrappers.batch_axis_ops import rows_kept
 from unnest.core.wrappers.batch_trials import Joined
-from unnest.core.wrappers.graph_interface import SearchedGraph
 from unnest.core.wrappers.match_towers import Copies, Unlike
+from unnest.core.wrappers.searched_graph import SearchedGraph
 from unnest.core.wrappers.wrapper_types import Merge, MixesRows, NotAWrapper
 
 

@@ -10,7 +10,7 @@ from unnest.errors import Unreadable
 from unnest.formats.hdf5.attributes import Attributes
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.index import DatasetNode
-from unnest.formats.keras3.weight_map import read_map
+from unnest.formats.keras3.sharded_weights_map import read_map
 
 MIXED = "files of two saves are mixed; restore them from a copy"
 

@@ -44,8 +44,8 @@ from unnest.formats.keras3.path_reader import Placement, Tree, moves_to
 from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.path_writer import compare, write_weights
 from unnest.formats.keras3.sharded_weights import ShardedTree
+from unnest.formats.keras3.sharded_weights_map import map_of
 from unnest.formats.keras3.shared_layers import SharedLayers
-from unnest.formats.keras3.weight_map import map_of
 
 
 class _PathWrapper(NamedTuple):

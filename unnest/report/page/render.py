@@ -9,8 +9,8 @@ from importlib.resources import files
 from unnest.report import text as lines
 from unnest.report.batch_summary import summary
 from unnest.report.markup import page, text
-from unnest.report.page.document import document
-from unnest.report.page.pictures import shorten
+from unnest.report.page.page_data import document
+from unnest.report.page.page_graphs import shorten
 from unnest.report.result import Report, Result, Tally
 
 #: In the head of every page that `--report` writes, and nowhere else: by it a page of ours is known.
@@ -25,7 +25,7 @@ LIBRARY, LICENSE = "table-core.js", "table-core.LICENSE"
 
 
 def render(reports: Sequence[Report], paths: Sequence[str] = ()) -> str:
-    """Return the page; the same reports give the same bytes. `paths` as in `document`."""
+    """Return the page; the same reports give the same bytes. `paths` as in `page_data`."""
     tally = Tally()
     for report in reports:
         tally.add(report)

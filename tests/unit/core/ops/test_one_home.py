@@ -69,7 +69,7 @@ EXCEPTIONS = {
     "layers/record.py": MODES,
     "layers/shape_rules.py": MODES,
     "layers/weight_rules.py": "a score of Attention",
-    "transfer/equal_forms.py": ACTIVATIONS,
+    "transfer/keras_applications_forms.py": ACTIVATIONS,
     "transfer/expressions.py": ACTIVATIONS,
     "transfer/placement.py": ACTIVATIONS,
     "transfer/tensor_rules.py": ACTIVATIONS,

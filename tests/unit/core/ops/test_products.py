@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, Y, called, computed
-from unnest.core.interpreters.shapes import result_shape
+from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.registry import Kind, argument, kind_of
 from unnest.core.ops.symbolic_shapes import Sized

@@ -16,7 +16,7 @@ from unnest.core.architecture.graph import Graph
 from unnest.core.model import Ref
 from unnest.core.wrappers import layer_graphs
 from unnest.core.wrappers.batch_trials import RowOrder, Taken
-from unnest.core.wrappers.opaque_slices import rows_taken
+from unnest.core.wrappers.layer_slices import rows_taken
 
 Layer = dict[str, Any]
 Tensor = list[Any]

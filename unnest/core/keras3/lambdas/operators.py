@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from unnest.core.frontends.node_def import keras3_call, plain_argument
 from unnest.core.frontends.python_values import ON_NUMBERS
-from unnest.core.interpreters.shapes import result_shape
+from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops import constant_arrays
 from unnest.core.ops.keras3_nodes import MODULES, UNKNOWN, Input, Operand, OpNode, Part

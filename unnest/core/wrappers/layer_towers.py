@@ -1,7 +1,7 @@
 """Towers of a layer graph whose slices, or merges, are opaque: stored code, custom classes.
 
 The merges are read off configs and code (`layer_joins`). Opaque slices claim their rows, which take the place of
-computed ones in the one equation (`opaque_slices`). Where both leave something open, the wrapper is "likely".
+computed ones in the one equation (`layer_slices`). Where both leave something open, the wrapper is "likely".
 """
 
 from __future__ import annotations
@@ -18,10 +18,7 @@ from unnest.core.wrappers import layer_batch_roles, layer_joins, slice_claims
 from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.lambda_slices import takes_all_rows
 from unnest.core.wrappers.layer_joins import LayerJoin
-from unnest.core.wrappers.layer_tensors import LayerTensors
-from unnest.core.wrappers.match_towers import Copies, Unlike, walk_back
-from unnest.core.wrappers.op_calls import is_operation
-from unnest.core.wrappers.opaque_slices import (
+from unnest.core.wrappers.layer_slices import (
     BatchSplit,
     InputFacts,
     InputSlices,
@@ -30,6 +27,9 @@ from unnest.core.wrappers.opaque_slices import (
     join_rows,
     split_batch,
 )
+from unnest.core.wrappers.layer_tensors import LayerTensors
+from unnest.core.wrappers.match_towers import Copies, Unlike, walk_back
+from unnest.core.wrappers.op_calls import is_operation
 from unnest.core.wrappers.slice_arguments import Slice
 from unnest.core.wrappers.slice_claims import ClaimStatus
 from unnest.core.wrappers.tower_search import Candidate, TowerSet, with_rows_kept

@@ -29,7 +29,7 @@ from unnest.report.model_view import (
     dtype_name,
     shape_text,
 )
-from unnest.report.page.pictures import Pictures, shorten, shorten_all
+from unnest.report.page.page_graphs import Pictures, shorten, shorten_all
 from unnest.report.result import Report, Result
 
 #: Boxes of all pictures of a page of many models, and letters of all settings of a page of one.

@@ -1,4 +1,4 @@
-"""`unnest balance`: a function of the caller's, measured."""
+"""`unnest balance`: measure devices with a model that the caller's function builds."""
 
 from __future__ import annotations
 
