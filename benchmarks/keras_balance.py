@@ -27,7 +27,7 @@ import keras_unequal
 import numpy as np
 
 from unnest.keras import balance, multi_gpu_model
-from unnest.keras.build import make_parallel
+from unnest.keras.build_parallel_model import make_parallel
 from unnest.report import balance_table
 
 FEATURES, WIDTH = 256, 1024

@@ -65,7 +65,8 @@ for name in {blocked!r}:
     sys.modules[name] = None
 from unnest.core.model import Stored
 from unnest.core.plan import plan
-import unnest.core.wrappers.layer_graphs, unnest.core.rewrite.extract, unnest.core.assign.flat_list
+import unnest.core.wrappers.layer_graph_wrappers, unnest.core.rewrite.template_extraction
+import unnest.core.weight_assignment.flat_list_division
 assert plan(Stored("weights")).verdict == "clean"
 """
     assert loaded(code, "unnest.formats", "unnest.files.atomic") == set()
@@ -90,7 +91,7 @@ OTHERS = (
     *("unnest.formats.tensorflow", "unnest.formats.keras3.keras_zip"),
     *(
         "unnest.core.byte_code.machine",
-        "unnest.core.wrappers.serving_graphs",
+        "unnest.core.wrappers.serving_graph_wrappers",
         "unnest.core.ops.symbolic_values",
     ),
     *(

@@ -13,7 +13,7 @@ import unnest
 from tests import makeh5
 from tests.conftest import Cli
 from unnest.core.model import Stored
-from unnest.report.stub import render
+from unnest.report.custom_code_stub import render
 
 
 def model(*entries: dict[str, Any]) -> Stored:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from unnest import destination, output_names, report_builder
+from unnest import output_destination, output_names, report_builder
 from unnest.core.keras3.tensor_transforms import stored_refs
 from unnest.core.model import Plan
 from unnest.core.plan import plan as make_plan
@@ -144,7 +144,9 @@ class _Application:
     def check_place(self, result: Result) -> None:
         """Raise Refused where the output would touch an input, or replace what is no output like it."""
         if not self.options.in_place:
-            destination.check_place(self.source, self.target, str(result.output), self.options)
+            output_destination.check_place(
+                self.source, self.target, str(result.output), self.options
+            )
 
     def dry_run(self, result: Result, job: Job) -> Result:
         """Return what would become of the output; a dry run meets the same obstacles, and writes no file."""
@@ -160,7 +162,7 @@ class _Application:
             return self.dry_run_action
         if not os.path.lexists(output_path):
             return self.dry_run_action
-        if would_be_same(output_path, job, folder=destination.is_folder(self.target)):
+        if would_be_same(output_path, job, folder=output_destination.is_folder(self.target)):
             return "unchanged"
         if not self.options.force:
             raise atomic.exists(output_path)
@@ -179,7 +181,9 @@ class _Application:
             path = os.path.realpath(path)
             atomic.replace(path, str(result.backup), job.fill, job.check, fingerprint)
         elif (
-            destination.publish(self.source, self.target, path, job.fill, job.check, options.force)
+            output_destination.publish(
+                self.source, self.target, path, job.fill, job.check, options.force
+            )
             == "same"
         ):
             action = "unchanged"
@@ -365,7 +369,7 @@ def _stub_job(
     """
     if options.stub is None:
         return None
-    from unnest.report.stub import render
+    from unnest.report.custom_code_stub import render
 
     place = options.stub
     data = render(target.model, result.findings, str(result.output)).encode(

@@ -149,9 +149,9 @@ def _beside(
     """The architecture that was kept beside weights alone."""
     if report.contents != "weights" or architecture is not None:
         return None
-    from unnest import architecture_search
+    from unnest import architecture_file_search
 
-    return architecture_search.find(report.path, choices, trust=trust)
+    return architecture_file_search.find(report.path, choices, trust=trust)
 
 
 def _report_without_architecture(

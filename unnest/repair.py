@@ -176,10 +176,10 @@ def _with_architecture_beside(result: Result, options: FixOptions) -> Result:
     """The result of weights alone with the file beside them that fits, which a refusal for want of one names."""
     if result.contents != "weights" or options.architecture is not None or options.like is not None:
         return result
-    from unnest import architecture_search
+    from unnest import architecture_file_search
 
     choices = Choices(options.keep_nested, options.slice_layers)
-    beside = architecture_search.find(result.path, choices, trust=options.trust)
+    beside = architecture_file_search.find(result.path, choices, trust=options.trust)
     if beside is None:
         return result
     error = result.error

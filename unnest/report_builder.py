@@ -34,7 +34,7 @@ from unnest.report.load_hint import (
 from unnest.report.result import AsKeras3, Inside, Report, Writer
 
 if TYPE_CHECKING:
-    from unnest.core.keras3.context import Conversion
+    from unnest.core.keras3.conversion_context import Conversion
     from unnest.report.diagram.drawing import Drawing
     from unnest.report.model_view import ModelView, Side
 

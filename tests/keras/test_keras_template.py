@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from unnest.keras import multi_gpu_model, template_model
+from unnest.keras.find_template import _drawn, _stored
 from unnest.keras.keras_api import api_of
-from unnest.keras.template import _drawn, _stored
 
 
 def cut(tf: Any) -> Any:
@@ -121,14 +121,17 @@ def test_a_subclass_with_its_own_constructor(tf: Any, keras: Any, zoo: Any) -> N
 def test_the_drawn_graph_is_the_stored_one(keras: Any, zoo: Any, name: str) -> None:
     """The two views of a live model lead to the same wrapper."""
     from unnest.core.architecture import read
-    from unnest.core.wrappers import layer_graphs
+    from unnest.core.wrappers import layer_graph_wrappers
 
     template = zoo[name]()
     parallel = multi_gpu_model(template, 2)
     stored, drawn = _stored(api_of(parallel), parallel), _drawn(api_of(parallel), parallel)
     assert stored is not None
     seen = [
-        [(f.template, f.towers, f.merges, f.confidence) for f in layer_graphs.find(read(view))]
+        [
+            (f.template, f.towers, f.merges, f.confidence)
+            for f in layer_graph_wrappers.find(read(view))
+        ]
         for view in (stored, drawn)
     ]
     assert seen[0] == seen[1]

@@ -67,9 +67,9 @@ class Fixing(ModelWork[Result]):
                 with contextlib.suppress(OSError):  # fix itself says that the folder is missing
                     os.makedirs(os.path.dirname(task.output) or ".", exist_ok=True)
         if task.folder is not None and not is_remote(task.path):
-            from unnest import architecture_search
+            from unnest import architecture_file_search
 
-            options = architecture_search.pair(task.path, options)
+            options = architecture_file_search.pair(task.path, options)
         try:
             return fix_with(task.path, options, meter)
         except UsageError as e:

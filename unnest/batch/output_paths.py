@@ -60,12 +60,12 @@ class OutputPlaces:
             return path if keeps_suffix else output_names.split(path)[0]
         if task.may_be and not may_be_model(task.path):
             return None
-        from unnest import architecture_search
+        from unnest import architecture_file_search
 
         options = self.options._replace(output=None, into=task.output)
         return output_path(
             task.path,
-            options if task.folder is None else architecture_search.pair(task.path, options),
+            options if task.folder is None else architecture_file_search.pair(task.path, options),
         )
 
     def _note_new_folders(self, folder: str) -> None:

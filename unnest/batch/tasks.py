@@ -174,7 +174,7 @@ def each(
 
 def _without_model(folder: str) -> str:
     """One line on a folder in which no model was found, with the names of what else is there."""
-    from unnest.formats.signatures import foreign_in  # for a message alone
+    from unnest.formats.foreign_formats import foreign_in  # for a message alone
 
     others = "" if is_remote(folder) else foreign_in(folder)
     said = f" ({others})" if others else ""

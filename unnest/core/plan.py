@@ -15,18 +15,6 @@ from unnest.core.architecture import (
     read,
     renumber_shared_objects,
 )
-from unnest.core.assign.flat_list import split
-from unnest.core.assign.frozen_lists import relist
-from unnest.core.assign.layer_weights import Ambiguous, Share
-from unnest.core.assign.split_by_architecture import shared_out
-from unnest.core.assign.stored_groups import (
-    as_listed,
-    group_names,
-    grouped_layers,
-    layer_name_by_group,
-    without_operations,
-)
-from unnest.core.assign.weight_checks import check_architecture
 from unnest.core.keras_facts.weight_order import is_trained_by_name
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import (
@@ -42,10 +30,22 @@ from unnest.core.model import (
     Wrapper,
 )
 from unnest.core.rewrite import unwrap
-from unnest.core.rewrite.extract import at_home
 from unnest.core.rewrite.model_weights import ModelWeights
+from unnest.core.rewrite.template_extraction import at_home
 from unnest.core.rewrite.template_summary import template_of, without_needless
-from unnest.core.wrappers import weight_names
+from unnest.core.weight_assignment.flat_list_division import split
+from unnest.core.weight_assignment.frozen_weight_lists import relist
+from unnest.core.weight_assignment.layer_groups import (
+    as_listed,
+    group_names,
+    grouped_layers,
+    layer_name_by_group,
+    without_operations,
+)
+from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
+from unnest.core.weight_assignment.split_by_architecture import shared_out
+from unnest.core.weight_assignment.weight_checks import check_architecture
+from unnest.core.wrappers import wrapper_in_weight_names
 from unnest.findings import Code, listed
 
 NO_CHOICES = Choices()
@@ -249,7 +249,7 @@ def _plan_listed(stored: Stored, architecture: JsonObject, choices: Choices) -> 
             return _mismatch(stored, f"{doubt}")
         return _plan_model(stored._replace(architecture=architecture), choices)
     is_of_one_layer = sum(1 for group in stored.groups if group.tensors) == 1
-    if not is_of_one_layer and weight_names.find(stored.groups) is None:
+    if not is_of_one_layer and wrapper_in_weight_names.find(stored.groups) is None:
         return _mismatch(
             stored, "the layers of the architecture given are not those of the weights"
         )
@@ -395,7 +395,7 @@ def _mismatch(stored: Stored, why: str) -> Plan:
 
 def _wrapper_around(stored: Stored, template: str) -> Wrapper:
     """Return the wrapper around the one layer that holds all weights; if several do, by their names."""
-    by_names = weight_names.find(stored.groups)
+    by_names = wrapper_in_weight_names.find(stored.groups)
     if by_names:
         return _wrapper_by_names(by_names)
     evidence = (f"one layer holds all weights of {template}, whose architecture was given",)
@@ -403,7 +403,7 @@ def _wrapper_around(stored: Stored, template: str) -> Wrapper:
     return Wrapper(None, group.name, None, "whole", (), 0, "likely", evidence)
 
 
-def _wrapper_by_names(by_names: weight_names.WrapperByNames) -> Wrapper:
+def _wrapper_by_names(by_names: wrapper_in_weight_names.WrapperByNames) -> Wrapper:
     return Wrapper(
         None,
         by_names.template,
@@ -417,9 +417,9 @@ def _wrapper_by_names(by_names: weight_names.WrapperByNames) -> Wrapper:
 
 
 def _plan_weights_alone(stored: Stored) -> Plan:
-    by_names = weight_names.find(stored.groups)
+    by_names = wrapper_in_weight_names.find(stored.groups)
     if by_names is None:
-        may_be_parallel = weight_names.is_doubtful(stored.groups)
+        may_be_parallel = wrapper_in_weight_names.is_doubtful(stored.groups)
         return _clean(stored)._replace(
             findings=(Code.NEEDS_ARCHITECTURE(),) if may_be_parallel else ()
         )
@@ -435,12 +435,12 @@ def _plan_weights_alone(stored: Stored) -> Plan:
         else (),
     )
     try:
-        groups = weight_names.groups_of(by_names, is_standalone=stored.is_standalone)
+        groups = wrapper_in_weight_names.groups_of(by_names, is_standalone=stored.is_standalone)
     except Ambiguous as doubt:
         return parallel._replace(
             refusal=Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json")
         )
-    unstored = ", ".join(weight_names.unstored_names(groups))
+    unstored = ", ".join(wrapper_in_weight_names.unstored_names(groups))
     named = (Code.NAMED_BY_COUNT(layers=unstored),) if unstored else ()
     findings = (*parallel.findings, Code.WEIGHTLESS_LEFT_OUT(), *named)
     return parallel._replace(findings=findings, output=Rewritten(stored._replace(groups=groups)))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture import is_model
-from unnest.core.keras3.context import Conversion
+from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras_facts.loading_requirements import noted_as_shared
 from unnest.core.model import GraphCut, Output, Plan, Rearranged, Rewritten, Stored, Tensor
 from unnest.errors import Refused
@@ -265,7 +265,7 @@ def _as_h5(source: Source, plan: Plan, model: Stored) -> TargetFormat:
 
 
 def _as_path_keyed_h5(source: Source, plan: Plan, model: Stored) -> TargetFormat:
-    from unnest.formats.keras3.path_order import as_h5_lists
+    from unnest.formats.keras3.path_keyed_weight_order import as_h5_lists
 
     del plan
     with naming_file(source):
@@ -299,7 +299,7 @@ def _as_weights_of_checkpoint(source: Source, plan: Plan, model: Stored) -> Targ
     """Weights by name; those of Keras 3, which knows no others by their suffix, by the paths of its layers."""
     if plan.complete is None or not plan.complete.is_keras_3:
         return TargetFormat("h5", in_hdf5(model), ".weights.h5")
-    from unnest.formats.keras3.path_layout import lay_out
+    from unnest.formats.keras3.path_keyed_layout import lay_out
 
     version = plan.complete.keras_version or "3.x"
     weights = plan.complete._replace(
@@ -318,7 +318,7 @@ def _as_path_keyed_weights(source: Source, plan: Plan, model: Stored) -> TargetF
 
 def _as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
     from unnest.core.keras_facts.h5_and_keras_configs import as_zipped
-    from unnest.formats.keras3.path_layout import lay_out
+    from unnest.formats.keras3.path_keyed_layout import lay_out
 
     assert model.architecture is not None
     with naming_file(source):

@@ -342,7 +342,7 @@ def _part_of_model(path: str) -> Unreadable | None:
 
 
 def _of_other_format(path: str) -> Unreadable | None:
-    from unnest.formats.signatures import foreign  # not for every start
+    from unnest.formats.foreign_formats import foreign  # not for every start
 
     other = foreign(path)
     return None if other is None else other.error(path)

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 from unnest.keras.keras_api import backend_in_use, installed, outdated, running
 
 if TYPE_CHECKING:
-    from unnest.keras.build import make_parallel, multi_gpu_model
+    from unnest.keras.build_parallel_model import make_parallel, multi_gpu_model
     from unnest.keras.device_timing import balance
+    from unnest.keras.find_template import template_model
     from unnest.keras.model_loading import load_model
-    from unnest.keras.template import template_model
     from unnest.keras.weight_loading import load_weights
 
     ModelCheckpoint: Any
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "load_model": "unnest.keras.model_loading",
     "load_weights": "unnest.keras.weight_loading",
-    "template_model": "unnest.keras.template",
+    "template_model": "unnest.keras.find_template",
 }
 #: What makes towers, and so needs TensorFlow.
 _TOWERS = {
     "balance": "unnest.keras.device_timing",
-    "make_parallel": "unnest.keras.build",
-    "multi_gpu_model": "unnest.keras.build",
+    "make_parallel": "unnest.keras.build_parallel_model",
+    "multi_gpu_model": "unnest.keras.build_parallel_model",
 }
 
 

@@ -8,10 +8,10 @@ import warnings
 import weakref
 from typing import Any
 
-from unnest.keras import atomic_save, checkpoint_storage, compiled_copy
+from unnest.keras import atomic_save, checkpoint_storage, template_with_training_state
 from unnest.keras.checkpoint_history import Record
+from unnest.keras.find_template import base_model, template_model, templates_in
 from unnest.keras.keras_api import KerasApi, Model, api_of, is_model
-from unnest.keras.template import base_model, template_model, templates_in
 
 
 class SavingView:
@@ -180,8 +180,8 @@ class Saver:
         return trained_template
 
     def _with_training_state(self, template: Model, running: Model) -> Model:
-        if compiled_copy.shares_optimizer(template, running):
-            return compiled_copy.with_training_state(self.api, template, running)
+        if template_with_training_state.shares_optimizer(template, running):
+            return template_with_training_state.with_training_state(self.api, template, running)
         warnings.warn(
             f"the model in training trains other weights than {template.name!r}: "
             "the file has no optimizer state and no compile settings",

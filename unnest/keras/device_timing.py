@@ -25,7 +25,7 @@ import tensorflow as tf
 
 from unnest.keras import batch_split, tower_execution
 from unnest.keras import devices as device_names
-from unnest.keras.build import check_template
+from unnest.keras.build_parallel_model import check_template
 from unnest.keras.keras_api import KerasApi, Model, Tensor, api_of, is_parallel
 from unnest.keras.parallel_model import template_of
 from unnest.keras.ratio_search import (

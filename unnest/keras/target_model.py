@@ -7,9 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unnest.core.architecture import is_model
-from unnest.core.architecture.nested import LeafPath
+from unnest.core.architecture.nested_models import LeafPath
 from unnest.core.model import JsonObject
-from unnest.core.transfer.leaf_layers import KERAS_3, TargetModel, TargetOptimizer, WeightShape
+from unnest.core.weight_transfer.leaf_layers import (
+    KERAS_3,
+    TargetModel,
+    TargetOptimizer,
+    WeightShape,
+)
 from unnest.keras.keras_api import KERAS, KerasApi, Model, api_of
 from unnest.keras.keras_api import is_model as is_keras_model
 

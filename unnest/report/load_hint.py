@@ -6,13 +6,17 @@ import os
 import re
 
 from unnest.budget import memoize
-from unnest.core.assign.misplaced_weights import is_state_of_fewer, misplaced, stored_once
 from unnest.core.keras_facts import loading_in_keras_3, loading_requirements
 from unnest.core.keras_facts.loading_requirements import Needs, is_by_old_paths, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.keras_facts.preprocessing_state import is_misread, untold
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.stored_code import lambdas
+from unnest.core.weight_assignment.misplaced_weights import (
+    is_state_of_fewer,
+    misplaced,
+    stored_once,
+)
 
 #: The first Keras 2 that knows `.keras`; from 2.14 on it looks for weights where `.keras` has them today.
 ARCHIVES = (2, 14)

@@ -11,12 +11,12 @@ import numpy as np
 
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.assign.flat_list import split
-from unnest.core.assign.layer_weights import Ambiguous
-from unnest.core.assign.stored_groups import layer_name_by_group
 from unnest.core.model import Json, JsonObject, Ref, Shape, Stored, Tensor
+from unnest.core.weight_assignment.flat_list_division import split
+from unnest.core.weight_assignment.layer_groups import layer_name_by_group
+from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.wrappers import layer_batch_roles
-from unnest.core.wrappers.layer_tensors import LayerTensors
+from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.report.diagram.drawing import DEEPEST, Figure
 
 #: The names of the nested models that a layer is in, outermost first, and its own.

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
-from unnest.core.keras3.context import Conversion
+from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras_facts.loading_requirements import Needs
 from unnest.core.model import NearMiss, Template, Wrapper
 from unnest.findings import Finding

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from unnest.core.keras_facts.loading_requirements import OF_KERAS_3
 from unnest.core.model import Template, Wrapper
-from unnest.report.commands import (
+from unnest.report.escape import plain
+from unnest.report.model_contents import count, inside_text, safety
+from unnest.report.proposed_commands import (
     fix_command,
     keras_3_answer,
     keras_3_command,
     whole_model_command,
 )
-from unnest.report.escape import plain
-from unnest.report.model_contents import count, inside_text, safety
 from unnest.report.result import Report, Result, is_copy
 
 #: Names per line of a list; the JSON report has them all.

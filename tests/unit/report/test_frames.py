@@ -16,8 +16,8 @@ from unnest.inspection import inspect_anywhere
 from unnest.options import PAGE
 from unnest.report.diagram import svg
 from unnest.report.diagram.drawing import Figure
-from unnest.report.diagram.frames import LETTER, Rectangle
 from unnest.report.diagram.svg import place_boxes
+from unnest.report.diagram.tower_frames import LETTER, Rectangle
 
 NUMBER = r"-?\d+(?:\.\d+)?"
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnest.report.diagram.layered import BOX, GAP, place
+from unnest.report.diagram.layered_layout import BOX, GAP, place
 
 
 @st.composite

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, Value
 from unnest.core.byte_code.frame import Frame
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.opcodes import Impossible, entry
@@ -23,6 +22,7 @@ from unnest.core.byte_code.runtime_values import (
     StackValue,
 )
 from unnest.core.byte_code.stack import only_values
+from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, Interpretation, Value
 from unnest.core.model import Unknown
 
 CLOSURE = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from unnest.core.byte_code.domain import TextConversion
+from unnest.core.byte_code.value_domain import TextConversion
 
 NUMBER_SPEC = re.compile(
     r"([^{}]?[<>=^])?[+\- ]?#?0?\d{0,3}[,_]?(\.\d{1,3})?[bdeEfFgGoxX%]?", re.ASCII

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple
 
 from unnest.budget import memoize
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, Value
 from unnest.core.byte_code.opcode_tables import BRANCHES, Python
 from unnest.core.byte_code.opcodes import Impossible, Instruction, at_offset
 from unnest.core.byte_code.runtime_values import (
@@ -22,6 +21,7 @@ from unnest.core.byte_code.runtime_values import (
     spend_on,
 )
 from unnest.core.byte_code.stack import OperandStack
+from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, Interpretation, Value
 from unnest.core.model import Unknown
 
 COUNTS_BYTES = frozenset({"2.7", "3.5", "3.6", "3.7", "3.8", "3.9"})

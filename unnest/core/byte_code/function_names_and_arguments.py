@@ -7,7 +7,6 @@ from contextlib import suppress
 
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant, Opaque
-from unnest.core.byte_code.domain import Value
 from unnest.core.byte_code.opcode_tables import PYTHONS, Python
 from unnest.core.byte_code.opcodes import (
     GENERATOR,
@@ -16,6 +15,7 @@ from unnest.core.byte_code.opcodes import (
     instructions,
     may_have_written,
 )
+from unnest.core.byte_code.value_domain import Value
 from unnest.core.model import Unknown
 
 VARIADIC = 0x04 | 0x08

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal
 
 from unnest.core.byte_code.calls import Calls
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Interpretation, TextConversion, Value
 from unnest.core.byte_code.frame import Frame
 from unnest.core.byte_code.function_names_and_arguments import COROUTINE, VARIADIC
 from unnest.core.byte_code.opcode_tables import BRANCHES, Python
@@ -37,6 +36,12 @@ from unnest.core.byte_code.runtime_values import (
     spend_on,
 )
 from unnest.core.byte_code.stack import INNER_FUNCTION, only_values
+from unnest.core.byte_code.value_domain import (
+    BEYOND_EXPRESSIONS,
+    Interpretation,
+    TextConversion,
+    Value,
+)
 from unnest.core.byte_code.variables import Variables
 from unnest.core.model import Unknown
 

@@ -9,7 +9,7 @@ from typing import Generic, TypeAlias
 
 from unnest.budget import charge_steps
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.domain import BEYOND_EXPRESSIONS, Value
+from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, Value
 from unnest.core.model import Unknown
 
 MAX_INSTRUCTIONS = 5_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic
 
-from unnest.core.byte_code.domain import Value
 from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.runtime_values import (
     Exit,
@@ -17,6 +16,7 @@ from unnest.core.byte_code.runtime_values import (
     RunCost,
     StackValue,
 )
+from unnest.core.byte_code.value_domain import Value
 from unnest.core.model import Unknown
 
 INNER_FUNCTION = "an inner function"

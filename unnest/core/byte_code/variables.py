@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Generic
 
 from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant
-from unnest.core.byte_code.domain import Interpretation, Value
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.opcodes import Impossible, entry
 from unnest.core.byte_code.runtime_values import (
@@ -18,6 +17,7 @@ from unnest.core.byte_code.runtime_values import (
     StackValue,
 )
 from unnest.core.byte_code.stack import INNER_FUNCTION
+from unnest.core.byte_code.value_domain import Interpretation, Value
 from unnest.core.model import Unknown
 
 PYTHON_2_NAMES = {"True": True, "False": False}

@@ -13,12 +13,12 @@ from itertools import islice, product
 from typing import Literal, TypeVar
 
 from unnest.core.byte_code import code_objects, f_string_text
-from unnest.core.byte_code.domain import Interpretation, PlainValue, TextConversion
 from unnest.core.byte_code.function_names_and_arguments import arguments_of, readings
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.runtime_values import TooMuch
+from unnest.core.byte_code.value_domain import Interpretation, PlainValue, TextConversion
 from unnest.core.frontends.library_calls import MODULES, SCOPES, library_call, static_shape
 from unnest.core.frontends.python_builtins import BUILTINS
 from unnest.core.frontends.python_values import (

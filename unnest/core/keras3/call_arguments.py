@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.replacements import LayerArguments, NewLayer, NodeTree
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, Ref

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from unnest.core import json_tree
-from unnest.core.keras3.context import Context, listed, refused
+from unnest.core.keras3.conversion_context import Context, listed, refused
 from unnest.core.model import Json, JsonObject
 
 #: Initializer -> its arguments.

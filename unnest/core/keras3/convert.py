@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, model_name, read
-from unnest.core.architecture.nested import by_owner
-from unnest.core.keras3 import training
-from unnest.core.keras3.context import CannotConvert, Context, Conversion, refused
+from unnest.core.architecture.nested_models import by_owner
+from unnest.core.keras3 import training_state
+from unnest.core.keras3.conversion_context import CannotConvert, Context, Conversion, refused
 from unnest.core.keras3.keras1_layers import DATA_FORMATS
 from unnest.core.keras3.layers.dispatch import converted_layer
-from unnest.core.keras3.models import converted
+from unnest.core.keras3.model_conversion import converted
 from unnest.core.keras3.output_checks import check_output
 from unnest.core.keras3.replacements import FUNCTIONAL, SEQUENTIAL, NewLayer
 from unnest.core.model import Group, Json, JsonObject, Refusal, Stored
@@ -116,7 +116,7 @@ def _converted(stored: Stored, architecture: JsonObject, context: Context) -> St
         optimizer=None, keras_version=KERAS_3, backend=None,
     )  # fmt: skip
     check_output(result)
-    return training.with_training(stored, model, result, context)
+    return training_state.with_training(stored, model, result, context)
 
 
 def _check_input_shape(model: NewLayer) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras_facts.loading_in_keras_3 import OF_KERAS_1_ALONE
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject

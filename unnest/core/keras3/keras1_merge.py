@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.keras3.builder import Builder, today_names
-from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.conversion_context import Context, refused
+from unnest.core.keras3.graph_builder import Builder, today_names
 from unnest.core.keras3.replacements import GraphTensor, LayerCall, NewLayer, Shares
 from unnest.core.keras3.sequential import chained
 

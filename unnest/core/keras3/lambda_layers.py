@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.keras3 import config_values
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 from unnest.core.keras3.replacements import (
     Choice,

@@ -9,7 +9,7 @@ from unnest.budget import charge_steps, memoize
 from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import in_order
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import MaskUse
 from unnest.core.layers.shape_rules import gives_sequences, settings

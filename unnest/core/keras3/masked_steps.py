@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core import json_tree
 from unnest.core.architecture.graph import Graph
-from unnest.core.keras3.context import CannotConvert, Context, refused
+from unnest.core.keras3.conversion_context import CannotConvert, Context, refused
 from unnest.core.keras3.replacements import (
     GraphTensor,
     LayerCall,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from unnest.core.keras3 import tensor_transforms
 from unnest.core.keras3.config_values import built_in, class_and_config
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras_facts.optimizer_classes import REGISTERED, SCHEDULES
 from unnest.core.keras_facts.weight_order import is_trained_by_name
 from unnest.core.model import Json, JsonObject, Tensor

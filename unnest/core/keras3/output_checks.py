@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, cast
 
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name, is_input, is_model, read
-from unnest.core.architecture.nested import by_owner
+from unnest.core.architecture.nested_models import by_owner
 from unnest.core.architecture.tensor_refs import KERAS_3_TENSOR
 from unnest.core.keras3.config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
-from unnest.core.keras3.context import refused
+from unnest.core.keras3.conversion_context import refused
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.layer_classes import record_of
 from unnest.core.keras_facts.loading_requirements import layer_entries, needs

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from unnest.core.keras3 import arguments, tensor_transforms
-from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3 import constructor_arguments, tensor_transforms
+from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.layers.activations import activated
 from unnest.core.keras3.replacements import (
     Choice,
@@ -48,7 +48,7 @@ def _einsum(
         if k.startswith(("kernel_", "bias_", "activ")) and k != "kernel_size"
     }
     bias = {} if config.get("use_bias", True) else {"bias_axes": None}
-    new = arguments.written("EinsumDense", {**own, **settings, **bias}, name, context)
+    new = constructor_arguments.written("EinsumDense", {**own, **settings, **bias}, name, context)
     return NewLayer(
         name, "EinsumDense", {**new, "trainable": bool(config.get("trainable", True))}, weights
     )
@@ -200,7 +200,9 @@ def highway(kind: str, config: Config, name: str, weights: Weights, context: Con
     dense = NewLayer(
         f"{name}_transform",
         "Dense",
-        arguments.written("Dense", {**own, "units": size}, f"{name}_transform", context),
+        constructor_arguments.written(
+            "Dense", {**own, "units": size}, f"{name}_transform", context
+        ),
         weights[::2],
     )
     gate_config: JsonObject = {
@@ -212,7 +214,7 @@ def highway(kind: str, config: Config, name: str, weights: Weights, context: Con
     gate = NewLayer(
         f"{name}_carry",
         "Dense",
-        arguments.written("Dense", gate_config, f"{name}_carry", context),
+        constructor_arguments.written("Dense", gate_config, f"{name}_carry", context),
         weights[1::2],
     )
     made = activated(dense, context)

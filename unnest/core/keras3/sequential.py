@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Graph
 from unnest.core.keras3 import config_values
-from unnest.core.keras3.builder import Builder, dtype_of, owned, today_names
 from unnest.core.keras3.config_values import plain
-from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.conversion_context import CannotConvert, Context
+from unnest.core.keras3.graph_builder import Builder, dtype_of, owned, today_names
 from unnest.core.keras3.masks import check_chain
 from unnest.core.keras3.replacements import (
     FLOAT,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from unnest.core.architecture import is_model
-from unnest.core.keras3.context import Conversion
+from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.keras_facts.layer_classes import today
 from unnest.core.keras_facts.loading_requirements import HELD, layer_entries, needs

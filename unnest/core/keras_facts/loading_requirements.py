@@ -14,7 +14,7 @@ from typing import NamedTuple
 from unnest.budget import memoize
 from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.models import MODEL_CLASSES
-from unnest.core.architecture.nested import leaves
+from unnest.core.architecture.nested_models import leaves
 from unnest.core.architecture.shared_object_ids import SHARED
 from unnest.core.byte_code import function_names_and_arguments
 from unnest.core.byte_code.code_objects import parts_of

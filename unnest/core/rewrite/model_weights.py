@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
-from unnest.core.assign.flat_list import split
-from unnest.core.assign.layer_weights import Ambiguous, Share, flat
 from unnest.core.keras_facts.weight_order import trained_count
 from unnest.core.model import JsonObject, Tensor
+from unnest.core.weight_assignment.flat_list_division import split
+from unnest.core.weight_assignment.layer_weights import Ambiguous, Share, flat
 
 
 class ModelWeights(NamedTuple):

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from unnest.core.architecture import children, compile_config, is_model, read, replace_children
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.assign.flat_list import split
-from unnest.core.assign.layer_weights import Ambiguous, Share
 from unnest.core.model import JsonObject, NearMiss, Scope, Template, Wrapper
-from unnest.core.rewrite import extract
+from unnest.core.rewrite import template_extraction
 from unnest.core.rewrite.model_weights import ModelWeights
 from unnest.core.rewrite.template_summary import innermost
+from unnest.core.weight_assignment.flat_list_division import split
+from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
 from unnest.core.wrappers.layer_batch_roles import is_in_training
-from unnest.core.wrappers.layer_graphs import mixing_layer, recognise
+from unnest.core.wrappers.layer_graph_wrappers import mixing_layer, recognise
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 from unnest.findings import Code, Finding, listed
 
@@ -125,8 +125,8 @@ class _Unwrapping:
         other_ends = Code.OTHER_ENDS(name=graph.name, template=wrapper.template)
         self.findings = [f for f in self.findings if f != other_ends]
         self._report_doubt(wrapper, doubt)
-        outer = read(extract.in_place(graph, wrapper))
-        model, name = extract.instead_of_nested(outer, wrapper.template, template.model)
+        outer = read(template_extraction.in_place(graph, wrapper))
+        model, name = template_extraction.instead_of_nested(outer, wrapper.template, template.model)
         return ModelWeights(model, {name: template.as_flat_list()})
 
     def _unwrap(self, level: ModelWeights, depth: int, *, inside: bool) -> ModelWeights:
@@ -150,10 +150,10 @@ class _Unwrapping:
 
     def _without(self, place: _Place, graph: Graph, wrapper: LayerWrapper) -> None:
         """Take a wrapper of its own graph out of a model, and report it. Raises Ambiguous."""
-        scope = extract.scope(graph, wrapper)
+        scope = template_extraction.scope(graph, wrapper)
         if scope == "whole" and wrapper.inline is None:
-            if extract.exchanges_names(graph, wrapper) or (
-                place.inside and not extract.same_ends(graph, wrapper)
+            if template_extraction.exchanges_names(graph, wrapper) or (
+                place.inside and not template_extraction.same_ends(graph, wrapper)
             ):
                 scope = "embedded"
             elif not place.inside:
@@ -182,7 +182,7 @@ class _Unwrapping:
 
         Without the wrapper the model has all outputs of the template, in the template's order.
         """
-        if extract.same_ends(graph, wrapper):
+        if template_extraction.same_ends(graph, wrapper):
             return
         results = wrapper.results(graph)
         self.outputs = [results[graph.outputs[position]] for position in self.outputs]
@@ -219,14 +219,16 @@ class _Unwrapping:
             why = "a model that begins with a merge of models is kept as a layer"
             self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=why))
         if wrapper.inline is not None or scope == "embedded":
-            return self._with_model(level, graph, extract.in_place(graph, wrapper), {})
+            return self._with_model(level, graph, template_extraction.in_place(graph, wrapper), {})
         if scope == "head":
             return self._under_head(level, graph, wrapper)
         template = graph.layers[wrapper.template]
         template_weights = (
             level.flat if level.groups is None else level.groups.get(template.name, Share())
         )
-        return ModelWeights.of_nested(extract.standalone(graph.model, template), template_weights)
+        return ModelWeights.of_nested(
+            template_extraction.standalone(graph.model, template), template_weights
+        )
 
     def _under_head(self, level: ModelWeights, graph: Graph, wrapper: LayerWrapper) -> ModelWeights:
         """Return the model with its head on the template's own layers, else on the nested template.
@@ -235,21 +237,26 @@ class _Unwrapping:
             Ambiguous: the template's weights cannot be divided, and it may not stay nested.
 
         """
-        reason = extract.cannot_flatten(graph, wrapper)
+        reason = template_extraction.cannot_flatten(graph, wrapper)
         if reason is not None:
             self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=reason))
         else:
             try:
                 template_weights = level.by_layer().get(wrapper.template, Share())
-                shares = split(template_weights.tensors, read(extract.own_layers(graph, wrapper)))
+                shares = split(
+                    template_weights.tensors, read(template_extraction.own_layers(graph, wrapper))
+                )
                 return self._with_model(
-                    level, graph, extract.flattened(graph, wrapper), {wrapper.template: shares}
+                    level,
+                    graph,
+                    template_extraction.flattened(graph, wrapper),
+                    {wrapper.template: shares},
                 )
             except Ambiguous as doubt:
                 if not self._keep_nested:
                     raise
                 self._report_doubt(wrapper, str(doubt))
-        return self._with_model(level, graph, extract.in_place(graph, wrapper), {})
+        return self._with_model(level, graph, template_extraction.in_place(graph, wrapper), {})
 
     def _report_doubt(self, wrapper: LayerWrapper, doubt: str) -> None:
         """Report why a template, the weights of which cannot be divided, stays nested, and what that means."""
@@ -294,7 +301,9 @@ class _Unwrapping:
         left = self._unwrap(nested, depth, inside=True)
         if left.model is layer.stored:
             return level
-        model, name = extract.instead_of_nested(read(level.model), layer.name, left.model)
+        model, name = template_extraction.instead_of_nested(
+            read(level.model), layer.name, left.model
+        )
         return level._replace(model=model).with_layer(layer.name, name, left.as_flat_list())
 
     def _unwrap_config(self, level: ModelWeights, layer: Layer, depth: int) -> ModelWeights:
@@ -313,7 +322,9 @@ class _Unwrapping:
         if not changed:
             return level
         entry = replace_children(layer.stored, changed)
-        level = level._replace(model=extract.with_entry(read(level.model), layer.name, entry))
+        level = level._replace(
+            model=template_extraction.with_entry(read(level.model), layer.name, entry)
+        )
         if len(held_models) > 1:
             return level
         (only,) = left.values()

@@ -10,7 +10,7 @@ from unnest.core.frontends.traced_code import follow
 from unnest.core.interpreters.row_dependence import RowsMade, RowsMixed, along
 from unnest.core.interpreters.row_mixing import TowerRows
 from unnest.core.interpreters.tensor_graph import Column, TensorGraph
-from unnest.core.interpreters.tower_tensors import batch_size
+from unnest.core.interpreters.tower_tensor_facts import batch_size
 from unnest.core.interpreters.trace import OtherSizes, Trace, TracedInput, TracedTensor, arguments
 from unnest.core.model import CallId, Json, Ref, Shape
 from unnest.core.ops.call import OpCall, Value, refs_in

@@ -14,6 +14,7 @@ from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Layer
+from unnest.core.frontends.layer_op_calls import parse_op_call, shape_of
 from unnest.core.json_tree import Path
 from unnest.core.keras_facts.custom_functions import ROLES, activations
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
@@ -24,7 +25,6 @@ from unnest.core.layers.shape_rules import policy_name
 from unnest.core.model import Json, JsonObject, Shape
 from unnest.core.ops.registry import argument
 from unnest.core.wrappers import lambda_code
-from unnest.core.wrappers.op_calls import parse_op_call, shape_of
 
 Number: TypeAlias = int | float
 JOINING = ("concat",)

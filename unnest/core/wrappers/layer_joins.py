@@ -9,7 +9,7 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
-from unnest.core.wrappers import lambda_slices, layer_batch_roles
+from unnest.core.wrappers import layer_batch_roles, slice_code_checks
 from unnest.core.wrappers.match_towers import expand_join
 from unnest.core.wrappers.slice_arguments import Slice
 from unnest.core.wrappers.wrapper_types import Merge, NotAWrapper, listed
@@ -64,7 +64,7 @@ def joins_of_tensors(graph: Graph) -> Iterator[LayerJoin]:
         if len(call.reads) == 1 or not layer_batch_roles.may_join(layer):
             continue
         says_so = joins_batch(graph, at)
-        if not says_so and not lambda_slices.may_put_together(layer, len(call.reads)):
+        if not says_so and not slice_code_checks.may_put_together(layer, len(call.reads)):
             continue
         if is_part_of_a_larger_merge(graph, at):
             continue
@@ -117,14 +117,16 @@ def _joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
     operands = len(call.reads)
     if operands == 1:
         alone = Slice(layer, call, 0)
-        if answer and lambda_slices.are_followed([alone], None):
-            return lambda_slices.takes_all_rows(alone)  # a join of a tensor with itself is no join
+        if answer and slice_code_checks.are_followed([alone], None):
+            return slice_code_checks.takes_all_rows(
+                alone
+            )  # a join of a tensor with itself is no join
         return answer
     if answer is True or not layer_batch_roles.is_function(layer):
         return answer
-    if lambda_slices.puts_together(layer, operands, dealt_out=False):
+    if slice_code_checks.puts_together(layer, operands, dealt_out=False):
         return True
-    return None if lambda_slices.puts_together(layer, operands, dealt_out=True) else answer
+    return None if slice_code_checks.puts_together(layer, operands, dealt_out=True) else answer
 
 
 def operands_and_calls(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
@@ -201,7 +203,7 @@ def check_code(
     """
     if len(graph.call(merge.calls[0]).reads) < towers:
         return
-    reason = lambda_slices.objection_to_merge(
+    reason = slice_code_checks.objection_to_merge(
         graph.layers[merge.layer], towers, shape, dealt_out=dealt_out
     )
     if reason is not None:
@@ -214,7 +216,7 @@ def is_shown(
     """Return True unless a merge of all towers has code that cannot be followed; arguments as `check_code` has them."""
     if len(graph.call(merge.calls[0]).reads) != towers:
         return True
-    return lambda_slices.is_shown(graph.layers[merge.layer], towers, shape, dealt_out=dealt_out)
+    return slice_code_checks.is_shown(graph.layers[merge.layer], towers, shape, dealt_out=dealt_out)
 
 
 def has_code(graph: Graph, merge: Merge) -> bool:

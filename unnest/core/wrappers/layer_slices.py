@@ -16,15 +16,15 @@ from typing import NamedTuple
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.tensor_refs import without_tensors
+from unnest.core.frontends.layer_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.apply import literal_axis
 from unnest.core.ops.pseudo_ops import ClaimedRows
-from unnest.core.wrappers import lambda_slices, layer_batch_roles, slice_claims
+from unnest.core.wrappers import layer_batch_roles, slice_claims, slice_code_checks
 from unnest.core.wrappers.batch_trials import DIVISIBLE, Joined, RowOrder, RowTrial, Taken
 from unnest.core.wrappers.layer_joins import passes_on
-from unnest.core.wrappers.layer_tensors import LayerTensors
-from unnest.core.wrappers.op_calls import is_operation
+from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.slice_arguments import Slice
 from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim
 from unnest.core.wrappers.wrapper_types import NotAWrapper, listed
@@ -435,7 +435,7 @@ def _claim(graph: Graph, group: Sequence[Ref], facts: InputFacts) -> SliceClaim:
     source = graph.layers[slices[0].call.reads[0].layer]
     shape = layer_batch_roles.stored_shape(source)
     rows = shape[0] if shape else None
-    claim = lambda_slices.checked(slice_claims.claim(slices, rows), slices, shape)
+    claim = slice_code_checks.checked(slice_claims.claim(slices, rows), slices, shape)
     if claim.status is ClaimStatus.OTHERWISE:
         raise NotAWrapper(claim.sentence or f"{group[0].layer} does not cut the batch")
     if claim.status is not ClaimStatus.OPAQUE:
@@ -460,7 +460,7 @@ def _shows_how(graph: Graph, group: Sequence[Ref]) -> bool:
         return False
     has_code = any(layer_batch_roles.stored_code(layer) for layer, _, _ in slices)
     shape = layer_batch_roles.stored_shape(graph.layers[slices[0].call.reads[0].layer])
-    return not has_code or lambda_slices.are_followed(slices, shape)
+    return not has_code or slice_code_checks.are_followed(slices, shape)
 
 
 def can_slice(graph: Graph, at: CallId) -> bool:

@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.frontends.layer_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers import layer_batch_roles, layer_joins, slice_claims
 from unnest.core.wrappers.batch_trials import Joined
-from unnest.core.wrappers.lambda_slices import takes_all_rows
 from unnest.core.wrappers.layer_joins import LayerJoin
 from unnest.core.wrappers.layer_slices import (
     BatchSplit,
@@ -27,11 +27,11 @@ from unnest.core.wrappers.layer_slices import (
     join_rows,
     split_batch,
 )
-from unnest.core.wrappers.layer_tensors import LayerTensors
+from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.match_towers import Copies, Unlike, walk_back
-from unnest.core.wrappers.op_calls import is_operation
 from unnest.core.wrappers.slice_arguments import Slice
 from unnest.core.wrappers.slice_claims import ClaimStatus
+from unnest.core.wrappers.slice_code_checks import takes_all_rows
 from unnest.core.wrappers.tower_search import Candidate, TowerSet, with_rows_kept
 from unnest.core.wrappers.wrapper_types import (
     Merge,

@@ -2,7 +2,7 @@
 
 A tensor joins towers where what it puts together is one computation, called on parts of the rows of its sources. How
 rows are cut and joined does not matter: end to end, stacked and reshaped, gathered, scattered, stitched. Outputs of the
-same towers that are numbers, losses say, are averaged (`mean_outputs`).
+same towers that are numbers, losses say, are averaged (`averaged_outputs`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from unnest.core.model import CallId, NearMiss, Ref
 from unnest.core.ops.apply import literal_axis
 from unnest.core.ops.numbered_elements import NOT_COMPUTED
 from unnest.core.ops.registry import JOINS, MOVES, SLICES, Kind, kind_of, operation_of
+from unnest.core.wrappers.averaged_outputs import averages
 from unnest.core.wrappers.batch_trials import (
     Joined,
     RowOrder,
@@ -25,7 +26,6 @@ from unnest.core.wrappers.batch_trials import (
     longest,
 )
 from unnest.core.wrappers.match_towers import Copies, Unlike, expand_join, walk_back
-from unnest.core.wrappers.mean_outputs import averages
 from unnest.core.wrappers.searched_graph import SearchedGraph
 from unnest.core.wrappers.tower_search import Candidate, TowerSet, find, with_rows_kept
 from unnest.core.wrappers.wrapper_types import NotAWrapper

@@ -1,4 +1,4 @@
-"""Interface of a graph for the search: of layers (`layer_tensors`) or of operations (`serving_tensors`).
+"""Interface of a graph for the search: of layers (`layer_tensor_graph`) or of operations (`serving_tensor_graph`).
 
 One search finds wrappers in both (`tower_search`).
 """

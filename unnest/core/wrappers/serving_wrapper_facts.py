@@ -7,7 +7,8 @@ from math import prod
 
 from unnest.budget import charge_steps
 from unnest.core.model import Scope
-from unnest.core.wrappers.op_graph import (
+from unnest.core.wrappers.serving_graph_wrappers import ServingWrapper
+from unnest.core.wrappers.serving_op_graph import (
     CALLS,
     Broken,
     GraphFunction,
@@ -16,7 +17,6 @@ from unnest.core.wrappers.op_graph import (
     OpGraph,
     Place,
 )
-from unnest.core.wrappers.serving_graphs import ServingWrapper
 
 #: Operations that bring the caller's data in, or only change how it is spelled.
 FEEDS = ("Placeholder", "ParseExample", "ParseSingleExample")

@@ -24,8 +24,14 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.json_tree import Path
 from unnest.core.model import Json
 from unnest.core.wrappers import layer_batch_roles, slice_string_arguments
-from unnest.core.wrappers.argument_patterns import ROUND, Reading, bounded, counted, shared_out
 from unnest.core.wrappers.layer_batch_roles import Number
+from unnest.core.wrappers.slice_argument_patterns import (
+    ROUND,
+    Reading,
+    bounded,
+    counted,
+    shared_out,
+)
 from unnest.core.wrappers.slice_arguments import (
     AXES,
     BASE_KEYS,

@@ -14,6 +14,7 @@ from math import prod
 import numpy as np
 
 from unnest.core.architecture.graph import Graph
+from unnest.core.frontends.layer_op_calls import shape_of
 from unnest.core.interpreters.tensor_graph import Values, numbered
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.apply import apply
@@ -23,8 +24,7 @@ from unnest.core.ops.registry import MOVES, SLICES, Kind, kind_of
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.batch_axis_ops import rows_kept
 from unnest.core.wrappers.batch_trials import UNLIKE_ROWS
-from unnest.core.wrappers.layer_tensors import LayerTensors
-from unnest.core.wrappers.op_calls import shape_of
+from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 
 SHARES = (11, 13)

@@ -22,8 +22,8 @@ from unnest.formats.conversion_checks import (
 )
 from unnest.formats.conversion_losses import checkpoint_losses, dropped_parts, layer_losses
 from unnest.formats.convert import TargetFormat, model_to_write, target_format
-from unnest.formats.keras3.adapted_layers import with_adapted_state
-from unnest.formats.keras3.path_layout import lay_out
+from unnest.formats.keras3.adapted_preprocessing import with_adapted_state
+from unnest.formats.keras3.path_keyed_layout import lay_out
 
 #: --to, and the container that holds a model of Keras 3 under it.
 CONTAINERS: dict[Target, ContainerName] = {
@@ -122,7 +122,7 @@ def _complete(source: Source, plan: Plan) -> Stored:
     if isinstance(plan.output, Rearranged) and is_model(
         model.architecture
     ):  # `convert` refuses others
-        from unnest.formats.keras3.path_order import in_order
+        from unnest.formats.keras3.path_keyed_weight_order import in_order
 
         with naming_file(source):
             return in_order(model, in_lists=False)

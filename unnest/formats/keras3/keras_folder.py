@@ -23,7 +23,7 @@ from unnest.formats.keras3.keras_model import (
     KerasModelSource,
     stored_model,
 )
-from unnest.formats.keras3.path_reader import Tree
+from unnest.formats.keras3.path_keyed_reader import Tree
 
 #: Files below `assets` that count.
 MOST_FILES, BYTES_A_FILE = 10_000, 600

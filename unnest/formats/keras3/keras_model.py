@@ -9,8 +9,8 @@ from unnest.core.architecture import is_model
 from unnest.core.model import Choices, JsonObject, Plan, Stored
 from unnest.core.plan import plan
 from unnest.formats.base import MARK
-from unnest.formats.keras3.path_reader import Tree
-from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
+from unnest.formats.keras3.path_keyed_reader import Tree
+from unnest.formats.keras3.path_keyed_source import NOTHING_MOVED, PathKeyedSource
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 #: The folder of the files that layers keep beside their weights.

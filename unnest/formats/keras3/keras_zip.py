@@ -25,6 +25,7 @@ from unnest.files.file_objects import Readable, full, spool
 from unnest.files.os_calls import pread, pread_into, write_all
 from unnest.formats.base import BLOCK, MARK, MODEL_SUFFIXES, Container, OnBytes, Source
 from unnest.formats.error_translation import oneline
+from unnest.formats.foreign_formats import foreign_zip
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.json_text import dump, is_architecture, parse_object
 from unnest.formats.keras3.keras_folder import KerasFolderSource
@@ -39,10 +40,9 @@ from unnest.formats.keras3.keras_model import (
     stored_model,
 )
 from unnest.formats.keras3.layer_paths import join_path
-from unnest.formats.keras3.path_reader import Tree
-from unnest.formats.keras3.path_writer import compare, write_weights
-from unnest.formats.keras3.zip_writing import ZipTarget, crc32_of
-from unnest.formats.signatures import foreign_zip
+from unnest.formats.keras3.path_keyed_reader import Tree
+from unnest.formats.keras3.path_keyed_writer import compare, write_weights
+from unnest.formats.keras3.zip_member_writing import ZipTarget, crc32_of
 
 #: Deflate's best is 1032 to 1; weights never come near. Small members may be what they like.
 MAX_EXPANSION, SMALL = 200, 64 << 20

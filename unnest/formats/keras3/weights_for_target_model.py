@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from unnest.core.architecture import is_model
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.model import Plan, Rearranged, Rewritten, Stored
-from unnest.core.transfer.leaf_layers import TargetModel
-from unnest.core.transfer.optimizer_state import StateAlone
-from unnest.core.transfer.placement import PlacedWeights, place_model
-from unnest.core.transfer.tf_keras_target import graph_form, in_own_form, layer_form
+from unnest.core.weight_transfer.leaf_layers import TargetModel
+from unnest.core.weight_transfer.optimizer_state import StateAlone
+from unnest.core.weight_transfer.placement import PlacedWeights, place_model
+from unnest.core.weight_transfer.tf_keras_target import graph_form, in_own_form, layer_form
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import Source
 from unnest.formats.conversion_checks import naming_file
 from unnest.formats.convert import TargetFormat
 from unnest.formats.keras3.convert_to_keras3 import keras_3_target_format
-from unnest.formats.keras3.path_layout import lay_out
-from unnest.formats.keras3.path_order import in_order
+from unnest.formats.keras3.path_keyed_layout import lay_out
+from unnest.formats.keras3.path_keyed_weight_order import in_order
 
 #: Findings on what a file needs when it is loaded as a model: here the caller's code is the model.
 OF_A_MODEL = frozenset({

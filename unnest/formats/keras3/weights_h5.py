@@ -11,8 +11,6 @@ from contextlib import suppress
 from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, named_inputs, read
-from unnest.core.assign.flat_list import weights_by_leaf
-from unnest.core.assign.layer_weights import Ambiguous
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import (
     Choices,
@@ -29,9 +27,11 @@ from unnest.core.model import (
     release_of,
 )
 from unnest.core.plan import template_in, without_layers
-from unnest.core.transfer.leaf_layers import TargetModel
-from unnest.core.transfer.optimizer_state import StateAlone
-from unnest.core.transfer.placement import PlacedWeights, place_leaves
+from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
+from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_transfer.leaf_layers import TargetModel
+from unnest.core.weight_transfer.optimizer_state import StateAlone
+from unnest.core.weight_transfer.placement import PlacedWeights, place_leaves
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code
@@ -39,12 +39,12 @@ from unnest.formats.base import MARK, Container, OnBytes, Source
 from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.layer_paths import COMPILED_PARTS, join_path
-from unnest.formats.keras3.path_order import in_order
-from unnest.formats.keras3.path_reader import Placement, Tree, moves_to
-from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
-from unnest.formats.keras3.path_writer import compare, write_weights
-from unnest.formats.keras3.sharded_weights import ShardedTree
+from unnest.formats.keras3.path_keyed_reader import Placement, Tree, moves_to
+from unnest.formats.keras3.path_keyed_source import NOTHING_MOVED, PathKeyedSource
+from unnest.formats.keras3.path_keyed_weight_order import in_order
+from unnest.formats.keras3.path_keyed_writer import compare, write_weights
 from unnest.formats.keras3.sharded_weights_map import map_of
+from unnest.formats.keras3.sharded_weights_tree import ShardedTree
 from unnest.formats.keras3.shared_layers import SharedLayers
 
 

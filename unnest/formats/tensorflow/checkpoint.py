@@ -13,10 +13,6 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, read
-from unnest.core.assign.flat_list import weights_by_leaf
-from unnest.core.assign.layer_weights import Ambiguous
-from unnest.core.assign.variable_name_index import optimizer_state
-from unnest.core.assign.variable_names import CheckpointVariables
 from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.model import (
     Choices,
@@ -31,10 +27,14 @@ from unnest.core.model import (
     Wrapper,
 )
 from unnest.core.plan import plan, without_layers
-from unnest.core.transfer.leaf_layers import TargetModel
-from unnest.core.transfer.optimizer_state import StateAlone
-from unnest.core.transfer.placement import PlacedWeights, place_leaves
-from unnest.core.transfer.weights_by_layer_name import layer_name, leaves_by_name
+from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
+from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.variable_name_index import optimizer_state
+from unnest.core.weight_assignment.variable_names import CheckpointVariables
+from unnest.core.weight_transfer.leaf_layers import TargetModel
+from unnest.core.weight_transfer.optimizer_state import StateAlone
+from unnest.core.weight_transfer.placement import PlacedWeights, place_leaves
+from unnest.core.weight_transfer.weights_by_layer_name import layer_name, leaves_by_name
 from unnest.errors import Refused
 from unnest.findings import Code, listed
 from unnest.formats.base import ReadOnlyContainer, Source

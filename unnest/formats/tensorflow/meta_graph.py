@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from unnest.core.wrappers import serving_graphs, serving_wrapper_facts
-from unnest.core.wrappers.op_graph import Broken, GraphView, Op, OpGraph, Place
+from unnest.core.wrappers import serving_graph_wrappers, serving_wrapper_facts
+from unnest.core.wrappers.serving_op_graph import Broken, GraphView, Op, OpGraph, Place
 from unnest.formats.tensorflow import graphdef, protos, serving_graph
 from unnest.formats.tensorflow.bundle import read_plain
 
@@ -126,10 +126,10 @@ class Program:
         return op.name if op is not None and op.kind in serving_wrapper_facts.VARIABLES else None
 
     @cached_property
-    def wrapper(self) -> serving_graphs.ServingWrapper | None:
+    def wrapper(self) -> serving_graph_wrappers.ServingWrapper | None:
         """The wrapper in the graph. Raises Unreadable."""
         try:
-            return serving_graphs.find(
+            return serving_graph_wrappers.find(
                 [self.graph], graphdef.library(self.message.graph), closed=False
             ).wrapper
         except Broken as e:
@@ -143,7 +143,7 @@ class Program:
             concatenations = [
                 f"{op.name}:0" for op in self.graph.ops.values() if op.kind in CONCATENATIONS
             ]
-            joined = serving_graphs.concatenated_places(view, concatenations)
+            joined = serving_graph_wrappers.concatenated_places(view, concatenations)
             variable_sets = [
                 [_flat_names(serving_wrapper_facts.variables(view, {place})) for place in places]
                 for places in joined[:MAX_JOINS]

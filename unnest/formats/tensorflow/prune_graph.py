@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from unnest.core.architecture.graph import reached
-from unnest.core.wrappers import serving_graphs
-from unnest.core.wrappers.op_graph import OpGraph
+from unnest.core.wrappers import serving_graph_wrappers
+from unnest.core.wrappers.serving_op_graph import OpGraph
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import graphdef, protos
 from unnest.formats.tensorflow.prune_objects import prune_objects
@@ -42,7 +42,7 @@ VARIABLES = frozenset(
 )
 
 
-def rewire(meta: Message, towers: serving_graphs.ServingWrapper, graph: OpGraph) -> None:
+def rewire(meta: Message, towers: serving_graph_wrappers.ServingWrapper, graph: OpGraph) -> None:
     """Let a graph read tower 0 in place of the merge, and what was sliced in place of its slices; `meta` is changed."""
     dead = towers.others | _downstream(graph, towers)
     if not towers.graph:
@@ -50,12 +50,14 @@ def rewire(meta: Message, towers: serving_graphs.ServingWrapper, graph: OpGraph)
         for key in served(meta):
             for info in meta.signatures[key].outputs.values():
                 if info.name:
-                    info.name = serving_graphs.follow(graphdef.tensor(info.name), towers.replace)
+                    info.name = serving_graph_wrappers.follow(
+                        graphdef.tensor(info.name), towers.replace
+                    )
     else:
         f = next(f for f in meta.graph.library.function if f.signature.name == towers.graph)
         nodes, spell = f.node_def, _as_it_is
         for key, value in list(f.ret.items()):
-            f.ret[key] = serving_graphs.follow(value, towers.replace)
+            f.ret[key] = serving_graph_wrappers.follow(value, towers.replace)
     for node in nodes:
         _redirect_inputs(node, towers, dead, spell)
     if towers.graph:
@@ -72,7 +74,7 @@ def _as_it_is(tensor: str) -> str:
 
 def _redirect_inputs(
     node: Message,
-    towers: serving_graphs.ServingWrapper,
+    towers: serving_graph_wrappers.ServingWrapper,
     dead: set[str],
     spell: Callable[[str], str],
 ) -> None:
@@ -83,7 +85,7 @@ def _redirect_inputs(
             if read[1:] not in dead or node.name in dead:
                 new.append(read)
             continue
-        instead = serving_graphs.follow(normal(read), towers.replace)
+        instead = serving_graph_wrappers.follow(normal(read), towers.replace)
         new.append(read if instead == normal(read) else spell(instead))
     if new != list(node.input):
         del node.input[:]
@@ -93,7 +95,7 @@ def _redirect_inputs(
         node.attr.pop("_output_shapes", None)
 
 
-def _downstream(graph: OpGraph, towers: serving_graphs.ServingWrapper) -> set[str]:
+def _downstream(graph: OpGraph, towers: serving_graph_wrappers.ServingWrapper) -> set[str]:
     """Return operations that depend on other towers and pass no merge: only control edges keep them alive."""
     readers: dict[str, list[str]] = {}
     for op in graph.ops.values():

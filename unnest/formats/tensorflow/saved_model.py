@@ -39,7 +39,7 @@ from unnest.core.model import (
     Wrapper,
 )
 from unnest.core.plan import plan
-from unnest.core.wrappers.layer_graphs import shows_row_cuts
+from unnest.core.wrappers.layer_graph_wrappers import shows_row_cuts
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.files.os_calls import copy_file, write_all
@@ -49,18 +49,18 @@ from unnest.formats.base import MODEL_SUFFIXES, Container, OnBytes, Source
 from unnest.formats.error_translation import reading
 from unnest.formats.json_text import is_architecture, parse, parse_object
 from unnest.formats.tensorflow import (
-    metadata_json,
+    keras_metadata_json,
     protos,
     prune_graph,
     served_wrappers,
     serving_graph,
 )
 from unnest.formats.tensorflow.bundle import Bundle, read_plain
-from unnest.formats.tensorflow.metadata_json import METADATA
+from unnest.formats.tensorflow.keras_metadata_json import METADATA
+from unnest.formats.tensorflow.lookup_vocabularies import with_tables
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.object_models import ObjectModels
 from unnest.formats.tensorflow.restore_check import check_stored
-from unnest.formats.tensorflow.vocabularies import with_tables
 
 GRAPH, TEXT_GRAPH, EXPORTED = "saved_model.pb", "saved_model.pbtxt", "assets/saved_model.json"
 VARIABLES = "variables/variables"
@@ -164,16 +164,16 @@ class SavedModelSource(Source):
             value = parse(read_plain(file_path, 64 << 20).decode("utf-8", "replace"), file_path)
             if is_architecture(value):
                 assert isinstance(value, Mapping)
-                return metadata_json.of_exported(value)
+                return keras_metadata_json.of_exported(value)
         text = self._root_metadata(path, model)
         if not text:
             return None
         meta = parse_object(text, f"{path}: the root's Keras metadata")
-        return metadata_json.of_root(meta)
+        return keras_metadata_json.of_root(meta)
 
     def _root_metadata(self, path: str, model: protos.Message) -> str:
         if METADATA in self.files:
-            return metadata_json.by_node(os.path.join(path, METADATA)).get(0, "")
+            return keras_metadata_json.by_node(os.path.join(path, METADATA)).get(0, "")
         for meta in model.meta_graphs:
             if meta.objects.nodes and meta.objects.nodes[0].user.identifier.startswith("_tf_keras"):
                 return str(meta.objects.nodes[0].user.metadata)

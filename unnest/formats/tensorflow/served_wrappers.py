@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from unnest.core.model import NearMiss, Scope
-from unnest.core.wrappers import serving_graphs, serving_wrapper_facts
-from unnest.core.wrappers.op_graph import CALLS, Broken, OpGraph
+from unnest.core.wrappers import serving_graph_wrappers, serving_wrapper_facts
+from unnest.core.wrappers.serving_op_graph import CALLS, Broken, OpGraph
 from unnest.errors import Refused
 from unnest.formats.tensorflow.prune_graph import rewire
 from unnest.formats.tensorflow.serving_graph import broken, called, graphs, signature_outputs
@@ -26,7 +26,7 @@ class ServedWrapper(NamedTuple):
     for no other number.
     """
 
-    towers: serving_graphs.ServingWrapper
+    towers: serving_graph_wrappers.ServingWrapper
     scope: Scope
     depth: int
     parameters: int | None
@@ -47,7 +47,9 @@ def recognise(meta: Message, path: str) -> ServedWrappers:
         while True:
             served_graphs, library = graphs(meta)
             objection = partial(serving_wrapper_facts.objection, served_graphs[0], library)
-            towers, near_misses = serving_graphs.find(served_graphs, library, objection=objection)
+            towers, near_misses = serving_graph_wrappers.find(
+                served_graphs, library, objection=objection
+            )
             if towers is None:
                 return ServedWrappers(_distinct(wrappers), () if wrappers else near_misses)
             if len(wrappers) >= MAX_WRAPPERS:
@@ -65,7 +67,7 @@ def _served_wrapper(
     meta: Message,
     main: OpGraph,
     library: Mapping[str, OpGraph],
-    towers: serving_graphs.ServingWrapper,
+    towers: serving_graph_wrappers.ServingWrapper,
     earlier: Sequence[ServedWrapper],
 ) -> ServedWrapper:
     outer_wrappers = [f for f in earlier if _inside(f.towers, towers, library, main)]
@@ -98,8 +100,8 @@ def _distinct(wrappers: Sequence[ServedWrapper]) -> list[ServedWrapper]:
 
 
 def _inside(
-    outer: serving_graphs.ServingWrapper,
-    inner: serving_graphs.ServingWrapper,
+    outer: serving_graph_wrappers.ServingWrapper,
+    inner: serving_graph_wrappers.ServingWrapper,
     library: Mapping[str, OpGraph],
     main: OpGraph,
 ) -> bool:

@@ -20,8 +20,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from unnest.core.architecture import is_model
-from unnest.core.assign.layer_weights import Ambiguous
-from unnest.core.assign.weight_checks import groups_of_flat_list, groups_of_runs
 from unnest.core.model import (
     Choices,
     Contents,
@@ -35,14 +33,16 @@ from unnest.core.model import (
     Tensor,
 )
 from unnest.core.plan import plan
+from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.weight_checks import groups_of_flat_list, groups_of_runs
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import BLOCK, ReadOnlyContainer, Source, Target
 from unnest.formats.hdf5.attributes import Attributes
 from unnest.formats.hdf5.index import DatasetNode
 from unnest.formats.json_text import is_architecture, parse
-from unnest.formats.keras3.path_order import as_h5_lists
-from unnest.formats.keras3.path_reader import Placement, Tree
+from unnest.formats.keras3.path_keyed_reader import Placement, Tree
+from unnest.formats.keras3.path_keyed_weight_order import as_h5_lists
 from unnest.formats.tfjs.detection import MANIFEST, TOPOLOGY, read_model_json
 from unnest.formats.tfjs.manifest import DTYPES, HALF, WeightEntry, read_manifest
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.report.diagram.drawing import Box, Drawing, Figure, Role
-from unnest.report.diagram.frames import Frame, Rectangle, frames, tower_groups
-from unnest.report.diagram.layered import BOX, PlacedFigure, Point, place
+from unnest.report.diagram.layered_layout import BOX, PlacedFigure, Point, place
+from unnest.report.diagram.tower_frames import Frame, Rectangle, frames, tower_groups
 from unnest.report.markup import text
 
 #: Letters of a name that are shown; the rest is in the tooltip.

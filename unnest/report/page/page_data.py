@@ -10,13 +10,6 @@ from unnest import __version__
 from unnest.core.model import Tensor
 from unnest.report import json as json_report
 from unnest.report import text as lines
-from unnest.report.commands import (
-    fix_command,
-    keras_3_answer,
-    keras_3_command,
-    run_steps,
-    whole_model_command,
-)
 from unnest.report.diagram import svg
 from unnest.report.diagram.drawing import Drawing
 from unnest.report.model_view import (
@@ -30,6 +23,13 @@ from unnest.report.model_view import (
     shape_text,
 )
 from unnest.report.page.page_graphs import Pictures, shorten, shorten_all
+from unnest.report.proposed_commands import (
+    fix_command,
+    keras_3_answer,
+    keras_3_command,
+    run_steps,
+    whole_model_command,
+)
 from unnest.report.result import Report, Result
 
 #: Boxes of all pictures of a page of many models, and letters of all settings of a page of one.

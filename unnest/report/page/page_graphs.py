@@ -1,8 +1,8 @@
 """Graphs with their boxes placed, as the page's script draws them.
 
 The places are worked out here and not in the browser. (Measured on a chain of layers with a branch every four:
-`layered` places 2,000 in 0.3 s; elkjs 0.12 takes 7 s and 1.6 MB of every page, and dagre 3.1 exceeds the browser's
-stack.) Texts from a file are cut to what a page holds, and say so.
+`layered_layout` places 2,000 in 0.3 s; elkjs 0.12 takes 7 s and 1.6 MB of every page, and dagre 3.1 exceeds the
+browser's stack.) Texts from a file are cut to what a page holds, and say so.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from unnest.core.byte_code.domain import Interpretation, PlainValue, TextConversion
+from unnest.core.byte_code.value_domain import Interpretation, PlainValue, TextConversion
 from unnest.core.model import Unknown
 
 OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.byte_code.domain import TextConversion
 from unnest.core.byte_code.f_string_text import LONGEST, format_text, join_texts
+from unnest.core.byte_code.value_domain import TextConversion
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.core.build import DENSE, functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.keras3.call_arguments import arguments_of, is_ref, parsed
-from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.replacements import GraphTensor, LayerArguments, NewLayer, NodeTree
 from unnest.core.model import Json
 

@@ -14,7 +14,7 @@ from unnest.core.keras3.config_values import (
     plain,
     regularizer,
 )
-from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.conversion_context import CannotConvert, Context
 
 
 @pytest.mark.parametrize(

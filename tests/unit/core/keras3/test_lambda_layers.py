@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.keras3.test_rule_catalog import CODE
 from unnest.core.keras3 import lambda_layers
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.lambda_layers import rule
 from unnest.core.keras3.lambdas import Translation
 from unnest.core.keras3.replacements import (

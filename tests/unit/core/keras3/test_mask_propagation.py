@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.mask_cases import DENSE, EMBEDDING, FLATTEN, LAST, MASKING, STEPS
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.mask_propagation import (
     BY_ALL,
     all_pass,

@@ -19,7 +19,7 @@ from tests.unit.core.keras3.mask_cases import (
     numpy,
 )
 from unnest.core.keras3 import masked_steps
-from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.masked_steps import (
     both_ways,
     check_masked_steps,

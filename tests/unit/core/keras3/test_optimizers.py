@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from unnest.core.keras3 import tensor_transforms
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, optimizer, state
 from unnest.core.model import Tensor
 

@@ -16,7 +16,7 @@ from tests.unit.core.keras3.test_rule_catalog import (
     chain,
     weights,
 )
-from unnest.core.keras3.context import CannotConvert
+from unnest.core.keras3.conversion_context import CannotConvert
 from unnest.core.keras3.convert import convert
 from unnest.core.keras3.output_checks import check_output
 from unnest.core.model import Stored

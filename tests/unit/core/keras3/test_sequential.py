@@ -11,7 +11,7 @@ from tests.unit.core.keras3.layers.making import of_keras_2_2
 from tests.unit.core.keras3.test_rule_catalog import CODE
 from unnest.core.architecture import read
 from unnest.core.keras3 import sequential as sequentials
-from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras3.sequential import build_shape
 from unnest.core.model import Tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.keras3.context import Conversion
+from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras3.unconverted_h5 import altered, is_opened
 from unnest.core.model import Json, JsonObject, Stored
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.core.build import functional, layer, source
 from unnest.core.architecture import read
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras_facts import shape_inference

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.build import DENSE, NORM, functional, layer, sequential, source, tensors
-from unnest.core.assign.layer_weights import Ambiguous, Share
 from unnest.core.rewrite.model_weights import ModelWeights
+from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
 
 TWO = sequential(layer("a", **DENSE), layer("b", **DENSE))
 FLAT = tensors("a/kernel:0", "a/bias:0", "b/kernel:0", "b/bias:0")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, sequential, source, tensors
-from unnest.core.assign.layer_weights import Share
 from unnest.core.model import Group, Template, Tensor
 from unnest.core.rewrite.template_summary import template_of, without_needless
+from unnest.core.weight_assignment.layer_weights import Share
 
 
 def test_a_template_with_its_weights() -> None:

@@ -10,9 +10,9 @@ from tests.unit.core.rewrite.wrapping import HEAD, WHOLE, concatenate, split
 from tests.unit.core.wrappers.towers import arguments
 from tests.unit.core.wrappers.towers import model as parallel
 from unnest.core.architecture import read
-from unnest.core.assign.layer_weights import Share
 from unnest.core.rewrite import unwrap
 from unnest.core.rewrite.model_weights import ModelWeights
+from unnest.core.weight_assignment.layer_weights import Share
 
 WEIGHTS = tensors("td/kernel:0", "td/bias:0")
 

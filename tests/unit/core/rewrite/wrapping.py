@@ -8,7 +8,7 @@ from tests.judged import only_wrapper
 from tests.unit.core.build import functional, layer, nested, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.wrappers import layer_graphs
+from unnest.core.wrappers import layer_graph_wrappers
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 
 OPS: dict[str, Any] = {"trainable": True, "dtype": "float32"}
@@ -54,5 +54,5 @@ EMBEDDED = functional(
 def found(model: dict[str, Any]) -> tuple[Graph, LayerWrapper]:
     """The graph and the one wrapper in it."""
     graph = read(model)
-    wrapper = only_wrapper(layer_graphs.recognise(graph))
+    wrapper = only_wrapper(layer_graph_wrappers.recognise(graph))
     return graph, wrapper

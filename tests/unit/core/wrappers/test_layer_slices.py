@@ -16,8 +16,8 @@ from tests.unit.core.wrappers import towers as stored
 from tests.unit.core.wrappers.near import OUTER, Entry, reasons
 from tests.unit.core.wrappers.one_layer import function
 from unnest.core.architecture import read
-from unnest.core.wrappers import layer_graphs
-from unnest.core.wrappers.layer_graphs import recognise
+from unnest.core.wrappers import layer_graph_wrappers
+from unnest.core.wrappers.layer_graph_wrappers import recognise
 from unnest.core.wrappers.wrapper_types import Recognised
 
 KERAS_3 = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam"
@@ -267,7 +267,9 @@ def test_claims_and_operations_are_carried_out_together() -> None:
         return [source(), *layers, *quarters, nested(TEMPLATE, *([part] for part in parts)), joined]
 
     in_order = [("q0", 0, 0), ("q0", 0, 1), ("q1", 0, 0), ("q1", 0, 1)]
-    found = only_wrapper(layer_graphs.recognise(read(functional(*towers(*in_order), **OUTER))))
+    found = only_wrapper(
+        layer_graph_wrappers.recognise(read(functional(*towers(*in_order), **OUTER)))
+    )
     assert (len(found.towers), found.confidence) == (4, "likely")
     crossed = [("q0", 0, 1), ("q0", 0, 0), ("q1", 0, 0), ("q1", 0, 1)]
     reason = "m gives all rows of x, in another order"

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.core.wrappers.inline import Tensor, Writer, X
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
-from unnest.core.wrappers.layer_tensors import LayerTensors
+from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.match_towers import Copies, Unlike, expand_join, walk_back
 
 A, B, C, D, PAIR, ALL = (Ref(name, 0, 0) for name in ("a", "b", "c", "d", "pair", "all"))

@@ -16,7 +16,7 @@ from tests.unit.core.wrappers.towers import arguments, model
 from unnest.core.architecture import read
 from unnest.core.model import Ref, Stored
 from unnest.core.plan import plan
-from unnest.core.wrappers.layer_graphs import recognise
+from unnest.core.wrappers.layer_graph_wrappers import recognise
 
 K: Any = None
 tf: Any = None

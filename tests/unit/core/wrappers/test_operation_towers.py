@@ -10,8 +10,8 @@ import pytest
 from tests.judged import check_verdict, only_wrapper
 from tests.unit.core.wrappers.inline import UNITS, Tensor, Writer, X
 from unnest.core.model import CallId, Ref
-from unnest.core.wrappers.layer_graphs import recognise
-from unnest.core.wrappers.layer_tensors import LayerTensors
+from unnest.core.wrappers.layer_graph_wrappers import recognise
+from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.operation_towers import find_computed, join_operands
 
 Spelling = Callable[[Writer], Tensor]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.unit.core.wrappers.inline import Writer, X
 from unnest.core.model import CallId, Ref
-from unnest.core.wrappers.layer_tensors import LayerTensors
+from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 
 
 def test_what_a_call_moves_and_mentions() -> None:

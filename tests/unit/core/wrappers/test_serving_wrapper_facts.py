@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.property.opgraphs import Writer, cut
-from unnest.core.wrappers.op_graph import OpGraph
-from unnest.core.wrappers.serving_graphs import ServingWrapper, find
+from unnest.core.wrappers.serving_graph_wrappers import ServingWrapper, find
+from unnest.core.wrappers.serving_op_graph import OpGraph
 from unnest.core.wrappers.serving_wrapper_facts import built_for, objection, parameters, scope
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.wrappers.inline import Tensor, Writer
 from unnest.core.model import CallId, NearMiss, Ref
 from unnest.core.wrappers.batch_trials import Joined
-from unnest.core.wrappers.layer_tensors import LayerTensors
+from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.match_towers import Copies, Unlike
 from unnest.core.wrappers.operation_towers import find_computed
 from unnest.core.wrappers.tower_search import Candidate, TowerSet, find, with_rows_kept

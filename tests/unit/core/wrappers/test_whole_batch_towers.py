@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.build import layer
 from tests.unit.core.wrappers.towers import STORED, model
 from unnest.core.architecture import read
-from unnest.core.wrappers import layer_graphs
+from unnest.core.wrappers import layer_graph_wrappers
 from unnest.core.wrappers.wrapper_types import Recognised
 
 TOWERS = 3
@@ -20,7 +20,7 @@ def seen(*head: dict[str, Any]) -> Recognised:
     entry = model([[STORED["config"](f"s{i}", {"i": i, "parts": TOWERS}) for i in range(TOWERS)]])
     entry["config"]["layers"] += head
     entry["config"]["output_layers"] = [[head[-1]["name"], 0, 0]]
-    return layer_graphs.recognise(read(entry))
+    return layer_graph_wrappers.recognise(read(entry))
 
 
 def operation(name: str, function: str, reads: str = "merge", **arguments: Any) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from tests.unit.core.wrappers.towers import model as parallel
 from unnest.budget import Budget, limited
 from unnest.core.model import Stored
 from unnest.core.plan import plan
-from unnest.core.wrappers import serving_graphs
-from unnest.core.wrappers.op_graph import OpGraph
+from unnest.core.wrappers import serving_graph_wrappers
+from unnest.core.wrappers.serving_op_graph import OpGraph
 
 MORE_THAN_TWICE = 2.2
 """The most that twice the work may cost; 4 would be quadratic."""
@@ -176,7 +176,7 @@ def joins_of_columns(count: int) -> Callable[[], None]:
 
 def found_two(graph: OpGraph) -> None:
     with limited(Budget.of("", len(graph.ops) * BYTES_A_NODE)):
-        towers = serving_graphs.find([graph], {}).wrapper
+        towers = serving_graph_wrappers.find([graph], {}).wrapper
     assert towers is not None
     assert towers.towers == 2
 

@@ -10,7 +10,7 @@ from tests.unit.core.rewrite.wrapping import MERGE, TOWERS, split
 from tests.unit.core.wrappers.near import OUTER
 from unnest.core.architecture import read
 from unnest.core.model import CallId, MixedRows, NearMiss, Ref
-from unnest.core.wrappers import layer_graphs
+from unnest.core.wrappers import layer_graph_wrappers
 from unnest.core.wrappers.wrapper_types import (
     Merge,
     MixesRows,
@@ -24,7 +24,7 @@ from unnest.core.wrappers.wrapper_types import (
 def test_what_the_first_tower_reads_and_gives() -> None:
     """Around a model: its first call's tensors, whatever the order of the layers."""
     graph = read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER))
-    found = only_wrapper(layer_graphs.recognise(graph))
+    found = only_wrapper(layer_graph_wrappers.recognise(graph))
     assert found.sources_by_slice(graph) == {Ref("s", 0, 0): Ref("x", 0, 0)}
     assert found.ends == {Ref("m", 0, 0): Ref("t", 0, 0)}
     assert found.first == frozenset({CallId("t", 0)})

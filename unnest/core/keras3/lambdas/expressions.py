@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from unnest.core.byte_code import f_string_text
-from unnest.core.byte_code.domain import Interpretation, PlainValue, TextConversion
+from unnest.core.byte_code.value_domain import Interpretation, PlainValue, TextConversion
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.model import Unknown
 from unnest.core.ops.symbolic_values import (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from unnest.core.keras3 import config_values
-from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.custom_functions import custom_objects_within
 from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from unnest.core.architecture import is_model
 from unnest.core.keras3 import keras1_layers, removed_layers
 from unnest.core.keras3.config_values import plain
-from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.layers import (
     normalization,
     plain_layers,
@@ -21,7 +21,7 @@ from unnest.core.keras3.layers import (
 )
 from unnest.core.keras3.layers.custom import custom_layer, is_custom_class, without_rule
 from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
-from unnest.core.keras3.models import nested
+from unnest.core.keras3.model_conversion import nested
 from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
 from unnest.core.layers.catalog import RENAMED, layer_record
 from unnest.core.model import JsonObject, Tensor

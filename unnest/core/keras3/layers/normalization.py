@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from unnest.core.keras3.context import Context, listed, refused
+from unnest.core.keras3.conversion_context import Context, listed, refused
 from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
 from unnest.core.keras3.replacements import Choice, Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.shape_inference import Spec

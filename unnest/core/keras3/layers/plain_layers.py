@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from unnest.core.keras3 import arguments, config_values, removed_layers
-from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3 import config_values, constructor_arguments, removed_layers
+from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.layers.activations import activated, activation, is_layer
 from unnest.core.keras3.mask_propagation import drops_mask
 from unnest.core.keras3.masks import stopped
@@ -28,7 +28,7 @@ def plain_layer(kind: str, config: Config, name: str, weights: Weights, context:
         raise refused(
             name, kind, f"has {len(weights)} weights, and its config promises {promised.total}"
         )
-    new = arguments.written(kind, config, name, context)
+    new = constructor_arguments.written(kind, config, name, context)
     if not config.get("dtype") and any(w.dtype[1:] == "f8" for w in weights):
         new["dtype"] = "float64"
     layer = NewLayer(name, kind, new, weights)

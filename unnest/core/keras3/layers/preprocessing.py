@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unnest.core.keras3 import removed_layers
-from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.layers.plain_layers import plain_layer
 from unnest.core.keras3.replacements import (
     Choice,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unnest.core.keras3 import arguments, removed_layers, tensor_transforms
-from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3 import constructor_arguments, removed_layers, tensor_transforms
+from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.layers.activations import HARD_SIGMOID_FACTOR, activation, is_layer, scaled
 from unnest.core.keras3.layers.wrapper_layers import inner_layer
 from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
@@ -29,7 +29,7 @@ def recurrent_layer(
         )
     if config.get("zero_output_for_mask") and kind in ("LSTM", "GRU") and _may_not_zero(context):
         raise refused(name, kind, NOT_ZEROED)
-    new = arguments.written(kind, config, name, context)
+    new = constructor_arguments.written(kind, config, name, context)
     base = kind.removesuffix("Cell")
     gates = layer_record(base).gates or "h"
     recurrent = activation(new.get("recurrent_activation", "linear"), name, kind, context)
@@ -124,7 +124,7 @@ def rnn(kind: str, config: Config, name: str, weights: Weights, context: Context
             made, name, kind, sequences=bool(config.get("return_sequences")), context=context
         )
     cell = inner_layer(config.get("cell"), name, kind, weights, context)
-    new = arguments.written(kind, {**config, "cell": None}, name, context)
+    new = constructor_arguments.written(kind, {**config, "cell": None}, name, context)
     return NewLayer(name, kind, {**new, "cell": cell.entry}, cell.weights)
 
 
@@ -145,7 +145,7 @@ def stacked_cells(
     if rest:
         raise refused(name, kind, "its cells promise other weights than it has")
     left = {k: v for k, v in config.items() if k not in ("cells", "reverse_state_order")}
-    new = arguments.written(kind, left, name, context)
+    new = constructor_arguments.written(kind, left, name, context)
     return NewLayer(
         name,
         kind,

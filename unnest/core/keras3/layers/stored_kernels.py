@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unnest.core.keras3 import tensor_transforms
-from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.replacements import Config, Weights
 from unnest.core.layers.catalog import layer_record
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unnest.core.architecture import entry_name, snake_case
-from unnest.core.keras3 import arguments
-from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3 import constructor_arguments
+from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.replacements import (
     FLOAT,
     Choice,
@@ -43,7 +43,7 @@ def time_distributed(
 ) -> Piece:
     """TimeDistributed; over a chain of layers it is a chain of its own kind."""
     held = _inner_piece(config.get("layer"), name, kind, weights, context)
-    new = arguments.written(kind, {**config, "layer": None}, name, context)
+    new = constructor_arguments.written(kind, {**config, "layer": None}, name, context)
     if isinstance(held, NewLayer):
         return NewLayer(name, kind, {**new, "layer": held.entry}, held.weights)
     if not isinstance(held, Expansion) or held.chain is None:
@@ -106,7 +106,9 @@ def bidirectional(
         backward = inner_layer(other, name, kind, weights[half:], context)
     else:
         backward = inner_layer(config.get("layer"), name, kind, weights[half:], context)
-    new = arguments.written(kind, {**config, "layer": None, "backward_layer": None}, name, context)
+    new = constructor_arguments.written(
+        kind, {**config, "layer": None, "backward_layer": None}, name, context
+    )
     new["layer"] = forward.entry
     if other is not None:
         new["backward_layer"] = backward.entry
@@ -130,6 +132,6 @@ def spectral_normalization(
         raise refused(
             name, kind, "Keras 3 casts what comes out of its layer to the integers that went in"
         )
-    new = arguments.written(kind, {**config, "layer": None}, name, context)
+    new = constructor_arguments.written(kind, {**config, "layer": None}, name, context)
     vector = tuple(w._replace(trained=False) for w in weights[-1:])
     return NewLayer(name, kind, {**new, "layer": held.entry}, (*held.weights, *vector))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.replacements import GraphTensor, LayerArguments, NodeTree
 from unnest.core.model import Unknown

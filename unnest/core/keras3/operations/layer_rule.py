@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unnest.core.frontends.node_def import parse_node_def
-from unnest.core.keras3.builder import SIZE
-from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.conversion_context import Context, refused
+from unnest.core.keras3.graph_builder import SIZE
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.operations.call_values import CallValues, holds_tensors
 from unnest.core.keras3.operations.function_calls import function_called

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from unnest.core.frontends.node_def import node_attributes
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.lambda_layers import named_function
 from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.replacements import LayerArguments, LayerCall, NewLayer, NodeTree

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.replacements import Expansion, NewLayer, Piece
 from unnest.core.model import Tensor

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.layers.making import DENSE, KERAS_2, links, made, one, steps
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.layers.activations import activation
 from unnest.core.keras3.layers.dispatch import converted_layer
 

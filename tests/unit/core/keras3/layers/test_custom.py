@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.layers.making import KERAS_2, one, refuses, weights
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.layers.custom import is_custom_class
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.layers.catalog import layer_record

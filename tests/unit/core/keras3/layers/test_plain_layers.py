@@ -10,7 +10,7 @@ import pytest
 import unnest
 from tests.layer_cases import cases
 from tests.unit.core.keras3.layers.making import DENSE, KERAS_2, links, made, one, refuses, weights
-from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.layers.plain_layers import embedding
 from unnest.core.keras3.replacements import NewLayer

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.layers.making import made, one
-from unnest.core.keras3.builder import Builder
-from unnest.core.keras3.context import CannotConvert
+from unnest.core.keras3.conversion_context import CannotConvert
+from unnest.core.keras3.graph_builder import Builder
 from unnest.core.keras3.replacements import Expansion, LayerArguments, NewLayer
 
 

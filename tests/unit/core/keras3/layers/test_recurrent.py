@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.layers.making import RNN, made, one, refuses, steps
-from unnest.core.keras3.context import CannotConvert
+from unnest.core.keras3.conversion_context import CannotConvert
 
 
 @pytest.mark.parametrize(

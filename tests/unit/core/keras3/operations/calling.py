@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.operations.layer_rule import rule
 from unnest.core.keras3.replacements import Expansion, GraphTensor, LayerArguments, NodeTree
 from unnest.core.keras_facts.shape_inference import Spec

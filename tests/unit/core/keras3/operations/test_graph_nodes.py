@@ -18,7 +18,7 @@ from tests.unit.core.keras3.operations.calling import (
     outputs,
     turned,
 )
-from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.replacements import NodeTree
 from unnest.core.ops.keras3_nodes import OpNode, Part
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.unit.core.keras3.operations.calling import NUMPY, X, outputs
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.conversion_context import Context
 from unnest.core.ops.keras3_nodes import OpNode
 
 

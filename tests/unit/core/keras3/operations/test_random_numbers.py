@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.operations.calling import CORE, X, Y, node, outputs
-from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.replacements import LayerCall
 from unnest.core.ops.keras3_nodes import OpNode
 from unnest.core.ops.symbolic_values import ShapeTuple, Size, items

@@ -1,0 +1,143 @@
+"""What operations make of rows, each by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.unit.core.wrappers.inline import Writer, X
+from unnest.core.interpreters.operation_row_rules import ROW_RULES, TowerOperations
+from unnest.core.interpreters.row_counts import Counts
+from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER, RowsMixed
+from unnest.core.interpreters.tower_tensor_facts import Known, TowerTensors
+from unnest.core.model import Ref, Unknown
+from unnest.core.ops.call import OpCall
+from unnest.core.ops.numbered_elements import NOT_COMPUTED
+from unnest.core.ops.registry import COMPUTING, Kind
+from unnest.core.wrappers.layer_tensor_graph import LayerTensors
+
+ENTRY, HERE = Ref("x", 0, 0), Ref("here", 0, 0)
+
+
+def made(name: str, args: Sequence[Any] = (ENTRY,), **kwargs: Any) -> Any:
+    """What an operation makes of six rows of four numbers."""
+    w = Writer()
+    known = TowerTensors(
+        LayerTensors(w.graph(w.call("math.exp", X))), {ENTRY: (6, 4)}, rank=2, size=7
+    )
+    result = TowerOperations(known).apply(
+        HERE, OpCall(name, list(args), kwargs), {ENTRY: known.tensors[ENTRY]}
+    )
+    return result[0] if isinstance(result, list) else result
+
+
+def rows(tensor: Any) -> list[int]:
+    """The row that each entry of the first column is made of."""
+    assert isinstance(tensor, np.ndarray)
+    return [int(row) for row in tensor["element"][:, 0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs", "found"),
+    [
+        ("reverse", {"axis": [0]}, [5, 4, 3, 2, 1, 0]),
+        ("mul", {"y": 2}, [0, 1, 2, 3, 4, 5]),
+        ("zeroslike", {}, [NO_ROW] * 6),
+        ("reducemean", {"axis": 1, "keepdims": True}, [0, 1, 2, 3, 4, 5]),
+        ("booleanmask", {"mask": ENTRY}, [5, 0, 1, 2, 3, 4]),
+    ],
+)
+def test_rows_of_what_is_made(name: str, kwargs: dict[str, Any], found: list[int]) -> None:
+    """Those that a mask chooses may be any: they stand for others."""
+    assert rows(made(name, **kwargs)) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs"),
+    [("reducemean", {"axis": 0}), ("where", {}), ("matmul", {"b": ENTRY, "transpose_b": True})],
+)
+def test_what_works_along_the_rows(name: str, kwargs: dict[str, Any]) -> None:
+    with pytest.raises(RowsMixed):
+        made(name, **kwargs)
+
+
+def test_how_many_rows_there_are() -> None:
+    shape = made("shape")
+    assert isinstance(shape, Counts)
+    assert (shape.one.tolist(), shape.other.tolist()) == ([6, 4], [12, 4])
+    assert shape.of_rows.tolist() == [True, False]
+    assert shape.is_linear
+
+
+@pytest.mark.parametrize("name", ["merge", "while", "unheardof"])
+def test_nothing_is_known(name: str) -> None:
+    """Of branches, and of operations that nobody knows."""
+    assert made(name) is Known.LOST
+
+
+def test_what_is_computed_of_a_size_depends_on_how_many_rows_there_are() -> None:
+    w = Writer()
+    known = TowerTensors(
+        LayerTensors(w.graph(w.call("math.exp", X))), {ENTRY: (6, 4)}, rank=2, size=7
+    )
+    size = Ref("size", 0, 0)
+    known.tensors[size] = Counts(np.array(6), np.array(12), np.array(1, bool))
+    given = {size: known.tensors[size]}
+    (numbers,) = TowerOperations(known).apply(HERE, OpCall("range", [size], {}), given)  # type: ignore[misc]  # a list
+    assert isinstance(numbers, Counts)
+    assert (len(numbers.one), len(numbers.other)) == (6, 12)
+    known.tensors[HERE] = numbers
+    assert known.rows_of(HERE)["element"].tolist() == [THEIR_NUMBER] * 6
+
+
+def test_an_argument_that_is_not_there() -> None:
+    with pytest.raises(NOT_COMPUTED):
+        made("reducemean", axis=5)
+
+
+IN_ORDER = [0, 1, 2, 3, 4, 5]
+
+
+def test_every_kind_that_computes_has_a_rule() -> None:
+    assert ROW_RULES.keys() == COMPUTING | {Kind.MASK, Kind.TAKE, Kind.OPAQUE}
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs"),
+    [
+        ("relu", {}),
+        ("multiply", {"y": 2.0}),
+        ("reducesum", {"axis": [1], "keepdims": True}),
+        ("softmax", {"axis": -1}),
+    ],
+)
+def test_each_row_by_itself(name: str, kwargs: dict[str, Any]) -> None:
+    assert rows(made(name, **kwargs)) == IN_ORDER
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs"),
+    [
+        ("reducesum", {}),
+        ("softmax", {"axis": 0}),
+        ("cumsum", {}),
+        ("segmentsum", {}),
+        ("inv", {}),
+        ("tensordot", {"y": [[1.0]] * 6, "axes": [[0], [0]]}),
+        ("mixes", {}),
+        ("timemajor", {}),
+        ("where", {}),
+    ],
+)
+def test_several_rows(name: str, kwargs: dict[str, Any]) -> None:
+    with pytest.raises(RowsMixed):
+        made(name, **kwargs)
+
+
+def test_what_is_not_known() -> None:
+    assert made("identityn") is Known.LOST
+    with pytest.raises(Unknown):
+        made("einsum", subscripts=None)

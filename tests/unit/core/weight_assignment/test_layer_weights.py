@@ -1,0 +1,16 @@
+"""A layer's weights, and the flat list that layers make up."""
+
+from __future__ import annotations
+
+from tests.unit.core.build import tensors
+from unnest.core.weight_assignment.layer_weights import Share, flat
+
+A, B, C, D = tensors("a", "b", "c", "d")
+
+
+def test_a_layers_list_is_what_is_trained_and_then_the_rest() -> None:
+    assert Share((A,), (B, C)).tensors == (A, B, C)
+
+
+def test_a_models_list_is_what_is_trained_of_all_layers_and_then_the_rest() -> None:
+    assert flat([Share((A,), (B,)), Share(), Share((C,), (D,))]) == (A, C, B, D)

@@ -1,0 +1,92 @@
+"""The three forms in which numbers tell rows, and of each the nearest numbers that do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from unnest.core.json_tree import Path
+from unnest.core.wrappers.layer_batch_roles import Number
+from unnest.core.wrappers.slice_argument_patterns import bounded, counted, shared_out
+from unnest.core.wrappers.slice_arguments import SliceFacts
+
+
+def told(
+    *slices: dict[str, Number],
+) -> tuple[list[dict[Path, Number]], dict[Path, Number], SliceFacts]:
+    """What each slice is told, what of it is the same for all, and what is known beside it."""
+    numbers: list[dict[Path, Number]] = [
+        {("arguments", k): v for k, v in each.items()} for each in slices
+    ]
+    constant = {p: v for p, v in numbers[0].items() if all(n.get(p) == v for n in numbers)}
+    return (
+        numbers,
+        constant,
+        SliceFacts(len(slices), None, frozenset(), literal=False, from_one=None),
+    )
+
+
+@pytest.mark.parametrize(
+    ("slices", "complete"),
+    [
+        ([{"i": 0, "parts": 2}, {"i": 1, "parts": 2}], [True]),
+        ([{"i": 1, "parts": 2}, {"i": 2, "parts": 2}], [True]),
+        ([{"i": 0}, {"i": 1}], [False]),
+        ([{"i": 0, "parts": 3}, {"i": 1, "parts": 3}], [False]),
+        ([{"i": 1, "parts": 2}, {"i": 0, "parts": 2}], []),
+        ([{"i": 2, "parts": 2}, {"i": 3, "parts": 2}], []),
+    ],
+    ids=["from 0", "from 1", "alone", "of more parts", "backwards", "from 2"],
+)
+def test_an_index_with_the_number_of_parts(
+    slices: list[dict[str, Number]], complete: list[bool]
+) -> None:
+    readings = [*counted(*told(*slices))]
+    assert [reading.is_complete for reading in readings] == complete
+    assert all(reading.edges == (0.0, 0.5) for reading in readings if reading.is_complete)
+
+
+@pytest.mark.parametrize(("taken_off", "number"), [("i", 1), ("parts", 0), (None, 0)])
+def test_an_index_counts_from_1_where_the_code_takes_1_off(
+    taken_off: str | None, number: int
+) -> None:
+    numbers, constant, known = told({"i": 1, "parts": 2}, {"i": 2, "parts": 2})
+    readings = [*counted(numbers, constant, known._replace(from_one=frozenset({taken_off})))]
+    assert len(readings) == number
+
+
+@pytest.mark.parametrize(
+    ("slices", "edges"),
+    [
+        ([{"start": 0, "share": 3, "of": 5}, {"start": 3, "share": 2, "of": 5}], (0.0, 0.6)),
+        ([{"start": 0, "share": 3, "of": 5}, {"start": 2, "share": 3, "of": 5}], None),
+        ([{"start": 1, "share": 2, "of": 5}, {"start": 3, "share": 2, "of": 5}], None),
+    ],
+    ids=["all of five", "overlapping", "without the first"],
+)
+def test_shares_with_their_total(slices: list[dict[str, Number]], edges: Any) -> None:
+    complete = [reading.edges for reading in shared_out(*told(*slices)) if reading.is_complete]
+    assert complete == ([] if edges is None else [edges])
+
+
+@pytest.mark.parametrize(
+    ("slices", "complete"),
+    [
+        ([{"lo": 0.0, "hi": 0.5}, {"lo": 0.5, "hi": 1.0}], True),
+        ([{"lo": 0, "hi": 50}, {"lo": 50, "hi": 100}], True),
+        ([{"lo": 0, "hi": 50}, {"lo": 50}], True),
+        ([{"lo": 0, "hi": 50}, {"lo": 50, "hi": 101}], False),
+    ],
+    ids=["fractions", "percent", "an open end", "no whole"],
+)
+def test_bounds_whose_last_stop_is_the_whole(
+    slices: list[dict[str, Number]], complete: bool
+) -> None:
+    numbers, _, known = told(*slices)
+    assert [reading.is_complete for reading in bounded(numbers, known)] == [complete]
+
+
+def test_bounds_with_a_gap_are_none() -> None:
+    numbers, _, known = told({"lo": 0.0, "hi": 0.4}, {"lo": 0.5, "hi": 1.0})
+    assert [*bounded(numbers, known)] == []

@@ -1,0 +1,64 @@
+"""A member that is written where it lies, as any other reader of zip files sees it."""
+
+import os
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from unnest.formats.base import BLOCK
+from unnest.formats.keras3.zip_member_writing import ZipTarget, crc32_of
+
+TIME = (1980, 1, 1, 0, 0, 0)
+
+
+@pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 7])
+def test_zipfile_reads_what_was_written_in_any_order(size: int, tmp_path: Path) -> None:
+    data, path = os.urandom(size), tmp_path / "a.zip"
+
+    def fill(rest: IO[bytes]) -> None:
+        half = size // 2
+        rest.seek(half)
+        rest.write(data[half:])
+        rest.seek(0)
+        rest.write(data[:half])
+
+    with path.open("x+b", buffering=0) as file:
+        target = ZipTarget(file)
+        with zipfile.ZipFile(target, "w") as archive:
+            archive.writestr(zipfile.ZipInfo("first", TIME), b"1")
+            target.add(archive, zipfile.ZipInfo("weights", TIME), fill)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist() == ["first", "weights"]
+        assert archive.testzip() is None
+        assert archive.read("weights") == data
+
+
+def test_the_same_bytes_as_by_zipfile(tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "ours.zip", tmp_path / "theirs.zip"
+    with ours.open("x+b", buffering=0) as file:
+        target = ZipTarget(file)
+        with zipfile.ZipFile(target, "w") as archive:
+            target.add(
+                archive, zipfile.ZipInfo("weights", TIME), lambda rest: void(rest.write(b"abc"))
+            )
+    with (
+        zipfile.ZipFile(theirs, "w") as archive,
+        archive.open(zipfile.ZipInfo("weights", TIME), "w", force_zip64=True) as file,
+    ):
+        file.write(b"abc")
+    assert ours.read_bytes() == theirs.read_bytes()
+
+
+def void(_: object) -> None:
+    """Nothing, of whatever it was."""
+
+
+@pytest.mark.parametrize(("start", "size"), [(0, 0), (0, 9), (3, 4), (4, 99)])
+def test_the_checksum_of_a_part(start: int, size: int, tmp_path: Path) -> None:
+    data = b"123456789"
+    (tmp_path / "a").write_bytes(data)
+    with (tmp_path / "a").open("rb", buffering=0) as file:
+        assert crc32_of(file, start, size) == zlib.crc32(data[start : start + size])

@@ -1,0 +1,421 @@
+"""Results of operations on tensors, the numbers of which are rows, or depend on some.
+
+As in `tensor_graph`, what moves numbers about moves these (`kernels`); what computes with some depends on the rows of
+all of them (`row_dependence`).
+
+What computes with numbers has a rule for each kind of operations (`ROW_RULES`). Rules raise RowsMixed where a number
+depends on several rows, and NOT_COMPUTED where nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from unnest.core.interpreters import row_dependence
+from unnest.core.interpreters.row_counts import Counts, computed
+from unnest.core.interpreters.row_dependence import (
+    NO_ROW,
+    THEIR_NUMBER,
+    RowsMixed,
+    along,
+    combined,
+    each_its_own,
+    every,
+)
+from unnest.core.interpreters.tower_tensor_facts import Known, TensorRows, TowerTensors
+from unnest.core.model import DataDependent, Ref, Unknown
+from unnest.core.ops.apply import apply, contents
+from unnest.core.ops.call import OpCall, Value, refs_in
+from unnest.core.ops.numbered_elements import NOT_COMPUTED, Array, check_size
+from unnest.core.ops.product_axes import MATRIX
+from unnest.core.ops.registry import (
+    IN_PLACE,
+    JOINS,
+    Kind,
+    Operation,
+    argument,
+    kind_of,
+    operation_of,
+)
+
+PARTS_OF_SHAPES = frozenset({Kind.SLICE, Kind.TAKE})
+"""Operations that may take sizes out of a shape, the number of rows or others."""
+
+COUNTING = (IN_PLACE | PARTS_OF_SHAPES | {
+    Kind.ROWWISE, Kind.REDUCTION, Kind.ALONG, Kind.FOLD, Kind.MOVE, Kind.REPEAT, Kind.CONCATENATE, Kind.STACK,
+    Kind.FILL, Kind.NUMBERS,
+})  # fmt: skip
+"""Operations whose values depend on numbers that they are given; all others may only make a tensor of that size."""
+
+
+class TowerOperations:
+    """The operations of a tower, carried out on the tensors that are known."""
+
+    def __init__(self, tensors: TowerTensors) -> None:
+        self._tensors = tensors
+
+    def apply(
+        self, here: Ref, what: OpCall, given: Mapping[Ref, TensorRows]
+    ) -> TensorRows | list[TensorRows]:
+        """Return the outputs of a call, all of those that have several. Raises RowsMixed, NOT_COMPUTED."""
+        operation = operation_of(what)
+        if kind_of(what) is not Kind.CONTROL and not any(
+            isinstance(each, np.ndarray) for each in given.values()
+        ):
+            return self._of_numbers(here, what, given)
+        if operation is None or operation.kind is Kind.CONTROL:
+            return Known.LOST
+        if operation.kind is Kind.SIZE:
+            return _size(what, self._tensors.first(what))
+        if operation.kind is Kind.FILL and operation.position("x") is not None:
+            return every(NO_ROW, self._tensors.first(what).shape)
+        try:
+            moved = self._moved(what, operation, given)
+        except DataDependent:
+            return computed_rows(self._tensors, RowStep(here, what, operation, given))
+        if self._is_of_one_batch(what, given) or (
+            kind_of(what) in JOINS and self._is_by_place(what, moved)
+        ):
+            self._tensors.of_one_batch.add(here)
+        return [*moved]
+
+    # What is made of no rows
+
+    def _of_numbers(
+        self, here: Ref, what: OpCall, given: Mapping[Ref, TensorRows]
+    ) -> TensorRows | list[TensorRows]:
+        """Return the result of a call without rows, which may depend on how many there are."""
+        if all(tensor is Known.PLAIN for tensor in given.values()):
+            return Known.PLAIN
+        if not _are_known(given) or kind_of(what) not in COUNTING:
+            return Known.LOST
+        try:
+            return [*computed(what, self._tensors.counted, self._tensors.rows)]
+        except NOT_COMPUTED:
+            if not any(isinstance(tensor, Counts) and tensor.depends for tensor in given.values()):
+                return Known.PLAIN
+            return (
+                Known.LOST
+                if kind_of(what) in PARTS_OF_SHAPES
+                else every(THEIR_NUMBER, self._tensors.sizes(here))
+            )
+
+    # What is made of rows
+
+    def _moved(
+        self, what: OpCall, operation: Operation, given: Mapping[Ref, TensorRows]
+    ) -> list[Array]:
+        """Return the result of an operation that moves numbers: its function applied to rows in place of numbers.
+
+        Arguments that say where to move them (indices, sizes) are numbers. So is what is moved beside no rows.
+
+        Raises:
+            DataDependent: the operation computes new numbers.
+            Unknown: it moves by sizes that were guessed, or rows of an unknown number.
+
+        """
+        if operation.compute is None or operation.takes_all:
+            raise DataDependent
+        moves_by_sizes = operation.kind is Kind.MOVE and operation.names_shape
+        if moves_by_sizes and not self._tensors.guessed.isdisjoint(given):
+            raise Unknown("a move by a size that was guessed")
+        if not self._tensors.of_unknown_count.isdisjoint(given):
+            raise Unknown("how many rows code returns")
+        with_rows = {ref for ref, tensor in given.items() if isinstance(tensor, np.ndarray)}
+        moved = {*refs_in(contents(what))}
+        check_size(
+            sum(tensor.size for ref in moved if isinstance(tensor := given[ref], np.ndarray))
+        )
+        as_rows = with_rows | moved if with_rows & moved else with_rows
+
+        def lookup(ref: Ref) -> Array:
+            return self._tensors.rows_of(ref) if ref in as_rows else self._tensors.number(ref)
+
+        return [*apply(what, lookup)]
+
+    def _is_of_one_batch(self, what: OpCall, given: Mapping[Ref, TensorRows]) -> bool:
+        """Return True if literal bounds may cut a larger batch elsewhere."""
+        tensors = (given[ref] for ref in refs_in(contents(what)))
+        return any(
+            _reaches_the_end(what, tensor) for tensor in tensors if isinstance(tensor, np.ndarray)
+        )
+
+    def _is_by_place(self, what: OpCall, made: Sequence[Array]) -> bool:
+        """Return True if a join (of result `made`) puts different computations, or zeros, in different rows.
+
+        Each operand is replaced by the number of its computation, and joined once more: so each place of the result
+        holds the number of the computation that it is from. Different computations within one row are no matter. Rows
+        lie along the axes on which different rows stand; without any, along those that are as long as the batch.
+        """
+        operands = [*dict.fromkeys(refs_in(contents(what)))]
+        computations = [*dict.fromkeys(self._tensors.first_alike[ref] for ref in operands)]
+
+        def lookup(ref: Ref) -> Array:
+            if ref not in operands:
+                return self._tensors.number(ref)
+            computation = computations.index(self._tensors.first_alike[ref])
+            return every(computation, self._tensors.rows_of(ref).shape)
+
+        (computation_at,) = apply(what, lookup)
+        (rows,) = made
+        row_axes = [
+            axis for axis in range(rows.ndim) if rows.shape[axis] > 1 and _has_several(rows, axis)
+        ]
+        batch_long = [
+            axis for axis, size in enumerate(rows.shape) if size == self._tensors.rows > 1
+        ]
+        return any(_varies(computation_at, axis) for axis in row_axes or batch_long)
+
+
+def _axes_of_rows(tensor: Array) -> list[int]:
+    """The axes along which its numbers are made of other rows."""
+    return [axis for axis, stride in enumerate(tensor.strides) if stride and tensor.shape[axis] > 1]
+
+
+def _varies(tensor: Array, axis: int) -> bool:
+    """Return True if the values vary along an axis."""
+    return bool(np.any(tensor["element"] != tensor["element"].take([0], axis)))
+
+
+def _has_several(tensor: Array, axis: int) -> bool:
+    """Return True if different rows stand along an axis."""
+    entries = tensor["element"]
+    return bool(np.any((entries != entries.max(axis, keepdims=True)) & (entries != NO_ROW)))
+
+
+def _reaches_the_end(what: OpCall, tensor: Array) -> bool:
+    """True if rows are taken up to a number that is as many as are tried, or more: of a larger tower, not all are."""
+    if kind_of(what) is not Kind.SLICE:
+        return False
+    bounds = [
+        _literal_bounds(argument(what, name), tensor.ndim)
+        for name in ("key", "begin", "end", "size")
+    ]
+    return any(
+        abs(bound) >= tensor.shape[axis]
+        for axis in _axes_of_rows(tensor)
+        for each in bounds
+        for bound in each[axis]
+    )
+
+
+def _literal_bounds(value: Value, rank: int) -> list[list[int]]:
+    """The numbers that an argument bounds each axis by; all of them for each, where it has places for other axes."""
+    parts = value.tolist() if isinstance(value, np.ndarray) else value
+    parts = parts if isinstance(parts, (list, tuple)) and not isinstance(parts, Ref) else [parts]
+    ends = [(part.start, part.stop) if isinstance(part, slice) else (part,) for part in parts]
+    by_axis = [[end for end in each if isinstance(end, int)] for each in ends]
+    if any(part is None or part is ... for part in parts):
+        return [[bound for each in by_axis for bound in each]] * rank
+    return [*by_axis, *[[] for _ in range(rank)]][:rank]
+
+
+def _size(what: OpCall, tensor: Array) -> Counts:
+    """The sizes of a tensor, one of whose axes are the rows. Raises Unknown for others."""
+    axes = _axes_of_rows(tensor)
+    if len(axes) != 1:
+        raise Unknown("the axis of the rows")
+    larger = [2 * size if axis == axes[0] else size for axis, size in enumerate(tensor.shape)]
+    one, other = (_size_of(what, shape) for shape in (tensor.shape, larger))
+    return Counts(one, other, one != other)
+
+
+def _size_of(what: OpCall, shape: Sequence[int]) -> Array:
+    """Return the values of an operation on the sizes of a tensor of that shape."""
+    (size,) = apply(what._replace(args=[np.broadcast_to(False, shape)], kwargs={}), _no_tensor)  # noqa: FBT003 - a number
+    return size
+
+
+def _no_tensor(_: Ref) -> Array:
+    raise Unknown("the contents of a tensor")
+
+
+def _are_known(given: Mapping[Ref, TensorRows]) -> bool:
+    return not any(tensor is Known.LOST for tensor in given.values())
+
+
+class RowStep(NamedTuple):
+    """One operation on tensors with known rows: its place in the graph, its call, and the facts on its inputs."""
+
+    here: Ref
+    call: OpCall
+    operation: Operation
+    given: Mapping[Ref, TensorRows]
+
+
+RowRule: TypeAlias = "Callable[[TowerTensors, RowStep], TensorRows]"
+
+
+def in_place(tensors: TowerTensors, step: RowStep) -> TensorRows:
+    """Numbers made of those in the same places of several tensors."""
+    if step.operation.chooses_by_mask and argument(step.call, "chosen") is None:
+        raise RowsMixed  # the places where a mask is true
+    known = [ref for ref, tensor in step.given.items() if tensor is not Known.LOST]
+    made = combined([tensors.rows_of(ref, 0) for ref in known])
+    return made if len(known) == len(step.given) else Known.LOST
+
+
+def of_each_entry(tensors: TowerTensors, step: RowStep) -> TensorRows:
+    """Combine each entry along the first axis by itself; for windows, along the last axis as well."""
+    arrays = [tensor for tensor in step.given.values() if isinstance(tensor, np.ndarray)]
+    sizes = tensors.sizes(step.here)[1:]
+    try:
+        of_rows = combined([along(tensor, range(1, tensor.ndim)).reshape(-1) for tensor in arrays])
+    except RowsMixed:
+        if step.operation.kind is Kind.WINDOW:
+            raise
+        whole = combined([along(tensor, [-1]) for tensor in arrays])
+        return np.broadcast_to(whole, (*whole.shape[:-1], *sizes[-1:]))
+    if any(tensor is Known.LOST for tensor in step.given.values()):
+        return Known.LOST
+    return np.broadcast_to(of_rows.reshape(-1, *[1] * len(sizes)), (len(of_rows), *sizes))
+
+
+def reduced(tensors: TowerTensors, step: RowStep) -> TensorRows:
+    """Combine all numbers along some axes, which are dropped."""
+    tensor = tensors.first(step.call)
+    return along(
+        tensor, _axes(tensors, step, tensor), keepdims=bool(argument(step.call, "keepdims"))
+    )
+
+
+def worked_along(tensors: TowerTensors, step: RowStep) -> TensorRows:
+    """Combine all numbers along some axes, which stay."""
+    tensor = tensors.first(step.call)
+    made = along(tensor, _axes(tensors, step, tensor))
+    return (
+        np.broadcast_to(made, tensor.shape)
+        if step.operation.keeps_shape
+        else tensors.sized(step.here, made)
+    )
+
+
+def of_segments(tensors: TowerTensors, step: RowStep) -> TensorRows:
+    """Combine entries along the first axis, unless the call names another."""
+    along(tensors.first(step.call), [tensors.whole_number(step.call.kwargs.get("axis"))])
+    return Known.LOST
+
+
+def of_matrix(tensors: TowerTensors, step: RowStep) -> TensorRows:
+    """Combine the numbers of a matrix; for stacks of matrices TensorFlow takes other axes than NumPy."""
+    tensor = tensors.first(step.call)
+    return Known.LOST if tensor.ndim > MATRIX else along(tensor, range(MATRIX))
+
+
+def multiplied(tensors: TowerTensors, step: RowStep) -> TensorRows:
+    """A sum of products, by the axes that the operation sums over."""
+    call, operation = step.call, step.operation
+    if operation.axes is None:
+        raise Unknown("the axes of a product")
+    is_pair = operation.position("y") is not None
+    operands = (
+        [argument(call, name) for name in "xy"]
+        if is_pair
+        else [*refs_in([*call.args, *call.kwargs.values()])]
+    )
+    beside = {
+        name: _numbers(tensors, value)
+        for name in operation.parameters
+        if name not in ("x", "y", "*xs") and (value := argument(call, name)) is not None
+    }
+    letters, output = operation.axes([tensors.axes_of(value) for value in operands], **beside)
+    arrays = [
+        tensors.rows_of(value, len(each)) for value, each in zip(operands, letters, strict=True)
+    ]
+    return tensors.sized(
+        step.here, row_dependence.product([*zip(letters, arrays, strict=True)], output)
+    )
+
+
+def _numbers(tensors: TowerTensors, value: Value) -> Value:
+    """An argument with numbers for tensors that hold them."""
+    if isinstance(value, (list, tuple)):
+        return [_numbers(tensors, part) for part in value]
+    return tensors.number(value) if isinstance(value, Ref) else value
+
+
+def by_mask(tensors: TowerTensors, step: RowStep) -> TensorRows:
+    """Return a dependence on unknown rows."""
+    return elsewhere(tensors, tensors.first(step.call).shape)
+
+
+def by_index(tensors: TowerTensors, step: RowStep) -> TensorRows:
+    """Entries that are chosen by what is in other tensors."""
+    first, second = (
+        tensors.rows_of(value)
+        for value in (argument(step.call, "x"), argument(step.call, "indices"))
+    )
+    axis, within = (
+        tensors.whole_number(argument(step.call, name)) for name in ("axis", "batch_dims")
+    )
+    chosen = along(first, [axis])
+    if within:
+        if first.ndim != second.ndim or axis % first.ndim != within:
+            raise Unknown("rows taken by index within rows")
+        return combined([chosen, second])
+    axis %= first.ndim
+    around = chosen.reshape((*first.shape[:axis], *[1] * second.ndim, *first.shape[axis + 1 :]))
+    return combined([around, second.reshape((*second.shape, *[1] * (first.ndim - axis - 1)))])
+
+
+def in_another_order(tensors: TowerTensors, step: RowStep) -> TensorRows:
+    """Rows that layers or code mixed, or put elsewhere; layers whose first axis is time take the rows for it."""
+    if not step.operation.reorders:
+        return Known.LOST
+    tensor = tensors.first(step.call)
+    combined([tensor, each_its_own(tensor.shape)])
+    if step.operation.mixes:
+        raise RowsMixed
+    tensors.of_unknown_count.add(step.here)
+    return elsewhere(tensors, (tensors.rows, *tensors.sizes(step.here)[1:]))
+
+
+def elsewhere(tensors: TowerTensors, shape: Sequence[int]) -> Array:
+    """Some of the rows, or in another order: what stands for them is that every one stands a place further."""
+    return each_its_own(shape, np.roll(np.arange(tensors.rows), 1))
+
+
+def _axes(tensors: TowerTensors, step: RowStep, tensor: Array) -> Collection[int]:
+    """The axes that an operation works along. Raises NOT_COMPUTED where they are computed of rows."""
+    axis = step.operation.axis if (named := argument(step.call, "axis")) is None else named
+    axes = range(tensor.ndim) if axis is None else tensors.numbers(axis)
+    if any(not -tensor.ndim <= number < tensor.ndim for number in axes):
+        raise ValueError("an axis that a tensor does not have")
+    if any(tensor.shape[axis] == tensors.rows for axis in axes) and np.all(
+        tensor["element"] == NO_ROW
+    ):
+        raise Unknown  # of as many as there are rows
+    return axes
+
+
+ROW_RULES: Mapping[Kind, RowRule] = {
+    Kind.MAP: in_place,
+    Kind.ELEMENTWISE: in_place,
+    Kind.ROWWISE: of_each_entry,
+    Kind.WINDOW: of_each_entry,
+    Kind.REDUCTION: reduced,
+    Kind.ALONG: worked_along,
+    Kind.FOLD: worked_along,
+    Kind.SEGMENT: of_segments,
+    Kind.MATRIX: of_matrix,
+    Kind.PRODUCT: multiplied,
+    Kind.MASK: by_mask,
+    Kind.TAKE: by_index,
+    Kind.OPAQUE: in_another_order,
+}
+"""Kind of operations that compute with rows, or choose by what they hold -> the rows that their numbers depend on."""
+
+
+def computed_rows(tensors: TowerTensors, step: RowStep) -> TensorRows:
+    """Return the row dependence of an operation by the rule of its kind; LOST without one.
+
+    Raises:
+        RowsMixed: If a number depends on several rows.
+        NOT_COMPUTED: If nothing is known.
+
+    """
+    rule = ROW_RULES.get(step.operation.kind)
+    return Known.LOST if rule is None else rule(tensors, step)

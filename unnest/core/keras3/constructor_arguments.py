@@ -1,0 +1,129 @@
+"""A layer's config as Keras 3's constructor of its class takes it.
+
+An argument that the constructor no longer takes goes only where it holds what Keras 3 computes anyway; any other value
+is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from unnest.core.keras3 import config_values
+from unnest.core.keras3.conversion_context import Context, refused
+from unnest.core.layers.catalog import layer_record, takes
+from unnest.core.layers.record import ANY_VALUE, KerasLayer
+from unnest.core.model import Json, JsonObject
+
+Test = Callable[[Json], bool]
+
+
+def _is(*values: Json) -> Test:
+    return lambda value: any(value == v and type(value) is type(v) for v in values)
+
+
+def _on(value: Json) -> bool:
+    return value is True
+
+
+def _off(value: Json) -> bool:
+    return value is None or value is False
+
+
+def _any(value: Json) -> bool:
+    """The argument says nothing that the layer computes with."""
+    del value
+    return True
+
+
+#: Argument -> which of its values compute what Keras 3 computes without it.
+IDLE: dict[str, Test] = {
+    # Of a layer's input, which its model's input layer has.
+    "batch_input_shape": _any, "input_shape": _any, "input_dtype": _any, "batch_size": _any, "input_length": _any,
+    # How something is computed, not what.
+    "implementation": _any, "fused": _any, "rng_type": _any, "synchronized": _any, "jit_compile": _any,
+    # The shape on which the layer was built, which its build gets again.
+    "query_shape": _any, "key_shape": _any, "value_shape": _any,
+    "autocast": _on, "dynamic": _off, "stateful": _off, "_keras_api_names": _any,
+    "_keras_api_names_v1": _any, "time_major": _off, "groups": _is(1), "noise_shape": _is(None),
+    "causal": _off, "quantization_config": _is(None), "lora_rank": _is(None), "lora_alpha": _is(None),
+    "renorm": _off, "renorm_clipping": _any, "renorm_momentum": _any, "virtual_batch_size": _is(None),
+    "adjustment": _is(None), "softmax_robust_masking": _off, "unroll": _off,
+    "zero_output_for_mask": _off, "num_constants": _is(None, 0), "weights": _is(None),
+    "ragged": _off, "sparse": _off, "mask_zero": _off, "seed": _any,
+    "activity_regularizer": _is(None), "trainable": _any, "data_format": _is("channels_last"),
+    "build_input_shape": _any, "output_padding": _is(None), "keepdims": _off, "antialias": _off,
+    "crop_to_aspect_ratio": _off, "use_legacy_format": _off, "has_vocabulary": _any,
+    "vocabulary_size": _any, "dilation_rate": _is(1, [1], [1, 1], [1, 1, 1]), "mode": _is(None),
+    "name": _any,
+}  # fmt: skip
+
+
+def written(kind: str, config: JsonObject, name: str, context: Context) -> dict[str, Json]:
+    """The arguments for Keras 3's class `kind`. Raises CannotConvert for one that it cannot be given."""
+    record = layer_record(kind)
+    new: dict[str, Json] = {"name": name}
+    for old_key, value in config.items():
+        key = record.renamed_arguments.get(old_key, old_key)
+        if key == "name":
+            continue
+        if takes(kind, key):
+            new[key] = _value(kind, key, value, name, context)
+            continue
+        test = _idle(record, key)
+        if key == "activity_regularizer" and value is not None:
+            new[key] = config_values.regularizer(value, name, context)
+        elif test is None:
+            raise refused(name, kind, f"its argument {key!r} = {value!r} is not known")
+        elif not test(value):
+            raise refused(name, kind, f"Keras 3 has no {key!r}, and it holds {value!r}")
+        else:
+            context.note("arguments", name)
+    for key, value in record.defaults_of_then.items():
+        if key not in new:
+            context.note("defaults-of-then", name, key)
+            new[key] = value
+    if "data_format" in (record.arguments or ()) and new.get("data_format") in (None, "default"):
+        is_machines = record.data_format_of_backend or "data_format" in config
+        new["data_format"] = context.data_format if is_machines else "channels_last"
+        if (
+            record.keras_1_omits_data_format
+            and "data_format" not in config
+            and context.release[:1] == (1,)
+        ):
+            told = ", as the other layers say" if context.is_format_told else ""
+            context.note("defaults-of-then", name, f"data_format {context.data_format}{told}")
+            context.notes.guessed += [] if context.is_format_told else [f"{name} ({kind})"]
+    if new.get("dtype") is None:
+        new["dtype"] = "float32"
+    return new
+
+
+def _idle(record: KerasLayer, argument: str) -> Test | None:
+    """Return the test for values with which Keras 3 computes the same without the argument; None if it has none."""
+    values = record.idle.get(argument)
+    if values is None:
+        return IDLE.get(argument)
+    return _any if values == ANY_VALUE else _is(*values)
+
+
+ROLES = {
+    "initializer": config_values.initializer, "regularizer": config_values.regularizer,
+    "constraint": config_values.constraint, "dtype": config_values.dtype,
+}  # fmt: skip
+
+
+def _value(kind: str, key: str, value: Json, name: str, context: Context) -> Json:
+    """An argument's value in today's form."""
+    role = ROLES.get(key.rpartition("_")[2])
+    if role is not None and key != "vocabulary_dtype":
+        return role(value, name, context)
+    if key == "trainable":
+        return bool(value)
+    if (
+        key == "axis"
+        and kind == "BatchNormalization"
+        and isinstance(value, Sequence)
+        and len(value) == 1
+    ):
+        return value[0]
+    return value

@@ -1,0 +1,379 @@
+"""A functional model of Keras 3 under construction: names of layers and operations, and their calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from unnest.core.architecture import tensor_refs
+from unnest.core.architecture.graph import Layer, keras_order, reached
+from unnest.core.frontends.node_def import keras3_call, plain_argument
+from unnest.core.interpreters.op_shapes import result_shape
+from unnest.core.json_tree import OBJECT, is_list
+from unnest.core.keras3.conversion_context import Context, refused
+from unnest.core.keras3.replacements import (
+    FLOAT,
+    FUNCTIONAL,
+    GraphTensor,
+    LayerArguments,
+    LayerCall,
+    NewLayer,
+    NodeTree,
+    tensors_in,
+)
+from unnest.core.keras_facts import shape_inference
+from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.shape_rules import settings
+from unnest.core.model import CallId, Json, JsonObject, Ref, Tensor
+from unnest.core.ops.keras3_nodes import UNKNOWN, Input, OpNode, Part
+from unnest.core.ops.registry import CLASSES
+from unnest.core.ops.symbolic_shapes import Sized
+
+SIZE = "Shape"
+"""The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""
+
+
+@dataclass(eq=False, repr=False)
+class _Entry:
+    """A layer or operation, the calls of it, and what each reads."""
+
+    entry: JsonObject
+    weights: tuple[Tensor, ...]
+    nodes: list[Json] = field(default_factory=list)
+    reads: list[tuple[GraphTensor, ...]] = field(default_factory=list)
+
+
+@dataclass(eq=False, repr=False)
+class Builder:
+    """Places expressions in a graph; names are given once and never twice."""
+
+    entries: dict[str, _Entry] = field(default_factory=dict)
+    specs: dict[GraphTensor, Spec | None] = field(default_factory=dict)
+    #: First tensor of a call -> the dtype of all that it gives.
+    dtypes: dict[GraphTensor, str] = field(default_factory=dict)
+    reserved: set[str] = field(default_factory=set)
+
+    def input(self, layer: NewLayer) -> GraphTensor:
+        """An input layer and its tensor."""
+        self.entries[layer.name] = _Entry(layer.entry, ())
+        tensor = GraphTensor(layer.name, 0, 0)
+        self.specs[tensor] = shape_inference.of_input(layer.entry)
+        return tensor
+
+    def place(self, tree: NodeTree, stem: str, last: str | None = None) -> NodeTree:
+        """The expression with all its calls made: a tensor of the graph for a tensor, a constant as it is.
+
+        Operations are called `<stem>_<class>`; the outermost `last`, where that is given.
+        """
+        return self._placed(tree, stem, last, {})
+
+    def _placed(
+        self, tree: NodeTree, stem: str, last: str | None, done: dict[int, GraphTensor]
+    ) -> NodeTree:
+        if id(tree) in done:
+            return done[id(tree)]
+        if isinstance(tree, Part):
+            whole = self._placed(tree.of, stem, last, done)
+            assert isinstance(whole, GraphTensor)
+            made = GraphTensor(whole.layer, whole.rank, tree.index)
+        elif isinstance(tree, LayerCall):
+            args, kwargs = self._arguments(tree.args, tree.kwargs, stem, done)
+            made = self._call(self._layer(tree.layer), args, kwargs)
+        elif isinstance(tree, OpNode):
+            args, kwargs = self._arguments(tree.args, tree.kwargs, stem, done)  # type: ignore[arg-type]  # operands are trees
+            made = self._call(self._operation(tree, stem, last), args, kwargs)
+        elif (
+            isinstance(tree, GraphTensor | Input)
+            or not isinstance(tree, Mapping | Sequence)
+            or isinstance(tree, str)
+        ):
+            assert not isinstance(tree, Input), "inputs are filled in before"
+            return tree
+        elif isinstance(tree, Mapping):
+            return {k: self._placed(v, stem, None, done) for k, v in tree.items()}
+        else:
+            return [self._placed(v, stem, None, done) for v in tree]
+        done[id(tree)] = made
+        return made
+
+    def _arguments(
+        self,
+        args: Iterable[NodeTree],
+        kwargs: Mapping[str, NodeTree],
+        stem: str,
+        done: dict[int, GraphTensor],
+    ) -> tuple[list[NodeTree], dict[str, NodeTree]]:
+        placed = [self._placed(a, stem, None, done) for a in args]
+        return placed, {k: self._placed(v, stem, None, done) for k, v in kwargs.items()}
+
+    def _layer(self, layer: NewLayer) -> str:
+        if layer.name not in self.entries:
+            self.entries[layer.name] = _Entry(layer.entry, layer.weights)
+        return layer.name
+
+    def _operation(self, node: OpNode, stem: str, last: str | None) -> str:
+        """Add an operation layer and return its name: `last` if nothing has it yet, or `<stem>_<class>`."""
+        if last is not None and last not in self.entries:
+            name = last
+        else:
+            kind = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", node.class_name).lower()
+            name = self.fresh(f"{stem}_{kind}")
+        entry = {
+            "module": node.module, "class_name": node.class_name, "config": {**node.config, "name": name},
+            "registered_name": None,
+        }  # fmt: skip
+        self.entries[name] = _Entry(entry, ())
+        return name
+
+    def fresh(self, name: str) -> str:
+        """A name that nothing has."""
+        number, new = 0, name
+        while new in self.entries or new in self.reserved:
+            number += 1
+            new = f"{name}_{number}"
+        return new
+
+    def reserve(self, name: str) -> str:
+        """A name that nothing has, nor gets."""
+        new = self.fresh(name)
+        self.reserved.add(new)
+        return new
+
+    def _call(
+        self, name: str, args: Sequence[NodeTree], kwargs: Mapping[str, NodeTree]
+    ) -> GraphTensor:
+        entry = self.entries[name]
+        entry.nodes.append(
+            {"args": [self._stored(a) for a in args], "kwargs": self._stored(kwargs)}
+        )
+        tensors = [*tensors_in(list(args)), *tensors_in(dict(kwargs))]
+        entry.reads.append(tuple(dict.fromkeys(tensors)))
+        made = GraphTensor(name, len(entry.nodes) - 1, 0)
+        known = LayerArguments(tuple(args), kwargs, self.specs, self.dtypes)
+        dtypes = [known.dtype(t) for t in tensors]
+        if _is_operation(entry.entry):
+            self.dtypes[made] = dtype_of(entry.entry, None, dtypes)
+            call = keras3_call(
+                str(entry.entry["class_name"]), self._sized(args), settings(entry.entry)
+            )
+            shape = result_shape(call)
+            self.specs[made] = None if shape is None else Spec(shape, self.dtypes[made])
+            return made
+        given = [self.specs.get(t) for t in tensors]  # one that is joined to itself counts twice
+        spec = _spec(entry.entry, given)
+        self.dtypes[made] = dtype_of(entry.entry, spec, dtypes)
+        self.specs[made] = spec and spec._replace(dtype=self.dtypes[made])
+        return made
+
+    def dtype(self, tensor: GraphTensor) -> str:
+        """The dtype of a tensor: float32, where nothing says otherwise."""
+        return LayerArguments((), {}, self.specs, self.dtypes).dtype(tensor)
+
+    def _sized(self, args: Sequence[NodeTree]) -> list[object]:
+        """Arguments with their shapes in the places of tensors."""
+        sized: list[object] = []
+        for arg in args:
+            if isinstance(arg, GraphTensor):
+                spec = self.specs.get(arg)
+                sized.append(Sized(None if spec is None else spec.shape))
+            elif isinstance(arg, list | tuple):
+                sized.append(self._sized(arg))
+            else:
+                sized.append(plain_argument(arg))  # type: ignore[arg-type]  # what is no tensor and no list is JSON
+        return sized
+
+    def _stored(self, tree: NodeTree) -> Json:
+        """Arguments as Keras 3 stores them. An unknown shape is noted as a scalar's; no loader reads it."""
+        if isinstance(tree, GraphTensor):
+            spec = self.specs.get(tree) or Spec((), "float32")
+            history: Json = [tree.layer, tree.rank, tree.tensor]
+            noted: JsonObject = {
+                "shape": list(spec.shape),
+                "dtype": spec.dtype,
+                "keras_history": history,
+            }
+            return {"class_name": tensor_refs.KERAS_3_TENSOR, "config": noted}
+        if isinstance(tree, Mapping):
+            return {k: self._stored(v) for k, v in tree.items()}
+        if isinstance(tree, Sequence) and not isinstance(tree, str):
+            return [self._stored(v) for v in tree]
+        assert tree is None or isinstance(tree, bool | int | float | str)
+        return tree
+
+    def ordered(self, inputs: Sequence[GraphTensor], outputs: Sequence[GraphTensor]) -> list[str]:
+        """The layers that the outputs need, in Keras's order."""
+
+        def refs(tensors: Sequence[GraphTensor]) -> list[Ref]:
+            return [Ref(t.layer, t.rank, t.tensor) for t in tensors]
+
+        return keras_order(self._reads, refs(inputs), refs(outputs))
+
+    def model(
+        self,
+        name: str,
+        inputs: Sequence[GraphTensor],
+        outputs: Sequence[GraphTensor],
+        settings: JsonObject,
+        structures: tuple[Json, Json] = (None, None),
+    ) -> NewLayer:
+        """The functional model; `settings` are more keys of its config. Raises CannotConvert.
+
+        `structures` are those of its inputs and outputs, where they are no lists: mappings, or nested.
+        """
+        names = self.ordered(inputs, outputs)
+        for size in (n for n in names if self.entries[n].entry["class_name"] == SIZE):
+            raise refused(
+                size,
+                "TensorFlow operation",
+                "gives a shape or a number, where a layer needs a tensor",
+            )
+        ranks = self._needed_ranks(outputs)
+        layers: list[Json] = [
+            {**self.entries[n].entry, "name": n, "inbound_nodes": self._nodes(n, ranks)} for n in names
+        ]  # fmt: skip
+        config: JsonObject = {
+            "name": name, **settings, "layers": layers, "input_layers": self._ends(inputs, ranks, structures[0]),
+            "output_layers": self._ends(outputs, ranks, structures[1]),
+        }  # fmt: skip
+        weights = tuple(w for n in names for w in owned(n, self.entries[n].weights))
+        return NewLayer(name, FUNCTIONAL, config, weights, "keras.src.models.functional")
+
+    def _reads(self, at: CallId) -> list[Ref]:
+        """Return the tensors that a call reads; an input has none."""
+        calls = self.entries[at.layer].reads
+        return [Ref(t.layer, t.rank, t.tensor) for t in calls[at.rank]] if calls else []
+
+    def _needed_ranks(self, outputs: Sequence[GraphTensor]) -> dict[str, dict[int, int]]:
+        """Return the calls that the outputs need: layer -> rank here -> rank among those of the layer."""
+        ends = (CallId(t.layer, t.rank) for t in outputs)
+        ranks: dict[str, dict[int, int]] = {}
+        for at in sorted(reached(ends, lambda at: [ref.call for ref in self._reads(at)])):
+            of_layer = ranks.setdefault(at.layer, {})
+            of_layer[at.rank] = len(of_layer)
+        return ranks
+
+    def _nodes(self, name: str, ranks: Mapping[str, Mapping[int, int]]) -> list[Json]:
+        """Return the calls of a layer that are needed, in the ranks that their tensors have then."""
+        nodes = self.entries[name].nodes
+        return [_with_ranks(nodes[rank], ranks) for rank in ranks.get(name, ())] if nodes else []
+
+    def _ends(
+        self,
+        tensors: Sequence[GraphTensor],
+        ranks: Mapping[str, Mapping[int, int]],
+        structure: Json,
+    ) -> Json:
+        """A model's inputs or outputs; a functional model counts its calls from 1 here (source: Keras 3.15)."""
+        ends: list[Json] = []
+        for t in tensors:
+            rank = ranks.get(t.layer, {}).get(t.rank, t.rank)
+            ends.append(
+                [
+                    t.layer,
+                    rank + int(self.entries[t.layer].entry["class_name"] == FUNCTIONAL),
+                    t.tensor,
+                ]
+            )
+        if structure is not None:
+            return _packed(structure, iter(ends))
+        return ends[0] if len(ends) == 1 else ends
+
+
+def _with_ranks(node: Json, ranks: Mapping[str, Mapping[int, int]]) -> Json:
+    """Return a stored call, or a part of it, with other ranks of the calls that its tensors come from."""
+    if isinstance(node, OBJECT):
+        if node.get("class_name") == tensor_refs.KERAS_3_TENSOR:
+            config = node["config"]
+            assert isinstance(config, Mapping)
+            layer, rank, tensor = cast(
+                "list[Any]", config["keras_history"]
+            )  # as `_stored` writes it
+            return {
+                **node,
+                "config": {**config, "keras_history": [layer, ranks[layer][rank], tensor]},
+            }
+        return {key: _with_ranks(part, ranks) for key, part in node.items()}
+    return [_with_ranks(part, ranks) for part in node] if is_list(node) else node
+
+
+def _packed(structure: Json, ends: Iterator[Json]) -> Json:
+    """Put the ends in the places of a structure, in the order in which Keras flattens it: a mapping's keys sorted.
+
+    (Source: Keras 3.7, which takes a list of tensors for a mapping of inputs only where its keys are in order.)
+    """
+    if isinstance(structure, OBJECT):
+        return {key: _packed(structure[key], ends) for key in sorted(structure)}
+    if not is_list(structure) or (structure and isinstance(structure[0], str)):
+        return next(ends)
+    return [_packed(part, ends) for part in structure]
+
+
+def owned(name: str, weights: Iterable[Tensor]) -> list[Tensor]:
+    """The weights of a layer as weights of the model that holds it."""
+    return [w._replace(owner=(name, *w.owner)) for w in weights]
+
+
+def _is_operation(entry: JsonObject) -> bool:
+    return str(entry["module"]).startswith("keras.src.ops")
+
+
+def _spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
+    if entry["class_name"] == "Reshape" and given == [None]:
+        target = settings(entry).get("target_shape")
+        whole = (
+            [size for size in target if isinstance(size, int) and size > 0]
+            if isinstance(target, Sequence)
+            else []
+        )
+        return Spec((None, *whole), FLOAT) if whole and target == whole else None
+    if any(s is None for s in given):
+        return None
+    if (
+        entry["class_name"] == "Masking"
+    ):  # in no table there: the facts about files of Keras 3 end with a mask
+        return given[0]
+    return shape_inference.result_of(entry, [s for s in given if s is not None])
+
+
+def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
+    """The dtype of what a layer or an operation gives: arithmetic on integers is another than on floats."""
+    kind, config = str(entry["class_name"]), entry.get("config")
+    if not _is_operation(entry):
+        if spec is not None:
+            return spec.dtype
+        if kind == "Lambda" or entry.get("module") is None:
+            return UNKNOWN
+        return given[0] if given and layer_record(kind).keeps_dtype else FLOAT
+    operation = CLASSES.get(kind)
+    if operation is not None and operation.gives:
+        return operation.gives
+    told = config.get("dtype") if isinstance(config, Mapping) else None
+    values = given[1:] if operation is not None and operation.chooses_by_mask else given
+    return told if isinstance(told, str) else values[0] if values else FLOAT
+
+
+#: What Keras 3 calls the operations that it puts into a graph to compute masks: no layer may be called so.
+MASKING = r"(concatenate|any|all|expand_dims|not_equal|equal|logical_(and|or)|ones_like|broadcast_to|cast|where)(_\d+)?"
+
+
+def today_names(layers: Mapping[str, Layer], context: Context) -> dict[str, str]:
+    """Layer -> its name in Keras 3, which refuses slashes, and the names of its own operations."""
+
+    def is_masking(name: str) -> bool:
+        return context.masks and re.fullmatch(MASKING, name) is not None
+
+    taken = {name: "/" in name or is_masking(name) for name in layers}
+    names: dict[str, str] = {name: name for name in layers if not taken[name]}
+    for name in layers:
+        if taken[name]:
+            stem = name.replace("/", "_") if "/" in name else f"{name}_layer"
+            new, number = stem, 0
+            while new in names.values() or is_masking(new):
+                number += 1
+                new = f"{stem}_{number}"
+            names[name] = new
+            context.note("layer-name", name)
+    return names

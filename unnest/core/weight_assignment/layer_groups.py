@@ -1,0 +1,81 @@
+"""Match the groups of weights in a file with the layers of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unnest.core.architecture import is_input, is_model, read
+from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.nested_models import merged_models
+from unnest.core.keras_facts.wrapped_layers import parts_of, spectral_normalization
+from unnest.core.layers.catalog import layer_record
+from unnest.core.model import Group, JsonObject
+
+
+def group_names(model: JsonObject) -> list[str]:
+    """The layers that get a group: a Sequential does not count its input layer among its own."""
+    graph = read(model)
+    return [
+        n for n, layer in graph.layers.items() if not (graph.sequential and is_input(layer.stored))
+    ]
+
+
+def grouped_layers(model: JsonObject) -> dict[str, Layer]:
+    """Return the layers that may have a group, by name, in the order of the groups.
+
+    A Sequential that begins with a Merge of models has those of their layers in its place. (Source: flattened_layers of
+    Keras 1.2.2, keras/models.py.)
+    """
+    graph = read(model)
+    branches = merged_models(graph)
+    if not branches or not all(map(is_model, branches)):
+        return dict(graph.layers)
+    layers = {name: layer for branch in branches for name, layer in grouped_layers(branch).items()}
+    return layers | dict([*graph.layers.items()][1:])
+
+
+def without_operations(groups: Sequence[Group], model: JsonObject) -> tuple[Group, ...]:
+    """Return the groups of a Keras 3 model without those of operations, which are not layers.
+
+    An .h5 does not store the module of a class. A layer's config has `trainable`, except for an input's. SpatialDropout
+    and Discretization have only a dtype, which an operation of a layer's name has not. (Source: files of Keras 3.5,
+    3.8, 3.11 and 3.15.)
+    """
+    operations = {name for name, layer in read(model).layers.items() if _is_operation(layer)}
+    return tuple(group for group in groups if group.tensors or group.name not in operations)
+
+
+def as_listed(group: Group, model: JsonObject) -> Group:
+    """A layer's weights as Keras 3 lists them in a group of its own, where a nested model's list has them otherwise.
+
+    A SpectralNormalization that was made frozen has its layer's weights among the trained ones of the model's list, and
+    in its own none that is trained. (Source: files of Keras 3.15.)
+    """
+    layer = read(model).layers.get(group.name)
+    if layer is None or layer.class_name != "SpectralNormalization":
+        return group
+    parts = spectral_normalization(group.tensors)
+    if parts is None or not (
+        layer.settings.get("trainable") is False or all(p.is_frozen for p in parts_of(layer.stored))
+    ):
+        return group
+    (kernel, *bias), vector = parts
+    return group._replace(tensors=(kernel, vector, *bias))
+
+
+def _is_operation(layer: Layer) -> bool:
+    is_told_layer = "trainable" in layer.settings or (
+        "dtype" in layer.settings and layer_record(layer.class_name).exported
+    )
+    return not (is_told_layer or is_input(layer.stored) or is_model(layer.stored))
+
+
+def layer_name_by_group(model: JsonObject, groups: Sequence[Group]) -> dict[str, str]:
+    """Return the graph's name for each group; an old Sequential's entry in another has no name in the JSON."""
+    names = group_names(model)
+    are_in_layer_order = read(model).sequential and len(names) == len(groups)
+    return (
+        {group.name: name for group, name in zip(groups, names, strict=False)}
+        if are_in_layer_order
+        else {}
+    )

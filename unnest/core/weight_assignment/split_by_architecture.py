@@ -1,0 +1,91 @@
+"""Divide the groups of a parallel model into those of the single-device model with the given architecture."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import Graph
+from unnest.core.keras_facts.weight_shapes import contradiction
+from unnest.core.model import CallId, Group, JsonObject, Tensor
+from unnest.core.weight_assignment.flat_list_division import layers_placed_by_order, split
+from unnest.core.weight_assignment.layer_groups import group_names
+from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
+from unnest.core.weight_assignment.owner_candidates import OwnerCandidate, name_claims
+
+
+def shared_out(
+    groups: Sequence[Group], architecture: JsonObject
+) -> tuple[tuple[Group, ...], tuple[str, ...]]:
+    """Return the groups of the single-device model, and its layers that order alone placed.
+
+    One group holds the template's weights, as a flat list. The groups of a head, which follows it, have names of layers
+    of the architecture; all other layers are the template's.
+
+    Raises:
+        Ambiguous: the weights can be divided in several ways, or in none.
+
+    """
+    graph = read(architecture)
+    with_weights = [group for group in groups if group.tensors]
+    head = {group.name: group.tensors for group in with_weights[1:]}
+    if not with_weights or not head.keys() <= graph.layers.keys():
+        raise Ambiguous("the layers of the architecture given are not those of the weights")
+    flat_list = with_weights[0].tensors
+    template = replace(
+        graph, layers={name: each for name, each in graph.layers.items() if name not in head}
+    )
+    shares = {
+        **split(flat_list, template),
+        **{name: Share(tensors) for name, tensors in head.items()},
+    }
+    if head:
+        _check_head(graph, head, flat_list, shares)
+    by_order = layers_placed_by_order({name: shares[name] for name in graph.layers}, graph)
+    return tuple(Group(name, shares[name].tensors) for name in group_names(architecture)), by_order
+
+
+def _check_head(
+    graph: Graph,
+    head: Mapping[str, Sequence[Tensor]],
+    flat_list: Sequence[Tensor],
+    shares: Mapping[str, Share],
+) -> None:
+    """Raises Ambiguous where something speaks against it that these layers are the head, and all others the template.
+
+    Layers of other weights may bear such names: those of the template itself, where the program counted on.
+    """
+    candidates = {name: OwnerCandidate.of(layer, "") for name, layer in graph.layers.items()}
+    for name, tensors in head.items():
+        promised = candidates[name].promised
+        if candidates[name].has_none or (promised is not None and promised.total != len(tensors)):
+            raise Ambiguous(f"{name} has not the weights that its config promises")
+    for name, share in shares.items():
+        if why := contradiction(graph.layers[name], [t.shape for t in share.tensors]):
+            raise Ambiguous(f"{name}: {why}")
+    of_head = {index for index, name in enumerate(graph.layers) if name in head}
+    if any(claim and claim <= of_head for claim in name_claims(flat_list, [*candidates.values()])):
+        raise Ambiguous("weights within the template bear the name of a layer behind it")
+    late = next(
+        (name for name in _followers(graph, head) if name not in head and shares[name].tensors),
+        None,
+    )
+    if late is not None:
+        raise Ambiguous(f"{late} follows {next(iter(head))}, and has weights within the template")
+
+
+def _followers(graph: Graph, layers: Collection[str]) -> list[str]:
+    """The layers that read, by way of others too, what these give."""
+    if graph.sequential:
+        names = [*graph.layers]
+        return names[min(map(names.index, layers)) + 1 :]
+    pending = [
+        CallId(name, rank) for name in layers for rank in range(len(graph.layers[name].calls))
+    ]
+    met = {*pending}
+    for at in pending:
+        following = {user for user, _ in graph.readers.get(at, ())} - met
+        met |= following
+        pending += following
+    return [at.layer for at in pending]

@@ -1,0 +1,107 @@
+"""Weights of Keras 1 and 2 as a layer of Keras 3 takes them, by the rules of --keras 3.
+
+What the file's own layer was follows from its weights: eight blocks of a bias are those of a CuDNNLSTM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from unnest.core.architecture import children
+from unnest.core.architecture.nested_models import Leaf
+from unnest.core.keras3.conversion_context import CannotConvert, Context, refused
+from unnest.core.keras3.layers.activations import factors_of, scaled
+from unnest.core.keras3.layers.dispatch import converted_layer
+from unnest.core.keras3.layers.stored_kernels import correlating, of_keras_1
+from unnest.core.keras3.replacements import NewLayer
+from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
+from unnest.core.keras_facts.layer_classes import is_keras_class, today
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.record import Parts
+from unnest.core.model import Json, JsonObject, Tensor
+
+#: Blocks of a bias of CuDNN, which has one for each gate of either kernel.
+CUDNN_BLOCKS = {"LSTM": 8, "GRU": 6}
+
+#: Arguments that the rules read.
+READ = frozenset({
+    "activation", "backward_layer", "cell", "cells", "data_format", "filters", "go_backwards", "kernel_size", "layer",
+    "name", "recurrent_activation", "reset_after", "units", "use_bias",
+})  # fmt: skip
+
+
+def converted_weights(
+    leaf: Leaf, tensors: Sequence[Tensor], context: Context
+) -> tuple[Tensor, ...]:
+    """Return the weights of a leaf layer of the target, in the order of its class.
+
+    Raises:
+        CannotConvert: no rule makes them those of that layer.
+
+    """
+    layer, weights, name = leaf.layer, tuple(tensors), leaf.name
+    kind = today(layer.class_name)
+    if not weights or not is_keras_class(layer.class_name, layer.stored):
+        return weights
+    record = layer_record(kind)
+    if record.applies_activation:
+        if context.release[:1] == (1,):
+            weights = of_keras_1(kind, layer.settings, name, weights, context)
+        weights = correlating(kind, weights, name, context)
+        if layer.settings.get("activation") != HARD_SIGMOID:
+            return weights
+        return scaled(
+            weights, factors_of(NewLayer(name, kind, layer.settings, weights)), name, context
+        )
+    if not (record.holds or record.parts is Parts.CELL or record.states):
+        return weights
+    if any(True for _ in children(layer.stored)):
+        if (
+            context.release[:1] == (1,)
+            or context.backend == "theano"
+            or HARD_SIGMOID in str(layer.config)
+        ):
+            raise refused(
+                name,
+                kind,
+                "holds a model whose weights need rules; pass architecture=, the JSON of its model",
+            )
+        return weights
+    stored = _as_stored(layer.stored, [t.shape for t in weights])
+    with_layers = replace(context, layer_converter=converted_layer)  # for layers that hold layers
+    piece = converted_layer(stored, name, weights, with_layers)
+    if not isinstance(piece, NewLayer):
+        raise refused(
+            name, kind, "is several layers by the rules for its weights; pass architecture="
+        )
+    return piece.weights
+
+
+def _as_stored(entry: JsonObject, shapes: Sequence[tuple[int, ...]]) -> JsonObject:
+    """Return the layer with the arguments that the rules read, given the shapes of its weights."""
+    kind, config = str(entry.get("class_name")), entry.get("config")
+    settings = config if isinstance(config, Mapping) else {}
+    given: dict[str, Json] = {k: v for k, v in settings.items() if k in READ}
+    given |= dict.fromkeys((k for k in settings if k.endswith("_initializer")), "zeros")
+    for key in ("layer", "backward_layer", "cell"):
+        if isinstance(held := given.get(key), Mapping):
+            half = len(shapes) // 2 if kind == "Bidirectional" else len(shapes)
+            given[key] = _as_stored(held, shapes[:half])
+    if isinstance(cells := given.get("cells"), Sequence):
+        given["cells"] = [_as_stored(cell, ()) for cell in cells if isinstance(cell, Mapping)]
+    units = settings.get("units")
+    if (
+        kind in CUDNN_BLOCKS
+        and isinstance(units, int)
+        and [*shapes[2:]] == [(CUDNN_BLOCKS[kind] * units,)]
+    ):
+        kind = f"CuDNN{kind}"
+        if (
+            settings.get("recurrent_activation") != "sigmoid"
+            or settings.get("activation") != "tanh"
+        ):
+            raise CannotConvert(
+                f"{settings.get('name')!r}: its weights are those of CuDNN, which computes sigmoid and tanh alone"
+            )
+    return {"class_name": kind, "config": given}

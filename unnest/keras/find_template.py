@@ -1,0 +1,258 @@
+"""Finding the template inside a parallel model that is in memory, whoever built it.
+
+The recogniser is the one that reads files (`unnest.core.wrappers.layer_graph_wrappers`); it works on names, so what it
+finds is looked up among the live layers: the result is the very object that was wrapped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from unnest.core.architecture import NotAGraph, is_model, read
+from unnest.core.architecture.graph import Graph
+from unnest.core.model import JsonObject, Ref
+from unnest.core.rewrite import template_extraction
+from unnest.core.wrappers import layer_graph_wrappers
+from unnest.keras import keras_api
+from unnest.keras.keras_api import KerasApi, Model, api_of
+
+
+def template_model(parallel: Model) -> Model:
+    """The model that was made parallel: the very object, not a copy.
+
+    `parallel` is a model of Keras 3 or tf_keras, made by `multi_gpu_model`, by an old copy of it or by
+    hand; what was wrapped several times is unwrapped to the innermost model, and a wrapper inside a
+    larger model (a Sequential, layers behind the merge) is found there. A model without towers is its own
+    template.
+
+    Raises TypeError where `parallel` is no Keras model, ValueError where it holds several wrappers around
+    different templates.
+    """
+    templates = templates_in(parallel)
+    if len(templates) > 1:
+        names = ", ".join(repr(template.name) for template in templates)
+        raise ValueError(
+            f"model {parallel.name!r} holds several parallel models, around {names}: pass the one you mean"
+        )
+    return templates[0] if templates else parallel
+
+
+def templates_in(model: Model) -> list[Model]:
+    """The innermost templates of all wrappers in `model`, each once; empty where it holds none."""
+    by_identity = {id(template): template for template in _templates(api_of(model), model)}
+    return list(by_identity.values())
+
+
+def base_model(model: Model) -> Model | None:
+    """Return the model that `model` computes without towers: itself, its template, or all of it with templates.
+
+    A parallel model is its template, as is a model that only calls one. A Functional or Sequential model that is more
+    is made anew with every parallel model among its layers replaced; it shares all other layers, and so all weights,
+    with `model`, in the same order, and has its name. None if code does more with a parallel model than to call it
+    (sub-classed models), if the towers are among the model's own layers, or if Keras cannot make `model`'s class anew
+    from its layers.
+    """
+    if not templates_in(model):
+        return model
+    api = api_of(model)
+    has_graph = bool(getattr(model, "inputs", None))
+    inner = _wrapped(api, model) if has_graph else _only_model_in(api, model)
+    if inner is not None:
+        return base_model(inner)
+    if not has_graph:
+        return None
+    bases = {id(layer): base_model(layer) for layer in model.layers if keras_api.is_model(layer)}
+    if None in bases.values():
+        return None
+    clone = api.keras.models.clone_model(
+        model, clone_function=lambda layer: bases.get(id(layer), layer)
+    )
+    return clone if type(clone) is type(model) and not templates_in(clone) else None
+
+
+def _wrapped(api: KerasApi, model: Model) -> Model | None:
+    """The model that a parallel model has in its towers, or that `model` calls and does nothing else; or None."""
+    layers = [layer for layer in model.layers if not isinstance(layer, api.keras.layers.InputLayer)]
+    if isinstance(model, api.keras.Sequential):
+        return layers[0] if len(layers) == 1 and keras_api.is_model(layers[0]) else None
+    graph = graph_of(api, model)
+    if graph is None:
+        return None
+    for wrapper in layer_graph_wrappers.find(graph):
+        if wrapper.inline is None and template_extraction.scope(graph, wrapper) == "whole":
+            return next(layer for layer in layers if layer.name == wrapper.template)
+    calls = [(at, call.reads) for at, call in graph.calls() if call.reads]
+    if len(calls) == 1 and len(layers) == 1 and keras_api.is_model(layers[0]):
+        ((at, reads),) = calls
+        ends = len(getattr(layers[0], "outputs", None) or [None])
+        if (reads, graph.outputs) == (graph.inputs, tuple(Ref(*at, k) for k in range(ends))):
+            return layers[0]
+    return None
+
+
+def _only_model_in(api: KerasApi, model: Model) -> Model | None:
+    """Return the model in a sub-classed one, if its `call` only passes the inputs to it; else None.
+
+    A trainer may have no `call` at all, but a `train_step` alone.
+    """
+    held = nested(model)
+    if len(held) != 1 or {id(v) for v in held[0].variables} != {id(v) for v in model.variables}:
+        return None
+    if type(model).call is api.keras.Model.call:
+        return held[0]
+    inputs = [
+        api.keras.Input(x.shape[1:], batch_size=x.shape[0], dtype=x.dtype) for x in held[0].inputs
+    ]
+    try:
+        traced = api.keras.Model(inputs, model.call(inputs if len(inputs) > 1 else inputs[0]))
+    except Exception:  # noqa: BLE001 - call is anyone's code, and not made for this
+        return None
+    return _wrapped(api, traced)
+
+
+def _templates(api: KerasApi, model: Model) -> Iterator[Model]:
+    """The innermost templates of the wrappers in `model`, at whatever level."""
+    templates = _templates_at_top(api, model)
+    for inner in templates or nested(model):
+        deeper = list(_templates(api, inner))
+        yield from deeper or ([inner] if inner in templates else [])
+
+
+def _templates_at_top(api: KerasApi, model: Model) -> list[Model]:
+    """The templates that this one level of `model` wraps."""
+    graph = graph_of(api, model)
+    if graph is None:
+        return []
+    layers = {layer.name: layer for layer in model.layers}
+    return [
+        layers[wrapper.template]
+        for wrapper in layer_graph_wrappers.find(graph)
+        if wrapper.inline is None
+    ]
+
+
+def nested(model: Model) -> list[Model]:
+    """The models among a model's layers, and in the layers that hold one (TimeDistributed)."""
+    candidates = (getattr(layer, "layer", layer) for layer in getattr(model, "layers", ()))
+    return [layer for layer in candidates if keras_api.is_model(layer)]
+
+
+def graph_of(api: KerasApi, model: Model) -> Graph | None:
+    """The layer graph as the core reads it; None where the model has none (sub-classed models)."""
+    if not getattr(model, "inputs", None) or not any(
+        keras_api.is_model(layer) for layer in model.layers
+    ):
+        return None
+    architectures = (_read(architecture_of(api, model)) for architecture_of in (_stored, _drawn))
+    return next((graph for graph in architectures if graph is not None), None)
+
+
+def _read(architecture: JsonObject | None) -> Graph | None:
+    if architecture is None or not is_model(architecture):
+        return None
+    try:
+        return read(architecture)
+    except NotAGraph:
+        return None
+
+
+def _stored(api: KerasApi, model: Model) -> JsonObject | None:
+    """The architecture as a file of the model would have it; None where it does not serialize.
+
+    Layers without a configuration of their own make Keras raise whatever it likes: then the live graph is
+    drawn instead, which knows all of the structure and less of the evidence.
+    """
+    try:
+        stored: JsonObject = json.loads(model.to_json())
+    except Exception:  # noqa: BLE001 - get_config is anyone's code
+        return None
+    return stored
+
+
+def _drawn(api: KerasApi, model: Model) -> JsonObject:
+    """The same from the live nodes, in the form of Keras 2, with what configuration the layers do have."""
+    if isinstance(model, api.keras.Sequential):
+        return {
+            "class_name": "Sequential",
+            "config": {"name": model.name, "layers": _entries(api, model, {})},
+        }
+    ranks = _ranks(api, model)
+    config = {
+        "name": model.name,
+        "layers": _entries(api, model, ranks),
+        "input_layers": [_history(x, ranks) for x in model.inputs],
+        "output_layers": [_history(y, ranks) for y in model.outputs],
+    }
+    return {"class_name": "Functional", "config": config}
+
+
+def _entries(api: KerasApi, model: Model, ranks: dict[tuple[int, int], int]) -> list[JsonObject]:
+    entries: list[JsonObject] = []
+    for layer in _operations(model):
+        entry: dict[str, Any] = {
+            "class_name": type(layer).__name__,
+            "name": layer.name,
+            "config": _config(api, layer),
+        }
+        if keras_api.is_model(layer) and getattr(layer, "inputs", None):
+            entry["config"] = _drawn(api, layer)["config"]
+        nodes = [n for i, n in enumerate(layer._inbound_nodes) if (id(layer), i) in ranks]
+        if ranks:
+            entry["inbound_nodes"] = [
+                calls for calls in (_reads(node, ranks) for node in nodes) if calls
+            ]
+        entries.append(entry)
+    return entries
+
+
+def _config(api: KerasApi, layer: Model) -> dict[str, Any]:
+    """Return the parts of a layer's configuration that JSON can hold, with an input layer's shape in any case."""
+    try:
+        config: dict[str, Any] = json.loads(json.dumps(layer.get_config(), default=lambda o: None))
+    except Exception:  # noqa: BLE001 - get_config is anyone's code
+        config = {"name": layer.name}
+    if isinstance(layer, api.keras.layers.InputLayer):
+        config["batch_shape"] = list(
+            layer.output.shape if api.name == "keras" else layer.output_shape[0]
+        )
+    return config
+
+
+def _reads(node: Any, ranks: dict[tuple[int, int], int]) -> list[Any]:
+    return [[*_history(t, ranks), {}] for t in _inputs(node)]
+
+
+def _history(tensor: Any, ranks: dict[tuple[int, int], int]) -> list[Any]:
+    layer, number, index = tensor._keras_history
+    return [layer.name, ranks[id(layer), number], index]
+
+
+def _ranks(api: KerasApi, model: Model) -> dict[tuple[int, int], int]:
+    """Return the calls of layers that belong to the model, each layer's numbered from 0 (from 1 for models)."""
+    members: set[tuple[int, int]] = set()
+    pending = [(t._keras_history[0], t._keras_history[1]) for t in [*model.outputs, *model.inputs]]
+    ranks: dict[tuple[int, int], int] = {}
+    while pending:
+        layer, number = pending.pop()
+        if (id(layer), number) in members:
+            continue
+        members.add((id(layer), number))
+        pending += [tuple(t._keras_history[:2]) for t in _inputs(layer._inbound_nodes[number])]
+    for layer in _operations(model):
+        numbers = [i for i in range(len(layer._inbound_nodes)) if (id(layer), i) in members]
+        ranks.update({(id(layer), i): rank for rank, i in enumerate(numbers)})
+    return ranks
+
+
+def _operations(model: Model) -> list[Any]:
+    """Layers and, in Keras 3, bare operations."""
+    return list(getattr(model, "operations", None) or model.layers)
+
+
+def _inputs(node: Any) -> list[Any]:
+    if getattr(node, "is_input", False):
+        return []
+    tensors = node.input_tensors if hasattr(node, "input_tensors") else node.keras_inputs
+    return list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
