@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from typing import TypeVar
 
+from unnest.budget import memoize, memoize_across_files
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant, Opaque
 from unnest.core.byte_code.opcode_tables import PYTHONS, Python
@@ -18,14 +21,31 @@ from unnest.core.byte_code.opcodes import (
 from unnest.core.byte_code.value_domain import Value
 from unnest.core.model import Unknown
 
+Result = TypeVar("Result")
+
 VARIADIC = 0x04 | 0x08
 COROUTINE = 0x80 | 0x100 | 0x200
 """Flags of code objects: `*args`, `**kwargs`; coroutines (3.5's iterable coroutine among them)."""
 
 
-def readings(text: str) -> list[tuple[CodeObject, Python]]:
+def readings(text: str) -> Sequence[tuple[CodeObject, Python]]:
     """Everything that a stored function's bytes may be: `text` as Keras keeps it, each Python of each layout."""
-    return [(code, python) for code in code_objects.read(text) for python in writers(code)]
+    return memoize(_across_files, _readings, text)
+
+
+def _across_files(work_out: Callable[[str], Result], text: str) -> Result:
+    """Return an answer that stored code alone decides: other files have the same wrappers."""
+    if len(text) > MOST_KEPT:
+        return work_out(text)
+    return memoize_across_files((work_out, text), partial(work_out, text))
+
+
+MOST_KEPT = 1 << 16
+"""Characters of stored code that are kept for later files; a Lambda of a wrapper has 300 to 3,000."""
+
+
+def _readings(text: str) -> Sequence[tuple[CodeObject, Python]]:
+    return tuple((code, python) for code in code_objects.read(text) for python in writers(code))
 
 
 def writers(code: CodeObject) -> Iterator[Python]:
@@ -85,6 +105,10 @@ def global_names(text: str) -> frozenset[str]:
 
     `text`: the code as Keras keeps it. Empty if its Pythons disagree, or if it cannot be read.
     """
+    return memoize(_across_files, _names_in_all_readings, text)
+
+
+def _names_in_all_readings(text: str) -> frozenset[str]:
     by_reading = []
     for code, python in readings(text):
         with suppress(Impossible):

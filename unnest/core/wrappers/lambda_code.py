@@ -47,7 +47,7 @@ def code(function: Json) -> CodeFacts | None:
     return _read(text, captures=bool(closure))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _read(text: str, *, captures: bool) -> CodeFacts | None:
     """The facts of code as it is stored; every question about a layer asks for them."""
     return next((_facts(reading, captures) for reading in code_objects.read(text)), None)

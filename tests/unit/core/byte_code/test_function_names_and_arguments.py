@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import pytest
 
 from tests.unit.core.keras3.lambdas import compiled
+from unnest.budget import Answers, Budget, limited
+from unnest.core.byte_code import code_objects, function_names_and_arguments
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.function_names_and_arguments import (
     arguments_of,
@@ -101,3 +104,19 @@ def test_since_3_11_the_opening_shows_who_wrote_a_function() -> None:
 def test_the_python_that_wrote_a_function_is_among_its_readings(python: str) -> None:
     for text, *_ in compiled.functions()[python].values():
         assert python in [version.version for _, version in readings(text)]
+
+
+@pytest.mark.parametrize(("most", "times"), [(1 << 16, 1), (10, 2)])
+def test_code_is_read_once_for_all_files_unless_it_is_long(
+    monkeypatch: pytest.MonkeyPatch, most: int, times: int
+) -> None:
+    """Within a file it is read once either way."""
+    text = compiled.functions()["3.11"]["lambda x: x[:, 1:]"][0]
+    read, times_read = code_objects.read, itertools.count(1)
+    monkeypatch.setattr(code_objects, "read", lambda text: next(times_read) and read(text))
+    monkeypatch.setattr(function_names_and_arguments, "MOST_KEPT", most)
+    answers = Answers()
+    for path in ("a.h5", "b.h5"):
+        with limited(Budget(path, 10_000, 1 << 20, answers=answers)):
+            assert readings(text) is readings(text)
+    assert next(times_read) == times + 1
