@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from unnest.budget import charge_steps
-from unnest.core.architecture import is_input, is_model, read, tensor_refs
+from unnest.core.architecture import is_input, read, tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.layer_op_calls import (
     is_operation,
@@ -56,6 +56,7 @@ class LayerTensors(SearchedGraph):
         self._claimed: dict[CallId, list[ClaimedRows]] = {}
         self._shapes: dict[Ref, Shape | None] = {}
         self._outputs: dict[tuple[str, int], Shape | None] = {}
+        self._computed: dict[CallId, OpCall | None] = {}
         self._made: dict[tuple[str, tuple[Shape | None, ...]], RowsMade] = {}
         for ref, rows in sorted(claimed.items()):
             self._claimed.setdefault(ref.call, []).append(rows)
@@ -103,7 +104,7 @@ class LayerTensors(SearchedGraph):
         layer, call = self.graph.layers[at.layer], self.graph.call(at)
         if at in self._claimed:
             return OpCall("claimed", [call.reads[0], self._claimed[at]], {})
-        if is_model(layer.stored) or not call.reads:
+        if layer.is_model or not call.reads:
             return NOTHING
         what = parse_op_call(layer, call)
         try:
@@ -117,18 +118,29 @@ class LayerTensors(SearchedGraph):
 
     def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
         """Return a call as an operation; layers of Keras's own, models and stored code have names of their own."""
+        if at not in self._computed:
+            self._computed[at] = self._without_code(at)
+        what = self._computed[at]
+        if what is not None:
+            return what
+        made = self._code_result(at, known)
+        return (
+            OpCall(OF_CODE[made], [*self.graph.call(at).reads], {}) if made in OF_CODE else NOTHING
+        )
+
+    def _without_code(self, at: CallId) -> OpCall | None:
+        """Return a call as an operation; None for stored code, the effect of which depends on shapes."""
         layer, call = self.graph.layers[at.layer], self.graph.call(at)
         reads = [*call.reads]
         if (is_mixed := layer_batch_roles.normalizes_by_batch(layer, call)) is not False:
             return OpCall("mixes", reads, {}) if is_mixed else NOTHING
-        if is_model(layer.stored):
+        if layer.is_model:
             return OpCall("rowwise", reads, {})
         what = self.parsed(at)
         if what.name or not reads or is_operation(layer, call):
             return what
         if layer_batch_roles.is_function(layer) and layer.settings.get("time_major") is not True:
-            made = self._code_result(at, known)
-            return OpCall(OF_CODE[made], reads, {}) if made in OF_CODE else NOTHING
+            return None
         return _of_rows(layer, reads)
 
     def _code_result(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> RowsMade:
@@ -212,7 +224,7 @@ class LayerTensors(SearchedGraph):
         layer = self.graph.layers[ref.layer]
         if ref in self.graph.noted_shapes:
             return self.graph.noted_shapes[ref]
-        if is_model(layer.stored):
+        if layer.is_model:
             return self._shape_of_output(layer, ref.tensor)
         if self.reads(ref.call):
             return None
@@ -234,7 +246,7 @@ class LayerTensors(SearchedGraph):
     def is_number(self, ref: Ref) -> bool:
         """True if a tensor is noted as a single number, or reduced over the batch; nested models are looked into."""
         graph = self
-        while is_model((layer := graph.graph.layers[ref.layer]).stored):
+        while (layer := graph.graph.layers[ref.layer]).is_model:
             inner = read(layer.stored)
             if ref.tensor >= len(inner.outputs):
                 return False
