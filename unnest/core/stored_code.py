@@ -106,7 +106,7 @@ def _is_foreign(module: str, thing: str, entry: JsonObject) -> bool:
 def _has_code(entry: JsonObject) -> bool:
     """Return True for a layer that keeps a function as code."""
     config, keys = entry.get("config"), layer_record(str(entry.get("class_name"))).functions
-    if not isinstance(config, Mapping):
+    if not keys or not isinstance(config, Mapping):
         return False
     return any(parts_of(config.get(key))[0] is not None for key in keys)
 

@@ -81,6 +81,8 @@ def as_read_today(architecture: JsonObject, release: tuple[int, ...]) -> JsonObj
     """
     if not ((2,) <= release < BY_NAME or (3,) <= release < BY_NAME_OR_KEYS):
         return architecture
+    if not any(map(_is_called_model, json_tree.all_objects(architecture))):
+        return architecture
 
     def change(entry: JsonObject, changed: dict[str, Json]) -> Json:
         calls = entry.get("inbound_nodes")
@@ -91,6 +93,11 @@ def as_read_today(architecture: JsonObject, release: tuple[int, ...]) -> JsonObj
     today = json_tree.transform(architecture, change)
     assert isinstance(today, Mapping)
     return today
+
+
+def _is_called_model(entry: JsonObject) -> bool:
+    """Return True for a functional model that another model calls."""
+    return is_list(entry.get("inbound_nodes")) and _inputs_of(entry) is not None
 
 
 def called_by_release(architecture: JsonObject) -> str | None:

@@ -103,9 +103,10 @@ def _needs(model: Stored) -> Needs:
     return Needs(tuple(classes), alone, stored_code, vocabularies(model), tuple(global_names))
 
 
-PYTHON_2_BUILTINS = frozenset(
-    {"basestring", "long", "raw_input", "reduce", "unichr", "unicode", "xrange"}
-)
+#: Names that Python itself has: this one, and Python 2.
+BUILTINS = frozenset(dir(builtins)) | {
+    "basestring", "long", "raw_input", "reduce", "unichr", "unicode", "xrange"
+}  # fmt: skip
 
 #: First numbers of the Keras that wrote a model, newest first -> names that stored code finds in the module that loads
 #: it. (Source: the globals of Lambda's module in Keras 1.2.2 to 2.3.1, TensorFlow 2.0 to 2.15 and tf_keras 2.21, and of
@@ -128,12 +129,7 @@ def _unknown_globals(entry: JsonObject, model: Stored) -> list[str]:
         for first, names in MODULE_GLOBALS
         if model.release[: len(first)] >= first or first == (0,)
     )
-    return sorted(
-        function_names_and_arguments.global_names(text)
-        - in_module
-        - {*dir(builtins)}
-        - PYTHON_2_BUILTINS
-    )
+    return sorted(function_names_and_arguments.global_names(text) - in_module - BUILTINS)
 
 
 def unknown_globals(model: Stored, container: str) -> tuple[str, ...]:
@@ -319,7 +315,7 @@ def unbuilt_sequential(model: Stored) -> str | None:
         first.settings if first is not None else {},
     ]
     has_weights = any(group.tensors for group in model.groups)
-    if not has_weights or first is None or is_input(first.stored) or is_model(first.stored):
+    if not has_weights or first is None or is_input(first.stored) or first.is_model:
         return None
     if any(holder.get(key) is not None for holder in holders for key in INPUT_SHAPES) or wrapped(
         first.stored

@@ -30,7 +30,9 @@ def _without_state(architecture: Json) -> list[tuple[str, str]]:
     """The class and name of each layer that is adapted to data, and has not what it found in its config."""
     found = []
     for entry in json_tree.all_objects(architecture):
-        kind, config = today(str(entry.get("class_name"))), entry.get("config")
+        if "class_name" not in entry:
+            continue
+        kind, config = today(str(entry["class_name"])), entry.get("config")
         argument = record_of(kind, config).adapted_argument
         if not argument or not isinstance(config, Mapping) or config.get(argument) is not None:
             continue

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject
 
@@ -125,6 +126,11 @@ def fits(config: JsonObject, shapes: Sequence[tuple[int, ...]]) -> bool:
     )
 
 
-def _configs(config: Json) -> Iterator[JsonObject]:
-    """The config and those nested in it (a cell's, a wrapped layer's), not initializers' own."""
-    return json_tree.objects(config, keys=lambda key: not key.endswith("_initializer"))
+def _configs(config: Json) -> Sequence[JsonObject]:
+    """The config and those nested in it (a cell's, a wrapped layer's), not initializers' own; walked once a file."""
+    return memoize(_find_configs, config)
+
+
+def _find_configs(config: Json) -> Sequence[JsonObject]:
+    configs = json_tree.objects(config, keys=lambda key: not key.endswith("_initializer"))
+    return tuple(configs)

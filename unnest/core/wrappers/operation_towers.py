@@ -148,6 +148,8 @@ def _levels(graph: SearchedGraph, root: Ref) -> Iterator[Joined]:
     show it, so that an operand counts once.
     """
     joined = join_operands(graph, root)
+    if not joined:
+        return
     met: list[Ref] = []
     for depth in range(MAX_LEVELS):
         expanded, calls = expand_join(
