@@ -197,7 +197,7 @@ def _wrong_shapes(left: ModelWeights) -> str | None:
                 why := contradiction(layer, [t.shape for t in share.tensors])
             ):
                 return f"{name}: {why}; the file is damaged, or its weights are another model's"
-            if layer is not None and is_model(layer.stored) and share.tensors:
+            if layer is not None and layer.is_model and share.tensors:
                 with suppress(Ambiguous):
                     pending.append((layer.stored, split(share.tensors, read(layer.stored))))
     return None

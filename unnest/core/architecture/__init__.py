@@ -1,5 +1,6 @@
 """Keras JSON <-> graph. Nothing outside this folder knows how an architecture is spelled."""
 
+from unnest.core.architecture.graph import is_model
 from unnest.core.architecture.models import (
     NotAGraph,
     children,
@@ -8,7 +9,6 @@ from unnest.core.architecture.models import (
     functional,
     is_broken_model,
     is_input,
-    is_model,
     layer_name,
     model_name,
     read,

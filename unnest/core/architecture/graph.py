@@ -8,14 +8,34 @@ numbers the file gives them (`Layer.first` holds the difference).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from unnest.core.architecture import tensor_refs
-from unnest.core.json_tree import OBJECT
+from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import CallId, Json, JsonObject, Ref
+
+
+def is_model(entry: Json) -> bool:
+    """Return True if this is a serialized model with its layers in it, by its structure."""
+    return isinstance(entry, OBJECT) and "class_name" in entry and stored_layers(entry) is not None
+
+
+def stored_layers(model: JsonObject) -> Sequence[Json] | None:
+    """Return the layers that a model is stored with; None for what is not a model, by its structure."""
+    config = model.get("config")
+    if (
+        isinstance(config, OBJECT) and "concat_axis" in config
+    ):  # Keras 1's Merge lists the models that it merges
+        return None
+    layers = config.get("layers") if isinstance(config, OBJECT) else config
+    if layers is None or not is_list(layers):
+        return None
+    if not layers and not isinstance(config, OBJECT):
+        return None
+    return layers if all(isinstance(e, OBJECT) and "class_name" in e for e in layers) else None
 
 
 class Call(NamedTuple):
@@ -36,12 +56,8 @@ class Call(NamedTuple):
         return self.reads[: len(self.reads) - self.unused]
 
 
-class Layer(NamedTuple):
-    """One layer. `stored` is its whole JSON entry.
-
-    `first` is the file's number of call 0 in other layers' calls, `first_at_ends` that in the model's lists of
-    inputs and outputs.
-    """
+class _StoredLayer(NamedTuple):
+    """The fields of a `Layer`."""
 
     name: str
     class_name: str
@@ -53,10 +69,23 @@ class Layer(NamedTuple):
     #: True if the file stores the name; else it is one that Keras could give, and another layer may have it.
     is_named: bool = True
 
-    @property
+
+class Layer(_StoredLayer):
+    """One layer. `stored` is its whole JSON entry.
+
+    `first` is the file's number of call 0 in other layers' calls, `first_at_ends` that in the model's lists of
+    inputs and outputs.
+    """
+
+    @cached_property
     def settings(self) -> JsonObject:
         """The config where it is an object, else nothing (an old Sequential's is a list)."""
         return self.config if isinstance(self.config, OBJECT) else {}
+
+    @cached_property
+    def is_model(self) -> bool:
+        """Return True if the layer is a model that is stored with its layers."""
+        return is_model(self.stored)
 
 
 @dataclass(frozen=True)

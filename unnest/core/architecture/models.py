@@ -9,8 +9,8 @@ from typing import NamedTuple
 from unnest.budget import charge_steps, memoize
 from unnest.core import json_tree
 from unnest.core.architecture import named_inputs, tensor_refs
-from unnest.core.architecture.graph import Call, Graph, Layer
-from unnest.core.json_tree import OBJECT, is_list
+from unnest.core.architecture.graph import Call, Graph, Layer, is_model, stored_layers
+from unnest.core.json_tree import OBJECT
 from unnest.core.model import Json, JsonObject, Ref
 
 #: Steps of the budget (`unnest.budget`) for a layer, and for each of its calls, whenever a graph is read.
@@ -24,11 +24,6 @@ class NotAGraph(ValueError):
     """The JSON claims to be a model but does not add up; the message says where."""
 
 
-def is_model(entry: Json) -> bool:
-    """Return True if this is a serialized model with its layers in it, by its structure."""
-    return isinstance(entry, OBJECT) and "class_name" in entry and _entries(entry) is not None
-
-
 def is_broken_model(entry: JsonObject) -> bool:
     """Return True for a model, some entries of which are not layers.
 
@@ -37,7 +32,7 @@ def is_broken_model(entry: JsonObject) -> bool:
     """
     config = entry.get("config")
     layers = config.get("layers") if isinstance(config, OBJECT) else config
-    if _entries(entry) is not None or layers is None:
+    if stored_layers(entry) is not None or layers is None:
         return False
     if isinstance(config, OBJECT) and "input_layers" in config and "output_layers" in config:
         return True
@@ -60,20 +55,6 @@ def entry_name(entry: JsonObject) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _entries(model: JsonObject) -> Sequence[Json] | None:
-    config = model.get("config")
-    if (
-        isinstance(config, OBJECT) and "concat_axis" in config
-    ):  # Keras 1's Merge lists the models that it merges
-        return None
-    layers = config.get("layers") if isinstance(config, OBJECT) else config
-    if layers is None or not is_list(layers):
-        return None
-    if not layers and not isinstance(config, OBJECT):
-        return None
-    return layers if all(isinstance(e, OBJECT) and "class_name" in e for e in layers) else None
-
-
 def read(model: JsonObject) -> Graph:
     """The graph of a serialized model, one level deep.
 
@@ -83,7 +64,7 @@ def read(model: JsonObject) -> Graph:
 
 
 def _read(model: JsonObject) -> Graph:
-    entries = _entries(model)
+    entries = stored_layers(model)
     if entries is None:
         raise NotAGraph(f"{str(model.get('class_name'))!r} holds no list of layers")
     objects = [e for e in entries if isinstance(e, Mapping)]
@@ -345,7 +326,7 @@ def _with_names(entries: Sequence[JsonObject]) -> list[JsonObject]:
             "name" in entry
             or not isinstance(config, Mapping)
             or "name" in config
-            or _entries(entry) is not None
+            or stored_layers(entry) is not None
         ):
             named_entries.append(entry)
             continue

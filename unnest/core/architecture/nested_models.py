@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from unnest.budget import charge_steps
-from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.architecture.models import is_model, read
+from unnest.core.architecture.graph import Graph, Layer, is_model
+from unnest.core.architecture.models import read
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import JsonObject, Tensor
 
@@ -42,7 +42,7 @@ class Leaf(NamedTuple):
 
 def nested_model(layer: Layer) -> JsonObject | None:
     """Return the model that a layer is, else None."""
-    return layer.stored if is_model(layer.stored) else None
+    return layer.stored if layer.is_model else None
 
 
 def stored_names(graph: Graph) -> Iterable[str]:

@@ -140,7 +140,7 @@ def drops_steps_mask(held: JsonObject, context: Context) -> bool | None:
     kind = str(held.get("class_name"))
     if is_model(held):
         are_known = all(
-            is_input(layer.stored) or is_model(layer.stored) or is_known(layer.class_name)
+            is_input(layer.stored) or layer.is_model or is_known(layer.class_name)
             for layer in read(held).layers.values()
         )
         return not gives_mask(held, context, is_masked=True) if are_known else None

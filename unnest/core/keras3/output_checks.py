@@ -238,7 +238,7 @@ def _layers(model: JsonObject, groups: Mapping[str, Sequence[Tensor]]) -> Iterat
     graph, spec = read(model), None
     for name, layer in graph.layers.items():
         weights = tuple(groups.get(name, ()))
-        if is_model(layer.stored):
+        if layer.is_model:
             yield from _layers(layer.stored, by_owner(weights))
         if not graph.sequential:
             yield _Layer(layer.stored, weights, tuple(_noted(layer.stored)))

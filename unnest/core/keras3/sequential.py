@@ -126,7 +126,7 @@ def _input_from_weights(
         or build_shape(graph.model) is not None
     ):
         return None
-    shape = None if is_model(layers[0].stored) else shape_of_input(layers, shares)
+    shape = None if layers[0].is_model else shape_of_input(layers, shares)
     if shape is None:
         return None
     context.note("shape-of-weights", graph.name, str(shape).replace("None", "?"))

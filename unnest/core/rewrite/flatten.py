@@ -38,14 +38,14 @@ def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) ->
         layers = layers[1:]
     keras_1 = _is_keras_1(inputs[0])
     previous: Json = [layer_name(entries[0]), 0, 0]
-    if keras_1 and layers and is_model(layers[0].stored):
+    if keras_1 and layers and layers[0].is_model:
         entries, previous = _inlined(layers[0].stored, inputs)
         layers = layers[1:]
     for layer in layers:
         assert isinstance(previous, list)
         node: Json = [previous if keras_1 else [*previous, {}]]
         entries.append({**layer.stored, "name": layer.name, "inbound_nodes": [node]})
-        previous = [layer.name, int(is_model(layer.stored)), 0]
+        previous = [layer.name, int(layer.is_model), 0]
     start: Json = [layer_name(entries[0]), 0, 0]
     config: JsonObject = {
         "name": graph.name,

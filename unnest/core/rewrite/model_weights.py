@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from unnest.core.architecture import is_model, read
+from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.weight_order import trained_count
 from unnest.core.model import JsonObject, Tensor
@@ -86,7 +86,7 @@ def _trained(layer: Layer, share: Share) -> tuple[Tensor, ...] | None:
     """Return a layer's trained weights; None if neither they nor its config show which those are."""
     if share.sorted_out or not share.tensors:
         return share.trained
-    if is_model(layer.stored):
+    if layer.is_model:
         try:
             shares = split(share.tensors, read(layer.stored))
         except Ambiguous:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from unnest.core.architecture import children, compile_config, is_model, read, replace_children
+from unnest.core.architecture import children, compile_config, read, replace_children
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import JsonObject, NearMiss, Scope, Template, Wrapper
 from unnest.core.rewrite import template_extraction
@@ -193,7 +193,7 @@ class _Unwrapping:
             self.findings.append(Code.BOUND_LATE(names=listed(wrapper.bound_late)))
         for name in sorted({call.layer for call in wrapper.first} | {wrapper.template}):
             part = graph.layers[name]
-            if is_model(part.stored) and (layer := mixing_layer(read(part.stored))) is not None:
+            if part.is_model and (layer := mixing_layer(read(part.stored))) is not None:
                 self.findings.append(Code.ROWS_MIXED(layer=layer, template=name))
         self.wrappers.append(
             Wrapper(
@@ -295,7 +295,7 @@ class _Unwrapping:
 
     def _unwrap_layer(self, level: ModelWeights, layer: Layer, depth: int) -> ModelWeights:
         """The model with every wrapper out of the models inside one layer."""
-        if not is_model(layer.stored):
+        if not layer.is_model:
             return self._unwrap_config(level, layer, depth)
         nested = ModelWeights.of_nested(layer.stored, level.of_layer(layer.name) or Share())
         left = self._unwrap(nested, depth, inside=True)
@@ -334,7 +334,7 @@ class _Unwrapping:
 def _begins_with_a_merge(graph: Graph, wrapper: LayerWrapper) -> bool:
     """True if a tower is one model that reads more tensors than its layers show: Keras 1's Sequential of models."""
     template = graph.layers[wrapper.template]
-    is_one_model = len(wrapper.first) == 1 and is_model(template.stored)
+    is_one_model = len(wrapper.first) == 1 and template.is_model
     return is_one_model and len(graph.call(wrapper.towers[0]).inputs) > read(template.stored).arity
 
 

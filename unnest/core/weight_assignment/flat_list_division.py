@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from unnest.budget import memoize
-from unnest.core.architecture import is_model, read
+from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.architecture.nested_models import LeafPath
 from unnest.core.model import Group, JsonObject, Tensor
@@ -62,7 +62,8 @@ def runs(tensors: Sequence[Tensor], graph: Graph, names: Sequence[str]) -> Mappi
     candidates = _candidates(tensors, graph, names)
     layers = [candidate.with_one_run() for candidate in candidates]
     totals = [
-        count_stored_once(e) if is_model(e := graph.layers[name].stored) else None for name in names
+        count_stored_once(layer.stored) if (layer := graph.layers[name]).is_model else None
+        for name in names
     ]
     sharing = [
         candidate.with_one_run(total) for candidate, total in zip(candidates, totals, strict=True)
@@ -243,7 +244,7 @@ def _by_leaf(
 ) -> Iterator[tuple[LeafPath, tuple[Tensor, ...]]]:
     for name, layer in read(model).layers.items():
         tensors = shares.get(name, ())
-        if not is_model(layer.stored):
+        if not layer.is_model:
             yield (*path, name), tensors
             continue
         inner = split(tensors, read(layer.stored))

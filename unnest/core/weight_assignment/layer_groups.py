@@ -67,7 +67,7 @@ def _is_operation(layer: Layer) -> bool:
     is_told_layer = "trainable" in layer.settings or (
         "dtype" in layer.settings and layer_record(layer.class_name).exported
     )
-    return not (is_told_layer or is_input(layer.stored) or is_model(layer.stored))
+    return not (is_told_layer or is_input(layer.stored) or layer.is_model)
 
 
 def layer_name_by_group(model: JsonObject, groups: Sequence[Group]) -> dict[str, str]:

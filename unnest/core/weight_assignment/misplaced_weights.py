@@ -52,7 +52,7 @@ def _nested_models(model: JsonObject, groups: Sequence[Group]) -> Iterator[tuple
     layers, layer_names = read(model).layers, layer_name_by_group(model, groups)
     for group in groups:
         layer = layers.get(layer_names.get(group.name, group.name))
-        if layer is not None and is_model(layer.stored):
+        if layer is not None and layer.is_model:
             yield layer, group
 
 

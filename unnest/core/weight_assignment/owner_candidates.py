@@ -105,11 +105,7 @@ def _candidate(layer: Layer, borne: str) -> OwnerCandidate:
 
 def _has_none(layer: Layer) -> bool:
     """True if a layer has no weights for certain; a custom layer may have some that its config does not mention."""
-    if (
-        is_model(layer.stored)
-        or has_initializers(layer.config)
-        or _promised(layer.stored) is not None
-    ):
+    if layer.is_model or has_initializers(layer.config) or _promised(layer.stored) is not None:
         return False
     record = record_of(layer.class_name, layer.config)
     may_be_silent = (
@@ -120,7 +116,7 @@ def _has_none(layer: Layer) -> bool:
 
 def _is_open(layer: Layer) -> bool:
     """Return True if a model holds layers that may have weights which their configs do not mention."""
-    return is_model(layer.stored) and any(
+    return layer.is_model and any(
         _promised(leaf.layer.stored) is None and not _has_none(leaf.layer)
         for leaf in leaves(layer.stored)
     )

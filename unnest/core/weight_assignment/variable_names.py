@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
-from unnest.core.architecture import children, is_input, is_model, read
+from unnest.core.architecture import children, is_input, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.keras_facts.layer_classes import record_of
@@ -298,7 +298,7 @@ def _may_be(layer: Layer, expected_count: int, claims: Sequence[Claim]) -> bool:
 
 def _inner_model(layer: Layer) -> JsonObject | None:
     """The model that a layer is, or holds."""
-    if is_model(layer.stored):
+    if layer.is_model:
         return layer.stored
     held_models = [child for _, child in children(layer.stored)]
     return held_models[0] if len(held_models) == 1 else None

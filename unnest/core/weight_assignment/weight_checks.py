@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from unnest.core.architecture import is_model, read
+from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras_facts.weight_order import Claim, Variable, as_made
 from unnest.core.keras_facts.weight_shapes import contradiction
@@ -48,7 +48,7 @@ def check_layer(layer: Layer, tensors: Sequence[Tensor]) -> None:
     """
     if why := contradiction(layer, [t.shape for t in tensors]):
         raise Ambiguous(f"{layer.name}: {why}")
-    if is_model(layer.stored):
+    if layer.is_model:
         _check_nested(read(layer.stored), tensors)
         return
     absent = switched_off(layer.config) & {_last_name(t) for t in tensors}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from unnest.budget import charge_steps
-from unnest.core.architecture import is_input, is_model, read, tensor_refs
+from unnest.core.architecture import is_input, read, tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.architecture.nested_models import Leaf, LeafPath
 from unnest.core.json_tree import OBJECT, is_list
@@ -90,7 +90,7 @@ def _written_out(graph: Graph, inputs: Sequence[NodeOutput], path: LeafPath) -> 
         reads = [_value(values, ref) for ref in call.reads] or (
             [] if is_input(layer.stored) else list(inputs)
         )
-        if is_model(layer.stored):
+        if layer.is_model:
             values[call_id] = _written_out(read(layer.stored), reads, (*path, layer.name))
         else:
             values[call_id] = _of_leaf(Leaf((*path, layer.name), layer), call, reads, graph)

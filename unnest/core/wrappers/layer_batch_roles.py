@@ -261,12 +261,12 @@ def may_join(layer: Layer) -> bool:
 
 def is_weightless(layer: Layer) -> bool:
     """Return True if a layer may be a slice or a merge: not a model, and no weights in its config."""
-    return not is_model(layer.stored) and not has_initializers(layer.config)
+    return not layer.is_model and not has_initializers(layer.config)
 
 
 def learns_row_by_row(layer: Layer) -> bool:
     """True if a layer has weights, and not only those that normalize: statistics of parts of a batch are a purpose."""
-    if is_model(layer.stored):
+    if layer.is_model:
         return not only_normalizes(layer.stored)
     promises = promised(layer.class_name, layer.config)
     return promises is not None and promises.trained > 0 and not promises.statistics
@@ -288,7 +288,7 @@ def _weight_owners(model: JsonObject) -> WeightOwners:
 def _find_weight_owners(model: JsonObject) -> WeightOwners:
     holders: set[WeightOwners] = set()
     for layer in read(model).layers.values():
-        if is_model(layer.stored):
+        if layer.is_model:
             holders.add(_weight_owners(layer.stored))
             continue
         is_own = is_keras_class(layer.class_name, layer.stored)
@@ -389,7 +389,7 @@ def template_shapes(model: JsonObject) -> list[Shape | None] | None:
         first = next(iter(graph.layers.values()), None)
         if first is None:
             return None
-        if not is_model(first.stored):
+        if not first.is_model:
             return [stored_shape(first)]
         graph = read(first.stored)
     return [stored_shape(graph.layers[ref.layer]) for ref in graph.inputs]

@@ -26,7 +26,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from unnest.budget import memoize
-from unnest.core.architecture import is_model, read
+from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.layer_op_calls import is_operation, parse_op_call
 from unnest.core.model import CallId, NearMiss, Ref
@@ -71,7 +71,7 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
 def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper], list[NearMiss]]:
     """Return the wrappers of a graph, and the near misses: operations are asked first, then opaque layers."""
     may_join = any(layer_batch_roles.may_join(layer) for layer in graph.layers.values())
-    if not may_join and not any(is_model(layer.stored) for layer in graph.layers.values()):
+    if not may_join and not any(layer.is_model for layer in graph.layers.values()):
         return [], []
     from unnest.core.wrappers import layer_towers
     from unnest.core.wrappers.layer_tensor_graph import LayerTensors
@@ -123,7 +123,7 @@ def shows_row_cuts(graph: Graph) -> bool:
 
 
 def _can_be_read(layer: Layer) -> bool:
-    if is_model(layer.stored):
+    if layer.is_model:
         return shows_row_cuts(read(layer.stored))
     if any(call.stored and is_operation(layer, call) for call in layer.calls):
         return all(_is_registered(layer, call) for call in layer.calls)
@@ -202,7 +202,7 @@ def _mixing_layer(model: Graph) -> str | None:
     at = rows_kept(LayerTensors(model), model.outputs, entries).mixing if model.outputs else None
     if at is not None:
         return at.layer
-    nested = (layer for layer in model.layers.values() if is_model(layer.stored) and layer.calls)
+    nested = (layer for layer in model.layers.values() if layer.is_model and layer.calls)
     return next(
         (name for layer in nested if (name := mixing_layer(read(layer.stored))) is not None), None
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.core.architecture import is_model, read
+from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
@@ -39,7 +39,7 @@ def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
         ):
             continue
         operands, calls = operands_and_calls(graph, at)
-        if not all(is_model(graph.layers[ref.layer].stored) for ref in operands):
+        if not all(graph.layers[ref.layer].is_model for ref in operands):
             continue
         on_batch = on_batch_axis(graph, calls)
         if on_batch is False and len(operands) == 1 and layer_batch_roles.passes_on(layer, call):
@@ -137,7 +137,7 @@ def operands_and_calls(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId
 
 def _parts(graph: Graph, ref: Ref) -> Sequence[Ref]:
     """Return the operands of a join that another one reads, or the tensor that a layer passes on."""
-    is_within = not is_model(graph.layers[ref.layer].stored) and (
+    is_within = not graph.layers[ref.layer].is_model and (
         is_part_of_a_larger_merge(graph, ref.call) or passes_on(graph, ref.call)
     )
     return graph.call(ref.call).reads if is_within else ()
@@ -234,7 +234,7 @@ def _averages_numbers(graph: Graph, template: Graph, merge: Merge) -> bool:
 def _may_be_a_number(template: Graph, index: int) -> bool:
     """Return True if an output of a model may be a single number instead of rows; a layer of Keras's gives rows."""
     output = template.outputs[index]
-    while is_model(template.layers[output.layer].stored):
+    while template.layers[output.layer].is_model:
         template = read(template.layers[output.layer].stored)
         output = template.outputs[output.tensor]
     layer = template.layers[output.layer]

@@ -13,7 +13,6 @@ from math import lcm
 from types import MappingProxyType
 from typing import NamedTuple
 
-from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.tensor_refs import without_tensors
 from unnest.core.frontends.layer_op_calls import is_operation
@@ -319,9 +318,7 @@ def _slices_of(graph: Graph, column: Column, facts: InputFacts) -> InputSlices:
         here = [graph.call(ref.call).reads[0] for ref in here]
     slices.shown = all(_shows_how(graph, group) for _, group in slices.claims)
     slices.source = here[0]
-    while not is_model(graph.layers[slices.source.layer].stored) and _hands_on(
-        graph, slices.source.call
-    ):
+    while not graph.layers[slices.source.layer].is_model and _hands_on(graph, slices.source.call):
         slices.passed.add(slices.source.call)
         slices.source = graph.call(slices.source.call).reads[0]
     return slices
@@ -330,7 +327,7 @@ def _slices_of(graph: Graph, column: Column, facts: InputFacts) -> InputSlices:
 def _check_slices(graph: Graph, refs: Sequence[Ref]) -> None:
     """Raise NotAWrapper for layers that cannot be slices."""
     for ref in refs:
-        if is_model(graph.layers[ref.layer].stored) or not graph.call(ref.call).reads:
+        if graph.layers[ref.layer].is_model or not graph.call(ref.call).reads:
             layers = [*dict.fromkeys(each.layer for each in refs)]
             raise NotAWrapper(f"the towers read different tensors: {listed(layers)}")
         if not can_slice(graph, ref.call):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from unnest.core.architecture import is_model, read
+from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.frontends.layer_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
@@ -76,7 +76,7 @@ def lone_calls(tensors: LayerTensors, taken: Collection[CallId]) -> Iterator[Ite
     graph = tensors.graph
     for name, layer in graph.layers.items():
         reads = [ref for call in layer.calls for ref in call.reads]
-        is_called_once = len(layer.calls) == 1 and reads and is_model(layer.stored)
+        is_called_once = len(layer.calls) == 1 and reads and layer.is_model
         if (
             is_called_once
             and CallId(name, 0) not in taken
@@ -417,9 +417,7 @@ class OwnLayers(LayerTowers):
     ) -> None:
         """Raise NotAWrapper for rows of another shape, and for slices that are not told all rows."""
         source_of = {column[0]: source for column, source in sources.items()}
-        for at in sorted(
-            at for at in copies.calls[0] if is_model(self.graph.layers[at.layer].stored)
-        ):
+        for at in sorted(at for at in copies.calls[0] if self.graph.layers[at.layer].is_model):
             reads = self.graph.call(at).reads
             if all(ref in source_of for ref in reads):
                 check_shapes(

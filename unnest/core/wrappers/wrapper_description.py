@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from unnest.core.architecture import is_model, read
+from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import CallId, Confidence, Ref
 from unnest.core.wrappers.batch_trials import Joined
@@ -31,7 +31,7 @@ def describe(graph: Graph, towers: TowerSet) -> LayerWrapper:
         of_towers = [next(iter(tower)) for tower in calls]
         first = of_towers[0]
         is_cut = not towers.merges and _sources(towers).keys() == {*graph.call(first).reads}
-        if is_model(graph.layers[first.layer].stored) and (towers.called_on or is_cut):
+        if graph.layers[first.layer].is_model and (towers.called_on or is_cut):
             return _around_a_model(graph, towers, of_towers)
     return _of_own_layers(graph, towers, calls)
 
