@@ -88,7 +88,7 @@ def peak(*args: str | Path) -> float:
 def planned(stored: Stored) -> Callable[[], None]:
     """Recognition and plan alone."""
     from unnest.budget import Budget, limited
-    from unnest.core.plan import plan
+    from unnest.core.make_plan import plan
 
     def run() -> None:
         with limited(Budget.of("", 0, trust=True)):  # within which nothing is worked out twice

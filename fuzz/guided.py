@@ -87,8 +87,8 @@ def target_of(name: str, folder: Path, number: int) -> Target:
 
 def _reading(name: str, path: Path, changed: Path, architecture: JsonObject | None) -> Target:
     from unnest.budget import Budget, limited
-    from unnest.core.model import Choices
-    from unnest.core.plan import NotAGraph
+    from unnest.core.make_plan import NotAGraph
+    from unnest.core.plan import Choices
     from unnest.errors import UnnestError
     from unnest.formats.detect import container, stored_size
     from unnest.formats.error_translation import reading
@@ -123,7 +123,7 @@ def run_target(name: str, number: int, seconds: int, corpus: Path, folder: Path)
 
     with atheris.instrument_imports(include=["unnest"]):
         import unnest.core.byte_code.code_objects
-        import unnest.core.plan  # noqa: F401 - loaded here, so that its lines count
+        import unnest.core.make_plan  # noqa: F401 - loaded here, so that its lines count
         from unnest.formats.detect import READERS as CONTAINERS
         from unnest.formats.detect import container
 

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 import pytest
 
-from unnest.core.model import NearMiss
+from unnest.core.recognition import NearMiss
 
 TESTS = Path(__file__).parent
 

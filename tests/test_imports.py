@@ -64,7 +64,7 @@ def test_the_core_opens_nothing() -> None:
 for name in {blocked!r}:
     sys.modules[name] = None
 from unnest.core.model import Stored
-from unnest.core.plan import plan
+from unnest.core.make_plan import plan
 import unnest.core.wrappers.layer_graph_wrappers, unnest.core.rewrite.template_extraction
 import unnest.core.weight_assignment.flat_list_division
 assert plan(Stored("weights")).verdict == "clean"

@@ -12,8 +12,8 @@ from functools import cache, partial
 
 from unnest import output_destination, output_names, report_builder
 from unnest.core.keras3.tensor_transforms import stored_refs
-from unnest.core.model import Plan
-from unnest.core.plan import plan as make_plan
+from unnest.core.make_plan import plan as make_plan
+from unnest.core.plan import Plan
 from unnest.errors import Failed, Refused
 from unnest.files import atomic, overwrite_checks, workspace
 from unnest.findings import Code, listed

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from unnest import output_names, report_builder
 from unnest.budget import Budget, limited
-from unnest.core.model import Choices
+from unnest.core.plan import Choices
 from unnest.errors import UnnestError
 from unnest.findings import Code
 from unnest.formats.architecture_json import read_architecture

@@ -14,7 +14,8 @@ from typing import TypeVar
 
 from unnest import logs, report_builder
 from unnest.budget import Budget, limited
-from unnest.core.model import Choices, JsonObject, Plan, Stored
+from unnest.core.model import JsonObject, Stored
+from unnest.core.plan import Choices, Plan
 from unnest.errors import Failed, UnnestError
 from unnest.files import interrupts
 from unnest.formats.base import Source

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from unnest import report_builder
 from unnest.budget import OverBudget
-from unnest.core.model import Choices, JsonObject, Plan
+from unnest.core.model import JsonObject
+from unnest.core.plan import Choices, Plan
 from unnest.core.rewrite.flatten import exchanged_end
 from unnest.errors import Failed, UnnestError, Unreadable
 from unnest.files import atomic, os_calls

@@ -15,7 +15,7 @@ from unnest import logs, report_builder
 from unnest.apply_plan import apply_plan, output_of
 from unnest.budget import limited
 from unnest.build_function import target_model_of
-from unnest.core.model import Choices
+from unnest.core.plan import Choices
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, workspace
 from unnest.files.file_objects import spool_in

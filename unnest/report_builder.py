@@ -13,8 +13,10 @@ from unnest.budget import Budget, OverBudget, check, limited_apart
 from unnest.core import stored_code
 from unnest.core.architecture import is_model, read
 from unnest.core.keras_facts.loading_requirements import needs
-from unnest.core.model import Choices, JsonObject, Plan, Stored, Wrapper
-from unnest.core.plan import NotAGraph
+from unnest.core.make_plan import NotAGraph
+from unnest.core.model import JsonObject, Stored
+from unnest.core.plan import Choices, Plan
+from unnest.core.recognition import Wrapper
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import Source

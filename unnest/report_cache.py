@@ -14,7 +14,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from unnest.budget import Answers, Cost, measured, spent_again
-from unnest.core.model import Choices
+from unnest.core.plan import Choices
 from unnest.formats.base import Source
 from unnest.options import ReportParts
 from unnest.report.load_hint import ending_of, moved

@@ -88,9 +88,9 @@ def write_plot(place: str, measured: Measured) -> None:
         Failed: the file cannot be written.
 
     """
-    from unnest.report import balance_table
+    from unnest.report import balance_plot
 
-    drawn = balance_table.plot(measured, os.path.splitext(place)[1][1:].lower())
+    drawn = balance_plot.plot(measured, os.path.splitext(place)[1][1:].lower())
     if drawn is None:
         raise Refused(
             "nothing-to-draw", f"--plot {place}: nothing was measured, so nothing is drawn"

@@ -17,7 +17,7 @@ import unnest
 from tests import makeh5
 from tests.corpus.unpacked import FIXTURES
 from unnest import report_builder
-from unnest.core.model import Output
+from unnest.core.plan import Output
 from unnest.errors import Unreadable
 from unnest.formats.base import Container, OnBytes, Source
 from unnest.formats.hdf5.legacy_h5 import H5Container

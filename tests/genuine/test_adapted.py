@@ -9,7 +9,7 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import weights_by_layer
-from unnest.core.plan import plan
+from unnest.core.make_plan import plan
 from unnest.formats.detect import open_container
 
 FOLDER = FIXTURES / "adapted"

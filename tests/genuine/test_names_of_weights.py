@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from tests.genuine.test_metamorphic import PARALLEL, planned, read
 from unnest.core.architecture import is_model
 from unnest.core.architecture import read as graph_of
-from unnest.core.model import Group, Plan, Stored
-from unnest.core.plan import plan
+from unnest.core.make_plan import plan
+from unnest.core.model import Group, Stored
+from unnest.core.plan import Plan
 
 
 def with_names(stored: Stored, group: str, names: list[str]) -> Stored:

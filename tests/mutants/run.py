@@ -42,8 +42,9 @@ import numpy as np
 from tests.corpus.unpacked import TREE
 from tests.figures import record
 from tests.mutants import changes, meaning, weights
-from unnest.core.model import Plan, Stored
-from unnest.core.plan import NotAGraph, plan
+from unnest.core.make_plan import NotAGraph, plan
+from unnest.core.model import Stored
+from unnest.core.plan import Plan
 from unnest.errors import UnnestError
 from unnest.formats.detect import open_container
 

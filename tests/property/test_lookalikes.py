@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from tests.property.lookalikes import FLAWS, Flaw, lookalike
 from tests.property.strategies import SETTINGS, recipes
 from tests.property.wrapping import Case, cases, saved
-from unnest.core.plan import plan
+from unnest.core.make_plan import plan
 
 
 @pytest.mark.parametrize("flaw", FLAWS)

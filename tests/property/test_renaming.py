@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.property.renaming import Renaming, lambdas, shuffled_slices, told
 from tests.property.strategies import SETTINGS, recipes
 from tests.property.wrapping import Case, both, cases
-from unnest.core.plan import plan
+from unnest.core.make_plan import plan
 
 SEEDS = st.integers(0, 10**6).map(str)
 

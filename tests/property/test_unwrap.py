@@ -9,8 +9,9 @@ from hypothesis import given
 from tests.property.models import Writer
 from tests.property.strategies import ARBITRARY, SETTINGS, TELLTALE, Recipe, recipes
 from tests.property.wrapping import Case, both, cases
-from unnest.core.model import Choices, Plan, Stored, Tensor
-from unnest.core.plan import plan
+from unnest.core.make_plan import plan
+from unnest.core.model import Stored, Tensor
+from unnest.core.plan import Choices, Plan
 
 
 def tensors(stored: Stored) -> list[Tensor]:

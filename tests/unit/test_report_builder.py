@@ -14,7 +14,8 @@ import pytest
 import unnest
 from tests.corpus.unpacked import CASES, FIXTURES
 from unnest import report_builder
-from unnest.core.model import JsonObject, Scope, Wrapper
+from unnest.core.model import JsonObject
+from unnest.core.recognition import Scope, Wrapper
 from unnest.options import PAGE, FixOptions
 from unnest.repair import fix_with
 from unnest.report.diagram import drawing

@@ -28,7 +28,8 @@ from unnest.budget import (
     measured,
     spent_again,
 )
-from unnest.core.model import Choices, Json
+from unnest.core.model import Json
+from unnest.core.plan import Choices
 from unnest.core.wrappers import traced_rows
 from unnest.inspection import inspect_with
 from unnest.options import FACTS

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from unnest.batch.tasks import HERE, UNWATCHED, Engine, ModelWork, Watch, each
 from unnest.batch.walk import Task, tasks_in
-from unnest.core.model import Choices, JsonObject
+from unnest.core.model import JsonObject
+from unnest.core.plan import Choices
 from unnest.inspection import inspect_anywhere
 from unnest.options import FACTS, FixOptions, PhaseMeter, ReportParts
 from unnest.remote.urls import safe_url

@@ -1,4 +1,4 @@
-"""Types shared by all: a stored model, and the plan for it.
+"""The stored model: architecture, weights as handles and settings, as every container reads and writes it.
 
 A `Stored` model is what any container reads and any container writes. Tensors are handles: the core moves them around,
 and only the container that made a handle can turn it into bytes.
@@ -10,8 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
-
-from unnest.findings import Finding
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = Mapping[str, Json]
@@ -37,8 +35,6 @@ def release_of(version: str | None) -> tuple[int, ...]:
 
 
 Contents: TypeAlias = Literal["model", "weights", "architecture"]
-Scope: TypeAlias = Literal["whole", "head", "embedded"]
-Confidence: TypeAlias = Literal["proven", "likely"]
 Verdict: TypeAlias = Literal["clean", "parallel"]
 
 
@@ -159,148 +155,3 @@ class Stored(NamedTuple):
     def parameters(self) -> int:
         """Number of elements in all layer weights."""
         return sum(t.size for g in self.groups for t in g.tensors)
-
-
-class Wrapper(NamedTuple):
-    """One wrapper that was found: slices, towers and merges around a template.
-
-    `name` is that of the model that it makes up, None where that is not stored.
-    """
-
-    name: str | None
-    template: str
-    """The name of the model that each tower calls."""
-    towers: int | None
-    """The number of towers; None if weights alone do not show it."""
-    scope: Scope
-    """`whole`: from the model's inputs to its outputs; `head`: layers follow; `embedded`: inside a larger model."""
-    merge: tuple[str, ...]
-    """The layers that join the towers, one for each output."""
-    depth: int
-    """0 is the outermost."""
-    confidence: Confidence
-    """`proven` or `likely`."""
-    evidence: tuple[str, ...]
-    """Sentences."""
-
-
-class NearMiss(NamedTuple):
-    """The layer that comes nearest to being a merge, and one sentence that says why there is no wrapper around it."""
-
-    layer: str
-    """Its name."""
-    reason: str
-    """One sentence."""
-
-
-class MixedRows(NearMiss):
-    """A near miss with towers that weigh rows against each other: no other graph of the model can contradict it."""
-
-    __slots__ = ()
-
-
-class Template(NamedTuple):
-    """The innermost template model, as a report shows it; None for what the file does not store."""
-
-    class_name: str | None
-    """The class, as in `Sequential`."""
-    inputs: int | None
-    """Number of input tensors."""
-    outputs: int | None
-    """Number of output tensors."""
-    layers: int | None
-    """Number of layers; a nested model is one."""
-    parameters: int | None
-    """Number of scalars in its weights."""
-
-
-class Refusal(NamedTuple):
-    """The reason why nothing can be written without doubt: one line, with what to do."""
-
-    code: str
-    message: str
-
-
-class Choices(NamedTuple):
-    """Decisions of the caller for what the file does not show.
-
-    `keep_nested`: a template, the weights of which cannot be placed, stays a nested model. `slice_layers`: classes
-    that, as the caller guarantees, cut the batch in order.
-    """
-
-    keep_nested: bool = False
-    slice_layers: frozenset[str] = frozenset()
-
-
-class Move(NamedTuple):
-    """A move of a sub-tree of a path-keyed file: the path of its group in the input, and in the output.
-
-    `recursive`: everything below the group moves along, else its own `vars` alone. A layer without weights may have no
-    group in the input, as a Sequential's input layer: `new_layer` is the name of one whose group is made.
-    """
-
-    source: str
-    target: str
-    recursive: bool = True
-    new_layer: str | None = None
-
-
-class Rewritten(NamedTuple):
-    """An output that is written tensor by tensor, layer by layer: `model`."""
-
-    model: Stored
-
-
-class Rearranged(NamedTuple):
-    """An output that is the input's own tree of weights, its sub-trees moved; `model` is what it then holds.
-
-    `optimizer_group` is the path of the input's group that holds the optimizer's state; `stores_layer_names` whether
-    groups that are made hold their layers' names, as those of the input do.
-    """
-
-    model: Stored
-    moves: tuple[Move, ...]
-    optimizer_group: str
-    stores_layer_names: bool
-
-
-class GraphCut(NamedTuple):
-    """An output that is the input's serving graph, of which one tower of each wrapper is left.
-
-    `model` is what Keras's own records say of it: of a bare graph nothing.
-    """
-
-    model: Stored
-
-
-#: What is written, and by which way.
-Output: TypeAlias = Rewritten | Rearranged | GraphCut
-
-
-class Plan(NamedTuple):
-    """The changes that `fix` makes to one model: an immutable value that a dry run prints and a container applies.
-
-    `stored`: the model as the file holds it, its weights layer by layer as far as the file or the given architecture
-    shows their owners. `output`: what a container writes; of a clean model the model as it is; None if it is refused.
-    Every tensor of the input is in `output` or in `dropped`. `complete`: the whole model that weights make with the
-    given architecture. `conversion_refusal`: why the owners of a clean model's weights are in doubt: it stays as it is,
-    and cannot be written to another container.
-    """
-
-    verdict: Verdict
-    stored: Stored
-    output: Output | None = None
-    complete: Stored | None = None
-    wrappers: tuple[Wrapper, ...] = ()
-    template: Template | None = None
-    optimizer: str | None = None
-    findings: tuple[Finding, ...] = ()
-    refusal: Refusal | None = None
-    conversion_refusal: Refusal | None = None
-    dropped: tuple[Tensor, ...] = ()
-    near_misses: tuple[NearMiss, ...] = ()
-
-    @property
-    def result(self) -> Stored | None:
-        """Return the model without its wrappers; None without a wrapper, or if the fix is refused."""
-        return None if self.output is None or self.verdict == "clean" else self.output.model

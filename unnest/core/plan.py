@@ -1,449 +1,104 @@
-"""Stored model in, plan out: recognise, extract, place the weights, again until nothing is left."""
+"""The plan for one model: what `fix` writes, moves and drops, or the reason why it writes nothing.
+
+`make_plan` makes it, a dry run prints it, and a container applies it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from typing import NamedTuple, TypeAlias
 
-from unnest.core.architecture import (
-    NotAGraph,
-    compile_config,
-    is_broken_model,
-    is_model,
-    model_name,
-    named_inputs,
-    read,
-    renumber_shared_objects,
-)
-from unnest.core.keras_facts.weight_order import is_trained_by_name
-from unnest.core.keras_facts.weight_shapes import contradiction
-from unnest.core.model import (
-    Choices,
-    Group,
-    JsonObject,
-    Plan,
-    Refusal,
-    Rewritten,
-    Stored,
-    Template,
-    Tensor,
-    Wrapper,
-)
-from unnest.core.rewrite import unwrap
-from unnest.core.rewrite.model_weights import ModelWeights
-from unnest.core.rewrite.template_extraction import at_home
-from unnest.core.rewrite.template_summary import template_of, without_needless
-from unnest.core.weight_assignment.flat_list_division import split
-from unnest.core.weight_assignment.frozen_weight_lists import relist
-from unnest.core.weight_assignment.layer_groups import (
-    as_listed,
-    group_names,
-    grouped_layers,
-    layer_name_by_group,
-    without_operations,
-)
-from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
-from unnest.core.weight_assignment.split_by_architecture import shared_out
-from unnest.core.weight_assignment.weight_checks import check_architecture
-from unnest.core.wrappers import wrapper_in_weight_names
-from unnest.findings import Code, listed
-
-NO_CHOICES = Choices()
-
-KEEP_NESTED = "--keep-nested keeps the template as a nested model, its weights in the order in which they were saved"
+from unnest.core.model import Stored, Tensor, Verdict
+from unnest.core.recognition import NearMiss, Template, Wrapper
+from unnest.findings import Finding
 
 
-def plan(
-    stored: Stored, *, architecture: JsonObject | None = None, choices: Choices = NO_CHOICES
-) -> Plan:
-    """Return the plan for a stored model.
+class Refusal(NamedTuple):
+    """The reason why nothing can be written without doubt: one line, with what to do."""
 
-    `architecture` is for weights alone: the parallel model's JSON or the single-device one's.
+    code: str
+    message: str
 
-    Raises:
-        NotAGraph: the layers of a model cannot be connected.
 
+class Choices(NamedTuple):
+    """Decisions of the caller for what the file does not show.
+
+    `keep_nested`: a template, the weights of which cannot be placed, stays a nested model. `slice_layers`: classes
+    that, as the caller guarantees, cut the batch in order.
     """
-    if stored.architecture is not None:
-        today = named_inputs.as_read_today(stored.architecture, stored.release)
-        return _plan_model(stored._replace(architecture=today), choices)
-    if architecture is not None:
-        return _plan_weights_with(stored, _of_weights(stored, architecture, choices), choices)
-    return _clean(stored) if stored.is_ours else _plan_weights_alone(stored)
+
+    keep_nested: bool = False
+    slice_layers: frozenset[str] = frozenset()
 
 
-def _clean(stored: Stored) -> Plan:
-    """The plan for a model that stays as it is."""
-    return Plan(verdict="clean", stored=stored, output=Rewritten(stored))
+class Move(NamedTuple):
+    """A move of a sub-tree of a path-keyed file: the path of its group in the input, and in the output.
 
-
-def _plan_model(stored: Stored, choices: Choices) -> Plan:
-    assert stored.architecture is not None
-    optimizer = compile_config.optimizer_class(stored.training)
-    model = _graph_model(stored.architecture)
-    if model is None:
-        no_graph = Code.NO_GRAPH(what=str(stored.architecture.get("class_name")))
-        return _clean(stored)._replace(optimizer=optimizer, findings=(no_graph,))
-    if stored.is_ours:
-        return _clean(stored)._replace(optimizer=optimizer)
-    layer_names = layer_name_by_group(model, stored.groups)
-    groups = {
-        layer_names.get(g.name, g.name): Share(g.tensors, sorted_out=False) for g in stored.groups
-    }
-    start = ModelWeights(model, groups)
-    unwrapped = unwrap.unwrap_all(
-        start, keep_nested=choices.keep_nested, slice_layers=choices.slice_layers
-    )
-    if not unwrapped.wrappers:
-        return _clean(stored)._replace(optimizer=optimizer, near_misses=unwrapped.near_misses)
-    parallel = Plan(
-        verdict="parallel",
-        stored=stored,
-        wrappers=unwrapped.wrappers,
-        template=unwrapped.template,
-        optimizer=optimizer,
-        findings=unwrapped.findings,
-        near_misses=unwrapped.near_misses,
-    )
-    if unwrapped.refusal:
-        return parallel._replace(
-            refusal=Refusal("weights-ambiguous", f"{unwrapped.refusal}; {KEEP_NESTED}")
-        )
-    return _with_output(parallel, start, unwrapped)
-
-
-def _graph_model(architecture: JsonObject) -> JsonObject | None:
-    """The architecture, if it is a graph of layers; None for a model that keeps its layers in code.
-
-    Raises NotAGraph where a list of layers holds something else.
+    `recursive`: everything below the group moves along, else its own `vars` alone. A layer without weights may have no
+    group in the input, as a Sequential's input layer: `new_layer` is the name of one whose group is made.
     """
-    if is_broken_model(architecture):
-        raise NotAGraph(
-            f"{model_name(architecture)!r} has an entry in its layers that is not a layer"
-        )
-    return architecture if is_model(architecture) else None
+
+    source: str
+    target: str
+    recursive: bool = True
+    new_layer: str | None = None
 
 
-def _with_output(parallel: Plan, start: ModelWeights, unwrapped: unwrap.Unwrapped) -> Plan:
-    """The plan with its output: the model without the wrappers, and everything else that the file holds."""
-    stored, left = parallel.stored, unwrapped.left
-    state = _optimizer_state(stored, unwrapped)
-    if stored.optimizer and state is None:
-        no_state = Code.OPTIMIZER_DROPPED(why="its order does not follow from the file")
-        parallel = parallel._replace(findings=(*parallel.findings, no_state))
-    groups = _groups(left, layer_name_by_group(start.model, stored.groups)) if stored.groups else ()
-    if stored.is_keras_3:
-        groups = tuple(
-            as_listed(group, left.model) for group in without_operations(groups, left.model)
-        )
-    groups = tuple(without_needless(group) for group in groups)
-    if wrong := _wrong_shapes(left):
-        return parallel._replace(refusal=Refusal("weights-unplaced", wrong))
-    result = stored._replace(
-        architecture=_architecture(stored, start.model, unwrapped)
-        if stored.contents != "weights"
-        else None,
-        training=compile_config.with_output_names(stored.training, unwrapped.outputs),
-        groups=groups,
-        optimizer=state,
-    )
-    dropped = _dropped(stored, result)
-    staying = {t.ref for g in stored.groups if g.name not in unwrapped.removed for t in g.tensors}
-    lost = {t.ref for t in dropped} & staying
-    if lost:
-        why = f"{len(lost)} tensors would be lost, {min(lost)} among them"
-        return parallel._replace(refusal=Refusal("weights-unplaced", f"{why}; {KEEP_NESTED}"))
-    return parallel._replace(output=Rewritten(result), dropped=dropped)
+class Rewritten(NamedTuple):
+    """An output that is written tensor by tensor, layer by layer: `model`."""
+
+    model: Stored
 
 
-def _architecture(stored: Stored, before: JsonObject, unwrapped: unwrap.Unwrapped) -> JsonObject:
-    """The model that is left, as the writer's release spells it.
+class Rearranged(NamedTuple):
+    """An output that is the input's own tree of weights, its sub-trees moved; `model` is what it then holds.
 
-    The JSON of a compiled model of Keras 3 has its compile settings in it, and empty ones of the models within.
+    `optimizer_group` is the path of the input's group that holds the optimizer's state; `stores_layer_names` whether
+    groups that are made hold their layers' names, as those of the input do.
     """
-    after = at_home(renumber_shared_objects(before, unwrapped.left.model), stored.release)
-    settings = before.get("compile_config")
-    if not isinstance(settings, Mapping) or not settings:
-        return after
-    return {
-        **after,
-        "compile_config": compile_config.with_output_names(settings, unwrapped.outputs),
-    }
+
+    model: Stored
+    moves: tuple[Move, ...]
+    optimizer_group: str
+    stores_layer_names: bool
 
 
-def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tensor, ...] | None:
-    """The optimizer's state in the order of the layers that are left; None where that order does not follow.
+class GraphCut(NamedTuple):
+    """An output that is the input's serving graph, of which one tower of each wrapper is left.
 
-    Where it is sorted by the weights' names, these stay.
+    `model` is what Keras's own records say of it: of a bare graph nothing.
     """
-    if not stored.optimizer or not unwrapped.moved or is_trained_by_name(stored.release):
-        return stored.optimizer
-    after = unwrapped.left.trained_in_order()
-    if after is None:
-        return None
-    trained = {t.ref for t in after}
-    before = [t for g in stored.groups for t in g.tensors if t.ref in trained]
-    return compile_config.reordered(stored.optimizer, before, after)
+
+    model: Stored
 
 
-def _wrong_shapes(left: ModelWeights) -> str | None:
-    """Return which layer's weights cannot be its own, by their shapes, in nested models too; None if all fit."""
-    pending: list[tuple[JsonObject, Mapping[str, Share]]] = [(left.model, left.by_layer())]
-    for model, shares in pending:
-        layers = read(model).layers
-        for name, share in shares.items():
-            layer = layers.get(name)
-            if layer is not None and (
-                why := contradiction(layer, [t.shape for t in share.tensors])
-            ):
-                return f"{name}: {why}; the file is damaged, or its weights are another model's"
-            if layer is not None and layer.is_model and share.tensors:
-                with suppress(Ambiguous):
-                    pending.append((layer.stored, split(share.tensors, read(layer.stored))))
-    return None
+#: What is written, and by which way.
+Output: TypeAlias = Rewritten | Rearranged | GraphCut
 
 
-def _groups(left: ModelWeights, layer_names: Mapping[str, str]) -> tuple[Group, ...]:
-    """A group per layer, under the name that the file knows it by where the JSON has none."""
-    shares, names = left.by_layer(), group_names(left.model)
-    if not read(left.model).sequential or len(shares) < len(names):
-        return tuple(Group(name, shares[name].tensors if name in shares else ()) for name in names)
-    stored_names = {name: group for group, name in layer_names.items()}
-    names_with_share = list(shares)[len(shares) - len(names) :]
-    return tuple(
-        Group(stored_names.get(name, name), shares[name].tensors) for name in names_with_share
-    )
+class Plan(NamedTuple):
+    """The changes that `fix` makes to one model: an immutable value that a dry run prints and a container applies.
 
-
-def _dropped(before: Stored, after: Stored) -> tuple[Tensor, ...]:
-    """The tensors, of weights and of optimizer state, that `after` no longer holds."""
-    kept_refs = {t.ref for t in after.tensors}
-    return tuple(t for t in before.tensors if t.ref not in kept_refs)
-
-
-def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choices) -> Plan:
-    """Return the plan for weights with a given architecture: the parallel model's, or the single-device one's."""
-    if not is_model(architecture):
-        return without_layers(stored, architecture)
-    relisted = relist(stored.groups, architecture)
-    listed_weights = stored._replace(groups=relisted.weights)
-    weights_plan = _plan_listed(listed_weights, architecture, choices)._replace(stored=stored)
-    if weights_plan.refusal is not None:
-        return _mismatch(stored, relisted.doubt) if relisted.doubt else weights_plan
-    if relisted.groups:
-        otherwise = Code.FROZEN_OTHERWISE(models=listed(relisted.groups))
-        weights_plan = weights_plan._replace(findings=(*weights_plan.findings, otherwise))
-    if weights_plan.verdict == "clean":
-        weights_plan = weights_plan._replace(output=Rewritten(stored))
-    return weights_plan._replace(
-        complete=_completed(listed_weights, architecture, weights_plan, choices)
-    )
-
-
-def _plan_listed(stored: Stored, architecture: JsonObject, choices: Choices) -> Plan:
-    """Return the plan for weights whose lists are in the order of the architecture, as far as names show it."""
-    if _groups_are_layers(stored.groups, architecture):
-        try:
-            check_architecture(_layer_groups(stored.groups, architecture), architecture)
-        except Ambiguous as doubt:
-            return _mismatch(stored, f"{doubt}")
-        return _plan_model(stored._replace(architecture=architecture), choices)
-    is_of_one_layer = sum(1 for group in stored.groups if group.tensors) == 1
-    if not is_of_one_layer and wrapper_in_weight_names.find(stored.groups) is None:
-        return _mismatch(
-            stored, "the layers of the architecture given are not those of the weights"
-        )
-    try:
-        groups, by_order = shared_out(stored.groups, architecture)
-        check_architecture(groups, architecture)
-    except Ambiguous as doubt:
-        return _mismatch(stored, f"{doubt}")
-    of_template = stored._replace(architecture=architecture, groups=groups)
-    template_plan = _plan_model(of_template, choices)
-    wrapper = _wrapper_around(stored, model_name(architecture))
-    result = template_plan.result or of_template._replace(architecture=None)
-    wrappers = (wrapper, *(w._replace(depth=w.depth + 1) for w in template_plan.wrappers))
-    template = template_plan.template or template_of(
-        architecture, Share(tuple(t for g in groups for t in g.tensors))
-    )
-    placed_by_order_alone = (Code.BY_ORDER(layers=listed(by_order)),) if by_order else ()
-    return template_plan._replace(
-        verdict="parallel",
-        wrappers=wrappers,
-        template=template,
-        output=None if template_plan.refusal else Rewritten(result),
-        dropped=_dropped(stored, result),
-        findings=(*template_plan.findings, *placed_by_order_alone),
-    )
-
-
-def _of_weights(stored: Stored, architecture: JsonObject, choices: Choices) -> JsonObject:
-    """The architecture given; of a parallel model's the template's where the weights are those, as once they are fixed.
-
-    Weights of the parallel model have groups that the template has no layers for.
+    `stored`: the model as the file holds it, its weights layer by layer as far as the file or the given architecture
+    shows their owners. `output`: what a container writes; of a clean model the model as it is; None if it is refused.
+    Every tensor of the input is in `output` or in `dropped`. `complete`: the whole model that weights make with the
+    given architecture. `conversion_refusal`: why the owners of a clean model's weights are in doubt: it stays as it is,
+    and cannot be written to another container.
     """
-    if not is_model(architecture) or _groups_are_layers(stored.groups, architecture):
-        return architecture
-    template = template_in(architecture, choices, stored.keras_version)
-    return (
-        template
-        if template is not None and _groups_are_layers(stored.groups, template)
-        else architecture
-    )
 
+    verdict: Verdict
+    stored: Stored
+    output: Output | None = None
+    complete: Stored | None = None
+    wrappers: tuple[Wrapper, ...] = ()
+    template: Template | None = None
+    optimizer: str | None = None
+    findings: tuple[Finding, ...] = ()
+    refusal: Refusal | None = None
+    conversion_refusal: Refusal | None = None
+    dropped: tuple[Tensor, ...] = ()
+    near_misses: tuple[NearMiss, ...] = ()
 
-def template_in(
-    architecture: JsonObject, choices: Choices, keras_version: str | None = None
-) -> JsonObject | None:
-    """Return the architecture that `fix` makes of a parallel model's; None if it makes none.
-
-    Raises:
-        NotAGraph: the layers of the model cannot be connected.
-
-    """
-    result = _plan_model(
-        Stored("architecture", architecture, keras_version=keras_version), choices
-    ).result
-    if result is None or result.architecture is None:
-        return None
-    versions = {k: architecture[k] for k in ("keras_version", "backend") if k in architecture}
-    return {**result.architecture, **versions}
-
-
-def _groups_are_layers(groups: Sequence[Group], architecture: JsonObject) -> bool:
-    """Return True if groups of weights are an architecture's layers: by name, or by place if an entry has no name.
-
-    (Keras before 2.2.3 stored a Sequential in another as a bare list, and its weights under the name that it had.)
-    """
-    graph = read(architecture)
-    if {g.name for g in groups} <= grouped_layers(architecture).keys():
-        return True
-    names = group_names(architecture)
-    return (
-        graph.sequential
-        and len(names) == len(groups)
-        and all(
-            g.name == name or not isinstance(graph.layers[name].stored.get("config"), Mapping)
-            for g, name in zip(groups, names, strict=True)
-        )
-    )
-
-
-def _layer_groups(groups: Sequence[Group], architecture: JsonObject) -> list[Group]:
-    """The groups under the names that the graph knows their layers by."""
-    names = layer_name_by_group(architecture, groups)
-    return [group._replace(name=names.get(group.name, group.name)) for group in groups]
-
-
-def _completed(
-    stored: Stored, architecture: JsonObject, weights_plan: Plan, choices: Choices
-) -> Stored | None:
-    """The clean model that weights make with the architecture that was given for them.
-
-    None where the plan for the weights refuses them, or where the architecture holds wrappers that the weights' own
-    groups do not show.
-    """
-    if weights_plan.refusal is not None or not is_model(architecture):
-        return None
-    if _groups_are_layers(stored.groups, architecture):
-        complete = _with_architecture(stored, architecture)
-        complete_plan = plan(complete, choices=choices)
-        return complete if complete_plan.output is None else complete_plan.output.model
-    if weights_plan.result is None:
-        return None
-    complete_plan = plan(_with_architecture(weights_plan.result, architecture, versions_of=stored))
-    if complete_plan.verdict != "clean" or complete_plan.output is None:
-        return None
-    return complete_plan.output.model
-
-
-def _with_architecture(
-    weights: Stored, architecture: JsonObject, versions_of: Stored | None = None
-) -> Stored:
-    """Return weights as a model of this architecture; versions are those of its file, else those in the JSON."""
-    given = {
-        k: v for k in ("keras_version", "backend") if isinstance(v := architecture.get(k), str)
-    }
-    if "module" in architecture and not given:
-        given = {"keras_version": "3.x"}  # Keras 3's JSON has no version
-    file = versions_of or weights
-    return weights._replace(
-        contents="model",
-        architecture={
-            k: v for k, v in architecture.items() if k not in ("keras_version", "backend")
-        },
-        keras_version=file.keras_version or given.get("keras_version"),
-        backend=file.backend or given.get("backend"),
-    )
-
-
-def without_layers(stored: Stored, architecture: JsonObject) -> Plan:
-    """Return the plan for weights with the architecture of a class that keeps its layers in code."""
-    why = (
-        f"the architecture given lists no layers, which {architecture.get('class_name')} keeps in its code; "
-        "pass that of the template, the model which is called on every part"
-    )
-    return Plan(verdict="clean", stored=stored, refusal=Refusal("architecture-mismatch", why))
-
-
-def _mismatch(stored: Stored, why: str) -> Plan:
-    hint = "pass the JSON of the model that was saved (the same layers frozen), or of the single-device model in it"
-    return Plan(
-        verdict="clean", stored=stored, refusal=Refusal("architecture-mismatch", f"{why}; {hint}")
-    )
-
-
-def _wrapper_around(stored: Stored, template: str) -> Wrapper:
-    """Return the wrapper around the one layer that holds all weights; if several do, by their names."""
-    by_names = wrapper_in_weight_names.find(stored.groups)
-    if by_names:
-        return _wrapper_by_names(by_names)
-    evidence = (f"one layer holds all weights of {template}, whose architecture was given",)
-    group = next(g for g in stored.groups if g.tensors)
-    return Wrapper(None, group.name, None, "whole", (), 0, "likely", evidence)
-
-
-def _wrapper_by_names(by_names: wrapper_in_weight_names.WrapperByNames) -> Wrapper:
-    return Wrapper(
-        None,
-        by_names.template,
-        by_names.towers,
-        "whole",
-        by_names.merge,
-        0,
-        "likely",
-        by_names.evidence,
-    )
-
-
-def _plan_weights_alone(stored: Stored) -> Plan:
-    by_names = wrapper_in_weight_names.find(stored.groups)
-    if by_names is None:
-        may_be_parallel = wrapper_in_weight_names.is_doubtful(stored.groups)
-        return _clean(stored)._replace(
-            findings=(Code.NEEDS_ARCHITECTURE(),) if may_be_parallel else ()
-        )
-    parallel = Plan(
-        verdict="parallel",
-        stored=stored,
-        wrappers=(_wrapper_by_names(by_names),),
-        template=Template(
-            None, by_names.inputs, len(by_names.merge), None, sum(t.size for t in by_names.tensors)
-        ),
-        findings=(Code.NAMES_ALONE(merge=", ".join(by_names.merge)),)
-        if by_names.has_own_merge_names
-        else (),
-    )
-    try:
-        groups = wrapper_in_weight_names.groups_of(by_names, is_standalone=stored.is_standalone)
-    except Ambiguous as doubt:
-        return parallel._replace(
-            refusal=Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json")
-        )
-    unstored = ", ".join(wrapper_in_weight_names.unstored_names(groups))
-    named = (Code.NAMED_BY_COUNT(layers=unstored),) if unstored else ()
-    findings = (*parallel.findings, Code.WEIGHTLESS_LEFT_OUT(), *named)
-    return parallel._replace(findings=findings, output=Rewritten(stored._replace(groups=groups)))
-
-
-__all__ = ["NotAGraph", "plan", "without_layers"]
+    @property
+    def result(self) -> Stored | None:
+        """Return the model without its wrappers; None without a wrapper, or if the fix is refused."""
+        return None if self.output is None or self.verdict == "clean" else self.output.model

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from unnest.core.model import Json, JsonObject, Output, Stored, Tensor
+from unnest.core.model import Json, JsonObject, Stored, Tensor
+from unnest.core.plan import Output
 from unnest.errors import Unreadable
 from unnest.files.atomic import write_failed
 from unnest.files.os_calls import write_all

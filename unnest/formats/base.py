@@ -16,8 +16,9 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-from unnest.core.model import Choices, JsonObject, Output, Plan, Stored, Tensor
-from unnest.core.plan import plan
+from unnest.core.make_plan import plan
+from unnest.core.model import JsonObject, Stored, Tensor
+from unnest.core.plan import Choices, Output, Plan
 from unnest.errors import Failed, Refused
 from unnest.findings import Finding
 from unnest.formats.json_and_h5_style import H5Spelling, JsonStyle

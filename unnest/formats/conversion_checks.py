@@ -10,10 +10,10 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaf_entries
 from unnest.core.architecture.shared_object_ids import SHARED
 from unnest.core.keras_facts.loading_requirements import times_applied
-from unnest.core.keras_facts.weight_order import promised
-from unnest.core.keras_facts.weight_specs import must_have
+from unnest.core.keras_facts.weight_specs import must_have, promised
 from unnest.core.keras_facts.wrapped_layers import partly_frozen, promised_total, wrapped
-from unnest.core.model import JsonObject, Plan, Stored, Tensor
+from unnest.core.model import JsonObject, Stored, Tensor
+from unnest.core.plan import Plan
 from unnest.core.weight_assignment.layer_groups import layer_name_by_group
 from unnest.errors import Refused
 from unnest.formats.base import Source

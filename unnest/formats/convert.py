@@ -13,7 +13,8 @@ from typing import NamedTuple
 from unnest.core.architecture import is_model
 from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras_facts.loading_requirements import noted_as_shared
-from unnest.core.model import GraphCut, Output, Plan, Rearranged, Rewritten, Stored, Tensor
+from unnest.core.model import Stored, Tensor
+from unnest.core.plan import GraphCut, Output, Plan, Rearranged, Rewritten
 from unnest.errors import Refused
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import ContainerName, Source, Target

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras_facts.loading_requirements import Needs
-from unnest.core.model import NearMiss, Template, Wrapper
+from unnest.core.recognition import NearMiss, Template, Wrapper
 from unnest.findings import Finding
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source, tensors
 from tests.unit.formats.build import file
-from unnest.core.model import Group, Plan, Refusal, Stored, Tensor
+from unnest.core.model import Group, Stored, Tensor
+from unnest.core.plan import Plan, Refusal
 from unnest.errors import Refused
 from unnest.formats.base import ContainerName
 from unnest.formats.conversion_checks import (

@@ -17,7 +17,7 @@ import pytest
 
 import unnest
 from unnest import apply_plan, report_builder
-from unnest.core.plan import NotAGraph
+from unnest.core.make_plan import NotAGraph
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files.interrupts import is_behind
 from unnest.formats.error_translation import oneline, reading, writing

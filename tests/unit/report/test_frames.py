@@ -11,7 +11,7 @@ import pytest
 
 from tests import makeh5
 from tests.corpus.unpacked import FIXTURES
-from unnest.core.model import Choices
+from unnest.core.plan import Choices
 from unnest.inspection import inspect_anywhere
 from unnest.options import PAGE
 from unnest.report.diagram import svg

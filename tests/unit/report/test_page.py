@@ -20,7 +20,7 @@ import pytest
 import unnest
 from tests import makeh5
 from tests.corpus.unpacked import FIXTURES
-from unnest.core.model import Choices
+from unnest.core.plan import Choices
 from unnest.inspection import inspect_anywhere
 from unnest.options import PAGE, ROW, FixOptions
 from unnest.repair import fix_with

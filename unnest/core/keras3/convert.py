@@ -17,7 +17,8 @@ from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.model_conversion import converted
 from unnest.core.keras3.output_checks import check_output
 from unnest.core.keras3.replacements import FUNCTIONAL, SEQUENTIAL, NewLayer
-from unnest.core.model import Group, Json, JsonObject, Refusal, Stored
+from unnest.core.model import Group, Json, JsonObject, Stored
+from unnest.core.plan import Refusal
 from unnest.findings import Code, Finding, listed
 
 #: What the output says of its writer: the first Keras that reads it.

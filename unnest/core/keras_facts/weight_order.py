@@ -1,4 +1,4 @@
-"""Weights that a layer's config promises, and the order in which Keras's own layers make them.
+"""The order in which Keras's own layers make their weights, and how many of them are trained.
 
 For files that name weights and nothing else. The order is needed only where the file does not store it.
 (Source: files of Keras 1.2 to 2.3 and tf.keras 1.8 to 2.15.)
@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.layer_classes import record_of, today
-from unnest.core.keras_facts.weight_specs import SWITCHES, Expected, expected, initialized
-from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.record import KerasLayer
-from unnest.core.model import Json, JsonObject, Tensor
-
-RULE_SUFFIXES = ("_regularizer", "_constraint")
+from unnest.core.keras_facts.weight_specs import (
+    initialized,
+    promised,
+    stems_of,
+)
+from unnest.core.model import JsonObject, Tensor
 
 
 def is_trained_by_name(release: tuple[int, ...]) -> bool:
@@ -74,66 +74,6 @@ def parts_of(layer: Layer) -> Iterator[tuple[str, str, JsonObject]]:
             (str(p["class_name"]), str(p.get("name") or p["config"]["name"]), p["config"])
             for p in held[::-1]
         ]
-
-
-def stems_of(config: JsonObject) -> list[str]:
-    """Return the weights that a config mentions: by initializers, or, in Keras 1, by rules."""
-    stems = initialized(config)
-    if not stems:
-        ruled = [
-            k.removesuffix(r)
-            for k in config
-            for r in RULE_SUFFIXES
-            if k.endswith(r) and not k.startswith("activity")
-        ]
-        stems = list(dict.fromkeys(ruled))
-    off = {
-        s
-        for s in stems
-        for switch in SWITCHES.get(s, ("bias",) if s == "b" else ())
-        if config.get(switch) is False
-    }
-    return [s for s in stems if s not in off]
-
-
-def promised(class_name: str, config: Json) -> Expected | None:
-    """The weights that a layer's config promises, as if nothing were frozen; None if it does not show them.
-
-    Bidirectional's config holds one layer, of which it makes two. Keras 1's configs speak of rules, and not of
-    BatchNormalization's two statistics (source: Keras 1.2). Discretization's config speaks of no weights: it keeps what
-    it was adapted to as one; Keras 3's, which does not say whether it is trained, has none in its lists (source:
-    TensorFlow 2.7 to 2.15, tf_keras 2.21, Keras 3.15).
-    """
-    if today(class_name) == "Discretization" and isinstance(config, Mapping):
-        is_adapted = {"num_bins", "trainable"} <= set(config) and config.get(
-            "bin_boundaries"
-        ) is None
-        return Expected(0, 1) if is_adapted else None
-    told = _counted(record_of(class_name, config), config) or expected(config)
-    if told is not None and today(class_name) == "Bidirectional" and not _has_both_ways(config):
-        return Expected(2 * told.trained, 2 * told.statistics)
-    if (
-        told is not None
-        or not layer_record(class_name).keras_1_rules
-        or not isinstance(config, Mapping)
-        or initialized(config)
-    ):
-        return told
-    stems = stems_of(config)
-    return Expected(len(stems), 2 * (class_name == "BatchNormalization")) if stems else None
-
-
-def _counted(record: KerasLayer, config: Json) -> Expected | None:
-    """Return the weights of one of Keras's layers that counts them by other arguments than initializers, or None."""
-    if record.weight_count is None or not isinstance(config, Mapping):
-        return None
-    weights = (record.weights or ())[: record.weight_count(config)]
-    trained = sum(weight.trained for weight in weights)
-    return Expected(trained, len(weights) - trained) if weights else None
-
-
-def _has_both_ways(config: Json) -> bool:
-    return isinstance(config, Mapping) and config.get("backward_layer") is not None
 
 
 def stem_of(weight: str, stems: Iterable[str]) -> str | None:

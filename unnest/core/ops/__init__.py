@@ -17,11 +17,12 @@ from unnest.core.ops import (
     pseudo_ops,
     reductions,
     reshaping,
+    shape_and_dtype,
     slicing,
     tensor_creation,
 )
 
 __all__ = [
     "arithmetic", "constant_functions", "convolution_and_pooling", "ctc_loss", "elementwise", "images", "joining",
-    "products", "pseudo_ops", "reductions", "reshaping", "slicing", "tensor_creation",
+    "products", "pseudo_ops", "reductions", "reshaping", "shape_and_dtype", "slicing", "tensor_creation",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Operations that make numbers which no tensor of the batch holds: sizes, constants, fills, ranges; dtypes."""
+"""Operations that make numbers which no tensor of the batch holds: constants, fills, ranges, one-hot rows."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnest.core.model import DataDependent, Json, Unknown
+from unnest.core.model import Json, Unknown
 from unnest.core.ops.call import Value
 from unnest.core.ops.numbered_elements import (
-    ELEMENT,
     Array,
     check_size,
     whole_number,
     whole_numbers,
 )
 from unnest.core.ops.registry import Kind, Theano, define, keras3, operation
+from unnest.core.ops.shape_and_dtype import cast
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_node_builder import FunctionCall
@@ -25,98 +25,8 @@ if TYPE_CHECKING:
         ArrayKind,
         Const,
         ConstantArray,
-        ShapeTuple,
         SymbolicTensor,
     )
-
-
-@operation("shape", "x", Kind.SIZE)
-def shape(x: Value) -> Array:
-    """The sizes of all axes."""
-    return np.array(np.shape(x), np.int64)
-
-
-@keras3("K.int_shape", "x", theano=Theano.SAME)
-def int_shape_nodes(call: FunctionCall) -> ShapeTuple:
-    """Python's numbers, None for what only a run knows."""
-    return replace(call.shape(call.tensor("x")), kind="tuple")
-
-
-@keras3("K.shape", "x")
-def backend_shape_nodes(call: FunctionCall) -> ShapeTuple:
-    """A tensor of the sizes."""
-    return replace(call.shape(call.tensor("x")), kind="tensor")
-
-
-@keras3("tf.shape", 'x|input out_type="int32"')
-def shape_nodes(call: FunctionCall) -> ShapeTuple:
-    """A tensor of the sizes."""
-    if call.dtype("out_type") not in {"int32", "int64"}:
-        raise Unknown("a shape of another dtype")
-    return replace(call.shape(call.tensor("x")), kind="tensor")
-
-
-@operation("shape_n", "xs", Kind.CONTROL, nodes={"ShapeN": "*xs"})
-def shape_n(xs: Value) -> list[Array]:
-    """The sizes of all axes, of several tensors."""
-    return [shape(x) for x in xs]
-
-
-@operation("size", "x", Kind.SIZE)
-def size(x: Value) -> Array:
-    """The number of entries."""
-    return np.array(np.size(x))
-
-
-@operation("rank ndim", "x", Kind.CONTROL)
-def rank(x: Value) -> Array:
-    """The number of axes."""
-    return np.array(np.ndim(x))
-
-
-@keras3("K.ndim", "x", theano=Theano.SAME)
-def ndim_nodes(call: FunctionCall) -> Const:
-    """Return the number of axes as a Python number."""
-    return call.constant(len(call.shape(call.tensor("x")).dimensions))
-
-
-@operation("cast", "x dtype", Kind.MAP, nodes={"Cast": "x @DstT:dtype"})
-def cast(x: Value, dtype: Value = None) -> Array:
-    """Numbers of another type. Raises DataDependent for elements, whose values may change, and Unknown."""
-    array, name = np.asarray(x), str(dtype).lower().removeprefix("dt_")
-    if array.dtype == ELEMENT:
-        raise DataDependent
-    known = {
-        "bool": np.bool_,
-        "half": np.float16,
-        "float16": np.float16,
-        "double": np.float64,
-        "float64": np.float64,
-    }
-    if name in known:
-        return array.astype(known[name])
-    if name in ("float", "float32", "bfloat16"):
-        return array.astype(np.float32)
-    if "int" in name:
-        return array.astype(np.int64)
-    raise Unknown(f"the dtype {dtype}")
-
-
-@keras3("K.cast tf.cast", "x|value dtype", theano=Theano.USUALLY)
-def cast_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray | Const:
-    """A tensor, one size of a shape, or a constant array."""
-    dtype = call.dtype("dtype")
-    if call.is_integer("x") and dtype == FLOAT:
-        return call.constant(float(call.number("x")))
-    if call.is_array("x") and dtype == FLOAT:
-        return call.rounded(call.nested("x"), "tensor")
-    return replace(call.op("Cast", call.tensor("x"), dtype=dtype), dtype=dtype)
-
-
-@keras3("tf.to_float", "x")
-def to_float_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Return the node of TensorFlow 1's cast to float32."""
-    return replace(call.op("Cast", call.tensor("x"), dtype=FLOAT), dtype=FLOAT)
 
 
 FLOAT = "float32"
@@ -247,14 +157,6 @@ MAX_CONSTANT = 10_000
 """Numbers in one constant of a model."""
 
 
-@keras3("K.cast_to_floatx", "x")
-def cast_to_floatx_nodes(call: FunctionCall) -> ConstantArray:
-    """A NumPy array, whatever went in."""
-    if not call.is_numpy_array("x"):
-        raise Unknown("what may not be an array of NumPy's")
-    return call.array("x", "float32")
-
-
 @operation("range arange", "start limit|stop delta|step dtype", Kind.NUMBERS)
 def arange(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = None) -> Array:
     """`range(start, limit, delta)`, or from 0 to what is given alone."""
@@ -364,9 +266,3 @@ _like("K.ones_like tf.ones_like", "OnesLike")
 def invert_permutation(x: Value) -> Array:
     """Return the position of each number in a permutation."""
     return np.argsort(np.asarray(x))
-
-
-@operation("broadcast_args", "x y", Kind.NUMBERS)
-def broadcast_args(x: Value, y: Value) -> Array:
-    """The shape of two tensors of these shapes together."""
-    return np.array(np.broadcast_shapes(whole_numbers(x), whole_numbers(y)))

@@ -20,7 +20,8 @@ from unnest.core.architecture import (
     tensor_refs,
 )
 from unnest.core.architecture.graph import Graph, Layer, keras_order, reached
-from unnest.core.model import CallId, Json, JsonObject, Ref, Scope, Unknown
+from unnest.core.model import CallId, Json, JsonObject, Ref, Unknown
+from unnest.core.recognition import Scope
 from unnest.core.rewrite.flatten import (
     INPUTS,
     OUTPUTS,

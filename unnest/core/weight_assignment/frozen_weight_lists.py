@@ -16,7 +16,7 @@ from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.keras_facts.layer_classes import is_keras_class
-from unnest.core.keras_facts.weight_order import promised
+from unnest.core.keras_facts.weight_specs import promised
 from unnest.core.keras_facts.wrapped_layers import parts_of
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.weight_assignment.layer_groups import grouped_layers

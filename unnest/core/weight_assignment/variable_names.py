@@ -26,10 +26,9 @@ from unnest.core.keras_facts.weight_order import (
     as_made,
     parts_of,
     stem_of,
-    stems_of,
     trained_count,
 )
-from unnest.core.keras_facts.weight_specs import expected, fits, has_initializers
+from unnest.core.keras_facts.weight_specs import expected, fits, has_initializers, stems_of
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.weight_assignment.variable_name_index import Bearers, is_satellite, without_numbers
 from unnest.errors import Refused

@@ -18,8 +18,7 @@ from unnest.core.frontends.layer_op_calls import parse_op_call, shape_of
 from unnest.core.json_tree import Path
 from unnest.core.keras_facts.custom_functions import ROLES, activations
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
-from unnest.core.keras_facts.weight_order import promised
-from unnest.core.keras_facts.weight_specs import has_initializers
+from unnest.core.keras_facts.weight_specs import has_initializers, promised
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.shape_rules import policy_name
 from unnest.core.model import Json, JsonObject, Shape

@@ -29,8 +29,9 @@ from unnest.budget import memoize
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.layer_op_calls import is_operation, parse_op_call
-from unnest.core.model import CallId, NearMiss, Ref
+from unnest.core.model import CallId, Ref
 from unnest.core.ops.registry import operation_of
+from unnest.core.recognition import NearMiss
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.wrapper_types import LayerWrapper, NotAWrapper, Recognised
 

@@ -22,7 +22,7 @@ from unnest.core.interpreters.op_shapes import call_shape, result_shape
 from unnest.core.interpreters.row_dependence import RowsMade
 from unnest.core.interpreters.tensor_graph import NOTHING, Column
 from unnest.core.keras_facts.layer_classes import is_keras_class, record_of, today
-from unnest.core.keras_facts.weight_order import promised
+from unnest.core.keras_facts.weight_specs import promised
 from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
 from unnest.core.layers.record import Rows
 from unnest.core.model import CallId, Json, Ref, Shape, Unknown

@@ -19,7 +19,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from unnest.core.interpreters.tensor_graph import Column
-from unnest.core.model import CallId, NearMiss, Ref
+from unnest.core.model import CallId, Ref
+from unnest.core.recognition import NearMiss
 from unnest.core.wrappers.batch_axis_ops import rows_kept
 from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.match_towers import Copies, Unlike

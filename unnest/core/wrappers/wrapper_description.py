@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.model import CallId, Confidence, Ref
+from unnest.core.model import CallId, Ref
+from unnest.core.recognition import Confidence
 from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.layer_joins import on_batch_axis, passes_on
 from unnest.core.wrappers.layer_slices import check_shapes

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.model import CallId, Confidence, MixedRows, NearMiss, Ref
+from unnest.core.model import CallId, Ref
+from unnest.core.recognition import Confidence, MixedRows, NearMiss
 from unnest.core.wrappers import layer_batch_roles
 
 

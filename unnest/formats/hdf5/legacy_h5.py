@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import h5py
 
-from unnest.core.model import JsonObject, Output, Stored, Tensor
+from unnest.core.model import JsonObject, Stored, Tensor
+from unnest.core.plan import Output
 from unnest.errors import Failed
 from unnest.files.atomic import write_failed
 from unnest.formats.base import MARK, MARKED, Container, OnBytes, Source, same_model

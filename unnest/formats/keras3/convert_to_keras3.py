@@ -6,8 +6,9 @@ from unnest.core.architecture import is_model
 from unnest.core.keras3.convert import Converted, convert
 from unnest.core.keras3.output_checks import CHECKED
 from unnest.core.keras_facts.loading_in_keras_3 import why_not_keras_3
-from unnest.core.model import Plan, Rearranged, Rewritten, Stored
-from unnest.core.plan import plan as make_plan
+from unnest.core.make_plan import plan as make_plan
+from unnest.core.model import Stored
+from unnest.core.plan import Plan, Rearranged, Rewritten
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import ContainerName, Source, Target

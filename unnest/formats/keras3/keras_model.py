@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from unnest.core.architecture import is_model
-from unnest.core.model import Choices, JsonObject, Plan, Stored
-from unnest.core.plan import plan
+from unnest.core.make_plan import plan
+from unnest.core.model import JsonObject, Stored
+from unnest.core.plan import Choices, Plan
 from unnest.formats.base import MARK
 from unnest.formats.keras3.path_keyed_reader import Tree
 from unnest.formats.keras3.path_keyed_source import NOTHING_MOVED, PathKeyedSource

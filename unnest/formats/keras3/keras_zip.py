@@ -18,7 +18,8 @@ from collections.abc import Iterator, Sequence
 from typing import IO, Any, ClassVar
 
 from unnest.budget import charge_memory, charge_steps, spend_bytes
-from unnest.core.model import JsonObject, Move, Output, Rearranged, Stored
+from unnest.core.model import JsonObject, Stored
+from unnest.core.plan import Move, Output, Rearranged
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.files.file_objects import Readable, full, spool

@@ -16,7 +16,8 @@ from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import by_owner
 from unnest.core.keras_facts.weight_order import trained_count
-from unnest.core.model import Group, JsonObject, Move, Tensor
+from unnest.core.model import Group, JsonObject, Tensor
+from unnest.core.plan import Move
 from unnest.errors import Refused, Unreadable
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.index import DatasetNode, require_numbers

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from unnest.core.keras_facts.loading_requirements import shared_between_models
-from unnest.core.model import Choices, JsonObject, Move, Plan, Rearranged, Stored, Tensor
-from unnest.core.plan import plan
+from unnest.core.make_plan import plan
+from unnest.core.model import JsonObject, Stored, Tensor
+from unnest.core.plan import Choices, Move, Plan, Rearranged
 from unnest.findings import Code, listed
 from unnest.formats.base import BLOCK, Source
 from unnest.formats.hdf5.compare import slabs

@@ -6,7 +6,8 @@ from typing import IO
 
 import h5py
 
-from unnest.core.model import Output, Rearranged, Stored, Tensor
+from unnest.core.model import Stored, Tensor
+from unnest.core.plan import Output, Rearranged
 from unnest.errors import Failed, Refused
 from unnest.formats.base import MARK, MARKED, OnBytes, Source
 from unnest.formats.hdf5 import attributes as h5_attributes

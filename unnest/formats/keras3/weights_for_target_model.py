@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from unnest.core.architecture import is_model
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.model import Plan, Rearranged, Rewritten, Stored
+from unnest.core.model import Stored
+from unnest.core.plan import Plan, Rearranged, Rewritten
 from unnest.core.weight_transfer.leaf_layers import TargetModel
 from unnest.core.weight_transfer.optimizer_state import StateAlone
 from unnest.core.weight_transfer.placement import PlacedWeights, place_model

@@ -12,21 +12,10 @@ from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, named_inputs, read
 from unnest.core.keras_facts.weight_shapes import contradiction
-from unnest.core.model import (
-    Choices,
-    Group,
-    JsonObject,
-    Move,
-    Output,
-    Plan,
-    Refusal,
-    Stored,
-    Template,
-    Tensor,
-    Wrapper,
-    release_of,
-)
-from unnest.core.plan import template_in, without_layers
+from unnest.core.make_plan import template_in, without_layers
+from unnest.core.model import Group, JsonObject, Stored, Tensor, release_of
+from unnest.core.plan import Choices, Move, Output, Plan, Refusal
+from unnest.core.recognition import Template, Wrapper
 from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_transfer.leaf_layers import TargetModel

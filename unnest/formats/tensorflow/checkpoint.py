@@ -14,19 +14,10 @@ from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, read
 from unnest.core.keras_facts.weight_order import Variable
-from unnest.core.model import (
-    Choices,
-    Group,
-    JsonObject,
-    Plan,
-    Refusal,
-    Rewritten,
-    Stored,
-    Template,
-    Tensor,
-    Wrapper,
-)
-from unnest.core.plan import plan, without_layers
+from unnest.core.make_plan import plan, without_layers
+from unnest.core.model import Group, JsonObject, Stored, Tensor
+from unnest.core.plan import Choices, Plan, Refusal, Rewritten
+from unnest.core.recognition import Template, Wrapper
 from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.variable_name_index import optimizer_state

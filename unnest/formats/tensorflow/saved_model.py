@@ -22,23 +22,10 @@ from typing import Any, ClassVar
 
 from unnest.core.architecture import is_model, layer_name, read
 from unnest.core.keras_facts.loading_requirements import layer_entries
-from unnest.core.model import (
-    Choices,
-    Confidence,
-    GraphCut,
-    JsonObject,
-    MixedRows,
-    NearMiss,
-    Output,
-    Plan,
-    Refusal,
-    Rewritten,
-    Stored,
-    Template,
-    Tensor,
-    Wrapper,
-)
-from unnest.core.plan import plan
+from unnest.core.make_plan import plan
+from unnest.core.model import JsonObject, Stored, Tensor
+from unnest.core.plan import Choices, GraphCut, Output, Plan, Refusal, Rewritten
+from unnest.core.recognition import Confidence, MixedRows, NearMiss, Template, Wrapper
 from unnest.core.wrappers.layer_graph_wrappers import shows_row_cuts
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed

@@ -20,19 +20,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from unnest.core.architecture import is_model
-from unnest.core.model import (
-    Choices,
-    Contents,
-    Group,
-    Json,
-    JsonObject,
-    Plan,
-    Refusal,
-    Rewritten,
-    Stored,
-    Tensor,
-)
-from unnest.core.plan import plan
+from unnest.core.make_plan import plan
+from unnest.core.model import Contents, Group, Json, JsonObject, Stored, Tensor
+from unnest.core.plan import Choices, Plan, Refusal, Rewritten
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.weight_checks import groups_of_flat_list, groups_of_runs
 from unnest.errors import Refused, Unreadable

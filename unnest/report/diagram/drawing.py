@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.model import CallId, JsonObject, Wrapper
+from unnest.core.model import CallId, JsonObject
+from unnest.core.recognition import Wrapper
 from unnest.core.wrappers.layer_graph_wrappers import recognise
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 

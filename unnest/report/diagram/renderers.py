@@ -1,51 +1,12 @@
-"""Drawings as files: the function that renders each kind, and a Mermaid flowchart."""
+"""The function that renders a drawing, by the suffix of the file: SVG, HTML page, Mermaid."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from unnest.report.diagram import html_page, svg
-from unnest.report.diagram.drawing import Drawing, Figure
-from unnest.report.diagram.svg import caption
-from unnest.report.escape import plain
-
-CLASSES = """\
-    classDef input fill:#eef1f4,stroke:#8a94a0,color:#1c2430
-    classDef layer fill:#ffffff,stroke:#8a94a0,color:#1c2430
-    classDef slice fill:#fdeccb,stroke:#b7791f,color:#1c2430
-    classDef tower fill:#dbe9fb,stroke:#2f6fc1,color:#1c2430
-    classDef more fill:#dbe9fb,stroke:#2f6fc1,color:#1c2430,stroke-dasharray: 5 4
-    classDef merge fill:#f3e0f5,stroke:#96419f,color:#1c2430
-    classDef group fill:#f6f7f9,stroke:#8a94a0,color:#1c2430,stroke-dasharray: 5 4
-    classDef kept fill:#dcf3e2,stroke:#2c8049,color:#1c2430"""
-
-
-def render_mermaid(drawing: Drawing, title: str) -> str:
-    """Return a Mermaid flowchart, with a subgraph a figure: for a README, an issue, a merge request."""
-    lines = [f"%% {_label(title)}", "flowchart LR"]
-    figures = [*drawing.before, *([drawing.after] if drawing.after else [])]
-    for number, figure in enumerate(figures):
-        lines += _subgraph(figure, number)
-    # An invisible link, which puts the figures side by side in their order.
-    lines += [f"    f{number} ~~~ f{number + 1}" for number in range(len(figures) - 1)]
-    return "\n".join([*lines, CLASSES, ""])
-
-
-def _subgraph(figure: Figure, number: int) -> Iterator[str]:
-    names = {node.key: f"f{number}n{i}" for i, node in enumerate(figure.nodes)}
-    yield f'    subgraph f{number}["{_label(figure.title)}"]'
-    yield "        direction TB"
-    for node in figure.nodes:
-        yield f'        {names[node.key]}["{_label(node.name)}<br>{_label(caption(node))}"]:::{node.role}'
-    for start, end in figure.edges:
-        yield f"        {names[start]} --> {names[end]}"
-    yield "    end"
-
-
-def _label(words: str) -> str:
-    """Text between quotes: whatever is more than a letter, a digit or harmless goes by its number."""
-    return "".join(c if c.isalnum() or c in " _-,.:·/" else f"#{ord(c)};" for c in plain(words))
-
+from unnest.report.diagram.drawing import Drawing
+from unnest.report.diagram.mermaid import render_mermaid
 
 RENDERERS: Mapping[str, Callable[[Drawing, str], str]] = {
     ".svg": svg.render,

@@ -13,6 +13,7 @@ from unnest.core.keras_facts.weight_specs import (
     fits,
     has_initializers,
     must_have,
+    promised,
     units,
 )
 
@@ -78,3 +79,47 @@ def test_sizes_that_must_show_in_shapes() -> None:
     assert fits({"units": 3}, [(4, 3), (12,)])
     assert not fits({"units": 3}, [(4, 4)])
     assert fits({"units": 3}, [])
+
+
+GRU: dict[str, Any] = {f"{stem}_initializer": {} for stem in ("kernel", "recurrent", "bias")}
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "promise"),
+    [
+        ("Normalization", {"axis": -1}, Expected(0, 3)),
+        ("Normalization", {"axis": -1, "mean": None, "variance": None}, Expected(0, 3)),
+        ("Normalization", {"axis": -1, "mean": 0.5, "variance": 2.0}, None),
+        ("Mine>Normalization", {"axis": -1}, None),
+        (
+            "Discretization",
+            {"trainable": True, "bin_boundaries": None, "num_bins": 3},
+            Expected(0, 1),
+        ),
+        (
+            "Discretization",
+            {"trainable": True, "bin_boundaries": [0.0, 1.0], "num_bins": None},
+            None,
+        ),
+        ("Discretization", {"bin_boundaries": None, "num_bins": 3}, None),  # Keras 3
+        ("MultiHeadAttention", {"num_heads": 2, "key_dim": 3, "use_bias": False}, Expected(4, 0)),
+        ("MultiHeadAttention", {"num_heads": 2, "d_model": 3}, None),  # a custom class
+        ("AdditiveAttention", {"use_scale": True}, Expected(1, 0)),
+        ("AdditiveAttention", {}, None),  # a custom class: Keras's stores `use_scale`
+        (
+            "ReversibleEmbedding",
+            {"embeddings_initializer": None, "tie_weights": False},
+            Expected(2, 0),
+        ),
+        ("BatchNormalization", NORM, Expected(2, 2)),
+        ("BatchNormalization", {**NORM, "renorm": True}, None),
+        (
+            "BatchNormalization",
+            {"gamma_regularizer": None, "beta_regularizer": None},
+            Expected(2, 2),
+        ),  # Keras 1
+        ("Bidirectional", {"layer": {"class_name": "GRU", "config": GRU}}, Expected(6, 0)),
+    ],
+)
+def test_promised(kind: str, config: dict[str, Any], promise: Expected | None) -> None:
+    assert promised(kind, config) == promise

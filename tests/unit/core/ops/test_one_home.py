@@ -69,11 +69,11 @@ EXCEPTIONS = {
     "layers/record.py": MODES,
     "layers/shape_rules.py": MODES,
     "layers/weight_rules.py": "a score of Attention",
-    "transfer/keras_applications_forms.py": ACTIVATIONS,
-    "transfer/expressions.py": ACTIVATIONS,
-    "transfer/placement.py": ACTIVATIONS,
-    "transfer/tensor_rules.py": ACTIVATIONS,
-    "transfer/tf_keras_target.py": "steps between the weights of two models",
+    "weight_transfer/keras_applications_forms.py": ACTIVATIONS,
+    "weight_transfer/model_expressions.py": ACTIVATIONS,
+    "weight_transfer/placement.py": ACTIVATIONS,
+    "weight_transfer/tensor_rules.py": ACTIVATIONS,
+    "weight_transfer/tf_keras_target.py": "steps between the weights of two models",
 }
 
 

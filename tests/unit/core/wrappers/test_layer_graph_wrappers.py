@@ -12,7 +12,8 @@ from tests.unit.core.build import DENSE, functional, layer, nested, sequential, 
 from tests.unit.core.wrappers.inline import Writer
 from tests.unit.core.wrappers.towers import STORED, Entry, model
 from unnest.core.architecture import read
-from unnest.core.model import CallId, NearMiss, Ref
+from unnest.core.model import CallId, Ref
+from unnest.core.recognition import NearMiss
 from unnest.core.wrappers import layer_graph_wrappers
 from unnest.core.wrappers.wrapper_types import Recognised
 

@@ -14,8 +14,8 @@ from tests.unit.core.wrappers.near import Entry
 from tests.unit.core.wrappers.one_layer import function
 from tests.unit.core.wrappers.towers import arguments, model
 from unnest.core.architecture import read
+from unnest.core.make_plan import plan
 from unnest.core.model import Ref, Stored
-from unnest.core.plan import plan
 from unnest.core.wrappers.layer_graph_wrappers import recognise
 
 K: Any = None

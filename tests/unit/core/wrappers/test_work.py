@@ -16,8 +16,8 @@ from tests.unit.core.wrappers.one_layer import function
 from tests.unit.core.wrappers.towers import arguments
 from tests.unit.core.wrappers.towers import model as parallel
 from unnest.budget import Budget, limited
+from unnest.core.make_plan import plan
 from unnest.core.model import Stored
-from unnest.core.plan import plan
 from unnest.core.wrappers import serving_graph_wrappers
 from unnest.core.wrappers.serving_op_graph import OpGraph
 

@@ -14,7 +14,8 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest.core.model import JsonObject, Plan, Refusal, Rewritten, Stored
+from unnest.core.model import JsonObject, Stored
+from unnest.core.plan import Plan, Refusal, Rewritten
 from unnest.errors import Refused
 from unnest.formats.base import Source, Target
 from unnest.formats.keras3.convert_to_keras3 import keras_3_target_format

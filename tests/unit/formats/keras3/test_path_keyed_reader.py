@@ -10,7 +10,8 @@ import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source
 from unnest.core.architecture import read
-from unnest.core.model import JsonObject, Move
+from unnest.core.model import JsonObject
+from unnest.core.plan import Move
 from unnest.errors import Refused
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.path_keyed_reader import Placement, Tree, moves_to

@@ -10,8 +10,9 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest.core.model import Choices, MixedRows, NearMiss, Plan
-from unnest.core.plan import plan as of_keras
+from unnest.core.make_plan import plan as of_keras
+from unnest.core.plan import Choices, Plan
+from unnest.core.recognition import MixedRows, NearMiss
 from unnest.formats.tensorflow import object_optimizers, saved_model, served_wrappers
 from unnest.formats.tensorflow.saved_model import SavedModelSource
 from unnest.formats.tensorflow.served_wrappers import ServedWrappers

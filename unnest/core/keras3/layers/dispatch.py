@@ -153,7 +153,7 @@ LAYER_RULES: dict[str, LayerRule] = {
     "Rescaling": preprocessing.rescaling,
     "Softmax": plain_layers.softmax,
     **dict.fromkeys(("ActivityRegularization", "Identity", "ReLU"), passing_layer),
-    "UpSampling2D": preprocessing.upsampling_2d,
+    "UpSampling2D": plain_layers.upsampling_2d,
     "RNN": recurrent.rnn,
     "Lambda": _stored_function,
     **dict.fromkeys(("SlicingOpLambda", "TFOpLambda", "TensorFlowOpLayer"), _operation),

@@ -10,7 +10,15 @@ from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.layers.activations import activated, activation, is_layer
 from unnest.core.keras3.mask_propagation import drops_mask
 from unnest.core.keras3.masks import stopped
-from unnest.core.keras3.replacements import FLOAT, Config, NewLayer, Piece, Weights, chain
+from unnest.core.keras3.replacements import (
+    FLOAT,
+    Choice,
+    Config,
+    NewLayer,
+    Piece,
+    Weights,
+    chain,
+)
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.layers.catalog import MERGE_MODES, layer_record
 from unnest.core.model import Json
@@ -222,3 +230,24 @@ def gaussian_noise(
     before, behind = (removed_layers.layer("Rescaling", n, {"scale": s, "offset": 0.0})
                       for n, s in ((f"{name}_smaller", 1 / factor), (name, factor)))  # fmt: skip
     return chain(before, smaller, behind)
+
+
+def upsampling_2d(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Piece:
+    """UpSampling2D; bilinear had other pixel centres before TensorFlow 1.15."""
+    how = config.get("interpolation", "nearest")
+    if how not in ("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5", "area"):
+        raise refused(name, kind, f"Keras 3 has no interpolation {how!r}")
+    if how != "bilinear" or context.half_pixels:
+        return plain_layer(kind, config, name, weights, context)
+    if context.half_pixels is None or context.backend == "theano":
+        raise refused(
+            name,
+            kind,
+            "which pixel centres its bilinear interpolation had does not follow from the file",
+        )
+    context.note("bilinear", name)
+    made = plain_layer(kind, config, name, weights, context)
+    assert isinstance(made, NewLayer)
+    return Choice(lambda specs, _: removed_layers.bilinear(made, specs[0]))

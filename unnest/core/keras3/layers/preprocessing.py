@@ -1,45 +1,21 @@
-"""Layers that resize, rescale or number: UpSampling2D, Resizing, Rescaling, Hashing, Discretization."""
+"""Layers that resize, rescale or number: Resizing, Rescaling, Hashing, Discretization."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unnest.core.keras3 import removed_layers
 from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.layers.plain_layers import plain_layer
 from unnest.core.keras3.replacements import (
-    Choice,
     Config,
     Expansion,
     LayerArguments,
-    NewLayer,
     NodeTree,
     Piece,
     Weights,
     numpy_operation,
 )
 from unnest.core.keras_facts.loading_requirements import pads_to_none
-
-
-def upsampling_2d(
-    kind: str, config: Config, name: str, weights: Weights, context: Context
-) -> Piece:
-    """UpSampling2D; bilinear had other pixel centres before TensorFlow 1.15."""
-    how = config.get("interpolation", "nearest")
-    if how not in ("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5", "area"):
-        raise refused(name, kind, f"Keras 3 has no interpolation {how!r}")
-    if how != "bilinear" or context.half_pixels:
-        return plain_layer(kind, config, name, weights, context)
-    if context.half_pixels is None or context.backend == "theano":
-        raise refused(
-            name,
-            kind,
-            "which pixel centres its bilinear interpolation had does not follow from the file",
-        )
-    context.note("bilinear", name)
-    made = plain_layer(kind, config, name, weights, context)
-    assert isinstance(made, NewLayer)
-    return Choice(lambda specs, _: removed_layers.bilinear(made, specs[0]))
 
 
 def resizing(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:

@@ -1,0 +1,53 @@
+"""Plot of what `unnest balance` measured: throughput against batch size, a curve for each device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+
+from unnest.report.balance_table import Measured
+
+
+def plot(result: Measured, kind: str) -> bytes | None:
+    """Throughput against batch size, a curve a device, as `png` or `svg`; None where no device did a single size.
+
+    Raises ImportError where Matplotlib is not installed.
+    """
+    from matplotlib.figure import Figure
+
+    if not any(speed["seconds"] for speed in result["alone"]):
+        return None
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    for device in result["devices"]:
+        points = [s for s in result["alone"] if s["device"] == device and s["seconds"]]
+        rows = [s["rows"] for s in points]
+        low, high = ([s["rows"] / s[key] for s in points] for key in ("high", "low"))
+        (line,) = axes.plot(
+            rows, [s["rows"] / s["seconds"] for s in points], marker="o", label=device
+        )
+        axes.fill_between(rows, low, high, color=line.get_color(), alpha=0.2)
+    for label, trial in _ends(result["equal"], result["best"]):
+        height = sum(trial["rows"]) / trial["seconds"]
+        axes.axhline(height, linestyle="--", linewidth=1, color="grey")
+        axes.text(
+            0.98,
+            height,
+            label,
+            transform=axes.get_yaxis_transform(),
+            fontsize=8,
+            ha="right",
+            va="bottom",
+        )
+    axes.set(xlabel="rows a batch", ylabel="samples a second", ylim=(0, None))
+    axes.legend(frameon=False)
+    drawn = BytesIO()
+    figure.savefig(drawn, format=kind)
+    return drawn.getvalue()
+
+
+def _ends(equal: Measured | None, best: Measured | None) -> Iterator[tuple[str, Measured]]:
+    if equal:
+        yield "together, equal shares", equal
+    if best and best != equal:
+        yield f"together, {' + '.join(str(n) for n in best['rows'])} rows", best
