@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import Call, Layer
+from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.layer_op_calls import parse_op_call, shape_of
 from unnest.core.json_tree import Path
 from unnest.core.keras_facts.custom_functions import ROLES, activations
@@ -21,7 +21,7 @@ from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_specs import has_initializers, promised
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.shape_rules import policy_name
-from unnest.core.model import Json, JsonObject, Shape
+from unnest.core.model import CallId, Json, JsonObject, Shape
 from unnest.core.ops.registry import argument
 from unnest.core.wrappers import lambda_code
 
@@ -341,6 +341,11 @@ def passes_on(layer: Layer, call: Call) -> bool:
     if not code.names:
         return code.is_identity
     return all(name.lower() in MODULES or _says(name, PASSING) for name in code.names)
+
+
+def passes_on_to_one_reader(graph: Graph, at: CallId) -> bool:
+    """Return True if a layer hands its one input on as it is, to one reader."""
+    return passes_on(graph.layers[at.layer], graph.call(at)) and len(graph.readers.get(at, ())) == 1
 
 
 def _takes_less(dtype: Json) -> bool:

@@ -74,7 +74,7 @@ def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper],
     may_join = any(layer_batch_roles.may_join(layer) for layer in graph.layers.values())
     if not may_join and not any(layer.is_model for layer in graph.layers.values()):
         return [], []
-    from unnest.core.wrappers import layer_towers
+    from unnest.core.wrappers import layer_towers, own_layer_towers
     from unnest.core.wrappers.layer_tensor_graph import LayerTensors
     from unnest.core.wrappers.operation_towers import find_computed
     from unnest.core.wrappers.tower_search import find
@@ -90,14 +90,16 @@ def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper],
     )
     wrappers += claimed
     taken = {at for wrapper in wrappers for at in wrapper.towers}
-    alone, alone_misses = _describe_all(graph, *find(layer_towers.lone_calls(tensors, taken)))
+    alone, alone_misses = _describe_all(graph, *find(own_layer_towers.lone_calls(tensors, taken)))
     wrappers += alone
     misses += alone_misses
     if wrappers:
         return wrappers, misses
     if computed:
         return computed, [*misses, *computed_misses]
-    inline, inline_misses = _describe_all(graph, *find(layer_towers.towers_of_own_layers(tensors)))
+    inline, inline_misses = _describe_all(
+        graph, *find(own_layer_towers.towers_of_own_layers(tensors))
+    )
     return inline, [*misses, *inline_misses, *computed_misses]
 
 

@@ -9,7 +9,7 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
-from unnest.core.wrappers import layer_batch_roles, slice_code_checks
+from unnest.core.wrappers import layer_batch_roles, merge_code_checks, slice_code_checks
 from unnest.core.wrappers.match_towers import expand_join
 from unnest.core.wrappers.slice_arguments import Slice
 from unnest.core.wrappers.wrapper_types import Merge, NotAWrapper, listed
@@ -64,7 +64,7 @@ def joins_of_tensors(graph: Graph) -> Iterator[LayerJoin]:
         if len(call.reads) == 1 or not layer_batch_roles.may_join(layer):
             continue
         says_so = joins_batch(graph, at)
-        if not says_so and not slice_code_checks.may_put_together(layer, len(call.reads)):
+        if not says_so and not merge_code_checks.may_put_together(layer, len(call.reads)):
             continue
         if is_part_of_a_larger_merge(graph, at):
             continue
@@ -124,9 +124,9 @@ def _joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
         return answer
     if answer is True or not layer_batch_roles.is_function(layer):
         return answer
-    if slice_code_checks.puts_together(layer, operands, dealt_out=False):
+    if merge_code_checks.puts_together(layer, operands, dealt_out=False):
         return True
-    return None if slice_code_checks.puts_together(layer, operands, dealt_out=True) else answer
+    return None if merge_code_checks.puts_together(layer, operands, dealt_out=True) else answer
 
 
 def operands_and_calls(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
@@ -138,22 +138,18 @@ def operands_and_calls(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId
 def _parts(graph: Graph, ref: Ref) -> Sequence[Ref]:
     """Return the operands of a join that another one reads, or the tensor that a layer passes on."""
     is_within = not graph.layers[ref.layer].is_model and (
-        is_part_of_a_larger_merge(graph, ref.call) or passes_on(graph, ref.call)
+        is_part_of_a_larger_merge(graph, ref.call)
+        or layer_batch_roles.passes_on_to_one_reader(graph, ref.call)
     )
     return graph.call(ref.call).reads if is_within else ()
 
 
-def passes_on(graph: Graph, at: CallId) -> bool:
-    """Return True if a layer is there for its name or device alone, in front of one reader."""
-    return (
-        layer_batch_roles.passes_on(graph.layers[at.layer], graph.call(at))
-        and len(graph.readers.get(at, ())) == 1
-    )
-
-
 def on_batch_axis(graph: Graph, calls: Sequence[CallId]) -> bool | None:
     """Return True if nested joins are joins along the batch; None if one of them does not say."""
-    joining = [calls[0], *(at for at in calls[1:] if not passes_on(graph, at))]
+    joining = [
+        calls[0],
+        *(at for at in calls[1:] if not layer_batch_roles.passes_on_to_one_reader(graph, at)),
+    ]
     answers = [_joins_on_batch_axis(graph.layers[at.layer], graph.call(at)) for at in joining]
     return False if False in answers else None if None in answers else True
 
@@ -203,7 +199,7 @@ def check_code(
     """
     if len(graph.call(merge.calls[0]).reads) < towers:
         return
-    reason = slice_code_checks.objection_to_merge(
+    reason = merge_code_checks.objection_to_merge(
         graph.layers[merge.layer], towers, shape, dealt_out=dealt_out
     )
     if reason is not None:
@@ -216,7 +212,7 @@ def is_shown(
     """Return True unless a merge of all towers has code that cannot be followed; arguments as `check_code` has them."""
     if len(graph.call(merge.calls[0]).reads) != towers:
         return True
-    return slice_code_checks.is_shown(graph.layers[merge.layer], towers, shape, dealt_out=dealt_out)
+    return merge_code_checks.is_shown(graph.layers[merge.layer], towers, shape, dealt_out=dealt_out)
 
 
 def has_code(graph: Graph, merge: Merge) -> bool:

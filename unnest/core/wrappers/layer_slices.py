@@ -22,7 +22,6 @@ from unnest.core.ops.apply import literal_axis
 from unnest.core.ops.pseudo_ops import ClaimedRows
 from unnest.core.wrappers import layer_batch_roles, slice_claims, slice_code_checks
 from unnest.core.wrappers.batch_trials import DIVISIBLE, Joined, RowOrder, RowTrial, Taken
-from unnest.core.wrappers.layer_joins import passes_on
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.slice_arguments import Slice
 from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim
@@ -269,7 +268,9 @@ def _hands_on(graph: Graph, at: CallId) -> bool:
 
 def _computes(graph: Graph, at: CallId) -> bool:
     """Return True if a call is an operation, and there for more than its name or device."""
-    return is_operation(graph.layers[at.layer], graph.call(at)) and not passes_on(graph, at)
+    return is_operation(
+        graph.layers[at.layer], graph.call(at)
+    ) and not layer_batch_roles.passes_on_to_one_reader(graph, at)
 
 
 def _check_axes(tensors: LayerTensors, split: BatchSplit) -> None:
@@ -357,7 +358,9 @@ def _of_one_parent(graph: Graph, refs: Sequence[Ref]) -> list[list[Ref]]:
     previous = None
     for ref in refs:
         parent = graph.call(ref.call).reads[0]
-        while graph.call(parent.call).reads and passes_on(graph, parent.call):
+        while graph.call(parent.call).reads and layer_batch_roles.passes_on_to_one_reader(
+            graph, parent.call
+        ):
             parent = graph.call(parent.call).reads[0]
         group = groups.setdefault(parent, [])
         if group and parent != previous:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 
 import numpy as np
@@ -31,7 +31,8 @@ from unnest.core.ops.product_axes import MATRIX
 from unnest.core.ops.pseudo_ops import ClaimedRows
 from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.ops.symbolic_shapes import Sized
-from unnest.core.wrappers import layer_batch_roles, slice_code_checks
+from unnest.core.wrappers import layer_batch_roles
+from unnest.core.wrappers.layer_code_rows import RANKS, code_answer, stored_arguments
 from unnest.core.wrappers.searched_graph import SearchedGraph
 
 
@@ -151,7 +152,7 @@ class LayerTensors(SearchedGraph):
         )
         made = self._made.get((layer.name, shapes))
         if made is None:
-            made = self._made[layer.name, shapes] = slice_code_checks.rows_made(layer, shapes)
+            made = self._made[layer.name, shapes] = rows_made(layer, shapes)
         return made
 
     def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
@@ -381,3 +382,18 @@ def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:
         return output_shape(today(layer.class_name), layer.settings, shape)
     except (Unknown, ArithmeticError, LookupError, TypeError):
         return None
+
+
+def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
+    """Return the output of a layer's code for tensors of these shapes; any number of axes if unknown."""
+    if not layer_batch_roles.is_function(layer):
+        return RowsMade.UNKNOWN
+    return code_answer(layer, (rows_made, tuple(shapes)), partial(_rows_made, shapes))
+
+
+def _rows_made(shapes: Sequence[Shape | None], layer: Layer) -> RowsMade:
+    from unnest.core.wrappers import code_row_dependence  # with the tables of nine Pythons
+
+    return code_row_dependence.rows_made(
+        layer.settings.get("function"), stored_arguments(layer), shapes, RANKS
+    )

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnest.budget import check_memory, memoize_across_files
+from unnest.budget import check_memory
 from unnest.core.architecture.graph import Layer
-from unnest.core.interpreters.row_dependence import RowsMade
-from unnest.core.model import JsonObject, Shape
+from unnest.core.model import Shape
 from unnest.core.ops.call import plain_name
 from unnest.core.ops.numbered_elements import MAX_ELEMENTS, Array
-from unnest.core.ops.registry import COMPUTING, COMPUTING_MODULES, OPERATIONS, Kind
 from unnest.core.wrappers import layer_batch_roles
+from unnest.core.wrappers.layer_code_rows import code_answer, code_result_rows
 from unnest.core.wrappers.slice_arguments import Slice, numbers_of
 from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim
 
 if TYPE_CHECKING:  # the byte code machine has tables of nine Pythons
     from unnest.core.wrappers.traced_rows import CodeRows
 
-Answer = TypeVar("Answer")
 
 ROWS_A_PART = 700
 FEWER_ROWS = ((12, ROWS_A_PART), (100, 100))
@@ -252,126 +249,6 @@ def _numbers(parts: Sequence[CodeRows], count: int) -> list[int] | None:
     return [number for part in parts for number in part.numbers] if total <= count else None
 
 
-def objection_to_merge(
-    layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool
-) -> str | None:
-    """Return why a layer with stored code is not a merge of so many towers; None if it may be.
-
-    `shape` is that of what a tower gives, `dealt_out`: every tower holds each k-th row. A merge must give all rows back
-    in order, and nothing else.
-    """
-    joined = _merge_result(layer, towers, shape, dealt_out=dealt_out)
-    if joined is None:
-        return _computes(layer)
-    if joined.change:
-        return f"the code of {layer.name} does more than join rows: it {joined.change}"
-    return (
-        None
-        if _are_all(joined, towers)
-        else f"the code of {layer.name} joins the rows in another order"
-    )
-
-
-def _computes(layer: Layer) -> str | None:
-    """Return why code that cannot be followed is not a merge: it computes with tensors, or turns them."""
-    code = layer_batch_roles.stored_code(layer)
-    if code is None:
-        return None
-    computing = (
-        name for name in code.names if name in TURNING or _computes_with_tensors(plain_name(name))
-    )
-    name = min((name for name in computing if name not in OF_PYTHON), default=None)
-    return (
-        f"the code of {layer.name} uses `{name}`, and cannot be followed"
-        if name is not None
-        else None
-    )
-
-
-def _computes_with_tensors(name: str) -> bool:
-    """True for a function that makes other rows than it is given; arithmetic may be that of bounds."""
-    operation = OPERATIONS.get(name)
-    if operation is None:
-        return name in COMPUTING_MODULES
-    return operation.kind in COMPUTING | CHANGING_ROWS and operation.function is None
-
-
-CHANGING_ROWS = frozenset({Kind.REORDER, Kind.REPEAT})
-"""Operations that hand on rows in another order, or several times."""
-
-
-TURNING = frozenset({"reverse", "reversed", "insert", "sorted", "flip", "map", "filter"})
-"""What puts the entries of a list, or rows, in another order, or something else in their place."""
-
-
-OF_PYTHON = frozenset({"sum", "max", "min", "any", "all", "abs"})
-"""What Python itself has under such names, for lists and numbers."""
-
-
-def is_shown(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> bool:
-    """Return True if a layer has no code of its own, or code that can be followed to its end."""
-    if layer_batch_roles.stored_code(layer) is None:
-        return True
-    joined = _merge_result(layer, towers, shape, dealt_out=dealt_out)
-    return joined is not None and not joined.is_partly
-
-
-def puts_together(
-    layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool
-) -> bool:
-    """Return True if the code of a layer can be followed, and gives the rows of so many towers back in order."""
-    joined = _merge_result(layer, towers, shape, dealt_out=dealt_out)
-    return joined is not None and not joined.is_partly and _gives_back(joined, towers)
-
-
-def may_put_together(layer: Layer, towers: int) -> bool:
-    """The same of towers of any shape, whose rows it may leave whole, end to end or dealt out."""
-    ways = (_merge_result(layer, towers, dealt_out=dealt_out) for dealt_out in (False, True))
-    return any(joined is not None and _gives_back(joined, towers) for joined in ways)
-
-
-def _gives_back(joined: CodeRows, towers: int) -> bool:
-    return not joined.change and _are_all(joined, towers)
-
-
-def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
-    """Return the output of a layer's code for tensors of these shapes; any number of axes if unknown."""
-    if not layer_batch_roles.is_function(layer):
-        return RowsMade.UNKNOWN
-    return _of_code(layer, (rows_made, tuple(shapes)), partial(_rows_made, shapes))
-
-
-def _rows_made(shapes: Sequence[Shape | None], layer: Layer) -> RowsMade:
-    from unnest.core.wrappers import code_row_dependence  # with the tables of nine Pythons
-
-    return code_row_dependence.rows_made(
-        layer.settings.get("function"), _arguments(layer), shapes, RANKS
-    )
-
-
-ROWS_A_TOWER = 2
-
-
-def _are_all(joined: CodeRows, towers: int) -> bool:
-    return joined.numbers == tuple(range(towers * ROWS_A_TOWER))
-
-
-def _merge_result(
-    layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool
-) -> CodeRows | None:
-    """Return the effect of a layer's code on the rows of so many towers; None if it cannot be followed."""
-    numbers, n = np.arange(towers * ROWS_A_TOWER, dtype=np.int32), ROWS_A_TOWER
-    parts = [
-        numbers[k::towers] if dealt_out else numbers[n * k : n * (k + 1)] for k in range(towers)
-    ]
-    results = _of_code(
-        layer,
-        (_merge_result, towers, dealt_out, shape and shape[1:]),
-        partial(_result_rows, parts, shape),
-    )
-    return results[0] if results is not None and len(results) == 1 else None
-
-
 def _parts(
     slices: Sequence[Slice], count: int, shape: Shape | None = None
 ) -> list[CodeRows] | None:
@@ -400,54 +277,15 @@ def _slice_result(
     if count > MAX_ELEMENTS:
         return None
     row = None if shape is None else shape[1:]
-    follow = partial(_result_rows, [_numbered(count)], None if row is None else (None, *row))
+    follow = partial(code_result_rows, [_numbered(count)], None if row is None else (None, *row))
     return (
-        _of_code(layer, (_slice_result, count, row), follow)
+        code_answer(layer, (_slice_result, count, row), follow)
         if count <= MOST_ROWS
         else follow(layer)
     )
-
-
-def _of_code(layer: Layer, question: Hashable, follow: Callable[[Layer], Answer]) -> Answer:
-    """Return the answer to a question about a layer's code; remembered, as other files have the same wrappers."""
-    if not layer_batch_roles.is_function(layer):
-        return follow(layer)
-    try:
-        code = json.dumps([layer.settings.get(key) for key in ("function", "arguments")])
-    except (
-        RecursionError,
-        TypeError,
-    ):  # TypeError: a custom mapping, in an architecture that a caller gave
-        return follow(layer)
-    return memoize_across_files((question, code), partial(follow, layer))
 
 
 @lru_cache(maxsize=16)
 def _numbered(count: int) -> Array:
     """So many rows, by their numbers."""
     return np.arange(count, dtype=np.int32)
-
-
-RANKS = (2, 4, 3, 5)
-"""Of the tensor, tried in turn: a file does not always say how many axes a Lambda is given."""
-
-
-def _result_rows(
-    rows: Sequence[Array], shape: Shape | None, layer: Layer
-) -> tuple[CodeRows | None, ...] | None:
-    """The rows in each result of a layer's code, of tensors with these rows; None where it cannot be followed."""
-    if not layer_batch_roles.is_function(layer):
-        return None
-    from unnest.core.wrappers import (
-        traced_rows,
-    )  # with the tables of nine Pythons, which most graphs do not need
-
-    return traced_rows.rows_of_code(
-        layer.settings.get("function"), _arguments(layer), rows, shape, RANKS
-    )
-
-
-def _arguments(layer: Layer) -> JsonObject:
-    """The arguments that a layer stores for its function."""
-    stored = layer.settings.get("arguments")
-    return stored if isinstance(stored, Mapping) else {}

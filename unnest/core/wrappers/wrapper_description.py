@@ -8,8 +8,9 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import CallId, Ref
 from unnest.core.recognition import Confidence
+from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.batch_trials import Joined
-from unnest.core.wrappers.layer_joins import on_batch_axis, passes_on
+from unnest.core.wrappers.layer_joins import on_batch_axis
 from unnest.core.wrappers.layer_slices import check_shapes
 from unnest.core.wrappers.tower_search import TowerSet
 from unnest.core.wrappers.wrapper_types import (
@@ -27,7 +28,10 @@ from unnest.core.wrappers.wrapper_types import (
 
 def describe(graph: Graph, towers: TowerSet) -> LayerWrapper:
     """Return towers of this graph as a wrapper. Raises NotAWrapper unless they are such towers."""
-    calls = [{at for at in tower if not passes_on(graph, at)} for tower in towers.copies.calls]
+    calls = [
+        {at for at in tower if not layer_batch_roles.passes_on_to_one_reader(graph, at)}
+        for tower in towers.copies.calls
+    ]
     if all(len(tower) == 1 for tower in calls):
         of_towers = [next(iter(tower)) for tower in calls]
         first = of_towers[0]

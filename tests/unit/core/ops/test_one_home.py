@@ -48,6 +48,7 @@ EXCEPTIONS = {
     "frontends/library_calls.py": "functions whose arguments libraries spell otherwise",
     "frontends/traced_code.py": "methods of Python's lists",
     "wrappers/whole_batch_towers.py": "heads that split the joined batch again",
+    "wrappers/merge_code_checks.py": WORDS_OF_CODE,
     "wrappers/slice_code_checks.py": WORDS_OF_CODE,
     "wrappers/layer_batch_roles.py": WORDS_OF_CODE,
     "wrappers/wrapper_in_weight_names.py": WORDS_OF_CODE,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from tests.unit.core.wrappers.inline import UNITS, Writer, X
+from tests.unit.core.wrappers.one_layer import code_lambda
+from tests.unit.core.wrappers.test_slice_code_checks import K, tf
+from unnest.core.interpreters.row_dependence import RowsMade
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.call import OpCall
-from unnest.core.wrappers.layer_tensor_graph import LayerTensors
+from unnest.core.wrappers.layer_tensor_graph import LayerTensors, rows_made
 
 
 def test_shapes() -> None:
@@ -123,3 +126,12 @@ def test_why_calls_differ() -> None:
         tensors.differ((Ref(*relu), Ref(*tanh)))
         == f"{relu[0]} and {tanh[0]} are different computations"
     )
+
+
+def test_code_within_a_tower_is_told_where_it_is_followed() -> None:
+    followed, _ = code_lambda(lambda x: x * 2.0 - K.mean(x, axis=1, keepdims=True))
+    together, _ = code_lambda(lambda v: v[0] + v[1])
+    turned, _ = code_lambda(lambda x: tf.expand_dims(x, 0))
+    assert rows_made(followed, [(None, 6)]) is RowsMade.KEPT
+    assert rows_made(together, [None, None]) is RowsMade.KEPT
+    assert rows_made(turned, [(None, 6)]) is RowsMade.UNKNOWN
