@@ -11,7 +11,7 @@ from unnest.budget import OverBudget
 from unnest.core.model import JsonObject
 from unnest.core.plan import Choices, Plan
 from unnest.core.rewrite.flatten import exchanged_end
-from unnest.errors import Failed, UnnestError, Unreadable
+from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, os_calls
 from unnest.formats.base import Source
 from unnest.formats.convert import TargetFormat
@@ -120,6 +120,7 @@ def _check_clean(path: str, plan: Plan, architecture: JsonObject | None, choices
 
     Raises:
         Failed: the output would be unreadable or still parallel, or its ends are exchanged.
+        Refused: the input is clean, and the output would not be called so.
 
     """
     try:
@@ -130,6 +131,12 @@ def _check_clean(path: str, plan: Plan, architecture: JsonObject | None, choices
         raise
     except Unreadable as e:
         raise Failed("read-back", f"{e.message}; it was not written, please report it") from e
+    if verdict != "clean" and plan.verdict == "clean":
+        why = "its layers look like a multi-GPU wrapper, which its operations contradict"
+        raise Refused(
+            "cannot-convert",
+            f"{path}: {why}: without them it would be taken for one; keep the container",
+        )
     if verdict != "clean":
         raise Failed(
             "still-parallel", f"{path}: a wrapper would be left after the fix; please report it"

@@ -262,9 +262,7 @@ class ModelCalls(LayerTowers):
         """Raise NotAWrapper where the slices do not belong to the calls of the template and the merges."""
         name = self.template.name
         if len(self.calls) == 1 and ClaimStatus.PARTLY in split.statuses:
-            raise NotAWrapper(
-                f"{name} is called once, and nothing tells that its slice is the whole batch"
-            )
+            raise NotAWrapper(f"{name} is called once, on a slice that may be a part of the batch")
         has_output = self.merges[-1].output < len(self.model.outputs)
         if not has_output or len(split.inputs) != self.model.arity:
             raise NotAWrapper(f"{name} is called with another number of tensors than it has")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import reduce
 
 from unnest.core.interpreters.tensor_graph import Column, Values, rows_of
 from unnest.core.model import CallId, Ref
@@ -285,15 +286,23 @@ class _Sources:
 
 
 def _by_parts(graph: SearchedGraph, found: Sequence[TowerSet]) -> list[TowerSet]:
-    """Return towers with all their outputs: those that read the same parts are one set."""
+    """Return towers with all their outputs: those that read the same parts are one set.
+
+    An output that reads parts of two sources makes one set of outputs that read parts of either.
+    """
     sets: list[TowerSet] = []
     for new in found:
-        for index, old in enumerate(sets):
-            if len(old.copies.calls) == len(new.copies.calls) and _belong_together(graph, old, new):
-                sets[index] = _together(old, new)
-                break
-        else:
+        places = [
+            place
+            for place, old in enumerate(sets)
+            if len(old.copies.calls) == len(new.copies.calls) and _belong_together(graph, old, new)
+        ]
+        if not places:
             sets.append(new)
+            continue
+        whole = reduce(_together, (*(sets[place] for place in places), new))
+        sets[places[0]] = whole
+        sets = [each for place, each in enumerate(sets) if place not in places[1:]]
     return sets
 
 

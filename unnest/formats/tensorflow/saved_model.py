@@ -276,9 +276,10 @@ class SavedModelSource(Source):
     def _compare_with_operations(
         self, keras_plan: Plan, clean: Plan, left_out: tuple[Finding, ...]
     ) -> Plan:
-        """The plan of the Keras graph; what layers' code leaves open, the operations may tell, either way.
+        """Return the plan of the Keras graph; what layers' code leaves open, the operations may tell, either way.
 
         Of towers of the model's own layers they prove it only where it is known of all operations what they do to rows.
+        Operations that show towers which mix rows do not contradict a nested model: that is the model's own business.
         """
         parallel = keras_plan._replace(findings=(*keras_plan.findings, *left_out))
         if all(w.confidence == "proven" for w in keras_plan.wrappers):
@@ -287,17 +288,19 @@ class SavedModelSource(Source):
             in_graph, near_misses = served_wrappers.recognise(self.serving()[1], self.path)
         except (Refused, Unreadable):
             return parallel  # the Keras model can be written all the same
-        if (
-            not in_graph
-            and near_misses
-            and all(w.confidence == "likely" for w in keras_plan.wrappers)
-        ):
-            return clean._replace(near_misses=near_misses)
         models = {
             layer_name(entry)
             for entry in layer_entries(self.stored.architecture)
             if is_model(entry)
         }
+        if (
+            not in_graph
+            and near_misses
+            and all(w.confidence == "likely" for w in keras_plan.wrappers)
+        ):
+            is_its_own = all(w.template in models for w in keras_plan.wrappers)
+            mixes = all(isinstance(miss, MixedRows) for miss in near_misses)
+            return parallel if is_its_own and mixes else clean._replace(near_misses=near_misses)
         told = [
             f.towers.towers
             for f, w in zip(in_graph, keras_plan.wrappers, strict=False)

@@ -65,6 +65,35 @@ def test_towers_that_mix_rows_are_none_whatever_the_operations_show(
         planned(monkeypatch, None, verdict="clean", wrappers=(), near_misses=(IN_LAYERS,))
 
 
+def test_operations_that_mix_rows_do_not_contradict_a_nested_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mixed = MixedRows("merge", "op, a part of the towers, works along the batch")
+    plan = planned(monkeypatch, ServedWrappers((), (mixed,)))
+    assert [wrapper.confidence for wrapper in plan.wrappers] == ["likely"]
+    with_other = planned(monkeypatch, ServedWrappers((), (mixed, IN_GRAPH)))
+    assert (with_other.verdict, with_other.near_misses) == ("clean", (mixed, IN_GRAPH))
+
+
+def test_layers_that_only_look_like_a_wrapper_are_not_converted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without the operations that contradict them, the output would be called parallel."""
+    monkeypatch.setattr(served_wrappers, "recognise", lambda *_: ServedWrappers((), (IN_GRAPH,)))
+
+    def likely(*given: Any, **named: Any) -> Plan:
+        plan = of_keras(*given, **named)
+        wrappers = tuple(each._replace(confidence="likely") for each in plan.wrappers)
+        return plan._replace(wrappers=wrappers)
+
+    monkeypatch.setattr(saved_model, "plan", likely)
+    result = unnest.fix(PARALLEL, tmp_path / "out.h5", to="h5")
+    assert result.error is not None
+    assert (result.action, result.error.code) == ("refused", "cannot-convert")
+    assert "which its operations contradict" in result.error.message
+    assert not [*tmp_path.iterdir()]
+
+
 def test_other_models_in_its_folder_are_named(tmp_path: Path) -> None:
     """A walk stops at a SavedModel: what lies in it would never be looked at, nor be missed."""
     whole = tmp_path / "whole"
