@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from unnest.core.keras3 import config_values
-from unnest.core.keras3.conversion_context import Context, refused
+from unnest.core.keras3.conversion_context import OldLayer
 from unnest.core.layers.catalog import layer_record, takes
 from unnest.core.layers.record import ANY_VALUE, KerasLayer
-from unnest.core.model import Json, JsonObject
+from unnest.core.model import Json
 
 Test = Callable[[Json], bool]
 
@@ -58,29 +58,30 @@ IDLE: dict[str, Test] = {
 }  # fmt: skip
 
 
-def written(kind: str, config: JsonObject, name: str, context: Context) -> dict[str, Json]:
-    """The arguments for Keras 3's class `kind`. Raises CannotConvert for one that it cannot be given."""
+def written(old: OldLayer) -> dict[str, Json]:
+    """The arguments for Keras 3's class of that name. Raises CannotConvert for one that it cannot be given."""
+    kind, config, context = old.kind, old.config, old.context
     record = layer_record(kind)
-    new: dict[str, Json] = {"name": name}
+    new: dict[str, Json] = {"name": old.name}
     for old_key, value in config.items():
         key = record.renamed_arguments.get(old_key, old_key)
         if key == "name":
             continue
         if takes(kind, key):
-            new[key] = _value(kind, key, value, name, context)
+            new[key] = _value(old, key, value)
             continue
         test = _idle(record, key)
         if key == "activity_regularizer" and value is not None:
-            new[key] = config_values.regularizer(value, name, context)
+            new[key] = config_values.regularizer(value, old.name, context)
         elif test is None:
-            raise refused(name, kind, f"its argument {key!r} = {value!r} is not known")
+            raise old.refused(f"its argument {key!r} = {value!r} is not known")
         elif not test(value):
-            raise refused(name, kind, f"Keras 3 has no {key!r}, and it holds {value!r}")
+            raise old.refused(f"Keras 3 has no {key!r}, and it holds {value!r}")
         else:
-            context.note("arguments", name)
+            old.note("arguments")
     for key, value in record.defaults_of_then.items():
         if key not in new:
-            context.note("defaults-of-then", name, key)
+            old.note("defaults-of-then", key)
             new[key] = value
     if "data_format" in (record.arguments or ()) and new.get("data_format") in (None, "default"):
         is_machines = record.data_format_of_backend or "data_format" in config
@@ -91,8 +92,8 @@ def written(kind: str, config: JsonObject, name: str, context: Context) -> dict[
             and context.release[:1] == (1,)
         ):
             told = ", as the other layers say" if context.is_format_told else ""
-            context.note("defaults-of-then", name, f"data_format {context.data_format}{told}")
-            context.notes.guessed += [] if context.is_format_told else [f"{name} ({kind})"]
+            old.note("defaults-of-then", f"data_format {context.data_format}{told}")
+            context.notes.guessed += [] if context.is_format_told else [f"{old.name} ({kind})"]
     if new.get("dtype") is None:
         new["dtype"] = "float32"
     return new
@@ -112,16 +113,16 @@ ROLES = {
 }  # fmt: skip
 
 
-def _value(kind: str, key: str, value: Json, name: str, context: Context) -> Json:
+def _value(old: OldLayer, key: str, value: Json) -> Json:
     """An argument's value in today's form."""
     role = ROLES.get(key.rpartition("_")[2])
     if role is not None and key != "vocabulary_dtype":
-        return role(value, name, context)
+        return role(value, old.name, old.context)
     if key == "trainable":
         return bool(value)
     if (
         key == "axis"
-        and kind == "BatchNormalization"
+        and old.kind == "BatchNormalization"
         and isinstance(value, Sequence)
         and len(value) == 1
     ):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from unnest.core.keras3.replacements import GraphTensor, Piece, Weights
+from unnest.core.keras3.replacements import Config, GraphTensor, NewLayer, Piece, Weights
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.model import JsonObject, release_of
 from unnest.findings import Finding
@@ -132,6 +132,37 @@ class Context:
             Conversion(rule, tuple(layers), RULES[rule].what + (f": {detail}" if detail else ""))
             for (rule, detail), layers in self.notes.applied.items()
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OldLayer:
+    """A layer of an older model, as the rule of its class takes it; `name` is the one it has in the result."""
+
+    kind: str
+    config: Config
+    name: str
+    weights: Weights
+    context: Context
+
+    def with_config(self, changes: Config) -> OldLayer:
+        """The same layer with these arguments in its config."""
+        return replace(self, config={**self.config, **changes})
+
+    def without(self, *arguments: str) -> OldLayer:
+        """The same layer without these arguments in its config."""
+        return replace(self, config={k: v for k, v in self.config.items() if k not in arguments})
+
+    def as_new(self, config: JsonObject, weights: Weights | None = None) -> NewLayer:
+        """Keras 3's layer of this class and name, with its weights where no others are given."""
+        return NewLayer(self.name, self.kind, config, self.weights if weights is None else weights)
+
+    def note(self, rule: str, detail: str = "") -> None:
+        """`rule` touched the layer; `detail` is put behind the rule's sentence."""
+        self.context.note(rule, self.name, detail)
+
+    def refused(self, why: str) -> CannotConvert:
+        """The refusal of the layer."""
+        return refused(self.name, self.kind, why)
 
 
 def refused(name: str, kind: str, why: str) -> CannotConvert:

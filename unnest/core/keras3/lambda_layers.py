@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.keras3 import config_values
-from unnest.core.keras3.conversion_context import Context
+from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 from unnest.core.keras3.replacements import (
     Choice,
@@ -19,34 +19,31 @@ from unnest.core.keras3.replacements import (
     filled,
 )
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.model import Json, JsonObject, Tensor
+from unnest.core.model import Json, JsonObject
 from unnest.findings import Code
 
 
-def rule(
-    kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor, ...], context: Context
-) -> Piece:
+def rule(old: OldLayer) -> Piece:
     """A Lambda. What it computes may depend on its input's shape, and on whether it has a mask."""
-    del weights
 
     def resolved(specs: Sequence[Spec | None], dtypes: Sequence[str]) -> Piece:
         called = LambdaCall(
             inputs=len(specs), shapes=[None if s is None else s.shape for s in specs],
-            dtypes=dtypes, masked=context.masks,
-            keras_version=context.version, backend=context.backend,
-            data_format=context.data_format if context.is_format_told else None,
+            dtypes=dtypes, masked=old.context.masks,
+            keras_version=old.context.version, backend=old.context.backend,
+            data_format=old.context.data_format if old.context.is_format_told else None,
         )  # fmt: skip
-        read = translate(config, called)
+        read = translate(old.config, called)
         if isinstance(read, Untranslatable):
-            return _keep_function(kind, config, name, read, context)
-        return _translated(read, name, context)
+            return _keep_function(old, read)
+        return _translated(old, read)
 
     return Choice(resolved)
 
 
-def _translated(read: Translation, name: str, context: Context) -> Expansion:
+def _translated(old: OldLayer, read: Translation) -> Expansion:
     taken = ", ".join(f"{word} for {meant}" for word, meant in read.taken.items())
-    context.note("lambda", name, read.expression + (f" ({taken})" if taken else ""))
+    old.note("lambda", read.expression + (f" ({taken})" if taken else ""))
 
     def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         tensors = call.tensors
@@ -56,10 +53,9 @@ def _translated(read: Translation, name: str, context: Context) -> Expansion:
     return Expansion(outputs)
 
 
-def _keep_function(
-    kind: str, config: Mapping[str, Json], name: str, why: Untranslatable, context: Context
-) -> NewLayer:
+def _keep_function(old: OldLayer, why: Untranslatable) -> NewLayer:
     """The layer with its function by name, which the loader must be given."""
+    kind, config, name, context = old.kind, old.config, old.name, old.context
     stored, module = config.get("function"), config.get("module")
     if isinstance(stored, Mapping) and stored.get("class_name") == "function":
         stored = stored.get("config")
@@ -84,7 +80,7 @@ def _keep_function(
         and not isinstance(config["output_shape"], str)
     ):
         new["output_shape"] = config["output_shape"]
-    return NewLayer(name, kind, new)
+    return old.as_new(new, ())
 
 
 def named_function(

@@ -7,11 +7,10 @@ from dataclasses import replace
 from math import prod
 
 from unnest.core.keras3 import constructor_arguments, tensor_transforms
-from unnest.core.keras3.conversion_context import Context, refused
+from unnest.core.keras3.conversion_context import Context, OldLayer, refused
 from unnest.core.keras3.layers.activations import activated
 from unnest.core.keras3.replacements import (
     Choice,
-    Config,
     Expansion,
     LayerArguments,
     LayerCall,
@@ -38,65 +37,61 @@ def layer(kind: str, name: str, config: JsonObject, weights: Weights = ()) -> Ne
     )
 
 
-def _einsum(
-    name: str, config: Config, settings: JsonObject, weights: Weights, context: Context
-) -> NewLayer:
-    """An EinsumDense with the rules and the activation of the layer that it stands for."""
+def _new(old: OldLayer) -> NewLayer:
+    """A layer of a class that Keras 3 has, with its arguments of today."""
+    return old.as_new(constructor_arguments.written(old))
+
+
+def _einsum(old: OldLayer, suffix: str, settings: JsonObject) -> NewLayer:
+    """An EinsumDense with the rules, the activation and the weights of the layer that it stands for."""
     own = {
         k: v
-        for k, v in config.items()
+        for k, v in old.config.items()
         if k.startswith(("kernel_", "bias_", "activ")) and k != "kernel_size"
     }
-    bias = {} if config.get("use_bias", True) else {"bias_axes": None}
-    new = constructor_arguments.written("EinsumDense", {**own, **settings, **bias}, name, context)
-    return NewLayer(
-        name, "EinsumDense", {**new, "trainable": bool(config.get("trainable", True))}, weights
-    )
+    bias = {} if old.config.get("use_bias", True) else {"bias_axes": None}
+    config = {**own, **settings, **bias}
+    dense = _new(replace(old, kind="EinsumDense", name=f"{old.name}_{suffix}", config=config))
+    trainable = bool(old.config.get("trainable", True))
+    return replace(dense, config={**dense.config, "trainable": trainable})
 
 
-def locally_connected(
-    kind: str, config: Config, name: str, weights: Weights, context: Context
-) -> Piece:
+def locally_connected(old: OldLayer) -> Piece:
     """LocallyConnected1D and 2D: a kernel of its own for every patch."""
-    if config.get("implementation", 1) != 1:
-        raise refused(
-            name,
-            kind,
-            f"implementation {config['implementation']!r} stores its kernel in another form",
+    if old.config.get("implementation", 1) != 1:
+        raise old.refused(
+            f"implementation {old.config['implementation']!r} stores its kernel in another form",
         )
-    if config.get("padding", "valid") != "valid":
-        raise refused(name, kind, f"padding {config['padding']!r} is of another implementation")
-    context.note("locally-connected", name)
-    return Choice(
-        lambda specs, _: _locally_connected(kind, config, name, weights, context, specs[0])
-    )
+    if old.config.get("padding", "valid") != "valid":
+        raise old.refused(f"padding {old.config['padding']!r} is of another implementation")
+    old.note("locally-connected")
+    return Choice(lambda specs, _: _locally_connected(old, specs[0]))
 
 
-def _locally_connected(
-    kind: str, config: Config, name: str, weights: Weights, context: Context, spec: Spec | None
-) -> Piece:
-    rank = int(kind[-2])
+def _locally_connected(old: OldLayer, spec: Spec | None) -> Piece:
+    config, name = old.config, old.name
+    rank = int(old.kind[-2])
     if spec is None or len(spec.shape) != rank + 2:
-        raise refused(name, kind, "the shape of its input does not follow from the file")
+        raise old.refused("the shape of its input does not follow from the file")
     first = config.get("data_format") == "channels_first"
     if first and rank == 1:
-        raise refused(name, kind, "channels_first was never made for it")
+        raise old.refused("channels_first was never made for it")
     sizes, channels = (
         (spec.shape[2:], spec.shape[1]) if first else (spec.shape[1:-1], spec.shape[-1])
     )
     kernel, strides = (_sizes(config.get(k), rank) for k in ("kernel_size", "strides"))
     if channels is None or None in sizes:
-        raise refused(name, kind, "the shape of its input is not stored")
+        raise old.refused("the shape of its input is not stored")
     out = [((s or 0) - k) // step + 1 for s, k, step in zip(sizes, kernel, strides, strict=True)]
     patches, filters = prod(out), int(str(config["filters"]))
-    weights = _patch_weights(weights, patches, kernel, channels, filters, config)
+    weights = _patch_weights(old, patches, kernel, channels, filters)
     dense = _einsum(
-        f"{name}_dense", config,
-        {"equation": "abc,bcd->abd", "output_shape": [patches, filters], "bias_axes": "bd"}, weights, context,
+        replace(old, weights=weights), "dense",
+        {"equation": "abc,bcd->abd", "output_shape": [patches, filters], "bias_axes": "bd"},
     )  # fmt: skip
-    activated_dense = activated(dense, context)
+    activated_dense = activated(dense, old.context)
     if not isinstance(activated_dense, NewLayer):
-        raise refused(name, kind, "an activation that is a layer is not expressed here")
+        raise old.refused("an activation that is a layer is not expressed here")
     flat = layer("Reshape", f"{name}_patches", {"target_shape": [patches, prod(kernel) * channels]})
     row = layer("Reshape", f"{name}_row", {"target_shape": [1, sizes[0] or 0, channels]})
     last = layer("Permute", f"{name}_channels_last", {"dims": [2, 3, 1]})
@@ -123,18 +118,13 @@ def _locally_connected(
 
 
 def _patch_weights(
-    weights: Weights,
-    patches: int,
-    kernel: Sequence[int],
-    channels: int,
-    filters: int,
-    config: Config,
+    old: OldLayer, patches: int, kernel: Sequence[int], channels: int, filters: int
 ) -> Weights:
     """Kernel (patches, elements, filters) with the elements in the order of rows, columns, channels; bias by patch."""
-    if not weights:
+    if not old.weights:
         return ()
-    own, *bias = weights
-    first = config.get("data_format") == "channels_first"
+    own, *bias = old.weights
+    first = old.config.get("data_format") == "channels_first"
     if first:
         split = tensor_transforms.reshaped(own, patches, channels, *kernel, filters)
         own = tensor_transforms.reshaped(
@@ -161,20 +151,18 @@ def _sizes(value: Json, rank: int) -> list[int]:
     return [int(str(v)) for v in value]
 
 
-def maxout(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def maxout(old: OldLayer) -> Piece:
     """MaxoutDense: the largest of `nb_feature` dense layers."""
-    del kind
-    context.note("keras-1-layer", name)
+    config = old.config
+    old.note("keras-1-layer")
     features, units = config.get("nb_feature", 4), config.get("output_dim", config.get("units"))
-    own = {**config, "use_bias": config.get("bias", config.get("use_bias", True))}
-    for key in ("output_dim", "units", "nb_feature", "bias", "init"):
-        own.pop(key, None)
+    own = _keras_2(old.without("output_dim", "units", "nb_feature"))
     settings: JsonObject = {
         "equation": "ab,cbd->acd",
         "output_shape": [features, units],
         "bias_axes": "cd",
     }
-    dense = _einsum(f"{name}_features", _keras_2(own), settings, weights, context)
+    dense = _einsum(own, "features", settings)
     return Expansion(
         lambda call: (
             numpy_operation(
@@ -184,42 +172,29 @@ def maxout(kind: str, config: Config, name: str, weights: Weights, context: Cont
     )
 
 
-def highway(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def highway(old: OldLayer) -> Piece:
     """Highway: a gate between a dense layer and its input."""
-    context.note("keras-1-layer", name)
-    own = {**config, "use_bias": config.get("bias", config.get("use_bias", True))}
-    for key in ("bias", "init", "input_dim"):
-        own.pop(key, None)
-    own = _keras_2(own)
-    biased = bool(own["use_bias"])
-    if weights and len(weights) != 2 + 2 * biased:
-        raise refused(name, kind, f"has {len(weights)} weights, and its config promises others")
-    size = weights[0].shape[1] if weights else config.get("input_dim")
+    old.note("keras-1-layer")
+    own = replace(_keras_2(old), kind="Dense")
+    biased = bool(own.config["use_bias"])
+    if old.weights and len(old.weights) != 2 + 2 * biased:
+        raise old.refused(f"has {len(old.weights)} weights, and its config promises others")
+    size = old.weights[0].shape[1] if old.weights else old.config.get("input_dim")
     if not isinstance(size, int):
-        raise refused(name, kind, "its size is not stored")
-    dense = NewLayer(
-        f"{name}_transform",
-        "Dense",
-        constructor_arguments.written(
-            "Dense", {**own, "units": size}, f"{name}_transform", context
-        ),
-        weights[::2],
-    )
+        raise old.refused("its size is not stored")
+    transform = replace(own, name=f"{old.name}_transform", weights=old.weights[::2])
+    dense = _new(transform.with_config({"units": size}))
     gate_config: JsonObject = {
         "units": size,
         "activation": "sigmoid",
         "use_bias": biased,
-        "trainable": own.get("trainable", True),
+        "trainable": own.config.get("trainable", True),
     }
-    gate = NewLayer(
-        f"{name}_carry",
-        "Dense",
-        constructor_arguments.written("Dense", gate_config, f"{name}_carry", context),
-        weights[1::2],
-    )
-    made = activated(dense, context)
+    carry = replace(own, name=f"{old.name}_carry", config=gate_config, weights=old.weights[1::2])
+    gate = _new(carry)
+    made = activated(dense, old.context)
     if not isinstance(made, NewLayer):
-        raise refused(name, kind, "an activation that is a layer is not expressed here")
+        raise old.refused("an activation that is a layer is not expressed here")
 
     def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         x = call.args[0]
@@ -232,27 +207,27 @@ def highway(kind: str, config: Config, name: str, weights: Weights, context: Con
     return Expansion(outputs)
 
 
-def _keras_2(config: Config) -> dict[str, Json]:
-    """Keras 1's names of a dense layer's rules, where they are left."""
+def _keras_2(old: OldLayer) -> OldLayer:
+    """A dense layer of Keras 1 by Keras 2's names of its arguments."""
     names = {"W_regularizer": "kernel_regularizer", "b_regularizer": "bias_regularizer",
              "W_constraint": "kernel_constraint", "b_constraint": "bias_constraint"}  # fmt: skip
-    return {
-        names.get(k, k): v
-        for k, v in config.items()
-        if k not in ("input_dim", "batch_input_shape", "input_dtype")
-    }
+    left = old.without("bias", "init", "input_dim", "batch_input_shape", "input_dtype").config
+    config = {names.get(k, k): v for k, v in left.items()}
+    config["use_bias"] = old.config.get("bias", old.config.get("use_bias", True))
+    return replace(old, config=config)
 
 
-def time_major(made: Piece, name: str, kind: str, *, sequences: bool, context: Context) -> Piece:
+def time_major(made: Piece, old: OldLayer) -> Piece:
     """A recurrent layer whose input begins with time, not with the batch."""
     if not isinstance(made, NewLayer):
-        raise refused(name, kind, "time_major with an activation that is a layer is not expressed")
-    context.note("time-major", name)
-    inner = made.renamed(f"{name}_batch_major")
+        raise old.refused("time_major with an activation that is a layer is not expressed")
+    old.note("time-major")
+    sequences = bool(old.config.get("return_sequences"))
+    inner = made.renamed(f"{old.name}_batch_major")
 
     def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         if call.kwargs or isinstance(call.args[0], Sequence):
-            raise refused(name, kind, "time_major with states or masks of its own is not expressed")
+            raise old.refused("time_major with states or masks of its own is not expressed")
         turned = numpy_operation("Swapaxes", call.args[0], axis1=0, axis2=1)
         result = LayerCall(inner, (turned,))
         return (numpy_operation("Swapaxes", result, axis1=0, axis2=1),) if sequences else (result,)

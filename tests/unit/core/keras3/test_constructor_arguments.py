@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from unnest.core.keras3.constructor_arguments import written
-from unnest.core.keras3.conversion_context import CannotConvert, Context
+from unnest.core.keras3.conversion_context import CannotConvert, Context, OldLayer
 from unnest.core.keras3.convert import convert
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.replacements import Expansion, NewLayer
@@ -260,7 +260,8 @@ def test_layers_that_knew_one_order_of_axes_keep_it(
 ) -> None:
     """Beside layers of channels_first: Flatten without a data_format took the axes as they came."""
     context = replace(Context.of("2.6.0", None), data_format="channels_first")
-    assert written(kind, {"name": "l", **config}, "l", context)["data_format"] == data_format
+    old = OldLayer(kind, {"name": "l", **config}, "l", (), context)
+    assert written(old)["data_format"] == data_format
 
 
 BOTH_WAYS = (

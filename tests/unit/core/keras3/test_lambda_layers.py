@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.keras3.test_rule_catalog import CODE
 from unnest.core.keras3 import lambda_layers
-from unnest.core.keras3.conversion_context import Context
+from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.lambda_layers import rule
 from unnest.core.keras3.lambdas import Translation
 from unnest.core.keras3.replacements import (
@@ -30,7 +30,7 @@ SPEC = Spec((None, 4), "float32")
 
 def resolved(config: dict[str, Any], context: Context, *specs: Spec | None) -> Piece:
     """What a Lambda called `half` becomes on such inputs."""
-    choice = rule("Lambda", config, "half", (), context)
+    choice = rule(OldLayer("Lambda", config, "half", (), context))
     assert isinstance(choice, Choice)
     return choice.resolved(specs, ["float32" if s is None else s.dtype for s in specs])
 
@@ -124,13 +124,8 @@ def test_only_a_shape_that_is_stored_as_numbers_is_kept(
 def test_what_a_kept_function_is_called_with() -> None:
     """A name that is no word of Python's makes one that is."""
     context = Context()
-    choice = rule(
-        "Lambda",
-        {"function": None, "arguments": {"by": 2}, "dtype": "float16"},
-        "scale-it/1",
-        (),
-        context,
-    )
+    config: dict[str, Any] = {"function": None, "arguments": {"by": 2}, "dtype": "float16"}
+    choice = rule(OldLayer("Lambda", config, "scale-it/1", (), context))
     assert isinstance(choice, Choice)
     made = choice.resolved([None], ["float32"])
     assert isinstance(made, NewLayer)

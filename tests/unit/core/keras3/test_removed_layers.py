@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.unit.core.keras3.layers.making import of_keras_2_2
 from unnest.core.keras3 import removed_layers
-from unnest.core.keras3.conversion_context import CannotConvert, Context
+from unnest.core.keras3.conversion_context import CannotConvert, Context, OldLayer
 from unnest.core.keras3.graph_builder import Builder
 from unnest.core.keras3.replacements import (
     Choice,
@@ -64,7 +65,9 @@ LOCAL_2D: dict[str, Any] = {**LOCAL_1D, "kernel_size": [3, 2], "strides": [1, 2]
 
 def local(kind: str, config: dict[str, Any], *shapes: tuple[int, ...]) -> Piece:
     """A LocallyConnected layer."""
-    return removed_layers.locally_connected(kind, config, "l", weights(*shapes), of_keras_2_2())
+    return removed_layers.locally_connected(
+        OldLayer(kind, config, "l", weights(*shapes), of_keras_2_2())
+    )
 
 
 def test_locally_connected_1d_is_a_row_of_patches() -> None:
@@ -172,11 +175,8 @@ def test_maxout_is_the_largest_of_dense_layers() -> None:
         "input_dim": 4,
     }
     context = Context()
-    dense, largest = entries(
-        removed_layers.maxout("MaxoutDense", config, "l", weights((2, 4, 3), (2, 3)), context),
-        None,
-        4,
-    )
+    old = OldLayer("MaxoutDense", config, "l", weights((2, 4, 3), (2, 3)), context)
+    dense, largest = entries(removed_layers.maxout(old), None, 4)
     assert settings(dense, "name", "equation", "output_shape", "bias_axes", "kernel_regularizer") == [
         "l_features", "ab,cbd->acd", [2, 3], "cd", None,
     ]  # fmt: skip
@@ -185,9 +185,8 @@ def test_maxout_is_the_largest_of_dense_layers() -> None:
         ["l", 1, False],
     )
     assert [c.rule for c in context.conversions()] == ["keras-1-layer"]
-    (dense, _) = entries(
-        removed_layers.maxout("MaxoutDense", {**config, "bias": False}, "l", (), Context()), None, 4
-    )
+    unbiased = replace(old.with_config({"bias": False}), weights=())
+    (dense, _) = entries(removed_layers.maxout(unbiased), None, 4)
     assert settings(dense, "bias_axes") == [None]
 
 
@@ -197,7 +196,7 @@ HIGHWAY: dict[str, Any] = {"activation": "relu", "bias": True, "init": "uniform"
 def test_highway_is_a_gate_between_a_layer_and_its_input() -> None:
     """Weights in turns: of the layer and of the gate."""
     held = weights((4, 4), (4, 4), (4,), (4,))
-    piece = removed_layers.highway("Highway", HIGHWAY, "l", held, Context())
+    piece = removed_layers.highway(OldLayer("Highway", HIGHWAY, "l", held, Context()))
     assert isinstance(piece, Expansion)
     builder = Builder()
     x = builder.input(
@@ -239,7 +238,7 @@ def test_highway_that_is_refused(
     config: dict[str, Any], held: tuple[Tensor, ...], why: str
 ) -> None:
     with pytest.raises(CannotConvert, match=rf"'l' \(Highway\): {why}"):
-        removed_layers.highway("Highway", config, "l", held, Context())
+        removed_layers.highway(OldLayer("Highway", config, "l", held, Context()))
 
 
 LSTM = NewLayer("l", "LSTM", {"name": "l", "units": 2})
@@ -252,12 +251,8 @@ LSTM = NewLayer("l", "LSTM", {"name": "l", "units": 2})
 def test_time_before_the_batch(sequences: bool, kinds: list[str]) -> None:
     """The last step alone has no time to turn back."""
     context = Context()
-    made = entries(
-        removed_layers.time_major(LSTM, "l", "LSTM", sequences=sequences, context=context),
-        5,
-        None,
-        4,
-    )
+    old = OldLayer("LSTM", {"return_sequences": sequences}, "l", (), context)
+    made = entries(removed_layers.time_major(LSTM, old), 5, None, 4)
     assert [e["class_name"] for e in made] == kinds
     assert settings(made[0], "axis1", "axis2") == [0, 1]
     assert settings(made[1], "name") == ["l_batch_major"]
@@ -270,7 +265,9 @@ def test_time_before_the_batch(sequences: bool, kinds: list[str]) -> None:
     ids=["named", "listed"],
 )
 def test_time_before_the_batch_with_states_is_refused(call: LayerArguments) -> None:
-    piece = removed_layers.time_major(LSTM, "l", "LSTM", sequences=True, context=Context())
+    piece = removed_layers.time_major(
+        LSTM, OldLayer("LSTM", {"return_sequences": True}, "l", (), Context())
+    )
     assert isinstance(piece, Expansion)
     with pytest.raises(CannotConvert, match="states or masks of its own"):
         piece.outputs(call)

@@ -25,13 +25,13 @@ from unnest.core.model import Json, JsonObject
 HARD_SIGMOID_FACTOR = 1.2
 
 
-def activation(value: Json, name: str, kind: str, context: Context) -> str | JsonObject:
+def activation(value: Json, name: str, context: Context) -> str | JsonObject:
     """An activation by its name of today, a layer that stands for one, or a custom function by name."""
     if value is None:
         return "linear"
     word, config = class_and_config(value)
     if isinstance(value, Mapping) and word == "Activation":
-        return activation(config.get("activation"), name, kind, context)
+        return activation(config.get("activation"), name, context)
     if isinstance(value, Mapping) and layer_record(word).is_in_keras_3:
         return {"class_name": word, "config": config}
     if word in (HARD_SIGMOID, "hard_sigmoid_v1"):
@@ -56,7 +56,7 @@ def is_layer(found: str | JsonObject) -> TypeGuard[JsonObject]:
 
 def activated(layer: NewLayer, context: Context) -> Piece:
     """The layer with its activation as today's, its weights scaled where that takes it."""
-    found = activation(layer.config["activation"], layer.name, layer.class_name, context)
+    found = activation(layer.config["activation"], layer.name, context)
     if is_layer(found):
         promised = expected({k: v for k, v in layer.config.items() if k != "activation"})
         own = len(layer.weights) if promised is None else promised.total

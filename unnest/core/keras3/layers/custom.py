@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from unnest.core.keras3 import config_values
-from unnest.core.keras3.conversion_context import Context, refused
+from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.custom_functions import custom_objects_within
 from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake
@@ -24,44 +24,38 @@ def is_custom_class(kind: str, entry: JsonObject, config: Config, context: Conte
     return isinstance(entry.get("module"), str) and not is_keras_class(kind, entry)
 
 
-def without_rule(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def without_rule(old: OldLayer) -> Piece:
     """Carry a layer of a custom class; refuse one of Keras's own that Keras 3 lacks."""
-    record = layer_record(kind)
+    record = layer_record(old.kind)
     if record.gone:
-        raise refused(name, kind, record.gone)
+        raise old.refused(record.gone)
     if record.exported:
-        raise refused(name, kind, "how this layer is written for Keras 3 is not known")
-    return custom_layer(kind, config, name, weights, context)
+        raise old.refused("how this layer is written for Keras 3 is not known")
+    return custom_layer(old)
 
 
-def custom_layer(
-    kind: str, config: Config, name: str, weights: Weights, context: Context
-) -> NewLayer:
+def custom_layer(old: OldLayer) -> NewLayer:
     """Return a layer of a custom class as it is."""
-    bare = kind.rpartition(">")[2]
-    context.notes.custom[bare] = f"layer {name!r}"
-    base = {
-        k: v
-        for k, v in config.items()
-        if k not in ("batch_input_shape", "input_shape", "input_dtype")
-    }
+    bare = old.kind.rpartition(">")[2]
+    old.context.notes.custom[bare] = f"layer {old.name!r}"
+    base = dict(old.without("batch_input_shape", "input_shape", "input_dtype").config)
     if isinstance(base.get("dtype"), Mapping):
-        base["dtype"] = config_values.dtype(base["dtype"], name, context) or "float32"
+        base["dtype"] = config_values.dtype(base["dtype"], old.name, old.context) or "float32"
     for named, _ in custom_objects_within(base):
-        context.notes.custom.setdefault(
-            config_values.without_package(named), f"in the config of {name!r}"
+        old.context.notes.custom.setdefault(
+            config_values.without_package(named), f"in the config of {old.name!r}"
         )
-    pairs = _pairs(weights)
+    pairs = _pairs(old.weights)
     if pairs:
-        what = f"{name} ({bare}): {', '.join(pairs)}"
-        context.notes.findings.append(Code.WEIGHTS_OF_PARTS(what=what))
-    parent = _likely_parent(base, weights)
+        what = f"{old.name} ({bare}): {', '.join(pairs)}"
+        old.context.notes.findings.append(Code.WEIGHTS_OF_PARTS(what=what))
+    parent = _likely_parent(base, old.weights)
     if parent is not None:
-        added = listed([weight.name for weight in weights[len(parent.weights or ()) :]])
-        context.notes.findings.append(
-            Code.WEIGHTS_OF_SUBCLASS(name=f"{name} ({bare})", parent=parent.name, what=added)
+        added = listed([weight.name for weight in old.weights[len(parent.weights or ()) :]])
+        old.context.notes.findings.append(
+            Code.WEIGHTS_OF_SUBCLASS(name=f"{old.name} ({bare})", parent=parent.name, what=added)
         )
-    return NewLayer(name, bare, {**base, "name": name}, weights, None, kind)
+    return NewLayer(old.name, bare, {**base, "name": old.name}, old.weights, None, old.kind)
 
 
 def _likely_parent(config: Config, weights: Weights) -> KerasLayer | None:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from unnest.core.architecture import is_model
 from unnest.core.keras3 import keras1_layers, removed_layers
 from unnest.core.keras3.config_values import plain
-from unnest.core.keras3.conversion_context import Context, refused
+from unnest.core.keras3.conversion_context import Context, OldLayer, refused
 from unnest.core.keras3.layers import (
     normalization,
     plain_layers,
@@ -26,8 +26,8 @@ from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
 from unnest.core.layers.catalog import RENAMED, layer_record
 from unnest.core.model import JsonObject, Tensor
 
-LayerRule: TypeAlias = Callable[[str, Config, str, Weights, Context], Piece]
-"""Class, config, today's name and weights of a layer -> what it becomes; raises CannotConvert."""
+LayerRule: TypeAlias = Callable[[OldLayer], Piece]
+"""A layer -> what it becomes; raises CannotConvert."""
 
 
 def converted_layer(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
@@ -67,7 +67,7 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     if isinstance(registered, str) and ">" in registered:
         kind = registered
     if layer_record(kind).exported and is_custom_class(kind, entry, settings, context):
-        return custom_layer(kind, settings, name, weights, context)
+        return custom_layer(OldLayer(kind, settings, name, weights, context))
     bare = re.sub(r"V[12]$", "", kind)
     known = layer_record(bare).is_in_keras_3 or bare in LAYER_RULES or bare in RENAMED
     if bare != kind and known:
@@ -80,39 +80,37 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     kind = RENAMED.get(kind, kind)
     weights = stored_kernels.correlating(kind, weights, name, context)
     rule = LAYER_RULES.get(kind)
-    if rule is not None:
-        return rule(kind, settings, name, weights, context)
-    if not layer_record(kind).is_in_keras_3:
-        return without_rule(kind, settings, name, weights, context)
-    return plain_layer(kind, settings, name, weights, context)
+    if rule is None:
+        rule = plain_layer if layer_record(kind).is_in_keras_3 else without_rule
+    return rule(OldLayer(kind, settings, name, weights, context))
 
 
-def _check_weightless(kind: str, name: str, weights: Weights) -> None:
+def _check_weightless(old: OldLayer) -> None:
     """Raises CannotConvert for a Lambda or an operation with weights.
 
     (Source: TensorFlow 2.0, keras/layers/core.py: a Lambda tracks the variables that its function makes, K.ones's too.)
     """
-    if weights:
-        why = f"its code made weights ({len(weights)}), which may have been trained, and no Lambda of Keras 3 has any"
-        raise refused(name, kind, why)
+    if old.weights:
+        raise old.refused(
+            f"its code made weights ({len(old.weights)}), which may have been trained, "
+            "and no Lambda of Keras 3 has any"
+        )
 
 
-def _stored_function(
-    kind: str, config: Config, name: str, weights: Weights, context: Context
-) -> Piece:
-    _check_weightless(kind, name, weights)
+def _stored_function(old: OldLayer) -> Piece:
+    _check_weightless(old)
     from unnest.core.keras3 import (
         lambda_layers,
     )  # it, and all that reads stored code, for models that hold some
 
-    return lambda_layers.rule(kind, config, name, weights, context)
+    return lambda_layers.rule(old)
 
 
-def _operation(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
-    _check_weightless(kind, name, weights)
+def _operation(old: OldLayer) -> Piece:
+    _check_weightless(old)
     from unnest.core.keras3.operations import layer_rule  # it reads calls as stored code is read
 
-    return layer_rule.rule(kind, config, name, weights, context)
+    return layer_rule.rule(old)
 
 
 #: Class -> its rule; a class of Keras 3 without one is a plain layer.

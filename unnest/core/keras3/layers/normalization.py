@@ -5,51 +5,49 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from unnest.core.keras3.conversion_context import Context, listed, refused
+from unnest.core.keras3.conversion_context import Context, OldLayer, listed
 from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
-from unnest.core.keras3.replacements import Choice, Config, NewLayer, Piece, Weights
+from unnest.core.keras3.replacements import Choice, NewLayer, Piece
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import built_axes
 
 
-def batch_normalization(
-    kind: str, config: Config, name: str, weights: Weights, context: Context
-) -> Piece:
+def batch_normalization(old: OldLayer) -> Piece:
     """BatchNormalization along one axis. Raises CannotConvert for Keras 1's modes 1 and 2."""
-    mode = config.get("mode", 0)
-    axis = config.get("axis")
+    mode = old.config.get("mode", 0)
+    axis = old.config.get("axis")
     if isinstance(axis, Sequence) and len(axis) != 1:
-        raise refused(name, kind, f"Keras 3 normalizes along one axis, and this one along {axis!r}")
+        raise old.refused(f"Keras 3 normalizes along one axis, and this one along {axis!r}")
     if mode == 0:
         # Keras 1's config speaks of no initializers, and its layer has all four weights.
-        if "gamma_initializer" not in config and len(weights) not in (0, 4):
-            raise refused(name, kind, f"has {len(weights)} weights in place of 4")
+        if "gamma_initializer" not in old.config and len(old.weights) not in (0, 4):
+            raise old.refused(f"has {len(old.weights)} weights in place of 4")
         # (Source: Keras 2.2.4, keras/layers/normalization.py: call, which does not ask whether it is trainable.)
-        if config.get("trainable") is False and not context.is_tf and () < context.release < (2, 4):
-            context.notes.frozen.append(name)
-        return plain_layer(kind, config, name, weights, context)
+        if (
+            old.config.get("trainable") is False
+            and not old.context.is_tf
+            and () < old.context.release < (2, 4)
+        ):
+            old.context.notes.frozen.append(old.name)
+        return plain_layer(old)
     by = "each row by itself" if mode == 1 else "by the batch at hand"
-    raise refused(name, kind, f"mode {mode!r} of Keras 1 normalizes {by}, which Keras 3 does not")
+    raise old.refused(f"mode {mode!r} of Keras 1 normalizes {by}, which Keras 3 does not")
 
 
-def normalization(
-    kind: str, config: Config, name: str, weights: Weights, context: Context
-) -> Piece:
+def normalization(old: OldLayer) -> Piece:
     """Normalization, behind which there was no mask. Raises CannotConvert for one that keeps the rows apart.
 
     (Source: Keras 3.15, keras/src/layers/preprocessing/normalization.py: the sizes of all axes kept must be known.)
     """
-    axis = config.get("axis")
+    axis = old.config.get("axis")
     if axis == 0 or (isinstance(axis, Sequence) and 0 in axis):
-        raise refused(
-            name,
-            kind,
+        raise old.refused(
             "normalizes each row of the batch by itself, whose number Keras 3 wants fixed",
         )
-    made = passing_layer(kind, config, name, weights, context)
-    if not isinstance(made, NewLayer) or not weights:
+    made = passing_layer(old)
+    if not isinstance(made, NewLayer) or not old.weights:
         return made
-    return Choice(lambda specs, _: _built(made, specs[0], context))
+    return Choice(lambda specs, _: _built(made, specs[0], old.context))
 
 
 def _built(layer: NewLayer, spec: Spec | None, context: Context) -> NewLayer:

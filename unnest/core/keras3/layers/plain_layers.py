@@ -4,132 +4,112 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from unnest.core.keras3 import config_values, constructor_arguments, removed_layers
-from unnest.core.keras3.conversion_context import Context, refused
+from unnest.core.keras3.conversion_context import OldLayer, refused
 from unnest.core.keras3.layers.activations import activated, activation, is_layer
 from unnest.core.keras3.mask_propagation import drops_mask
 from unnest.core.keras3.masks import stopped
-from unnest.core.keras3.replacements import (
-    FLOAT,
-    Choice,
-    Config,
-    NewLayer,
-    Piece,
-    Weights,
-    chain,
-)
+from unnest.core.keras3.replacements import FLOAT, Choice, NewLayer, Piece, chain
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.layers.catalog import MERGE_MODES, layer_record
 from unnest.core.model import Json
 
 
-def plain_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def plain_layer(old: OldLayer) -> Piece:
     """A layer that Keras 3 has too."""
-    promised = expected(config)
+    promised = expected(old.config)
     if (
         promised is not None
-        and weights
-        and promised.total != len(weights)
-        and not layer_record(kind).weight_count
+        and old.weights
+        and promised.total != len(old.weights)
+        and not layer_record(old.kind).weight_count
     ):
-        raise refused(
-            name, kind, f"has {len(weights)} weights, and its config promises {promised.total}"
+        raise old.refused(
+            f"has {len(old.weights)} weights, and its config promises {promised.total}"
         )
-    new = constructor_arguments.written(kind, config, name, context)
-    if not config.get("dtype") and any(w.dtype[1:] == "f8" for w in weights):
+    new = constructor_arguments.written(old)
+    if not old.config.get("dtype") and any(w.dtype[1:] == "f8" for w in old.weights):
         new["dtype"] = "float64"
-    layer = NewLayer(name, kind, new, weights)
-    made = activated(layer, context) if "activation" in new else layer
+    layer = old.as_new(new)
+    made = activated(layer, old.context) if "activation" in new else layer
     biased = new.get("data_format") == "channels_first" and new.get("use_bias", True)
     return (
-        removed_layers.channels_first(made, context)
+        removed_layers.channels_first(made, old.context)
         if biased and "kernel_size" in new and isinstance(made, NewLayer)
         else made
     )
 
 
-def passing_layer(
-    kind: str, config: Config, name: str, weights: Weights, context: Context
-) -> Piece:
+def passing_layer(old: OldLayer) -> Piece:
     """A layer that hands on its mask today, where it did not then."""
-    write = maskless_layer if drops_mask(kind, config, context) else plain_layer
-    return write(kind, config, name, weights, context)
+    write = maskless_layer if drops_mask(old.kind, old.config, old.context) else plain_layer
+    return write(old)
 
 
-def maskless_layer(
-    kind: str, config: Config, name: str, weights: Weights, context: Context
-) -> Piece:
+def maskless_layer(old: OldLayer) -> Piece:
     """A layer that hands on a mask today, and did not then; where there are masks, an operation behind it has none."""
-    made = plain_layer(kind, config, name, weights, context)
-    if not context.masks or not isinstance(made, NewLayer):
+    made = plain_layer(old)
+    if not old.context.masks or not isinstance(made, NewLayer):
         return made
-    context.note("no-mask", name)
+    old.note("no-mask")
     return stopped(made)
 
 
-def activation_layer(
-    kind: str, config: Config, name: str, weights: Weights, context: Context
-) -> Piece:
+def activation_layer(old: OldLayer) -> Piece:
     """Activation; of a function that is a layer today, that layer."""
-    found = activation(config.get("activation"), name, kind, context)
+    found = activation(old.config.get("activation"), old.name, old.context)
     if not is_layer(found):
-        return passing_layer(kind, config, name, weights, context)
-    context.note("activation-layer", name)
-    made = context.convert_layer(found, name, ())
-    return made.renamed(name) if isinstance(made, NewLayer) else made
+        return passing_layer(old)
+    old.note("activation-layer")
+    made = old.context.convert_layer(found, old.name, ())
+    return made.renamed(old.name) if isinstance(made, NewLayer) else made
 
 
-def softmax(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def softmax(old: OldLayer) -> Piece:
     """Softmax; before tf.keras 2.4 it heeded no mask, as the activation of that name does not."""
-    if not context.masks or context.release >= (2, 4):
-        return plain_layer(kind, config, name, weights, context)
-    if config.get("axis", -1) != -1:
-        raise refused(name, kind, "heeds a mask in Keras 3, along another axis than the last")
-    context.note("mask", name)
-    own = {k: v for k, v in config.items() if k != "axis"}
-    return plain_layer("Activation", {**own, "activation": "softmax"}, name, weights, context)
+    if not old.context.masks or old.context.release >= (2, 4):
+        return plain_layer(old)
+    if old.config.get("axis", -1) != -1:
+        raise old.refused("heeds a mask in Keras 3, along another axis than the last")
+    old.note("mask")
+    own = old.without("axis").with_config({"activation": "softmax"})
+    return plain_layer(replace(own, kind="Activation"))
 
 
-def prelu(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def prelu(old: OldLayer) -> Piece:
     """PReLU; Keras 1 does not store along which axes its weight is shared, but the weight shows it."""
-    if "alpha_initializer" in config and "shared_axes" not in config and weights:
-        config = {
-            **config,
-            "shared_axes": [k + 1 for k, size in enumerate(weights[0].shape) if size == 1] or None,
-        }
-    return plain_layer(kind, config, name, weights, context)
+    if "alpha_initializer" in old.config and "shared_axes" not in old.config and old.weights:
+        axes = [k + 1 for k, size in enumerate(old.weights[0].shape) if size == 1]
+        old = old.with_config({"shared_axes": axes or None})
+    return plain_layer(old)
 
 
-def thresholded_relu(
-    kind: str, config: Config, name: str, weights: Weights, context: Context
-) -> Piece:
+def thresholded_relu(old: OldLayer) -> Piece:
     """ThresholdedReLU: ReLU with that threshold."""
-    del kind
-    context.note("thresholded-relu", name)
-    new = {
-        **{k: v for k, v in config.items() if k != "theta"},
-        "threshold": config.get("theta", 1.0),
-    }
-    return plain_layer(
-        "ReLU", {**new, "max_value": None, "negative_slope": 0.0}, name, weights, context
+    old.note("thresholded-relu")
+    threshold = old.config.get("theta", 1.0)
+    own = old.without("theta").with_config(
+        {"threshold": threshold, "max_value": None, "negative_slope": 0.0}
     )
+    return plain_layer(replace(own, kind="ReLU"))
 
 
-def separable_1d(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def separable_1d(old: OldLayer) -> Piece:
     """SeparableConv1D; `causal`, which Keras 3 refuses, is zeros before and `valid`."""
-    if config.get("padding") != "causal":
-        return plain_layer(kind, config, name, weights, context)
-    size, dilation = (_first(config.get(k, 1)) for k in ("kernel_size", "dilation_rate"))
-    context.note("causal", name)
-    made = plain_layer(kind, {**config, "padding": "valid"}, name, weights, context)
+    if old.config.get("padding") != "causal":
+        return plain_layer(old)
+    size, dilation = (_first(old.config.get(k, 1)) for k in ("kernel_size", "dilation_rate"))
+    old.note("causal")
+    made = plain_layer(old.with_config({"padding": "valid"}))
     if not isinstance(made, NewLayer):
-        raise refused(name, kind, "causal padding with such an activation is not expressed")
+        raise old.refused("causal padding with such an activation is not expressed")
     padding = {
         "padding": [dilation * (size - 1), 0],
-        "data_format": config.get("data_format", "channels_last"),
+        "data_format": old.config.get("data_format", "channels_last"),
     }
-    return chain(removed_layers.layer("ZeroPadding1D", f"{name}_padding", padding), made)
+    return chain(removed_layers.layer("ZeroPadding1D", f"{old.name}_padding", padding), made)
 
 
 def _first(value: Json) -> int:
@@ -142,61 +122,60 @@ def _first(value: Json) -> int:
 DTYPE_OF_WEIGHTS = (2, 0, 5)
 
 
-def embedding(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def embedding(old: OldLayer) -> Piece:
     """Embedding, which stored the dtype of its ids before Keras 2.0.5.
 
     (Source: Keras 2.0.4, keras/layers/embeddings.py: `kwargs['dtype'] = 'int32'`; its weights are float32.)
     """
-    if config.get("dtype") == "int32" and () < context.release < DTYPE_OF_WEIGHTS:
-        context.note("embedding-dtype", name)
-        config = {**config, "dtype": FLOAT}
-    return plain_layer(kind, config, name, weights, context)
+    if old.config.get("dtype") == "int32" and () < old.context.release < DTYPE_OF_WEIGHTS:
+        old.note("embedding-dtype")
+        old = old.with_config({"dtype": FLOAT})
+    return plain_layer(old)
 
 
-def input_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def input_layer(old: OldLayer) -> Piece:
     """InputLayer, with the shape and dtype of whichever release. Raises CannotConvert for sparse and ragged inputs."""
-    del kind, weights
-    shape = config.get("batch_input_shape", config.get("batch_shape"))
-    if shape is None and isinstance(config.get("input_shape"), Sequence):
-        shape = [config.get("batch_size"), *config["input_shape"]]  # type: ignore[misc]  # a sequence, as asked
+    shape = old.config.get("batch_input_shape", old.config.get("batch_shape"))
+    if shape is None and isinstance(old.config.get("input_shape"), Sequence):
+        shape = [old.config.get("batch_size"), *old.config["input_shape"]]  # type: ignore[misc]  # a sequence, as asked
     dtype = (
-        config_values.dtype(config.get("dtype", config.get("input_dtype")), name, context)
+        config_values.dtype(
+            old.config.get("dtype", old.config.get("input_dtype")), old.name, old.context
+        )
         or "float32"
     )
     for key, meant in (("sparse", False), ("ragged", False)):
-        if config.get(key) not in (None, meant):
-            raise refused(name, "InputLayer", f"Keras 3 takes no {key} input here")
+        if old.config.get(key) not in (None, meant):
+            raise refused(old.name, "InputLayer", f"Keras 3 takes no {key} input here")
     if not isinstance(shape, Sequence):
-        raise refused(name, "InputLayer", "its shape is not stored")
+        raise refused(old.name, "InputLayer", "its shape is not stored")
     return NewLayer(
-        name,
+        old.name,
         "InputLayer",
-        {"batch_shape": list(shape), "dtype": dtype, "sparse": False, "name": name},
+        {"batch_shape": list(shape), "dtype": dtype, "sparse": False, "name": old.name},
     )
 
 
-def merge(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def merge(old: OldLayer) -> Piece:
     """Keras 1's Merge, by its mode."""
-    mode = config.get("mode")
-    if config.get("layers"):
-        raise refused(
-            name, kind, "holds its branches, models of their own, as a Sequential's first layer"
-        )
-    if config.get("mode_type", "raw") != "raw":
-        return _of_code(config, name, weights, context)
+    mode = old.config.get("mode")
+    if old.config.get("layers"):
+        raise old.refused("holds its branches, models of their own, as a Sequential's first layer")
+    if old.config.get("mode_type", "raw") != "raw":
+        return _of_code(old)
     if str(mode) not in MERGE_MODES:
-        raise refused(name, kind, f"mode {str(mode)[:20]!r} has no counterpart in Keras 3")
-    context.note("merge", name)
-    new: dict[str, Json] = {"name": name, "trainable": True}
+        raise old.refused(f"mode {str(mode)[:20]!r} has no counterpart in Keras 3")
+    old.note("merge")
+    new: dict[str, Json] = {"name": old.name, "trainable": True}
     if mode == "concat":
-        new["axis"] = config.get("concat_axis", -1)
+        new["axis"] = old.config.get("concat_axis", -1)
     if mode == "dot":
-        new["axes"] = config.get("dot_axes", -1)
+        new["axes"] = old.config.get("dot_axes", -1)
         new["normalize"] = False
-    return plain_layer(MERGE_MODES[str(mode)].name, new, name, weights, context)
+    return plain_layer(replace(old, kind=MERGE_MODES[str(mode)].name, config=new))
 
 
-def _of_code(config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def _of_code(old: OldLayer) -> Piece:
     """A mode that is a function: stored as a Lambda's is, under names of its own.
 
     (Source: files of Keras 1.2.2.)
@@ -205,49 +184,45 @@ def _of_code(config: Config, name: str, weights: Weights, context: Context) -> P
         lambda_layers,
     )  # all that reads stored code, for models that hold some
 
-    named = {"function": config.get("mode"), "function_type": config["mode_type"]}
+    named = {"function": old.config.get("mode"), "function_type": old.config["mode_type"]}
     kept = {
-        key: config[key]
+        key: old.config[key]
         for key in ("arguments", "output_shape", "output_shape_type")
-        if key in config
+        if key in old.config
     }
-    return lambda_layers.rule("Lambda", {"name": name, **named, **kept}, name, weights, context)
+    return lambda_layers.rule(
+        replace(old, kind="Lambda", config={"name": old.name, **named, **kept})
+    )
 
 
-def gaussian_noise(
-    kind: str, config: Config, name: str, weights: Weights, context: Context
-) -> Piece:
+def gaussian_noise(old: OldLayer) -> Piece:
     """GaussianNoise; of more than 1, which Keras 3 refuses, as the noise of a smaller tensor."""
-    deviation = config.get("stddev")
+    deviation = old.config.get("stddev")
     if not isinstance(deviation, int | float) or deviation <= 1:
-        return plain_layer(kind, config, name, weights, context)
-    context.note("large-noise", name)
+        return plain_layer(old)
+    old.note("large-noise")
     factor = 2.0 ** math.ceil(math.log2(deviation))  # a power of two: nothing is rounded
     smaller = plain_layer(
-        kind, {**config, "stddev": deviation / factor}, f"{name}gaussian_noise", weights, context
+        replace(old, name=f"{old.name}gaussian_noise").with_config({"stddev": deviation / factor})
     )
     assert isinstance(smaller, NewLayer)
     before, behind = (removed_layers.layer("Rescaling", n, {"scale": s, "offset": 0.0})
-                      for n, s in ((f"{name}_smaller", 1 / factor), (name, factor)))  # fmt: skip
+                      for n, s in ((f"{old.name}_smaller", 1 / factor), (old.name, factor)))  # fmt: skip
     return chain(before, smaller, behind)
 
 
-def upsampling_2d(
-    kind: str, config: Config, name: str, weights: Weights, context: Context
-) -> Piece:
+def upsampling_2d(old: OldLayer) -> Piece:
     """UpSampling2D; bilinear had other pixel centres before TensorFlow 1.15."""
-    how = config.get("interpolation", "nearest")
+    how = old.config.get("interpolation", "nearest")
     if how not in ("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5", "area"):
-        raise refused(name, kind, f"Keras 3 has no interpolation {how!r}")
-    if how != "bilinear" or context.half_pixels:
-        return plain_layer(kind, config, name, weights, context)
-    if context.half_pixels is None or context.backend == "theano":
-        raise refused(
-            name,
-            kind,
+        raise old.refused(f"Keras 3 has no interpolation {how!r}")
+    if how != "bilinear" or old.context.half_pixels:
+        return plain_layer(old)
+    if old.context.half_pixels is None or old.context.backend == "theano":
+        raise old.refused(
             "which pixel centres its bilinear interpolation had does not follow from the file",
         )
-    context.note("bilinear", name)
-    made = plain_layer(kind, config, name, weights, context)
+    old.note("bilinear")
+    made = plain_layer(old)
     assert isinstance(made, NewLayer)
     return Choice(lambda specs, _: removed_layers.bilinear(made, specs[0]))

@@ -3,67 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from unnest.core.keras3 import constructor_arguments, removed_layers, tensor_transforms
-from unnest.core.keras3.conversion_context import Context, refused
+from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.layers.activations import HARD_SIGMOID_FACTOR, activation, is_layer, scaled
 from unnest.core.keras3.layers.wrapper_layers import inner_layer
-from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
+from unnest.core.keras3.replacements import Config, Piece
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.layers.catalog import layer_record
 
 
-def recurrent_layer(
-    kind: str, config: Config, name: str, weights: Weights, context: Context
-) -> Piece:
+def recurrent_layer(old: OldLayer) -> Piece:
     """LSTM, GRU, SimpleRNN, ConvLSTM and their cells."""
-    if not {"units", "filters"} & set(config):
-        raise refused(
-            name, kind, "its arguments are not in the file: Keras 2.0.9 stored none of a cell's"
-        )
-    if config.get("time_major"):
-        made = recurrent_layer(kind, {**config, "time_major": False}, name, weights, context)
-        return removed_layers.time_major(
-            made, name, kind, sequences=bool(config.get("return_sequences")), context=context
-        )
-    if config.get("zero_output_for_mask") and kind in ("LSTM", "GRU") and _may_not_zero(context):
-        raise refused(name, kind, NOT_ZEROED)
-    new = constructor_arguments.written(kind, config, name, context)
-    base = kind.removesuffix("Cell")
+    if not {"units", "filters"} & set(old.config):
+        raise old.refused("its arguments are not in the file: Keras 2.0.9 stored none of a cell's")
+    if old.config.get("time_major"):
+        made = recurrent_layer(old.with_config({"time_major": False}))
+        return removed_layers.time_major(made, old)
+    if (
+        old.config.get("zero_output_for_mask")
+        and old.kind in ("LSTM", "GRU")
+        and _may_not_zero(old.context)
+    ):
+        raise old.refused(NOT_ZEROED)
+    new = constructor_arguments.written(old)
+    base = old.kind.removesuffix("Cell")
     gates = layer_record(base).gates or "h"
-    recurrent = activation(new.get("recurrent_activation", "linear"), name, kind, context)
-    act = activation(new.get("activation"), name, kind, context)
+    recurrent = activation(new.get("recurrent_activation", "linear"), old.name, old.context)
+    act = activation(new.get("activation"), old.name, old.context)
     if is_layer(recurrent) or is_layer(act):
-        raise refused(
-            name, kind, "an activation that is a layer has no place inside a recurrent layer"
-        )
+        raise old.refused("an activation that is a layer has no place inside a recurrent layer")
     if act == HARD_SIGMOID and len(gates) == len("ifco"):
-        raise refused(
-            name,
-            kind,
+        raise old.refused(
             "hard_sigmoid as the activation acts on the cell state too, and is another function today",
         )
     new["activation"] = act
     if "recurrent_activation" in new:
         new["recurrent_activation"] = recurrent
+    weights = old.weights
     sized = len(weights) in (0, 2, 3)
     if not sized or (weights and len(weights) != 2 + bool(new.get("use_bias", True))):
-        raise refused(name, kind, f"has {len(weights)} weights, and its config promises others")
+        raise old.refused(f"has {len(weights)} weights, and its config promises others")
     inner = {"i", "f", "o", "z", "r"} if recurrent == HARD_SIGMOID else set()
     outer = {"h"} if act == HARD_SIGMOID else set()
     factors = tuple(HARD_SIGMOID_FACTOR if gate in inner | outer else 1.0 for gate in gates)
     if inner or outer:
-        weights = scaled(weights, [factors] * len(weights), name, context)
+        weights = scaled(weights, [factors] * len(weights), old.name, old.context)
     if base == "GRU" and len(weights) > 2:  # noqa: PLR2004 - with a bias
         has_two_rows = len(weights[2].shape) == 2  # noqa: PLR2004 - input and recurrent bias, one each
         if has_two_rows is not bool(new.get("reset_after")):
-            raise refused(
-                name,
-                kind,
+            raise old.refused(
                 f"its bias has the shape {weights[2].shape}, and reset_after is not {has_two_rows}",
             )
-    return NewLayer(name, kind, new, weights)
+    return old.as_new(new, weights)
 
 
 def _may_not_zero(context: Context) -> bool:
@@ -81,17 +75,17 @@ NOT_ZEROED = (
 )
 
 
-def cudnn(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def cudnn(old: OldLayer) -> Piece:
     """CuDNNLSTM and CuDNNGRU: what they compute is LSTM's and GRU's with sigmoid, tanh and (GRU) reset_after."""
-    context.note("cudnn-rnn", name)
-    base = kind.removeprefix("CuDNN")
-    settings = {
-        **config, "activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True,
-        **({"reset_after": True} if base == "GRU" else {}),
-    }  # fmt: skip
+    old.note("cudnn-rnn")
+    base = old.kind.removeprefix("CuDNN")
+    settings: Config = {"activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True}
+    if base == "GRU":
+        settings = {**settings, "reset_after": True}
+    weights = old.weights
     if weights:
         if len(weights) != 3:  # noqa: PLR2004 - kernel, recurrent kernel, bias
-            raise refused(name, kind, f"has {len(weights)} weights in place of 3")
+            raise old.refused(f"has {len(weights)} weights in place of 3")
         kernel, recurrent, bias = weights
         count = len(layer_record(base).gates)
         rows, units = kernel.shape[0], kernel.shape[1] // count
@@ -113,48 +107,38 @@ def cudnn(kind: str, config: Config, name: str, weights: Weights, context: Conte
             tensor_transforms.concatenated(across, 1),
             both,
         )
-    return recurrent_layer(base, settings, name, weights, context)
+    return recurrent_layer(replace(old, kind=base, weights=weights).with_config(settings))
 
 
-def rnn(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def rnn(old: OldLayer) -> Piece:
     """Return an RNN over a cell, by the cell's class."""
-    if config.get("time_major"):
-        made = rnn(kind, {**config, "time_major": False}, name, weights, context)
-        return removed_layers.time_major(
-            made, name, kind, sequences=bool(config.get("return_sequences")), context=context
-        )
-    cell = inner_layer(config.get("cell"), name, kind, weights, context)
-    new = constructor_arguments.written(kind, {**config, "cell": None}, name, context)
-    return NewLayer(name, kind, {**new, "cell": cell.entry}, cell.weights)
+    if old.config.get("time_major"):
+        made = rnn(old.with_config({"time_major": False}))
+        return removed_layers.time_major(made, old)
+    cell = inner_layer(old.config.get("cell"), old, old.weights)
+    new = constructor_arguments.written(old.with_config({"cell": None}))
+    return old.as_new({**new, "cell": cell.entry}, cell.weights)
 
 
-def stacked_cells(
-    kind: str, config: Config, name: str, weights: Weights, context: Context
-) -> Piece:
+def stacked_cells(old: OldLayer) -> Piece:
     """StackedRNNCells: each cell has the next of the weights."""
-    cells, made, rest = config.get("cells"), [], weights
+    cells, made, rest = old.config.get("cells"), [], old.weights
     if not isinstance(cells, Sequence):
-        raise refused(name, kind, "holds no list of cells")
-    if config.get("reverse_state_order"):
-        raise refused(name, kind, "reverse_state_order has no counterpart in Keras 3")
+        raise old.refused("holds no list of cells")
+    if old.config.get("reverse_state_order"):
+        raise old.refused("reverse_state_order has no counterpart in Keras 3")
     for cell in cells:
         told = expected(cell.get("config")) if isinstance(cell, Mapping) else None
-        count = 0 if told is None or not weights else told.total
-        made.append(inner_layer(cell, name, kind, rest[:count], context))
+        count = 0 if told is None or not old.weights else told.total
+        made.append(inner_layer(cell, old, rest[:count]))
         rest = rest[count:]
     if rest:
-        raise refused(name, kind, "its cells promise other weights than it has")
-    left = {k: v for k, v in config.items() if k not in ("cells", "reverse_state_order")}
-    new = constructor_arguments.written(kind, left, name, context)
-    return NewLayer(
-        name,
-        kind,
-        {**new, "cells": [c.entry for c in made]},
-        tuple(w for c in made for w in c.weights),
-    )
+        raise old.refused("its cells promise other weights than it has")
+    new = constructor_arguments.written(old.without("cells", "reverse_state_order"))
+    cell_weights = tuple(w for c in made for w in c.weights)
+    return old.as_new({**new, "cells": [c.entry for c in made]}, cell_weights)
 
 
-def conv_lstm(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+def conv_lstm(old: OldLayer) -> Piece:
     """ConvLSTM takes time_major and zero_output_for_mask, and heeds neither (seen with tf.keras 2.0 to 2.15)."""
-    heeded = {k: v for k, v in config.items() if k not in ("time_major", "zero_output_for_mask")}
-    return recurrent_layer(kind, heeded, name, weights, context)
+    return recurrent_layer(old.without("time_major", "zero_output_for_mask"))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from unnest.core.frontends.node_def import parse_node_def
-from unnest.core.keras3.conversion_context import Context, refused
+from unnest.core.keras3.conversion_context import OldLayer
 from unnest.core.keras3.graph_builder import SIZE
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.operations.call_values import CallValues, holds_tensors
@@ -13,7 +13,7 @@ from unnest.core.keras3.operations.function_calls import function_called
 from unnest.core.keras3.operations.graph_nodes import NO_NODE, node_called
 from unnest.core.keras3.operations.random_numbers import drawn_by_function, drawn_by_node
 from unnest.core.keras3.replacements import Expansion, LayerArguments, NodeTree, Piece, filled
-from unnest.core.model import Json, Tensor, Unknown
+from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes import Input, Operand, OpNode
 from unnest.core.ops.symbolic_values import (
     CORE,
@@ -27,35 +27,32 @@ from unnest.core.ops.symbolic_values import (
 )
 
 
-def rule(
-    kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor, ...], context: Context
-) -> Piece:
+def rule(old: OldLayer) -> Piece:
     """A TFOpLambda, SlicingOpLambda or TensorFlowOpLayer."""
-    del weights
-    function = config.get("function")
-    node = parse_node_def(config.get("node_def")) or {}
+    function = old.config.get("function")
+    node = parse_node_def(old.config.get("node_def")) or {}
     called_by = function if isinstance(function, str) else node.get("op")
 
     def outputs(call: LayerArguments) -> Sequence[NodeTree]:
-        values = CallValues(call, context)
+        values = CallValues(call, old.context)
         try:
             if isinstance(function, str):
-                drawn = drawn_by_function(function, call, name, values)
+                drawn = drawn_by_function(function, call, old.name, values)
             else:
-                drawn = drawn_by_node(node, config, name, values)
+                drawn = drawn_by_node(node, old.config, old.name, values)
             if drawn is not None:
                 return [drawn]
             if isinstance(function, str):
                 value = function_called(function, call.args, call.kwargs, values)
             else:
-                value = node_called(node, config, values)
+                value = node_called(node, old.config, values)
             operands = _operands(value, call)
         except Unknown as reason:
-            raise refused(name, kind, f"{called_by} is not translated: {reason}") from reason
+            raise old.refused(f"{called_by} is not translated: {reason}") from reason
         except (IndexError, ValueError) as why:
-            raise refused(name, kind, f"{called_by} is not translated: {NO_NODE}") from why
-        context.note("tf-operation", name)
-        context.graph.results.setdefault(name, value)
+            raise old.refused(f"{called_by} is not translated: {NO_NODE}") from why
+        old.note("tf-operation")
+        old.context.graph.results.setdefault(old.name, value)
         return [filled(operand, call.tensors, {}) for operand in operands]
 
     return Expansion(outputs)

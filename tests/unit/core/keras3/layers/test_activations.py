@@ -33,7 +33,7 @@ def test_an_activation(
 ) -> None:
     """A name of today's means somebody's own function in a file of before Keras had it."""
     context = Context(release=release)
-    assert activation(value, "l", "Dense", context) == written
+    assert activation(value, "l", context) == written
     assert list(context.notes.custom) == ([] if custom is None else [custom])
 
 

@@ -10,7 +10,7 @@ import pytest
 import unnest
 from tests.layer_cases import cases
 from tests.unit.core.keras3.layers.making import DENSE, KERAS_2, links, made, one, refuses, weights
-from unnest.core.keras3.conversion_context import CannotConvert, Context
+from unnest.core.keras3.conversion_context import CannotConvert, Context, OldLayer
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.layers.plain_layers import embedding
 from unnest.core.keras3.replacements import NewLayer
@@ -111,9 +111,8 @@ def test_a_causal_separable_convolution(padding: str, before: list[int] | None) 
 def test_dtype(version: str | None, dtype: str, written: str) -> None:
     """Of the ids in the oldest files alone; later the same text means the weights."""
     context = Context.of(version, "tensorflow")
-    made = embedding(
-        "Embedding", {"input_dim": 4, "output_dim": 2, "dtype": dtype}, "e", (), context
-    )
+    config: dict[str, Any] = {"input_dim": 4, "output_dim": 2, "dtype": dtype}
+    made = embedding(OldLayer("Embedding", config, "e", (), context))
     assert isinstance(made, NewLayer)
     assert made.config["dtype"] == written
 

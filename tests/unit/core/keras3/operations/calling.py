@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from unnest.core.keras3.conversion_context import Context
+from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.operations.layer_rule import rule
 from unnest.core.keras3.replacements import Expansion, GraphTensor, LayerArguments, NodeTree
 from unnest.core.keras_facts.shape_inference import Spec
@@ -32,7 +32,7 @@ def outputs(
     **kwargs: NodeTree,
 ) -> list[NodeTree]:
     """What a call of such a layer, named `op`, gives."""
-    made = rule(kind, config, "op", (), context)
+    made = rule(OldLayer(kind, config, "op", (), context))
     assert isinstance(made, Expansion)
     return list(made.outputs(LayerArguments(tuple(args), kwargs, SPECS)))
 
