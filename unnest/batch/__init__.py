@@ -1,1 +1,4 @@
-"""Many paths: searching folders, the order of results, processes, a cluster, and where outputs go."""
+"""Many paths in one run: folders searched, tasks in order, worker processes, a cluster, and where outputs go.
+
+One file is `unnest.inspection` and `unnest.repair`.
+"""

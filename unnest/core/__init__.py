@@ -1,1 +1,4 @@
-"""The pure middle: graphs in, plans out. Opens no file, imports neither h5py nor TensorFlow."""
+"""The pure middle: a stored model in (`model`), a plan out (`plan`, made by `make_plan`).
+
+Opens no file, runs no stored code, imports neither h5py nor TensorFlow: files are read and written in `unnest.formats`.
+"""

@@ -408,6 +408,7 @@ def _wrapper_by_names(by_names: wrapper_in_weight_names.WrapperByNames) -> Wrapp
 
 
 def _plan_weights_alone(stored: Stored) -> Plan:
+    """Plan for weights without an architecture: only names and order of the groups can show a wrapper."""
     by_names = wrapper_in_weight_names.find(stored.groups)
     if by_names is None:
         may_be_parallel = wrapper_in_weight_names.is_doubtful(stored.groups)

@@ -334,6 +334,7 @@ def _as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
 
 
 def _as_json(source: Source, plan: Plan, model: Stored) -> TargetFormat:
+    """The architecture alone; with `keras_version` and `backend`, as `to_json()` of Keras 1 and 2 writes them."""
     del source, plan
     architecture = model.architecture or {}
     if (

@@ -1,1 +1,4 @@
-"""Rendering what inspect() and fix() return; sees the core alone."""
+"""Values that inspect() and fix() return, and their rendering as text, JSON, pages and pictures.
+
+Sees the core alone; files are written by `unnest.report_files`.
+"""

@@ -1,4 +1,7 @@
-"""Keras JSON <-> graph. Nothing outside this folder knows how an architecture is spelled."""
+"""Keras's JSON of a model read as a graph of layers, and graphs written as JSON, in every dialect.
+
+Nothing outside this folder knows how an architecture is spelled; what a layer computes is not known here.
+"""
 
 from unnest.core.architecture.graph import is_model
 from unnest.core.architecture.models import (

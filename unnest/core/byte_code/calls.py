@@ -81,6 +81,7 @@ class Calls(Frame[Value]):
         self._stack.push(InnerFunction(code.code, cells.cells))
 
     def _set_function_attribute(self, argument: int) -> None:
+        """SET_FUNCTION_ATTRIBUTE of Python 3.13: give the function on the stack its closure, or annotations."""
         attribute, function = self._stack.take(2)
         if argument not in {CLOSURE, *ANNOTATIONS}:
             raise Unknown("an inner function with defaults")

@@ -233,6 +233,7 @@ class _Walk:
         return Opaque(kind)
 
     def _text(self, kind: str) -> Constant:
+        """Read a text by its type letter: `R` repeats an interned one, `z` and `Z` have a length of one byte."""
         if kind == "R":
             number = self._int()
             if not 0 <= number < len(self._interned):

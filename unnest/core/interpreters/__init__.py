@@ -1,1 +1,4 @@
-"""Interpretations of operations: shapes, rows of a batch, dependence of numbers on rows."""
+"""Run graphs of operations on other values than numbers: shapes, row indices, and the rows that a number depends on.
+
+The operations are defined in `ops`; the search for wrappers, which asks for the results, is in `wrappers`.
+"""

@@ -1,1 +1,4 @@
-"""An older Keras's model as Keras 3 loads it: configs, weights, optimizer, operations and Lambdas, by named rules."""
+"""Convert a model of Keras 1 or 2 into one that Keras 3 loads: configs, weights, optimizer, operations, Lambdas.
+
+Every change has a named rule (`rule_catalog`). The files of Keras 3 are in `formats/keras3`, not here.
+"""

@@ -44,13 +44,13 @@ def _new(old: OldLayer) -> NewLayer:
 
 def _einsum(old: OldLayer, suffix: str, settings: JsonObject) -> NewLayer:
     """An EinsumDense with the rules, the activation and the weights of the layer that it stands for."""
-    own = {
+    rules_and_activation = {
         k: v
         for k, v in old.config.items()
         if k.startswith(("kernel_", "bias_", "activ")) and k != "kernel_size"
     }
     bias = {} if old.config.get("use_bias", True) else {"bias_axes": None}
-    config = {**own, **settings, **bias}
+    config = {**rules_and_activation, **settings, **bias}
     dense = _new(replace(old, kind="EinsumDense", name=f"{old.name}_{suffix}", config=config))
     trainable = bool(old.config.get("trainable", True))
     return replace(dense, config={**dense.config, "trainable": trainable})
@@ -285,6 +285,7 @@ def bilinear(made: NewLayer, spec: Spec | None) -> Piece:
     axes = "bcrs" if first else "brsc"
 
     def outputs(call: LayerArguments) -> Sequence[NodeTree]:
+        # out[b, t, u] = sum over r, s of rows[t, r] * columns[u, s] * in[b, r, s], one axis after the other
         rows = numpy_operation(
             "Einsum", matrices[0], call.args[0], subscripts=f"tr,{axes}->{axes.replace('r', 't')}"
         )

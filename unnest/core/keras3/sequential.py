@@ -117,7 +117,7 @@ def _input_of(graph: Graph, names: Mapping[str, str], context: Context) -> NewLa
 def _input_from_weights(
     graph: Graph, shares: Shares, names: Mapping[str, str], context: Context
 ) -> NewLayer | None:
-    """The input layer of a Sequential that says nothing of its shape, where its weights do."""
+    """Make the input layer of a Sequential without a stored input shape, if the shapes of its weights show one."""
     layers = [*graph.layers.values()]
     if (
         context.is_nested

@@ -1,1 +1,4 @@
-"""Facts on Keras itself: its layers' weights, their order, shapes, and the spelling of configs."""
+"""Facts about Keras beyond one layer class: number, order and shapes of weights, forms of configs, what loads where.
+
+Facts about one class of layers are in its record (`core/layers`). Nothing here knows wrappers or files.
+"""

@@ -41,7 +41,7 @@ def _parts(config: JsonObject, shape: Shape) -> tuple[Shape, int | None]:
 def _windows(
     config: JsonObject, sizes: Shape, window: Sequence[int], dilation: Sequence[int]
 ) -> list[int | None]:
-    """How often a window fits."""
+    """Number of window positions along each axis: 13 for size 28, window 3, stride 2, padding `valid`."""
     padding = config.get("padding")
     if padding not in {"valid", "same", "causal"}:
         raise Unknown(f"the padding {padding}")

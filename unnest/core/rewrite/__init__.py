@@ -1,1 +1,4 @@
-"""The model without its wrappers: graphs taken apart and put together again, weights assigned."""
+"""Take recognised wrappers out of a model: the template's graph and weights, with what stood around the wrapper.
+
+Wrappers are found in `wrappers`; what layers become for Keras 3 is in `keras3`.
+"""

@@ -1,1 +1,4 @@
-"""Assign stored weights to layers: one module for each way of storing them."""
+"""Assign stored weights to the layers of their own file's model: one module for each way of storing them.
+
+Which weights a layer ought to have is in `keras_facts`; weights for another model are in `weight_transfer`.
+"""

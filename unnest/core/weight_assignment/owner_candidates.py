@@ -249,15 +249,19 @@ def name_claims(
 def _claims(
     tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]
 ) -> list[frozenset[int] | None]:
-    own: dict[str, set[int]] = {}
+    """Return for each tensor the layers, by index, the name of which it bears.
+
+    A layer with weights wins over one without (a merge) that has the same name.
+    """
+    layers_by_name: dict[str, set[int]] = {}
     for has_none in (False, True):  # a merge layer may bear the name of a layer in the template
         named: dict[str, set[int]] = {}
         for index, layer in enumerate(layers):
             if layer.has_none is has_none:
                 for name in {layer.name, *layer.inner_names} - {""}:
                     named.setdefault(name, set()).add(index)
-        own = {**named, **own}
-    return [_bearers(tensor.name, own) for tensor in tensors]
+        layers_by_name = {**named, **layers_by_name}
+    return [_bearers(tensor.name, layers_by_name) for tensor in tensors]
 
 
 def _claims_counted_from_one(

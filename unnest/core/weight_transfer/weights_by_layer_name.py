@@ -302,7 +302,11 @@ def _frozen(
     parts: Mapping[LeafPath, Sequence[Leaf]],
     name_of: Mapping[LeafPath, str],
 ) -> set[LeafPath]:
-    """The layers that were frozen when the list was written: all their weights stand with what is not trained."""
+    """Return the layers that were frozen when the list was written.
+
+    A list has the trained weights of all layers in order, then the rest. The border is where a layer follows that
+    stands earlier in the model; a layer without a weight before the border was frozen.
+    """
     order = {name_of[leaf.path]: k for k, own in enumerate(parts.values()) for leaf in own}
     owners = [order.get(next((p for p in _parts([t]) if p in order), ""), -1) for t in tensors]
     if -1 in owners or not owners:

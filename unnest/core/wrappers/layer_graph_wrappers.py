@@ -197,6 +197,7 @@ def mixing_layer(model: Graph) -> str | None:
 
 
 def _mixing_layer(model: Graph) -> str | None:
+    """Name of the first layer that computes one row from several, in the model or in those nested in it."""
     from unnest.core.wrappers.batch_axis_ops import rows_kept
     from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 

@@ -128,7 +128,7 @@ def _differ(
 
 
 def _reaches_rows(graph: SearchedGraph, tensors: Iterable[Ref], sources: set[Ref]) -> Ref | None:
-    """Return the tensors, cut or given by the caller, that some are computed from: rows or their number."""
+    """Return a source, or an input of the model, that the tensors are computed from; None if they read neither."""
     pending, met = [*tensors], {*tensors}
     while pending:
         charge_steps()

@@ -258,9 +258,9 @@ class _Sources:
         return parts is not None and None not in parts and any(part != parts[0] for part in parts)
 
     def _rows(self, column: Sequence[Ref], source: Ref) -> list[list[int] | None] | None:
-        """The rows of a source that some tensors are, for a batch that no bound reaches beyond.
+        """Row indices of `source` that each tensor of the column holds: [0, 1] and [2, 3] for two towers and four rows.
 
-        For others where this one cannot be computed, the largest first: they cost as much more as they are larger.
+        Tried at a batch that no bound in the graph reaches; if that cannot be computed, at smaller ones, largest first.
         """
         number = longest(self.graph, column)
         for rows in dict.fromkeys(

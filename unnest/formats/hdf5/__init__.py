@@ -1,1 +1,4 @@
-"""HDF5 files: the guarded way in, Keras's attributes, tensors copied and compared, and the legacy `.h5` layout."""
+"""HDF5 files: the guarded way in, attributes, tensors copied and compared, and Keras's legacy `.h5` layout.
+
+The path-keyed layout of `.weights.h5` and `.keras` is in `formats/keras3`.
+"""

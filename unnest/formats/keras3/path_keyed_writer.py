@@ -63,9 +63,14 @@ def _moved(output: Rearranged, tree: Tree) -> tuple[dict[str, str], dict[str, st
 def write_weights(
     file: IO[bytes], output: Output, source: Source, progress: OnBytes, *, marked: bool = False
 ) -> None:
-    """A new, unbuffered file: parts of the source moved, or another container's lists laid out anew.
+    """Write path-keyed HDF5 into an empty, unbuffered file.
 
-    `marked` as weights of a single-device model. Raises Refused.
+    A `Rearranged` output is the source's own tree with groups moved; any other is laid out anew from flat lists.
+    `marked`: note that these are the weights of a single-device model.
+
+    Raises:
+        Refused: a weight has no path in the layout.
+
     """
     transfer = Transfer(source, progress)
     with new_hdf5(file) as hdf5:

@@ -209,7 +209,7 @@ class SavedModelSource(Source):
             return protos.dump(prune_graph.prune(model, meta))
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
-        """The Keras graph decides where it shows a wrapper; the operations, where it is in the code of a layer."""
+        """Plan by the layers if they show a wrapper, else by the serving graph: it may be in a layer's code."""
         others = [t for t in self.tags if "serve" not in t] if len(self.tags) > 1 else []
         left_out = (
             (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),)
