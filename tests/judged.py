@@ -25,7 +25,7 @@ class Judged(Protocol[W_co]):
 
     @property
     def near_misses(self) -> tuple[NearMiss, ...]:
-        """The candidates that are none."""
+        """The candidates that are no wrappers."""
 
 
 def only_wrapper(judged: Judged[W_co]) -> W_co:

@@ -316,7 +316,7 @@ class TestFolders:
 
     @pytest.fixture
     def zoo(self, memory: Any, tmp_path: Path) -> Any:
-        """Two models, a SavedModel, and what is none."""
+        """Two models, a SavedModel, and a file that is no model."""
         assert SAVED_MODEL is not None
         memory.put_file(str(makeh5.parallel_file(tmp_path / "m.h5")), "/zoo/old/a.h5")
         memory.put_file(str(makeh5.clean_file(tmp_path / "c.h5")), "/zoo/b.H5")
@@ -439,7 +439,7 @@ def test_a_whole_bucket(bucket: str, bad: Path, tmp_path: Path, cli: Cli) -> Non
 def test_an_object_that_changes_meanwhile(
     bucket: str, bad: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the same size, so that only its ETag tells; the second look must see it."""
+    """Of the same size, so that only its ETag differs; the second look must see it."""
     store = fsspec.filesystem("s3", skip_instance_cache=True)
     store.put_file(str(bad), "zoo/changing.h5")
     data = bytearray(bad.read_bytes())

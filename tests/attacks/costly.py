@@ -833,7 +833,7 @@ def joins_300_of_the_last_with_itself(folder: Path) -> Path:
 
 @costly(None, "over-budget")
 def towers_3_000_of_the_same_rows(folder: Path) -> Path:
-    """Each slice is told to be the first half."""
+    """The arguments of each slice are those of the first half."""
     model = makeh5.parallel(makeh5.template(), 3_000)
     for entry in model["config"]["layers"]:
         if entry["class_name"] == "Lambda":

@@ -286,7 +286,7 @@ def test_zip_without_weights(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("lost", ["config.json", "model.weights.h5"])
 def test_zip_that_lost_a_member(cli: Cli, lost: str, tmp_path: Path) -> None:
-    """What is left tells that it was a model."""
+    """The rest shows that it was a model."""
     source = FIXTURES / "keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras"
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(tmp_path / "m.keras", "w") as new:
         for name in {*old.namelist()} - {lost}:

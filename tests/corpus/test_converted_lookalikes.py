@@ -1,4 +1,4 @@
-"""Look-alikes that only stored code tells from a wrapper: `--keras 3` keeps that code as a function's name."""
+"""Look-alikes that only stored code distinguishes from a wrapper: `--keras 3` keeps that code as a function's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Somebody else writes the input while we do: what they wrote stays."""
+"""Another program writes the input during a fix: its data stays."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_two_runs(bad: Path, cli: Cli) -> None:
 
 
 def test_many_runs_at_once(bad: Path) -> None:
-    """Whoever is first fixes it; nothing is lost, and nobody falls over."""
+    """The first run fixes it; nothing is lost, and no run fails."""
     before = bad.read_bytes()
     runs = [
         subprocess.Popen(

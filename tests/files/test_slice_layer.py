@@ -1,4 +1,4 @@
-"""`--slice-layer CLASS`: the caller vouches for what a class of somebody's own does not tell."""
+"""`--slice-layer CLASS`: the caller vouches for the rows that a custom class takes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.conftest import Cli
 
 
 def with_class(path: Path, name: str) -> None:
-    """A parallel model whose Lambdas are of a class of somebody's own that tells nothing."""
+    """A parallel model whose Lambdas are of a custom class that shows nothing."""
     model = makeh5.parallel(makeh5.template())
     for layer in model["config"]["layers"]:
         if layer["class_name"] == "Lambda":

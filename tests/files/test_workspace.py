@@ -32,7 +32,7 @@ def listing(folder: Path) -> dict[str, bytes]:
 
 
 def left_behind(target: Path, mark: str = "") -> Path:
-    """What a killed run leaves: a workspace that nobody holds."""
+    """Remains of a killed run: a workspace without a lock."""
     folder = Path(workspace.temporary(str(target), mark))
     (folder / "new").mkdir(parents=True)
     (folder / "new" / target.name).write_bytes(b"half")
@@ -230,7 +230,7 @@ class TestParts:
     def test_what_was_saved_since_stays(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
     ) -> None:
-        """A checkpoint that somebody saved after the killed run is not overwritten by its parts."""
+        """A checkpoint that was saved after the killed run is not overwritten by its parts."""
         write(tmp_path, parts("old"))
         _kill_at(step, tmp_path, monkeypatch)
         for name in PARTS:

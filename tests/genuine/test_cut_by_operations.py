@@ -1,4 +1,4 @@
-"""Path-keyed weights of a parallel model whose slices are operations: nothing in the file tells of them."""
+"""Path-keyed weights of a parallel model whose slices are operations: nothing in the file shows them."""
 
 from __future__ import annotations
 

@@ -250,7 +250,7 @@ def test_lookalikes(kind: str) -> None:
 
 
 def test_keras_repacked(tmp_path: Path) -> None:
-    """A .keras that somebody zipped again, compressed."""
+    """A .keras that was zipped again, compressed."""
     folder = next((FIXTURES / "keras_zip/keras3").iterdir())
     with (
         zipfile.ZipFile(folder / "parallel.keras") as old,

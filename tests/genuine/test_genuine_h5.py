@@ -17,7 +17,7 @@ from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import differences, names_of
 from tests.judged import check_verdict
 
-#: Single-device models of all kinds, and graphs that resemble a wrapper and are none.
+#: Single-device models of all kinds, and graphs that resemble a wrapper and are not.
 ALIKE = ("lookalike.h5", "clean.h5", "clean_weights.h5")
 
 
@@ -123,7 +123,7 @@ def test_look_alikes(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", cases("stub.h5"))
 def test_stubs(path: Path) -> None:
-    """What holds nothing is told apart from what is damaged."""
+    """An empty file is told apart from a damaged one."""
     report = unnest.inspect(path)
     assert report.error
     assert report.error.code == "stub"

@@ -1,4 +1,4 @@
-"""Towers of a model's own layers behind slices that are told their parts: files of three stacks (`inline/make.py`)."""
+"""Towers of a model's own layers behind slices with the parts as arguments: files of three stacks (`inline/make.py`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.judged import check_verdict, only_wrapper
 HERE = Path(__file__).with_name("inline")
 STACKS = ("k224", "tf23", "tf210")
 
-#: Why each look-alike is none.
+#: Why each look-alike is not a wrapper.
 REASONS = {
     "not-swapped": "i is 1, 0 in the slices, which does not number parts in order",
     "not-twice": "every tower reads the whole of rows",

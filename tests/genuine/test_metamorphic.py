@@ -77,7 +77,7 @@ def test_classes_renamed_the_same_comes_out(name: str) -> None:
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("seed", ["one", "two"])
 def test_code_does_not_matter(name: str, seed: str) -> None:
-    """It is evidence only, beside what the slices are told."""
+    """It is evidence only, beside the arguments of the slices."""
     before, wanted = read(name), planned(name)
     changed = plan(
         before._replace(architecture=shuffled_slices(before.architecture, seed, slices_of(name)))

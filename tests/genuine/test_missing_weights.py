@@ -180,7 +180,7 @@ OUTPUTS = [
 def test_layers_of_a_parallel_model_that_are_not_listed(
     kept: Callable[[str], bool], suffix: str, options: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Their weights are in the file, and nobody would look for them."""
+    """Their weights are in the file, in places that no reader looks at."""
     path = Path(
         shutil.copy(
             FIXTURES / "tf215/deviceslice-named-x1-sgdm-head/parallel.h5", tmp_path / "m.h5"

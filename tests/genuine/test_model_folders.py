@@ -101,7 +101,7 @@ def test_a_broken_file(name: str, data: bytes, code: str | None, tmp_path: Path)
 
 
 def test_a_preset_of_keras_hub_is_one_model(tmp_path: Path, cli: Cli) -> None:
-    """A class of its own keeps the layers in code; the files beside it are none of a model's."""
+    """A custom model class keeps the layers in code; the files beside it belong to no model."""
     shutil.copytree(FOLDER / "base", tmp_path / "zoo/bert_tiny")
     preset = tmp_path / "zoo/bert_tiny"
     backbone = {

@@ -1,4 +1,4 @@
-"""Layers of somebody's own that store no name, as Keras 3 and tf_keras write them: read, fixed, weight for weight."""
+"""Custom layers that store no name, as Keras 3 and tf_keras write them: read, fixed, weight for weight."""
 
 from __future__ import annotations
 

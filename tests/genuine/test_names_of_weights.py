@@ -39,7 +39,7 @@ def template_of(stored: Stored) -> Group:
 
 
 def is_told(name: str) -> bool:
-    """Whether positions tell all: that a model among the template's layers was frozen is told by names alone."""
+    """Whether positions suffice: names alone show that a model among the template's layers was frozen."""
     stored = read(name)
     architecture = stored.architecture
     if architecture is None or max((len(g.tensors) for g in stored.groups), default=0) < 2:

@@ -133,7 +133,7 @@ def test_of_javascript(name: str, tmp_path: Path) -> None:
 
 
 def test_of_weights_alone_the_architecture_tells(tmp_path: Path) -> None:
-    """The parallel model's or the template's; without it nobody knows the layers."""
+    """The parallel model's or the template's; without it the layers are unknown."""
     path, source = model_json("weights-parallel"), FIXTURES / "k224/official-cnn-adam"
     report = unnest.inspect(path)
     assert (report.contents, report.verdict) == ("weights", "clean")

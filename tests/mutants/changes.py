@@ -35,7 +35,7 @@ class Place:
         return [ref for e in self.layers for node in e["inbound_nodes"] for ref in refs_of(node)]
 
     def slices(self) -> list[Entry]:
-        """The layers that are told which part they take."""
+        """The layers with an argument for the part that they take."""
         return [e for e in self.layers if e["inbound_nodes"] and numbers_of(e) is not None]
 
 
@@ -189,7 +189,7 @@ def activations(_: Random, at: Place) -> str | None:
 
 
 def reader(random: Random, at: Place) -> str | None:
-    """Somebody else reads a tensor, and it is an output of the model."""
+    """Another layer reads a tensor, and it is an output of the model."""
     ref = random.choice(at.refs())
     listed = at.model["config"]["output_layers"]
     if not isinstance(listed, list):

@@ -201,7 +201,7 @@ def _is_old_merge(kind: str, config: Mapping[str, Any]) -> bool:
 
 
 def _said(node: Any) -> Any:
-    """What a call is told beside its tensors."""
+    """The arguments of a call beside its tensors."""
     if isinstance(node, Mapping):
         return _without_tensors([node.get("args"), node.get("kwargs")])
     return [ref[3:] for ref in node or [] if isinstance(ref, list)]

@@ -91,7 +91,7 @@ def files() -> list[Path]:
 
 
 def subject(path: Path) -> Subject | None:
-    """The file, where it is a wrapper whose slices are told in numbers that we know."""
+    """The file, if it is a wrapper, the slices of which have known numbers as arguments."""
     try:
         with open_container(str(path)).open(str(path)) as source:
             stored = source.stored

@@ -27,7 +27,7 @@ def test_a_sample() -> None:
 
 
 def test_one_of_two_halves_is_no_tower() -> None:
-    """Behind a layer that nobody can follow."""
+    """Behind a layer that cannot be followed."""
     case = CASES / "h5/952-around-slices-preprocessed-by-one-layer-k224"
     found = subject(case / "parallel.h5")
     assert found is not None

@@ -1,4 +1,4 @@
-"""Graphs that look like a wrapper and are none: one thing is changed, and they compute something else."""
+"""Graphs that look like a wrapper and are not: one thing is changed, and they compute something else."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def input_layer(name: str, shape: Shape) -> Sym:
 
 @dataclass(eq=False)
 class Model(Layer):
-    """A model, which is a layer. Frozen by its own flag it is so in memory alone: no file tells."""
+    """A model, which is a layer. A model's own frozen flag is in memory alone: no file stores it."""
 
     inputs: tuple[Sym, ...] = ()
     outputs: tuple[Sym, ...] = ()

@@ -310,7 +310,7 @@ def _activation(_: bool, __: Step, shape: Shape) -> Made:
 
 
 def _custom(_: bool, step: Step, shape: Shape) -> Made:
-    """A class nobody knows, whose config does not tell what weights it has."""
+    """An unknown class, the config of which does not show its weights."""
     config: Entry = {"strength": step.units}
     weights = tuple((f"part_{i}", s, learns) for i, (s, learns) in enumerate(step.custom))
     return Made("Gated", config, shape, weights)
@@ -336,7 +336,7 @@ KINDS: dict[str, Callable[[bool, Step, Shape], Made]] = {
     "lambda": _lambda,
 }
 
-#: Kinds whose config tells which weights they have, in every dialect with initializers.
+#: Kinds whose config shows which weights they have, in every dialect with initializers.
 TELLTALE = ("dense", "conv", "norm", "lstm", "activation")
 
 SHAPES = st.sampled_from([(4,), (3,), (5, 4), (6, 6, 2)])

@@ -27,7 +27,7 @@ def test_renamed_consistently_the_same_comes_out(case: Case, seed: str, worded: 
 @SETTINGS
 @given(cases(recipes()), SEEDS)
 def test_code_of_slices_does_not_matter(case: Case, seed: str) -> None:
-    """It is evidence only, beside what the slices are told."""
+    """It is evidence only, beside the arguments of the slices."""
     before, wanted = both(case)
     slices = lambdas(before.architecture) - lambdas(wanted.architecture)
     made = plan(before._replace(architecture=shuffled_slices(before.architecture, seed, slices)))

@@ -1,4 +1,4 @@
-"""Options that contradict each other, or are none."""
+"""Options that contradict each other, or do not exist."""
 
 from __future__ import annotations
 

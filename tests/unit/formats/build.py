@@ -14,7 +14,7 @@ def file(
     """A file of a container, called `m`, with files that layers keep."""
 
     class File(Source):
-        """Whose tensors nobody reads."""
+        """Tensors that no test reads."""
 
         @property
         def assets(self) -> tuple[str, ...]:

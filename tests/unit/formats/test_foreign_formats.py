@@ -113,7 +113,7 @@ def test_a_folder_without_a_model_names_what_it_holds(cli: Cli) -> None:
 def test_a_foreign_file_under_a_models_name_is_worth_a_word_in_a_folder(
     tmp_path: Path, cli: Cli
 ) -> None:
-    """Somebody looks for that model."""
+    """The user looks for that model."""
     (tmp_path / "best.keras").write_bytes((FIXTURES / "others/pytorch.pt").read_bytes())
     (tmp_path / "notes.pkl").write_bytes((FIXTURES / "others/pickle-4.pkl").read_bytes())
     done = cli("inspect", str(tmp_path))

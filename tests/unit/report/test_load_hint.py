@@ -210,7 +210,7 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
             "a.h5",
             "import keras; model = keras.models.load_model('a.h5')  # in Keras 1.2.2, which wrote it",
         ),
-        # A loss of somebody's own is not found by its name.
+        # A custom loss is not found by its name.
         (
             layers(
                 version="2.4.0",
@@ -314,7 +314,7 @@ def test_weights_load_into_the_model_that_is_named() -> None:
     [("Flatten", False), ("MaxPooling2D", False), ("Mine", True), ("PReLU", True)],
 )
 def test_surplus_weights_promise_no_loading(kind: str, loads: bool) -> None:
-    """Every Keras refuses weights of a layer that has none; somebody's own class may have any."""
+    """Every Keras refuses weights of a layer that has none; a custom class may have any."""
     layer: JsonObject = {
         "class_name": kind,
         "config": {"name": "flat", "batch_input_shape": [None, 3]},

@@ -1,4 +1,4 @@
-"""The machine's stack: as many values as a function says, and lists that grow only while nobody else holds them."""
+"""The machine's stack: as many values as a function declares, and lists that grow only while they have one owner."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_how_many_rows_there_are() -> None:
 
 @pytest.mark.parametrize("name", ["merge", "while", "unheardof"])
 def test_nothing_is_known(name: str) -> None:
-    """Of branches, and of operations that nobody knows."""
+    """Of branches, and of unknown operations."""
     assert made(name) is Known.LOST
 
 

@@ -84,7 +84,7 @@ def test_every_call_costs_what_it_makes() -> None:
 
 
 def test_rows_of() -> None:
-    """Whole rows, in any order; columns are none."""
+    """Whole rows, in any order; columns are not rows."""
     whole = numbered((4, 3), 10)
     assert rows_of(whole[[2, 0, 2]], whole) == [2, 0, 2]
     assert rows_of(whole[:0], whole) == []

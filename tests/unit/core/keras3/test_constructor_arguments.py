@@ -105,7 +105,7 @@ def test_hard_sigmoid() -> None:
 
 
 def test_functions_of_then() -> None:
-    """A name that was somebody's own function then is taken only where there is one function of that name."""
+    """A name that was a custom function then is taken only where there is one function of that name."""
     made, rules = layer("Activation", {"activation": "swish"}, version="2.1.6")
     assert (made.config["activation"], rules) == ("swish", ["known-function"])
     assert layer("Activation", {"activation": "swish"}, version="2.4.0")[1] == []

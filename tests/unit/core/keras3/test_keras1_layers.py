@@ -98,7 +98,7 @@ def test_class_and_arguments(
     ids=["nothing-old", "no-other-words", "own-class"],
 )
 def test_left_alone(kind: str, config: dict[str, Any]) -> None:
-    """A word is Keras 1's in the classes that had it: in somebody's own class it means what its author made of it."""
+    """A word is Keras 1's in the classes that had it: in a custom class it means what its author made of it."""
     context = Context(release=(1, 2, 2))
     assert translated(kind, config, "l", context) == (kind, config)
     assert context.conversions() == ()

@@ -66,7 +66,7 @@ def test_code_becomes_operations(spec: Spec | None, masks: bool, made_of: OpNode
 def test_a_list_of_one_stays_a_list(
     monkeypatch: pytest.MonkeyPatch, count: int, several: bool, gives: list[Any]
 ) -> None:
-    """What code gives is the reader's to say; here it is told."""
+    """The result of code is given here."""
     read = OpNode("keras.src.ops.numpy", "Divide", {}, (Input(0), 5.0))
     translation = Translation((read,) * count, several, "x / k", {"k": "5"}, ())
     monkeypatch.setattr(lambda_layers, "translate", lambda _config, _called: translation)

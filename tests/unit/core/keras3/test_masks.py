@@ -322,7 +322,7 @@ def test_a_softmax_that_may_have_heeded_its_mask(shape: tuple[int | None, ...] |
     ],
 )
 def test_what_became_of_a_mask(kind: str, context: Context, mask: Mask | None) -> None:
-    """Nobody knows what somebody's own class does with it."""
+    """The effect of a custom class on it is unknown."""
     masks = Masks(context, {X: SAME_X})
     masks.note(kind, {}, call(X), [MADE])
     assert masks.of.get(MADE) == mask

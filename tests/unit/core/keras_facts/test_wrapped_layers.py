@@ -111,7 +111,7 @@ def test_parts(entry: Entry, parts: list[HeldLayer], is_partly: bool) -> None:
     ],
 )
 def test_promised(entry: Entry, total: int | None) -> None:
-    """A class of somebody's own, or what is not there, tells nothing."""
+    """A custom class shows nothing, nor does a class that is missing."""
     assert promised_total(entry) == total
 
 

@@ -235,7 +235,7 @@ def test_a_layer_whose_sizes_do_not_fit_is_not_given_the_weights() -> None:
 
 
 def test_weights_that_two_layers_may_own_are_refused() -> None:
-    """Two layers of somebody's own, which promise nothing, and names of neither."""
+    """Two custom layers, which promise nothing, and names of neither."""
     with pytest.raises(Ambiguous, match="more than one reading"):
         split(
             tensors("p", "q", "r"),

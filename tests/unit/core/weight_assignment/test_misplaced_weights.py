@@ -129,7 +129,7 @@ def test_states_of_fewer_weights_than_are_trained_when_it_is_loaded(
 
 
 def test_a_state_whose_weights_nobody_can_tell_is_none_of_fewer() -> None:
-    """A layer of somebody's own may have frozen what the state is not of."""
+    """A custom layer may have frozen what the state is not of."""
     model = with_state((), KERNEL, BIAS)
     of_mine = sequential(layer("inner", [], kind="Own"), dense("out"), name="outer")
     assert not is_state_of_fewer(model._replace(architecture=of_mine))

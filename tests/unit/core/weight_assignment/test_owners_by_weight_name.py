@@ -26,7 +26,7 @@ def layers(*names: str, is_standalone: bool) -> dict[str, int]:
         (
             "dense_1/",
             "conv2d_7/",
-        ),  # a model, or a layer of somebody's own, that names nothing in it
+        ),  # a model, or a custom layer, that names nothing in it
         ("forward_gru/gru_cell/", "backward_gru/gru_cell/"),
     ],
 )

@@ -94,7 +94,7 @@ def test_what_does_not_fit_without_doubt(model: dict[str, Any], why: str) -> Non
 
 
 def test_weights_of_the_template_that_bear_the_name_of_the_head() -> None:
-    """A layer of somebody's own would take any."""
+    """A custom layer would take any."""
     groups = (
         Group("t", (*tensors("a/gamma:0"), *tensors("h/kernel:0", "h/bias:0"))),
         Group("h", HEAD),

@@ -102,7 +102,7 @@ def test_a_list_whose_first_layer_was_frozen() -> None:
 
 
 def test_a_list_without_names_of_equal_shapes() -> None:
-    """Which of the two was frozen is told by nothing."""
+    """Nothing shows which of the two was frozen."""
     group = Group("model_1", (*dense("p"), *dense("q")))
     with pytest.raises(Ambiguous, match="no name says"):
         placed([group], chain("one", "two"))

@@ -1,4 +1,4 @@
-"""Why the nearest candidates of a graph without a wrapper are none."""
+"""Why the nearest candidates of a graph without a wrapper are not."""
 
 from __future__ import annotations
 

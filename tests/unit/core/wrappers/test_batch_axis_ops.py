@@ -565,7 +565,7 @@ OF_MINE = {"units": UNITS, "mine": True}
     ],
 )
 def test_of_tensors_without_a_shape_is_told_what_holds_for_any(step: Step, mixing: bool) -> None:
-    """Here behind a layer of somebody's own code, which keeps the rows for all that is known."""
+    """Here behind a layer with custom code, which may keep the rows."""
     w = Writer()
     (x,) = w.layer("Dense>Mine", "mine", OF_MINE, [["x", 0, 0]])
     assert LayerTensors(w.graph(x)).rank_of(Ref("mine", 0, 0)) is None
@@ -714,7 +714,7 @@ def test_a_loss_beside_rows_is_reduced_over_the_batch() -> None:
 
 
 def test_a_loss_may_be_given_a_row_by_code() -> None:
-    """It counts where nothing is told of rows, as an operation's does."""
+    """It counts if nothing is known about rows, as an operation's does."""
     w = Writer()
     (rows,) = w.dense(["x", 0, 0])
     settings = {
@@ -746,7 +746,7 @@ def test_a_normalization_by_the_rows_at_hand(
 
 
 def test_a_sequential_without_an_input() -> None:
-    """Nobody stored what it reads; its first layer gives rows."""
+    """Its input is not stored; its first layer gives rows."""
     code = function_of(lambda x: x - K.mean(x, axis=0))
     entries: list[Json] = [
         {"class_name": "Dense", "config": {"name": "d", "trainable": True, "units": 3}},

@@ -520,7 +520,7 @@ def _first_half_only() -> tuple[Writer, list[Tensor]]:
     ],
 )
 def test_what_is_not_the_rows_of_the_batch(make: Callable[[], tuple[Writer, list[Tensor]]]) -> None:
-    """Channels, rows chosen by what is in them, rows that are changed on the way, rows that nobody reads."""
+    """Channels, rows chosen by what is in them, rows that are changed on the way, rows that no layer reads."""
     assert answer(*make()) is RowOrder.NOT
 
 

@@ -43,7 +43,7 @@ OneLayer = tuple[Layer, Call]
          "a closure", "a flipped slice", "by name"],
 )  # fmt: skip
 def test_what_keeps_all_rows(one: OneLayer, reason: str | None) -> None:
-    """A class of somebody's own may do anything, whatever it is called."""
+    """A custom class may do anything, whatever it is called."""
     assert layer_batch_roles.keeps_rows(one[0]) == reason
 
 
@@ -291,7 +291,7 @@ SELF_MADE: Json = {
     ],
 )
 def test_layers_of_keras_that_run_code_of_others(one: OneLayer, others: bool) -> None:
-    """Which nothing in the file tells the work of."""
+    """Functions, the work of which the file does not show."""
     assert layer_batch_roles.runs_others_code(one[0]) is others
 
 

@@ -1,4 +1,4 @@
-"""What is a wrapper, and in one sentence why the nearest candidate is none."""
+"""What is a wrapper, and in one sentence why the nearest candidate is not."""
 
 from __future__ import annotations
 

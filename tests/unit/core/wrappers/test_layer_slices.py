@@ -60,13 +60,13 @@ def test_every_tower_reads_a_slice_of_one_tensor(towers: Entry, reason: str) -> 
 
 
 def halves(*names: str) -> list[Entry]:
-    """Lambdas that are told to cut x in two."""
+    """Lambdas with the arguments of a cut of x in two."""
     return [{**stored.arguments(n, {"i": i, "parts": 2}), **layer(n, ["x"], kind="Lambda")} | {
         "config": stored.arguments(n, {"i": i, "parts": 2})["config"]} for i, n in enumerate(names)]  # fmt: skip
 
 
 def own_code(name: str, *reads: str) -> Entry:
-    """A Lambda whose code nobody can follow."""
+    """A Lambda whose code cannot be followed."""
     return layer(
         name, [(read, 0, 0) for read in reads], kind="Lambda", function=[stored.CODE, None, None]
     )
@@ -94,7 +94,7 @@ def test_what_reads_both_halves_mixes_them(reads: tuple[str, str]) -> None:
 
 
 def test_one_layer_that_is_called_alike_gives_the_same_twice() -> None:
-    """Two views of one half by a layer that nobody can follow."""
+    """Two views of one half by a layer that cannot be followed."""
     views = {**own_code("p", "a"), "inbound_nodes": [[["a", 0, 0, {}]], [["a", 0, 0, {}]]]}
     towers = nested(TEMPLATE, [("p", 0, 0)], [("p", 1, 0)])
     reason = "p is called on one tensor several times alike, and gives no different parts"
@@ -157,7 +157,7 @@ def test_a_slice_gives_the_rows_that_it_takes(
 
 
 def test_code_says_more_than_its_author_promised() -> None:
-    """Keras 2 goes by what TensorFlow tells, whatever was promised."""
+    """Keras 2 uses TensorFlow's shape, whatever was promised."""
     code = function(lambda x, i, parts: x[len(x) // parts * i : len(x) // parts * (i + 1)])
     told = {"output_shape": [3], "function": code}
     cutting = [{**half, "config": {**half["config"], **told}} for half in halves("a", "b")]
@@ -205,7 +205,7 @@ def notes_of(value: Any) -> Iterator[dict[str, Any]]:
 
 
 class TestSomebodysOwnSlices:
-    """What they are told counts; what they are called does not."""
+    """Their arguments count; their names do not."""
 
     @staticmethod
     def lane(*told: dict[str, Any], batch: int | None = None, kind: str = "Rows") -> Recognised:

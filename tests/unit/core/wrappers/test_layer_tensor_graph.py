@@ -1,4 +1,4 @@
-"""A graph of layers as the engine asks of it: shapes as far as the file tells them, calls compared."""
+"""A graph of layers as the engine asks of it: shapes as far as the file shows them, calls compared."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_number_may_be_given_a_row_of_its_own() -> None:
 
 
 def test_what_a_function_of_somebodys_own_does_to_rows() -> None:
-    """Keras's own activations keep them apart; of another nobody knows."""
+    """Keras's own activations keep them apart; others are unknown."""
     writer = Writer()
     activations = ["relu", "mine"]
     for name in activations:

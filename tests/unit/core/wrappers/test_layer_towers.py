@@ -89,7 +89,7 @@ def test_no_tower_is_left_out_of_the_merge() -> None:
 
 
 def test_one_output_is_joined_once() -> None:
-    """Which of two joins of it stands for the template's output, nothing tells."""
+    """Nothing shows which of two joins of it stands for the template's output."""
     model = stored.model([[stored.config(f"s{i}", {}) for i in range(2)]])
     layers = model["config"]["layers"]
     layers.append(
@@ -110,7 +110,7 @@ def test_one_output_is_joined_once() -> None:
             ["f", "f", "f"],
             ["merge", "again"],
             None,
-        ),  # one of three is not joined: which, nothing tells
+        ),  # one of three is not joined: which, nothing shows
         (["f"], ["merge", "again"], None),
     ],
 )

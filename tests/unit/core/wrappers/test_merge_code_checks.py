@@ -183,7 +183,7 @@ def test_a_merge_may_not_compute(function: Any, why: str) -> None:
 
 
 def test_a_merge_that_cannot_be_followed_is_not_shown() -> None:
-    """Somebody's own function may do anything."""
+    """A custom function may do anything."""
     layer, _ = code_lambda(lambda v: tf.concat([helper(q) for q in v], 0))
     assert objection_to_merge(layer, 2, dealt_out=False) is None
     assert not is_shown(layer, 2, dealt_out=False)

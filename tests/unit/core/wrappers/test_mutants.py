@@ -48,7 +48,7 @@ def by_percent(told: Told, n: int) -> Sequence[int]:
 
 
 def halves(k: int) -> Iterator[tuple[str, Rows, list[Told]]]:
-    """The forms in which k slices are told what to cut."""
+    """The forms of the arguments of k slices."""
     yield "index", by_index, [{"i": i, "parts": k} for i in range(k)]
     yield "index from 1", by_index_from_one, [{"i": i + 1, "parts": k} for i in range(k)]
     shares = [3, 2, 3, 4][:k]

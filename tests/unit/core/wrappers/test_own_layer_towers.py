@@ -119,7 +119,7 @@ def test_the_slice_is_read_by_the_tower_alone() -> None:
 
 
 def test_code_that_cannot_be_followed_is_not_the_whole_batch() -> None:
-    """It may cut rows, and nothing tells that it takes them all."""
+    """It may cut rows, and nothing shows that it takes them all."""
     entry = arguments("s0", {})
     entry["config"]["function"] = function(lambda x: helper(x)[:3])
     check_verdict(recognise(read(model([[entry]]))), "clean")

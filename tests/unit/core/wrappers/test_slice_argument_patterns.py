@@ -15,7 +15,7 @@ from unnest.core.wrappers.slice_arguments import SliceFacts
 def told(
     *slices: dict[str, Number],
 ) -> tuple[list[dict[Path, Number]], dict[Path, Number], SliceFacts]:
-    """What each slice is told, what of it is the same for all, and what is known beside it."""
+    """The arguments of each slice, those that are the same for all, and the sizes that are known."""
     numbers: list[dict[Path, Number]] = [
         {("arguments", k): v for k, v in each.items()} for each in slices
     ]

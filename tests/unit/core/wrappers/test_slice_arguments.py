@@ -56,7 +56,7 @@ def test_what_is_known_beside_the_numbers() -> None:
 
 
 def test_a_number_is_called_as_the_code_calls_it() -> None:
-    """A default by its parameter, as long as all slices agree; the last key tells the rest."""
+    """A default by its parameter, as long as all slices agree; the last key has the rest."""
     slices = lane(*(code_lambda(part, i=i) for i in (1, 2)))
     known = slice_facts(slices, rows=None)
     assert [slice_arguments.called(place, known) for place in numbers_of(*slices[0][:2])] == [

@@ -1,4 +1,4 @@
-"""What slices are told must come to all rows in order: the forms that do, and the nearest that do not.
+"""The arguments of slices must come to all rows in order: the forms that do, and the nearest that do not.
 
 (Every stored number of every form as another: test_mutants.py.)
 """
@@ -28,7 +28,7 @@ def lambdas(*arguments: dict[str, Any]) -> list[Slice]:
 
 
 def classes(*configs: dict[str, Any]) -> list[Slice]:
-    """A class of somebody's own, told by its config."""
+    """A custom class with its numbers in the config."""
     return lane(*(called("Rows", name=f"s{i}", trainable=True, **c) for i, c in enumerate(configs)))
 
 
@@ -145,7 +145,7 @@ class TestClosures:
 
 
 class TestOpaque:
-    """What nothing stored tells is no evidence, whatever it is called."""
+    """A name alone is no evidence."""
 
     @pytest.mark.parametrize("name", ["Rows", "SliceBatch", "Augment", "GetSlice"])
     def test_a_class_that_is_told_nothing(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Claims of a lane held against its code: code that does otherwise wins, code that nobody can follow does not."""
+"""Claims of a lane held against its code: code that does otherwise wins, code that cannot be followed does not."""
 
 # ruff: noqa: ARG005, RUF005  slices are given all their arguments, and need not use them; lists are added as people do
 
@@ -170,7 +170,7 @@ def test_code_that_does_otherwise(function: Any, sentence: str) -> None:
     ],
 )
 def test_code_that_cannot_be_followed_may_not_compute(function: Any, name: str) -> None:
-    """The numbers that slices are told are those of many functions."""
+    """Arguments such as these belong to many functions."""
     sentence = f"the code of lambda_0 does more than cut rows: it uses `{name}`"
     assert told(function) == SliceClaim(ClaimStatus.OTHERWISE, sentence)
 
@@ -283,7 +283,7 @@ def test_code_that_takes_no_row() -> None:
 
 
 def test_code_that_is_told_nothing_and_cannot_be_followed_is_no_slice() -> None:
-    """Which rows it takes, only somebody's own function knows."""
+    """A custom function decides which rows it takes."""
     first, second = (lambda x: x[: helper(x) // 2]), (lambda x: x[helper(x) // 2 :])
     sentence = "no number tells which rows l take, and their code cannot be followed"
     assert checked(CLAIM, lane(code_lambda(first), code_lambda(second))) == SliceClaim(

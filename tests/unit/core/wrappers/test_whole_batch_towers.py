@@ -16,7 +16,7 @@ TOWERS = 3
 
 
 def seen(*head: dict[str, Any]) -> Recognised:
-    """What is recognised of three towers that a class of somebody's own feeds, with a head."""
+    """Result of recognition for three towers behind a custom class, with a head."""
     entry = model([[STORED["config"](f"s{i}", {"i": i, "parts": TOWERS}) for i in range(TOWERS)]])
     entry["config"]["layers"] += head
     entry["config"]["output_layers"] = [[head[-1]["name"], 0, 0]]

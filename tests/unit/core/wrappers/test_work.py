@@ -55,7 +55,7 @@ def planned(model: dict[str, Any], wrappers: int) -> Callable[[], None]:
 
 
 def levels(count: int) -> Callable[[], None]:
-    """So many wrappers one in the other, whose slices are told their rows."""
+    """So many wrappers, one in the other; the arguments of the slices are bounds of rows."""
     model = functional(
         source("tx", (None, 3)),
         layer("td", ["tx"], **DENSE),

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 Entry: TypeAlias = "dict[str, Any]"
 Told: TypeAlias = Mapping[str, Any]
-"""What one slice is told, by name."""
+"""The arguments of one slice, by name."""
 
 CODE = "not code"
 
@@ -60,12 +60,12 @@ def keras_3_arguments(name: str, told: Told) -> Entry:
 
 
 def config(name: str, told: Told) -> Entry:
-    """A layer of somebody's own."""
+    """A custom layer."""
     return {"class_name": "Rows", "config": {"name": name, "trainable": True, **told}}
 
 
 def call(name: str, told: Told) -> Entry:
-    """A layer of somebody's own that is told in its call."""
+    """A custom layer with its numbers in the call."""
     return {"class_name": "Rows", "config": {"name": name, "trainable": True}, "call": dict(told)}
 
 
@@ -73,7 +73,7 @@ STORED: Mapping[str, Callable[[str, Told], Entry]] = {
     "arguments": arguments, "defaults": defaults, "cells": cells, "config": config, "call": call,
     "keras 3 cells": keras_3_cells, "keras 3 arguments": keras_3_arguments,
 }  # fmt: skip
-"""Where the stacks keep what a slice is told."""
+"""The places in which the stacks keep the arguments of a slice."""
 
 
 def model(

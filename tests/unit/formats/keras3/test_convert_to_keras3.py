@@ -22,7 +22,7 @@ from unnest.formats.keras3.convert_to_keras3 import keras_3_target_format
 
 
 def in_code(path: Path) -> Path:
-    """A `.keras` of Keras 2.15 with a model class of somebody's own, and its weights."""
+    """A `.keras` of Keras 2.15 with a custom model class, and its weights."""
     weights = io.BytesIO()
     with h5py.File(weights, "w") as file:
         file["layers/dense/vars/0"] = [[1.0]]
@@ -52,7 +52,7 @@ def test_a_model_that_keeps_its_layers_in_code_is_refused(
 
 
 def test_in_place_keeps_the_container(tmp_path: Path) -> None:
-    """Nobody asked for --to."""
+    """Without --to."""
     path = tmp_path / "m.h5"
     path.write_bytes((FIXTURES / "tf210/kuza-named-x2-sgd-head/parallel.h5").read_bytes())
     done = unnest.fix(path, in_place=True, keras="3")

@@ -66,7 +66,7 @@ def test_weights_of_no_layer() -> None:
 def check_custom(
     layer: dict[str, Any], names: Sequence[str], place: str, *, is_placed: bool
 ) -> None:
-    """Whether the weights of a layer of somebody's own are its own `vars` at that place; else it is refused."""
+    """Whether the weights of a custom layer are its own `vars` at that place; else it is refused."""
     tensors = tuple(Tensor(name, (3,), "<f4", name) for name in names)
     model: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": [layer]}}
     stored = Stored(
@@ -125,6 +125,6 @@ def test_weights_that_a_custom_layer_holds_itself(
 def test_weights_that_bear_the_name_of_who_holds_their_layer(
     held: JsonObject, *, is_placed: bool
 ) -> None:
-    """A wrapper of somebody's own that makes a Dense's weights in its own scope, as they did for Keras 2."""
+    """A custom wrapper that makes a Dense's weights in its own scope, as they did for Keras 2."""
     layer = {"class_name": "WeightNorm", "config": {"name": "norm_1", "layer": held}}
     check_custom(layer, ("norm_1/kernel:0", "norm_1/bias:0"), "weight_norm", is_placed=is_placed)

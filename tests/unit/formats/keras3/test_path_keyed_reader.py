@@ -17,7 +17,7 @@ from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.path_keyed_reader import Placement, Tree, moves_to
 
 DEPENDENCIES = "_layer_checkpoint_dependencies"
-#: Three Dense layers with weights and, between them, two of somebody's own class without.
+#: Three Dense layers with weights and, between them, two of a custom class without.
 MODEL: JsonObject = {
     "class_name": "Sequential",
     "config": {

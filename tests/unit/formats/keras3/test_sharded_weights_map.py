@@ -62,7 +62,7 @@ def test_a_file_that_is_called_like_a_shard(folder: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
 def test_a_pipe_in_the_place_of_the_map(folder: Path) -> None:
-    """Nobody waits for it: the shard stands for itself."""
+    """No map follows: the shard stands for itself."""
     (folder / MAP).unlink()
     os.mkfifo(folder / MAP)
     assert sharded_weights_map.map_of(str(folder / "parallel_00000.weights.h5")) is None
@@ -147,7 +147,7 @@ def test_maps_that_lie(folder: Path, change: Change, code: str, says: str) -> No
 
 
 def test_a_shard_that_the_map_forgot(folder: Path) -> None:
-    """Of a group that lies in several, which the map's own total tells."""
+    """Of a group that lies in several, which the map's own total shows."""
     stored = json.loads((folder / MAP).read_text())
     stored["weight_map"]["/optimizer/vars"].pop()
     (folder / MAP).write_text(json.dumps(stored))

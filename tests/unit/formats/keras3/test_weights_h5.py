@@ -17,7 +17,7 @@ WEIGHTS = FIXTURES / "weights_h5"
     "case", ["tfkeras/weights_h5-carried-named-adam", "keras3/weights_h5-opsplit-named"]
 )
 def test_the_same_line_once_more_changes_nothing(case: str, tmp_path: Path) -> None:
-    """The parallel model's JSON tells of the weights of the template in it, too."""
+    """The parallel model's JSON shows the weights of the template in it, too."""
     path = shutil.copy(WEIGHTS / case / "parallel.weights.h5", tmp_path / "m.weights.h5")
     actions = [
         unnest.fix(path, in_place=True, architecture=WEIGHTS / case / "model.json").action

@@ -31,7 +31,7 @@ from unnest.core.keras3.layers.dispatch import converted_layer
 def test_an_activation(
     value: Any, release: tuple[int, ...], written: Any, custom: str | None
 ) -> None:
-    """A name of today's means somebody's own function in a file of before Keras had it."""
+    """In a file older than Keras's function of that name, the name is a custom function's."""
     context = Context(release=release)
     assert activation(value, "l", context) == written
     assert list(context.notes.custom) == ([] if custom is None else [custom])
