@@ -1,4 +1,4 @@
-"""Towers of a model's own layers behind slices with the parts as arguments: files of three stacks (`inline/make.py`)."""
+"""Towers of a model's own layers behind slices with parts as arguments: files of three stacks (`inline/make.py`)."""
 
 from __future__ import annotations
 
