@@ -26,8 +26,8 @@ def write_diagram(
     write(place, drawn, [report.path, *also_read], force=force)
 
 
-def check_scan(place: str, inputs: Iterable[str] = (), *, force: bool) -> None:
-    """Raise UsageError where `write_scan` could not write: something else than an earlier page is there."""
+def check_report_page(place: str, inputs: Iterable[str] = (), *, force: bool) -> None:
+    """Raise UsageError where `write_report_page` could not write: something else than an earlier page is there."""
     folder = os.path.dirname(place) or "."
     if not os.path.isdir(folder):
         raise UsageError("usage", f"--report {place}: there is no folder {folder}")
@@ -44,7 +44,7 @@ def check_scan(place: str, inputs: Iterable[str] = (), *, force: bool) -> None:
         )
 
 
-def write_scan(
+def write_report_page(
     place: str,
     reports: Sequence[Report],
     also_read: Sequence[str] = (),

@@ -137,10 +137,10 @@ def check_report(place: str | None, read: Sequence[str], *, force: bool) -> None
         return
     from unnest.cli.parameters import check_suffix
     from unnest.remote.urls import is_remote
-    from unnest.report_files import check_scan
+    from unnest.report_files import check_report_page
 
     check_suffix("--report", place, (".html",))
-    check_scan(place, [path for path in read if not is_remote(path)], force=force)
+    check_report_page(place, [path for path in read if not is_remote(path)], force=force)
 
 
 def write_report(
@@ -157,9 +157,9 @@ def write_report(
     """
     if place is None or entries is None:
         return True
-    from unnest.report_files import write_scan
+    from unnest.report_files import write_report_page
 
-    return was_written(lambda: write_scan(place, entries, also_read, paths, force=force))
+    return was_written(lambda: write_report_page(place, entries, also_read, paths, force=force))
 
 
 def was_written(write: Callable[[], None]) -> bool:

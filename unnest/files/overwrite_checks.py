@@ -31,21 +31,21 @@ MEMORY = "/dev/shm"  # noqa: S108 - where it is, not what is written there
 MOST_LINKS = 40
 
 #: Device and inode.
-Identity: TypeAlias = tuple[int, int]
-NOTHING: Identity = (-1, -1)
+FileIdentity: TypeAlias = tuple[int, int]
+NOTHING: FileIdentity = (-1, -1)
 
 
 class Inputs(NamedTuple):
     """Paths of the files and folders that a run reads, by device and inode, so that other names are recognised."""
 
     #: The files and folders themselves.
-    named: dict[Identity, str]
+    named: dict[FileIdentity, str]
     #: Those of them that are a SavedModel's folder.
-    models: dict[Identity, str]
+    models: dict[FileIdentity, str]
     #: The files in these.
-    parts: dict[Identity, str]
+    parts: dict[FileIdentity, str]
     #: The folders that all of them lie in.
-    folders_above: dict[Identity, str]
+    folders_above: dict[FileIdentity, str]
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> Inputs:
@@ -226,7 +226,7 @@ def _checkpoint(prefix: str) -> list[str]:
     ]
 
 
-def _identity(path: str) -> Identity | None:
+def _identity(path: str) -> FileIdentity | None:
     try:
         status = os.stat(path)
     except OSError:
@@ -234,7 +234,7 @@ def _identity(path: str) -> Identity | None:
     return status.st_dev, status.st_ino
 
 
-def _add_identity(paths: dict[Identity, str], path: str, name: str) -> None:
+def _add_identity(paths: dict[FileIdentity, str], path: str, name: str) -> None:
     identity = _identity(path)
     if identity is not None:
         paths.setdefault(identity, name)

@@ -51,7 +51,7 @@ NAME_MAX = 255
 LOCK, JOURNAL, NEW, OLD = "lock", "journal", "new", "old"
 
 #: Which file it is: inode, size, time of the last change in nanoseconds. Of a folder, the inode alone.
-Identity = tuple[int, int, int]
+WorkspaceIdentity = tuple[int, int, int]
 
 
 class Workspace:
@@ -389,7 +389,7 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _identity(path: str) -> Identity:
+def _identity(path: str) -> WorkspaceIdentity:
     status = os.lstat(path)
     return (
         (status.st_ino, 0, 0)

@@ -13,7 +13,7 @@ from unnest.formats.base import BLOCK, Source
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-Array: TypeAlias = "npt.NDArray[np.generic]"
+TensorData: TypeAlias = "npt.NDArray[np.generic]"
 Arguments = Sequence[float]
 
 
@@ -27,7 +27,7 @@ def blocks_of(source: Source, tensor: Tensor) -> Iterator[bytes]:
         yield data[start : start + BLOCK]
 
 
-def array(source: Source, tensor: Tensor) -> Array:
+def array(source: Source, tensor: Tensor) -> TensorData:
     """Return the tensor as an array in memory, computed if it has a recipe."""
     dtype = np.dtype(tensor.dtype)
     if tensor.recipe is None:
@@ -39,7 +39,7 @@ def array(source: Source, tensor: Tensor) -> Array:
     return np.ascontiguousarray(computed, dtype).reshape(tensor.shape)
 
 
-def _scale(operands: Sequence[Array], factors: Arguments) -> Array:
+def _scale(operands: Sequence[TensorData], factors: Arguments) -> TensorData:
     # In double precision, rounded once: the nearest that the dtype has.
     doubles = operands[0].astype(np.float64)
     return doubles * (
@@ -47,18 +47,18 @@ def _scale(operands: Sequence[Array], factors: Arguments) -> Array:
     )
 
 
-def _power(operands: Sequence[Array], arguments: Arguments) -> Array:
+def _power(operands: Sequence[TensorData], arguments: Arguments) -> TensorData:
     exponent, offset = arguments
-    raised: Array = (operands[0].astype(np.float64) + offset) ** exponent
+    raised: TensorData = (operands[0].astype(np.float64) + offset) ** exponent
     return raised
 
 
-def _part(operands: Sequence[Array], arguments: Arguments) -> Array:
+def _part(operands: Sequence[TensorData], arguments: Arguments) -> TensorData:
     axis, start, stop = map(int, arguments)
     return operands[0][(slice(None),) * axis + (slice(start, stop),)]
 
 
-STEPS: dict[str, Callable[[Sequence[Array], Arguments], Array]] = {
+STEPS: dict[str, Callable[[Sequence[TensorData], Arguments], TensorData]] = {
     "scale": _scale,
     "power": _power,
     "part": _part,

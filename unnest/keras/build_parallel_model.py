@@ -10,7 +10,14 @@ import tensorflow as tf
 
 from unnest.keras import batch_split, keras_api, tower_differences
 from unnest.keras import devices as device_names
-from unnest.keras.keras_api import TENSORFLOW_ONLY, KerasApi, Model, Tensor, api_of, is_parallel
+from unnest.keras.keras_api import (
+    TENSORFLOW_ONLY,
+    KerasApi,
+    Model,
+    RuntimeTensor,
+    api_of,
+    is_parallel,
+)
 from unnest.keras.moving_statistics import IN_TURN, WAYS
 from unnest.keras.parallel_model import LayerClasses, layer_classes, template_of
 from unnest.keras.tower_execution import HOST
@@ -220,7 +227,7 @@ def _slices(
     ratios: Sequence[int],
     way: str,
     taken_names: set[str],
-) -> list[Tensor]:
+) -> list[RuntimeTensor]:
     """Return the inputs of tower `i`: its rows of every input of the model."""
     slices = []
     for x in model.inputs:
@@ -238,7 +245,7 @@ def output_names(model: Model) -> list[str]:
     return [tensor_layer(y).name for y in model.outputs]
 
 
-def tensor_layer(tensor: Tensor) -> Model:
+def tensor_layer(tensor: RuntimeTensor) -> Model:
     """Return the layer that made a symbolic tensor."""
     return tensor._keras_history[0]
 

@@ -26,7 +26,7 @@ import tensorflow as tf
 from unnest.keras import batch_split, tower_execution
 from unnest.keras import devices as device_names
 from unnest.keras.build_parallel_model import check_template
-from unnest.keras.keras_api import KerasApi, Model, Tensor, api_of, is_parallel
+from unnest.keras.keras_api import KerasApi, Model, RuntimeTensor, api_of, is_parallel
 from unnest.keras.parallel_model import template_of
 from unnest.keras.ratio_search import (
     EQUAL,
@@ -349,7 +349,7 @@ def _trial(
     return Trial(rows, tuple(float(t) for t in towers), middle, low, high, gain, over)
 
 
-_Step = Callable[[], Tensor]
+_Step = Callable[[], RuntimeTensor]
 """One step; what it returns is a row for every tower: start and end in seconds, and a number computed in between."""
 
 
@@ -397,7 +397,7 @@ def _turn(step: _Step) -> _Turn:
     return _Turn(seconds, tuple(float(end - start) for start, end, _ in mean))
 
 
-def _batch(model: Model, rows: int) -> list[Tensor]:
+def _batch(model: Model, rows: int) -> list[RuntimeTensor]:
     """Random input for a model, in the order of its inputs; sizes that it leaves open are OPEN, texts three words."""
     rng = np.random.default_rng(0)
     batch = []
@@ -417,17 +417,17 @@ def _batch(model: Model, rows: int) -> list[Tensor]:
 def _step(api: KerasApi, model: Model, devices: Sequence[str], rows: Sequence[int]) -> _Step:
     """A training step without its update, compiled: each device takes its rows, in order."""
     edges = batch_split.bounds(sum(rows), rows)
-    batch: list[Tensor] = []
+    batch: list[RuntimeTensor] = []
 
     @tf.function  # type: ignore[untyped-decorator, unused-ignore]  # TensorFlow has no types
-    def towers(*inputs: Tensor) -> Tensor:
+    def towers(*inputs: RuntimeTensor) -> RuntimeTensor:
         spans = [
             _tower(api, model, [x[a:b] for x in inputs], f"/{device}")
             for device, (a, b) in zip(devices, pairwise(edges), strict=True)
         ]
         return tf.stack(spans)
 
-    def step() -> Tensor:
+    def step() -> RuntimeTensor:
         if (
             not batch
         ):  # made when it is first needed: the computer's memory may not be enough for it
@@ -450,7 +450,7 @@ def _cause(error: Exception) -> str:
     return " ".join(text.strip().rpartition("\n\n")[2].split())
 
 
-def _tower(api: KerasApi, model: Model, part: list[Tensor], device: str) -> Tensor:
+def _tower(api: KerasApi, model: Model, part: list[RuntimeTensor], device: str) -> RuntimeTensor:
     """Forward pass and gradient of one tower on its device: its row of a step's result."""
     with tf.device(HOST):
         part = [tf.identity(x) for x in part]
@@ -458,7 +458,7 @@ def _tower(api: KerasApi, model: Model, part: list[Tensor], device: str) -> Tens
         with tf.control_dependencies([start]):
             part = [tf.identity(x) for x in part]
 
-    def forward(tensors: list[Tensor | None]) -> list[Tensor]:
+    def forward(tensors: list[RuntimeTensor | None]) -> list[RuntimeTensor]:
         outputs = tf.nest.flatten(model(api.pack_inputs(model, tensors), training=True))
         return [tf.reduce_mean(tf.square(tf.cast(y, tf.float32))) for y in outputs]
 
@@ -479,7 +479,7 @@ def _tower(api: KerasApi, model: Model, part: list[Tensor], device: str) -> Tens
         return tf.stack([start, end, tf.cast(arrived, tf.float64)])
 
 
-def _clock(after: Sequence[Tensor]) -> Tensor:
+def _clock(after: Sequence[RuntimeTensor]) -> RuntimeTensor:
     """The time in seconds, float64, when all of `after` is there; to be called inside a tf.function.
 
     TensorFlow runs what reads a clock in the order of the program. A tower that starts when the tower before it has

@@ -24,7 +24,7 @@ from unnest.keras import keras_internals
 Model: TypeAlias = Any
 """A model of either Keras. Neither ships types."""
 
-Tensor: TypeAlias = Any
+RuntimeTensor: TypeAlias = Any
 
 TENSORFLOW_ONLY = (
     "towers need the TensorFlow backend, this is Keras on {backend}: "
@@ -56,11 +56,11 @@ class KerasApi:
 
     # -- structure ---------------------------------------------------------------
 
-    def pack_inputs(self, model: Model, flat: list[Tensor]) -> Any:
+    def pack_inputs(self, model: Model, flat: list[RuntimeTensor]) -> Any:
         """Tensors in the order of `model.inputs`, in the structure that `model` is called with."""
         return _tensorflow().nest.pack_sequence_as(self._structure(model, "inputs"), flat)
 
-    def pack_outputs(self, model: Model, flat: list[Tensor]) -> Any:
+    def pack_outputs(self, model: Model, flat: list[RuntimeTensor]) -> Any:
         """Tensors in the order of `model.outputs`, in the structure that a call of `model` returns."""
         return _tensorflow().nest.pack_sequence_as(self._structure(model, "outputs"), flat)
 
@@ -81,7 +81,7 @@ class KerasApi:
 
     # -- losses that layers add while they run -----------------------------------
 
-    def added_losses(self, model: Model) -> Iterator[list[Tensor]]:
+    def added_losses(self, model: Model) -> Iterator[list[RuntimeTensor]]:
         """The live list of every layer in `model`, itself included."""
         attribute = "_losses" if self.name == "keras" else "_eager_losses"
         for layer in model._flatten_layers():

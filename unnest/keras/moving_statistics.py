@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from unnest.keras.keras_api import KerasApi, Model, Tensor
+from unnest.keras.keras_api import KerasApi, Model, RuntimeTensor
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -49,7 +49,7 @@ class Momenta:
     """
 
     def __init__(
-        self, layers: Sequence[Model], way: str, sizes: Sequence[Tensor], rows: Tensor
+        self, layers: Sequence[Model], way: str, sizes: Sequence[RuntimeTensor], rows: RuntimeTensor
     ) -> None:
         self._layers, self._way, self._sizes, self._rows = layers, way, sizes, rows
         self._own_momenta: list[float] = []
@@ -73,7 +73,7 @@ class Momenta:
             _set(layer, self._momentum(layer, i, momentum))
         return {id(v) for layer in self._layers for v in (layer.moving_mean, layer.moving_variance)}
 
-    def _momentum(self, layer: Model, i: int, momentum: float) -> Tensor:
+    def _momentum(self, layer: Model, i: int, momentum: float) -> RuntimeTensor:
         if self._way == IN_TURN:
             if isinstance(self._rows, int):
                 return momentum
@@ -90,10 +90,10 @@ class Momenta:
             )
 
 
-def _set(layer: Model, momentum: Tensor) -> None:
+def _set(layer: Model, momentum: RuntimeTensor) -> None:
     object.__setattr__(layer, "momentum", momentum)  # past both Kerases' records of attributes
 
 
-def _number(layer: Model, value: Tensor) -> Tensor:
+def _number(layer: Model, value: RuntimeTensor) -> RuntimeTensor:
     """A scalar of the dtype that the layer computes its statistics in."""
     return tf.cast(value, tf.float64 if layer.compute_dtype == "float64" else tf.float32)

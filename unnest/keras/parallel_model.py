@@ -29,7 +29,7 @@ import tensorflow as tf
 
 from unnest.keras import batch_split
 from unnest.keras import devices as device_names
-from unnest.keras.keras_api import KerasApi, Model, Tensor, export, is_model, require
+from unnest.keras.keras_api import KerasApi, Model, RuntimeTensor, export, is_model, require
 from unnest.keras.moving_statistics import IN_TURN
 from unnest.keras.tower_execution import HOST, Towers, one_call_at_a_time, rows_of
 
@@ -113,13 +113,15 @@ def _tower_slice(api: KerasApi) -> Any:
             self.ratios = batch_split.whole_ratios(ratios or [1] * parts, parts)
             self.supports_masking, self.supports_jit, self.built = True, False, True
 
-        def call(self, inputs: Tensor) -> Tensor:
+        def call(self, inputs: RuntimeTensor) -> RuntimeTensor:
             return self._tower_rows(inputs)
 
-        def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
+        def compute_mask(
+            self, inputs: RuntimeTensor, mask: RuntimeTensor | None = None
+        ) -> RuntimeTensor | None:
             return None if mask is None else self._tower_rows(mask)
 
-        def _tower_rows(self, x: Tensor) -> Tensor:
+        def _tower_rows(self, x: RuntimeTensor) -> RuntimeTensor:
             rows = x.shape[0] if x.shape[0] is not None else tf.shape(x, out_type=tf.int64)[0]
             edges = batch_split.bounds(rows, self.ratios)
             return rows_of(x, edges[self.i], edges[self.i + 1])
@@ -151,11 +153,13 @@ def _tower_concatenate(api: KerasApi) -> Any:
             super().__init__(axis=axis, autocast=False, **kwargs)
             self.device, self.supports_jit = device, False
 
-        def call(self, inputs: list[Tensor]) -> Tensor:
+        def call(self, inputs: list[RuntimeTensor]) -> RuntimeTensor:
             with tf.device(self.device):
                 return tf.concat(inputs, axis=0)
 
-        def compute_mask(self, inputs: list[Tensor], mask: Any = None) -> Tensor | None:
+        def compute_mask(
+            self, inputs: list[RuntimeTensor], mask: Any = None
+        ) -> RuntimeTensor | None:
             return None if mask is None or any(m is None for m in mask) else tf.concat(mask, axis=0)
 
         def get_config(self) -> dict[str, Any]:
@@ -188,7 +192,7 @@ def _parallel_model(api: KerasApi) -> Any:
             )
             return api.pack_outputs(self, towers.run(flat_inputs, masks))
 
-        def _flat_inputs(self, inputs: Any) -> list[Tensor]:
+        def _flat_inputs(self, inputs: Any) -> list[RuntimeTensor]:
             # Both Kerases accept single tensors, lists, tuples and dicts here, and adjust rank and dtype.
             if api.name == "keras":
                 return list(self._standardize_inputs(inputs))

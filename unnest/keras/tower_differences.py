@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from unnest.keras import moving_statistics
-from unnest.keras.keras_api import KerasApi, Model, Tensor
+from unnest.keras.keras_api import KerasApi, Model, RuntimeTensor
 
 SHOWN = 3
 """Most names of layers in a warning."""
@@ -27,7 +27,9 @@ ELEMENTWISE = {
 _told_of_sums: weakref.WeakSet[Model] = weakref.WeakSet()
 
 
-def warn_of_summed_losses(template: Model, losses: Sequence[Tensor], rows: int | None) -> None:
+def warn_of_summed_losses(
+    template: Model, losses: Sequence[RuntimeTensor], rows: int | None
+) -> None:
     """Warn, once a template, of losses that layers add and that are sums over the batch; in a graph."""
     if template not in _told_of_sums and any(_is_sum_over_rows(loss, rows) for loss in losses):
         _told_of_sums.add(template)
@@ -39,7 +41,7 @@ def warn_of_summed_losses(template: Model, losses: Sequence[Tensor], rows: int |
         )
 
 
-def _is_sum_over_rows(loss: Tensor, rows: int | None) -> bool:
+def _is_sum_over_rows(loss: RuntimeTensor, rows: int | None) -> bool:
     """Return True if a loss is a sum along the axis of the rows (`rows` None: not static), not divided by anything.
 
     If several reductions follow each other, the one that is computed first is the one along the rows.
@@ -96,7 +98,7 @@ def _is_users(api: KerasApi, layer: Model) -> bool:
     return not is_keras and not isinstance(layer, api.keras.layers.BatchNormalization)
 
 
-def _handle(variable: Any) -> Tensor:
+def _handle(variable: Any) -> RuntimeTensor:
     """The resource of a variable of either Keras."""
     inner = variable if hasattr(variable, "handle") else getattr(variable, "value", None)
     return getattr(inner, "handle", None)
@@ -179,13 +181,13 @@ def _loses_rows(operation: Any, batches: set[int | str | None]) -> bool:
     )
 
 
-def _rows(tensor: Tensor) -> int | str | None:
+def _rows(tensor: RuntimeTensor) -> int | str | None:
     """The first dimension; "none" for a scalar."""
     shape = tf.TensorShape(tensor.shape)
     return "none" if shape.rank == 0 else shape[0] if shape.rank else None
 
 
-def _is_float(tensor: Tensor) -> bool:
+def _is_float(tensor: RuntimeTensor) -> bool:
     return bool(tf.as_dtype(tensor.dtype).is_floating)
 
 

@@ -39,7 +39,7 @@ from itertools import pairwise
 import tensorflow as tf
 
 from unnest.keras import batch_split, moving_statistics, recurrent_loops, tower_differences
-from unnest.keras.keras_api import KerasApi, Model, Tensor
+from unnest.keras.keras_api import KerasApi, Model, RuntimeTensor
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,9 @@ class Towers:
     statistics: str = moving_statistics.IN_TURN
     flat_result: FlatResult = field(default_factory=FlatResult)
 
-    def run(self, inputs: list[Tensor], masks: list[Tensor | None]) -> list[Tensor]:
+    def run(
+        self, inputs: list[RuntimeTensor], masks: list[RuntimeTensor | None]
+    ) -> list[RuntimeTensor]:
         """The template's outputs for the whole batch, flat, with their masks attached.
 
         Losses that layers added are put back on these layers: each tower's weighs as much
@@ -103,7 +105,7 @@ class Towers:
                 ]
             return self._unpack(self._merge(results, sizes, rows))
 
-    def _static_rows(self, inputs: list[Tensor | None]) -> int | None:
+    def _static_rows(self, inputs: list[RuntimeTensor | None]) -> int | None:
         """The number of rows, where it is known. Raises ValueError where inputs have other numbers than others."""
         rows = {
             row for x in inputs if x is not None for row in [_static_rows([x])] if row is not None
@@ -115,7 +117,9 @@ class Towers:
             )
         return next(iter(rows), None)
 
-    def _statistics(self, sizes: Sequence[Tensor], rows: Tensor) -> moving_statistics.Momenta:
+    def _statistics(
+        self, sizes: Sequence[RuntimeTensor], rows: RuntimeTensor
+    ) -> moving_statistics.Momenta:
         layers = (
             []
             if self.training is False or _replicated()
@@ -136,9 +140,9 @@ class Towers:
         i: int,
         moving: moving_statistics.Momenta,
         edges: Sequence[int],
-        inputs: list[Tensor],
-        masks: list[Tensor | None],
-    ) -> list[Tensor]:
+        inputs: list[RuntimeTensor],
+        masks: list[RuntimeTensor | None],
+    ) -> list[RuntimeTensor]:
         """Tower `i`, which is known to have rows."""
         moving.of_tower(i)
         return self.tower(i, (edges[i], edges[i + 1]), inputs, masks)
@@ -147,10 +151,10 @@ class Towers:
         self,
         i: int,
         moving: moving_statistics.Momenta,
-        edges: Sequence[Tensor],
-        inputs: list[Tensor],
-        masks: list[Tensor | None],
-    ) -> list[Tensor]:
+        edges: Sequence[RuntimeTensor],
+        inputs: list[RuntimeTensor],
+        masks: list[RuntimeTensor | None],
+    ) -> list[RuntimeTensor]:
         """Run tower `i` of a batch of unknown size: see "which towers run"."""
         with tf.device(HOST):
             share = edges[i + 1] - edges[i]
@@ -176,17 +180,17 @@ class Towers:
     def tower(
         self,
         i: int,
-        rows: tuple[Tensor, Tensor],
-        inputs: list[Tensor],
-        masks: list[Tensor | None],
-        keep: Tensor | None = None,
-    ) -> list[Tensor]:
+        rows: tuple[RuntimeTensor, RuntimeTensor],
+        inputs: list[RuntimeTensor],
+        masks: list[RuntimeTensor | None],
+        keep: RuntimeTensor | None = None,
+    ) -> list[RuntimeTensor]:
         """The flat result of tower `i` for rows from .. to, its first `keep` rows: all on its device."""
         with tf.device(HOST):
             tower_inputs = [None if x is None else rows_of(x, *rows) for x in inputs]
             part_masks = [None if m is None else m[rows[0] : rows[1]] for m in masks]
 
-        def forward(tensors: list[Tensor | None]) -> list[Tensor]:
+        def forward(tensors: list[RuntimeTensor | None]) -> list[RuntimeTensor]:
             for x, m in zip(tensors, part_masks, strict=True):
                 if x is not None and m is not None:
                     x._keras_mask = m
@@ -203,7 +207,7 @@ class Towers:
                     return forward(tower_inputs)
             return on_device(forward, tower_inputs, self.devices[i])
 
-    def _call(self, tensors: list[Tensor | None]) -> list[Tensor]:
+    def _call(self, tensors: list[RuntimeTensor | None]) -> list[RuntimeTensor]:
         """Call the template; note in `flat_result` what the flat result is made of."""
         graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
         operations_before = len(graph.get_operations()) if graph else 0
@@ -229,8 +233,11 @@ class Towers:
         return [*outputs, *(m for m in masks if m is not None), *losses]
 
     def _merge(
-        self, results: list[list[Tensor]], sizes: Sequence[Tensor], rows: Tensor
-    ) -> list[Tensor]:
+        self,
+        results: list[list[RuntimeTensor]],
+        sizes: Sequence[RuntimeTensor],
+        rows: RuntimeTensor,
+    ) -> list[RuntimeTensor]:
         batched = self.flat_result.batched
         with tf.device(self.merge), tf.name_scope("concatenate"):
             merged = [
@@ -246,7 +253,7 @@ class Towers:
                 )
         return merged
 
-    def _unpack(self, merged: list[Tensor]) -> list[Tensor]:
+    def _unpack(self, merged: list[RuntimeTensor]) -> list[RuntimeTensor]:
         outputs = merged[: self.flat_result.outputs]
         masks = iter(merged[self.flat_result.outputs : self.flat_result.batched])
         for y, has_mask in zip(outputs, self.flat_result.masked, strict=True):
@@ -307,8 +314,10 @@ BETWEEN_SEEDS = 0x3C6EF35F
 
 
 def on_device(
-    forward: Callable[[list[Tensor | None]], list[Tensor]], inputs: list[Tensor | None], device: str
-) -> list[Tensor]:
+    forward: Callable[[list[RuntimeTensor | None]], list[RuntimeTensor]],
+    inputs: list[RuntimeTensor | None],
+    device: str,
+) -> list[RuntimeTensor]:
     """`forward(inputs)` with its operations and those of its gradient on `device`.
 
     The gradient is taken by a tape of the function's own, so that it can be built inside the
@@ -319,14 +328,16 @@ def on_device(
     present = [x for x in flat_inputs if x is not None]
 
     @tf.custom_gradient  # type: ignore[untyped-decorator, unused-ignore]  # TensorFlow has no types
-    def run(*args: Tensor) -> tuple[list[Tensor], Callable[..., object]]:
+    def run(*args: RuntimeTensor) -> tuple[list[RuntimeTensor], Callable[..., object]]:
         remaining = iter(args)
         tensors = [None if x is None else next(remaining) for x in flat_inputs]
         with tf.device(device), _loops(), _gradients(args) as gradients:
             results = forward(tf.nest.pack_sequence_as(inputs, tensors, expand_composites=True))
         smooth = [y for y in results if y.dtype.is_floating or y.dtype.is_complex]
 
-        def gradient(*upstream: Tensor, variables: Sequence[Tensor] | None = None) -> object:
+        def gradient(
+            *upstream: RuntimeTensor, variables: Sequence[RuntimeTensor] | None = None
+        ) -> object:
             smooth_upstream = [
                 g
                 for g, y in zip(upstream, results, strict=True)
@@ -361,7 +372,9 @@ def _loops() -> Iterator[None]:
 
 
 @contextmanager
-def _gradients(args: Sequence[Tensor]) -> Iterator[Callable[..., list[Tensor | None]]]:
+def _gradients(
+    args: Sequence[RuntimeTensor],
+) -> Iterator[Callable[..., list[RuntimeTensor | None]]]:
     """Yield a function that computes gradients of tensors made in the block; `args` are the block's inputs.
 
     In a graph they are found in the graph: a second tape beside the caller's would make TensorFlow prepare the second
@@ -371,8 +384,8 @@ def _gradients(args: Sequence[Tensor]) -> Iterator[Callable[..., list[Tensor | N
         graph = tf.compat.v1.get_default_graph()
 
         def gradients_in_graph(
-            ys: list[Tensor], xs: list[Tensor], upstream: list[Tensor]
-        ) -> list[Tensor | None]:
+            ys: list[RuntimeTensor], xs: list[RuntimeTensor], upstream: list[RuntimeTensor]
+        ) -> list[RuntimeTensor | None]:
             if not ys:
                 return [None] * len(xs)
             if tf.compat.v1.get_default_graph() is graph:
@@ -391,14 +404,14 @@ def _gradients(args: Sequence[Tensor]) -> Iterator[Callable[..., list[Tensor | N
         yield tape.gradient
 
 
-def _static_rows(inputs: Sequence[Tensor]) -> int | None:
+def _static_rows(inputs: Sequence[RuntimeTensor]) -> int | None:
     for x in inputs:
         if x is not None and x.shape.rank and x.shape[0] is not None:
             return int(x.shape[0])
     return None
 
 
-def rows_of(x: Tensor, start: Tensor, stop: Tensor) -> Tensor:
+def rows_of(x: RuntimeTensor, start: RuntimeTensor, stop: RuntimeTensor) -> RuntimeTensor:
     """Rows `start` to `stop` (int or int64 scalars) of a dense, sparse or ragged tensor."""
     if isinstance(x, tf.SparseTensor):
         shape = tf.cast(x.dense_shape, tf.int64)
@@ -409,5 +422,5 @@ def rows_of(x: Tensor, start: Tensor, stop: Tensor) -> Tensor:
     return x[start:stop]
 
 
-def _concatenate(parts: Sequence[Tensor]) -> Tensor:
+def _concatenate(parts: Sequence[RuntimeTensor]) -> RuntimeTensor:
     return parts[0] if len(parts) == 1 else tf.concat(parts, axis=0)

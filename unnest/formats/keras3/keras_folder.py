@@ -23,7 +23,7 @@ from unnest.formats.keras3.keras_model import (
     KerasModelSource,
     stored_model,
 )
-from unnest.formats.keras3.path_keyed_reader import Tree
+from unnest.formats.keras3.path_keyed_reader import PathKeyedTree
 
 #: Files below `assets` that count.
 MOST_FILES, BYTES_A_FILE = 10_000, 600
@@ -47,7 +47,7 @@ class KerasFolderSource(KerasModelSource):
         version = metadata.get("keras_version")
         hdf5 = GuardedFile(os.path.join(path, WEIGHTS))
         try:
-            tree = Tree(hdf5, version if isinstance(version, str) else None)
+            tree = PathKeyedTree(hdf5, version if isinstance(version, str) else None)
             super().__init__(path, hdf5, tree, stored_model(config, metadata, tree))
             self._members = tuple(self._files())
         except BaseException:

@@ -10,7 +10,7 @@ from unnest.core.make_plan import plan
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Choices, Plan
 from unnest.formats.base import MARK
-from unnest.formats.keras3.path_keyed_reader import Tree
+from unnest.formats.keras3.path_keyed_reader import PathKeyedTree
 from unnest.formats.keras3.path_keyed_source import NOTHING_MOVED, PathKeyedSource
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
@@ -38,7 +38,7 @@ class KerasModelSource(PathKeyedSource):
         return tuple(n for n in self.members if n.startswith(ASSETS + "/") and not n.endswith("/"))
 
 
-def stored_model(config: JsonObject, metadata: JsonObject, tree: Tree) -> Stored:
+def stored_model(config: JsonObject, metadata: JsonObject, tree: PathKeyedTree) -> Stored:
     """The model without its layers' weights, which a plan places."""
     training, version = config.get(COMPILE), metadata.get("keras_version")
     return Stored(

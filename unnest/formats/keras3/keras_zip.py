@@ -41,7 +41,7 @@ from unnest.formats.keras3.keras_model import (
     stored_model,
 )
 from unnest.formats.keras3.layer_paths import join_path
-from unnest.formats.keras3.path_keyed_reader import Tree
+from unnest.formats.keras3.path_keyed_reader import PathKeyedTree
 from unnest.formats.keras3.path_keyed_writer import compare, write_weights
 from unnest.formats.keras3.zip_member_writing import ZipTarget, crc32_of
 
@@ -105,7 +105,7 @@ class KerasSource(KerasModelSource):
             hdf5 = self._open_weights(path)
             try:
                 version = metadata.get("keras_version")
-                tree = Tree(hdf5, version if isinstance(version, str) else None)
+                tree = PathKeyedTree(hdf5, version if isinstance(version, str) else None)
                 super().__init__(path, hdf5, tree, stored_model(config, metadata, tree))
             except BaseException:
                 hdf5.close()

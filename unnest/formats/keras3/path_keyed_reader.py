@@ -1,8 +1,8 @@
 """Read a path-keyed file (`.weights.h5` and `.keras` of Keras 3, and of Keras 2 from 2.12 on).
 
-A `Tree` is the file as it is stored, a `Placement` where the layers of one model lie in it. `layer_paths` has the paths
-of a model's layers, `path_keyed_layout` is the inverse, `path_keyed_weight_order` the order in which Keras lists the
-weights that were read.
+A `PathKeyedTree` is the file as it is stored, a `Placement` where the layers of one model lie in it. `layer_paths` has
+the paths of a model's layers, `path_keyed_layout` is the inverse, `path_keyed_weight_order` the order in which Keras
+lists the weights that were read.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Index(Protocol):
         """The attributes of a group. Raises Unreadable."""
 
 
-class Tree:
+class PathKeyedTree:
     """The index of a path-keyed file: groups and tensors, by path.
 
     `tensors_below` has the paths of the tensors of a sub-tree by that of its group, `compiled_parts` the same for what
@@ -261,7 +261,12 @@ class Placement:
     """The paths of a model's layers, and of those nested in it, in a file, with the weights of each."""
 
     def __init__(
-        self, tree: Tree, model: JsonObject, prefix: str = "", *, has_its_names: bool = True
+        self,
+        tree: PathKeyedTree,
+        model: JsonObject,
+        prefix: str = "",
+        *,
+        has_its_names: bool = True,
     ) -> None:
         """Locate the layers below `prefix`, at which the sub-tree of the model starts.
 

@@ -12,7 +12,7 @@ from unnest.findings import Code, listed
 from unnest.formats.base import BLOCK, Source
 from unnest.formats.hdf5.compare import slabs
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.keras3.path_keyed_reader import Placement, Tree, moves_to
+from unnest.formats.keras3.path_keyed_reader import PathKeyedTree, Placement, moves_to
 from unnest.formats.keras3.sharded_weights_tree import ShardedTree
 from unnest.formats.keras3.shared_layers import SharedLayers, apart
 
@@ -24,7 +24,7 @@ class PathKeyedSource(Source):
     """A path-keyed file; where its architecture comes from is the container's business."""
 
     def __init__(
-        self, path: str, hdf5: GuardedFile | ShardedTree, tree: Tree, stored: Stored
+        self, path: str, hdf5: GuardedFile | ShardedTree, tree: PathKeyedTree, stored: Stored
     ) -> None:
         """`tree` is the index of `hdf5`."""
         not_carried = Code.OPTIMIZER_DROPPED(

@@ -16,11 +16,11 @@ from unnest.formats.hdf5.copy_tensors import Transfer, new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.layer_paths import OPTIMIZER, join_path
 from unnest.formats.keras3.path_keyed_layout import lay_out
-from unnest.formats.keras3.path_keyed_reader import Tree
+from unnest.formats.keras3.path_keyed_reader import PathKeyedTree
 from unnest.formats.keras3.path_keyed_source import PathKeyedSource
 
 
-def _moved(output: Rearranged, tree: Tree) -> tuple[dict[str, str], dict[str, str]]:
+def _moved(output: Rearranged, tree: PathKeyedTree) -> tuple[dict[str, str], dict[str, str]]:
     """(groups, tensors) of the output: path there -> path in the source's tree. Raises Refused on a clash."""
     hdf5 = tree.hdf5
     groups: dict[str, str] = {}

@@ -28,7 +28,7 @@ from unnest.formats.base import MARK, Container, OnBytes, Source
 from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.layer_paths import COMPILED_PARTS, join_path
-from unnest.formats.keras3.path_keyed_reader import Placement, Tree, moves_to
+from unnest.formats.keras3.path_keyed_reader import PathKeyedTree, Placement, moves_to
 from unnest.formats.keras3.path_keyed_source import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.path_keyed_weight_order import in_order
 from unnest.formats.keras3.path_keyed_writer import compare, write_weights
@@ -57,7 +57,7 @@ class WeightsSource(PathKeyedSource):
 
     def __init__(self, path: str, hdf5: GuardedFile | ShardedTree) -> None:
         try:
-            tree = Tree(hdf5)
+            tree = PathKeyedTree(hdf5)
             super().__init__(path, hdf5, tree, _weights_in(tree))
         except BaseException:
             hdf5.close()
@@ -333,7 +333,7 @@ class ShardedSource(WeightsSource):
         return (*self._shards, self.path)
 
 
-def _weights_in(tree: Tree) -> Stored:
+def _weights_in(tree: PathKeyedTree) -> Stored:
     """Return the weights alone, in one group, since paths do not show which layers own them.
 
     Raises:

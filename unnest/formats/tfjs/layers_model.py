@@ -31,7 +31,7 @@ from unnest.formats.base import BLOCK, ReadOnlyContainer, Source, Target
 from unnest.formats.hdf5.attributes import Attributes
 from unnest.formats.hdf5.index import DatasetNode
 from unnest.formats.json_text import is_architecture, parse
-from unnest.formats.keras3.path_keyed_reader import Placement, Tree
+from unnest.formats.keras3.path_keyed_reader import PathKeyedTree, Placement
 from unnest.formats.keras3.path_keyed_weight_order import as_h5_lists
 from unnest.formats.tfjs.detection import MANIFEST, TOPOLOGY, read_model_json
 from unnest.formats.tfjs.manifest import DTYPES, HALF, WeightEntry, read_manifest
@@ -298,7 +298,7 @@ def stored_by_path(path: str, stored: Stored, entries: Sequence[WeightEntry]) ->
     assert stored.architecture is not None
     training = stored.architecture.get(COMPILE)
     architecture = {key: value for key, value in stored.architecture.items() if key != COMPILE}
-    tree = Tree(ManifestIndex(path, entries), stored.keras_version)
+    tree = PathKeyedTree(ManifestIndex(path, entries), stored.keras_version)
     model = stored._replace(
         architecture=architecture,
         training=training if isinstance(training, Mapping) and training else None,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from unnest.report.diagram.drawing import Box, Drawing, Figure, Role
 from unnest.report.diagram.layered_layout import BOX, PlacedFigure, Point, place
-from unnest.report.diagram.tower_frames import Frame, Rectangle, frames, tower_groups
+from unnest.report.diagram.tower_frames import Rectangle, TowerFrame, frames, tower_groups
 from unnest.report.markup import text
 
 #: Letters of a name that are shown; the rest is in the tooltip.
@@ -71,7 +71,7 @@ class PlacedPicture(NamedTuple):
 
     figure: Figure
     layout: PlacedFigure
-    frames: Sequence[Frame]
+    frames: Sequence[TowerFrame]
     extent: Rectangle
 
     @property

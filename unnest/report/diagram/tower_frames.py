@@ -28,7 +28,7 @@ class Rectangle(NamedTuple):
     bottom: float
 
 
-class Frame(NamedTuple):
+class TowerFrame(NamedTuple):
     """The frame, its label, the label's left end on its baseline, and the keys of the towers."""
 
     edges: Rectangle
@@ -54,7 +54,7 @@ def tower_groups(figure: Figure) -> list[list[str]]:
     return [*groups.values()]
 
 
-def frames(figure: Figure, layout: PlacedFigure, widths: dict[str, float]) -> list[Frame]:
+def frames(figure: Figure, layout: PlacedFigure, widths: dict[str, float]) -> list[TowerFrame]:
     """Return the frame of each wrapper's towers; `widths` are those of the boxes, by key."""
     boxes = {
         key: Rectangle(x - widths[key] / 2, y - BOX / 2, x + widths[key] / 2, y + BOX / 2)
@@ -63,13 +63,13 @@ def frames(figure: Figure, layout: PlacedFigure, widths: dict[str, float]) -> li
     groups = tower_groups(figure)
     around = [_around([boxes[key] for key in group]) for group in groups]
     towers = {node.key: node for node in figure.nodes}
-    result: list[Frame] = []
+    result: list[TowerFrame] = []
     for group, edges in zip(groups, around, strict=True):
         label = _label([towers[key] for key in group])
         others = [*boxes.values(), *(other for other in around if other != edges)]
         taken = [*others, *(frame.extent for frame in result)]
         at = _free_place(edges, len(label) * LETTER, taken, layout.routes.values())
-        result.append(Frame(edges, label, at, group))
+        result.append(TowerFrame(edges, label, at, group))
     return result
 
 

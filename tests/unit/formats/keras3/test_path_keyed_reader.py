@@ -14,7 +14,7 @@ from unnest.core.model import JsonObject
 from unnest.core.plan import Move
 from unnest.errors import Refused
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.keras3.path_keyed_reader import Placement, Tree, moves_to
+from unnest.formats.keras3.path_keyed_reader import PathKeyedTree, Placement, moves_to
 
 DEPENDENCIES = "_layer_checkpoint_dependencies"
 #: Three Dense layers with weights and, between them, two of a custom class without.
@@ -37,14 +37,14 @@ TWICE = ["dense", "scale", "dense_2", "scale_1", "dense_4"]
 
 def tree_of(
     path: Path, attribute: str, with_weights: list[str], version: str | None = None
-) -> Tree:
+) -> PathKeyedTree:
     """A file with these layers' weights, and the two layers without."""
     with h5py.File(path, "w") as file:
         for name in with_weights:
             file[f"{attribute}/{name}/vars/0"] = [1.0]
         for name in ("scale", "scale_1"):
             file.create_group(f"{attribute}/{name}/vars")
-    return Tree(GuardedFile(str(path)), version)
+    return PathKeyedTree(GuardedFile(str(path)), version)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_group_that_is_no_layer_tells_nothing(tmp_path: Path) -> None:
     with h5py.File(path, "w") as file:
         for name in ("dense/cells/lstm_cell", "dense/cells/lstm_cell_1", "dense_2"):
             file[f"{DEPENDENCIES}/{name}/vars/0"] = [1.0]
-    assert Tree(GuardedFile(str(path))).counts_weights_twice
+    assert PathKeyedTree(GuardedFile(str(path))).counts_weights_twice
 
 
 INNER = sequential(layer("a", **DENSE), name="inner")
@@ -98,7 +98,7 @@ def placement(
             file[weight] = [1.0]
         file.create_group("layers/input_layer/vars")
         file.create_group("vars")
-    return Placement(Tree(GuardedFile(str(path / "m.h5")), "3.15.0"), model)
+    return Placement(PathKeyedTree(GuardedFile(str(path / "m.h5")), "3.15.0"), model)
 
 
 def test_the_weights_of_each_layer(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_model_that_another_layer_has_stored(tmp_path: Path) -> None:
         for group in groups:
             file.create_group(group)
     model = sequential(*steps)
-    where = Placement(Tree(GuardedFile(str(tmp_path / "m.h5")), "2.21.0"), model)
+    where = Placement(PathKeyedTree(GuardedFile(str(tmp_path / "m.h5")), "2.21.0"), model)
     layers = read(model).layers
     first, second = (group.rpartition("/")[0] for group in groups)
     assert where.moves_of(layers["u"], second, "layers/b") == [Move(second, "layers/b")]
