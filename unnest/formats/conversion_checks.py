@@ -154,7 +154,7 @@ def _check_complete(
     source: Source, layer: Layer, tensors: Sequence[Tensor], *, may_have_none: bool, is_moved: bool
 ) -> None:
     """Raises Refused where one of Keras's own layers, here or in a nested model, has too few of its weights."""
-    if is_model(layer.stored):
+    if layer.is_model:
         may_have_none = not (is_moved and tensors and all(t.owner for t in tensors))
         for name, inner in read(layer.stored).layers.items():
             inner_tensors = [

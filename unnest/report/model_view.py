@@ -134,7 +134,7 @@ def _layers(
             tensors.shape(Ref(layer.name, 0, 0)) if layer.calls or is_input(layer.stored) else None
         )
         yield path, LayerFacts(layer.class_name, tuple(_settings(layer)), output, own)
-        if is_model(layer.stored) and len(path) <= DEEPEST:
+        if layer.is_model and len(path) <= DEEPEST:
             yield from _layers(layer.stored, _split(own, layer.stored), path)
 
 
@@ -154,7 +154,7 @@ def _settings(layer: Layer) -> Iterator[tuple[str, str]]:
     """Yield the config's keys with their values as short JSON."""
     nested = (
         set()
-        if is_model(layer.stored)
+        if layer.is_model
         else {str(path[1]) for path, _ in children(layer.stored) if path[1:]}
     )
     for key, value in list(layer.settings.items())[:SETTINGS_LISTED]:

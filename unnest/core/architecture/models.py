@@ -10,7 +10,7 @@ from unnest.budget import charge_steps, memoize
 from unnest.core import json_tree
 from unnest.core.architecture import named_inputs, tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer, is_model, stored_layers
-from unnest.core.json_tree import OBJECT
+from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import Json, JsonObject, Ref
 
 #: Steps of the budget (`unnest.budget`) for a layer, and for each of its calls, whenever a graph is read.
@@ -206,7 +206,7 @@ def _calls_by_layer(entry_by_name: Mapping[str, JsonObject]) -> dict[str, Sequen
 
 def _stored_calls(entry: JsonObject) -> Sequence[Json]:
     calls = entry.get("inbound_nodes", [])
-    if not isinstance(calls, Sequence) or isinstance(calls, str):
+    if not is_list(calls):
         raise NotAGraph(f"{layer_name(entry)!r} has inbound_nodes that are no list")
     return calls
 

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from unnest.budget import charge_steps
 from unnest.core import json_tree
+from unnest.core.json_tree import is_list
 from unnest.core.model import Json, JsonObject
 
 #: Steps of the budget (`unnest.budget`) for each object and list of a node, whenever it is looked through.
@@ -132,7 +133,7 @@ def without_tensors(node: Json, layers: Container[str]) -> Json:
         if node.get("class_name") == KERAS_3_TENSOR:
             return None
         return {key: without_tensors(part, layers) for key, part in node.items()}
-    if not isinstance(node, Sequence) or isinstance(node, str):
+    if not is_list(node):
         return node
     if _is_ref(node, layers):
         return [None, *(without_tensors(arguments, layers) for arguments in node[3:] if arguments)]
@@ -156,7 +157,7 @@ def _rewrite_mapping(
 
 def is_ref(node: Json, layers: Container[str]) -> bool:
     """Return True if a value is one tensor reference of Keras 1 or 2."""
-    return isinstance(node, Sequence) and not isinstance(node, str) and _is_ref(node, layers)
+    return is_list(node) and _is_ref(node, layers)
 
 
 def counts_below_zero(node: Json, layers: Container[str]) -> bool:

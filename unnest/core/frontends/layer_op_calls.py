@@ -19,6 +19,7 @@ from unnest.core.frontends.node_def import (
     node_inputs,
     parse_node_def,
 )
+from unnest.core.json_tree import is_list
 from unnest.core.model import Json, JsonObject, Ref, Unknown
 from unnest.core.ops.call import OpCall, Value, plain_name
 from unnest.core.ops.registry import argument
@@ -48,11 +49,7 @@ def is_operation(layer: Layer, call: Call) -> bool:
 def shape_of(what: OpCall) -> Sequence[Json]:
     """The shape that a call brings a tensor into, as it is stored; empty where that is computed, or none."""
     shape = argument(what, "shape")
-    is_literal = (
-        isinstance(shape, Sequence)
-        and not isinstance(shape, str)
-        and not (shape and isinstance(shape[0], str))
-    )
+    is_literal = is_list(shape) and not (shape and isinstance(shape[0], str))
     return shape if is_literal else ()
 
 
@@ -64,7 +61,7 @@ def with_refs(
     def value_of(stored: Json) -> Value:
         if isinstance(stored, Mapping):
             return object_of(stored)
-        if not isinstance(stored, Sequence) or isinstance(stored, str):
+        if not is_list(stored):
             return stored
         raw = tensor_refs.reads(stored, layers) if stored and isinstance(stored[0], str) else []
         return ref(raw[0]) if raw else [value_of(part) for part in stored]
@@ -97,14 +94,14 @@ def with_refs(
 
 def _of_function(function: str, stored: Json) -> OpCall | None:
     """`["x", 0, 0, {...}]`, or a list of these where the first argument is a list."""
-    if not isinstance(stored, Sequence) or isinstance(stored, str) or not stored:
+    if not is_list(stored) or not stored:
         return None
     several = not isinstance(stored[0], str)
     nodes_of_first = stored if several else [stored]
     first: list[Json] = []
     kwargs: JsonObject = {}
     for node in nodes_of_first:
-        if not isinstance(node, Sequence) or isinstance(node, str) or len(node) not in (3, 4):
+        if not is_list(node) or len(node) not in (3, 4):
             return None
         first.append(node[2] if node[0] == "_CONSTANT_VALUE" else node[:3])
         kwargs = next((part for part in node[3:] if isinstance(part, Mapping)), kwargs)
@@ -113,7 +110,7 @@ def _of_function(function: str, stored: Json) -> OpCall | None:
 
 def _of_keras_3(class_name: str, config: JsonObject, stored: JsonObject) -> OpCall | None:
     args, kwargs = stored.get("args"), stored.get("kwargs", {})
-    if not isinstance(args, Sequence) or isinstance(args, str) or not isinstance(kwargs, Mapping):
+    if not is_list(args) or not isinstance(kwargs, Mapping):
         return None
     return keras3_call(class_name, args, config, kwargs)
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from unnest.core.json_tree import is_list
 from unnest.core.model import Json, JsonObject
 from unnest.core.ops.call import OpCall, Value, plain_name
 from unnest.core.ops.registry import JOINS, MOVES, NODES, OPERATIONS, Operation
@@ -181,6 +182,6 @@ def plain_argument(stored: Json) -> Value:
             if kind in ("__numpy__", "__tensor__") and isinstance(config, Mapping)
             else stored
         )
-    if isinstance(stored, Sequence) and not isinstance(stored, str):
+    if is_list(stored):
         return [plain_argument(each) for each in stored]
     return stored

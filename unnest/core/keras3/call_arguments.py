@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.json_tree import is_list
 from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.replacements import LayerArguments, NewLayer, NodeTree
 from unnest.core.layers.catalog import layer_record
@@ -90,7 +91,7 @@ def parsed(node: Json, graph: Graph, layer: Layer) -> tuple[list[Json], dict[str
             return list(value[:3]) if not _is_constant(value) else value[2]
         if isinstance(value, Mapping):
             return {k: stripped(v) for k, v in value.items()}
-        if isinstance(value, Sequence) and not isinstance(value, str):
+        if is_list(value):
             return [stripped(v) for v in value]
         return value
 
@@ -114,8 +115,7 @@ CONSTANT = "_CONSTANT_VALUE"
 def _is_constant(value: Json) -> bool:
     """`["_CONSTANT_VALUE", -1, value, named arguments]`."""
     return (
-        isinstance(value, Sequence)
-        and not isinstance(value, str)
+        is_list(value)
         and len(value) > 2  # noqa: PLR2004 - the mark, and a value
         and value[0] == CONSTANT
     )

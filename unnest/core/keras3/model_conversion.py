@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer, in_order, reached
 from unnest.core.architecture.nested_models import merged_models
+from unnest.core.json_tree import is_list
 from unnest.core.keras3.call_arguments import arguments_of, is_ref, parsed, ref
 from unnest.core.keras3.conversion_context import Context, GraphNotes, refused
 from unnest.core.keras3.graph_builder import Builder, today_names
@@ -249,7 +250,7 @@ class _Functional:
                 return self._tensor(ref(value, self.graph))
             if isinstance(value, Mapping):
                 return {k: new_tensors(v) for k, v in value.items()}
-            if isinstance(value, Sequence) and not isinstance(value, str):
+            if is_list(value):
                 return [new_tensors(v) for v in value]
             return value
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Graph
+from unnest.core.json_tree import is_list
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.config_values import plain
 from unnest.core.keras3.conversion_context import CannotConvert, Context
@@ -261,10 +262,6 @@ def build_shape(model: JsonObject) -> list[Json] | None:
     build = plain(model.get("build_config"))
     for where, key in ((config, "build_input_shape"), (build, "input_shape")):
         shape = where.get(key) if isinstance(where, Mapping) else None
-        if (
-            isinstance(shape, Sequence)
-            and not isinstance(shape, str)
-            and all(d is None or isinstance(d, int) for d in shape)
-        ):
+        if is_list(shape) and all(d is None or isinstance(d, int) for d in shape):
             return list(shape)
     return None

@@ -19,7 +19,7 @@ from unnest.core.architecture.shared_object_ids import SHARED
 from unnest.core.byte_code import function_names_and_arguments
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.byte_code.function_names_and_arguments import readings
-from unnest.core.json_tree import LEAVES, OBJECT
+from unnest.core.json_tree import LEAVES, OBJECT, is_list
 from unnest.core.keras_facts.custom_functions import (
     activations,
     custom_objects,
@@ -62,7 +62,7 @@ def layer_entries(model: Json) -> Iterator[JsonObject]:
         entry = pending.pop()
         if type(entry) in LEAVES:
             continue
-        if isinstance(entry, (list, Sequence)) and not isinstance(entry, str):
+        if is_list(entry):
             pending += reversed(entry)
             continue
         if not isinstance(entry, OBJECT) or "class_name" not in entry:
@@ -71,7 +71,7 @@ def layer_entries(model: Json) -> Iterator[JsonObject]:
         config = entry.get("config")
         if isinstance(config, OBJECT):
             pending += [config[key] for key in reversed(("layers", *HELD)) if key in config]
-        elif isinstance(config, Sequence) and not isinstance(config, str):
+        elif is_list(config):
             pending += reversed(config)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture.models import MODEL_CLASSES
+from unnest.core.json_tree import is_list
 from unnest.core.layers.catalog import layer_record, output_shape
 from unnest.core.layers.shape_rules import integer, policy_name, settings, stored_shape
 from unnest.core.model import Json, JsonObject, Shape, Unknown
@@ -86,7 +87,7 @@ def noted(node: Json) -> Iterator[Spec]:
         else:
             for key in sorted(node):
                 yield from noted(node[key])
-    elif isinstance(node, Sequence) and not isinstance(node, str):
+    elif is_list(node):
         for part in node:
             yield from noted(part)
 
@@ -210,7 +211,7 @@ def _of_functional(config: JsonObject, given: Spec) -> Spec:
 def _only(ends: Json) -> str:
     """The name of the one layer in a list of inputs or outputs, `["a", 0, 0]` or `[["a", 0, 0]]`."""
     end = ends[0] if isinstance(ends, Sequence) and len(ends) == 1 else ends
-    if not isinstance(end, Sequence) or isinstance(end, str) or not isinstance(end[0], str):
+    if not is_list(end) or not isinstance(end[0], str):
         raise Unknown("the one end of a model")
     return end[0]
 

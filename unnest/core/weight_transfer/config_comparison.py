@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from unnest.core.architecture import is_model
 from unnest.core.json_tree import OBJECT, is_list
@@ -74,6 +74,6 @@ def _value_text(value: Json) -> str:
         return str(value.get("class_name", "{...}"))
     return (
         "[...]"
-        if isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 4  # noqa: PLR2004 - as many as fit in a sentence
+        if is_list(value) and len(value) > 4  # noqa: PLR2004 - as many as fit in a sentence
         else repr(value)
     )

@@ -15,7 +15,7 @@ from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.layer_op_calls import parse_op_call, shape_of
-from unnest.core.json_tree import Path
+from unnest.core.json_tree import Path, is_list
 from unnest.core.keras_facts.custom_functions import ROLES, activations
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_specs import has_initializers, promised
@@ -229,7 +229,7 @@ def _axis_joins(layer: Layer) -> bool | None:
 
 def _axis(config: JsonObject) -> int | None:
     axis = config.get("axis", config.get("concat_axis"))
-    if isinstance(axis, Sequence) and not isinstance(axis, str) and len(axis) == 1:
+    if is_list(axis) and len(axis) == 1:
         axis = axis[0]
     return axis if isinstance(axis, int) and not isinstance(axis, bool) else None
 
@@ -381,7 +381,7 @@ def promised_shape(layer: Layer) -> Shape | None:
 
 
 def _shape(value: Json) -> Shape | None:
-    if not isinstance(value, Sequence) or isinstance(value, str):
+    if not is_list(value):
         return None
     return tuple(d if isinstance(d, int) else None for d in value)
 

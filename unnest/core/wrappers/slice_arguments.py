@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.byte_code import code_objects
-from unnest.core.json_tree import Path
+from unnest.core.json_tree import Path, is_list
 from unnest.core.model import Json
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.layer_batch_roles import Number
@@ -139,7 +139,7 @@ def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Path, Number]]:
     is_object = isinstance(function, Mapping)
     given = layer.settings.get("arguments")
     names = set(given) if isinstance(given, Mapping) else set()
-    if isinstance(defaults, Sequence) and not isinstance(defaults, str):
+    if is_list(defaults):
         parameters = _defaulted(layer)
         replaced = [parameter in names for parameter in parameters] or [bool(names)] * len(defaults)
         for index, (value, is_replaced) in enumerate(zip(defaults, replaced, strict=True)):
@@ -162,10 +162,8 @@ def _call_arguments(call: Call, layer: Layer) -> Iterator[tuple[Path, Number]]:
     stored = call.stored
     if isinstance(stored, Mapping):
         arguments: Json = {"args": stored.get("args"), **_mapping(stored.get("kwargs"))}
-    elif isinstance(stored, Sequence) and not isinstance(stored, str):
-        nodes = [
-            node for node in stored if isinstance(node, Sequence) and not isinstance(node, str)
-        ]
+    elif is_list(stored):
+        nodes = [node for node in stored if is_list(node)]
         arguments = [node[2] if node and node[0] == CONSTANT else [*node[3:]] for node in nodes]
     else:
         return

@@ -21,7 +21,7 @@ from math import isclose
 from typing import NamedTuple
 
 from unnest.core.architecture.graph import Layer
-from unnest.core.json_tree import Path
+from unnest.core.json_tree import Path, is_list
 from unnest.core.model import Json
 from unnest.core.wrappers import layer_batch_roles, slice_string_arguments
 from unnest.core.wrappers.layer_batch_roles import Number
@@ -289,11 +289,7 @@ def _code_of(function: Json) -> Json:
     if isinstance(function, Mapping):
         config = function.get("config")
         return config.get("code") if isinstance(config, Mapping) else config
-    return (
-        function[0]
-        if isinstance(function, Sequence) and not isinstance(function, str) and function
-        else function
-    )
+    return function[0] if is_list(function) and function else function
 
 
 def _differs(slices: Sequence[Slice]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from unnest.core import json_tree
-from unnest.core.architecture import entry_name, is_model
+from unnest.core.architecture import entry_name
 from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.keras_facts.loading_requirements import layer_entries
@@ -72,7 +72,7 @@ def _paths(model: JsonObject, prefix: str = "") -> Iterator[tuple[str, str]]:
     """Yield each layer's name and path, of the models in the model too."""
     for layer, path in places(model, prefix):
         yield layer.name, path
-        if is_model(layer.stored):
+        if layer.is_model:
             yield from _paths(layer.stored, path)
 
 

@@ -327,7 +327,7 @@ class Placement:
         return tuple(groups)
 
     def _layer(self, layer: Layer, path: str) -> tuple[Tensor, ...]:
-        if is_model(layer.stored):
+        if layer.is_model:
             flat = [
                 t._replace(owner=(g.name, *t.owner))
                 for g in self._groups(layer.stored, path)
@@ -346,7 +346,7 @@ class Placement:
     def path_of(self, layer: Layer, tensors: Iterable[Tensor]) -> str | None:
         """Return the path of a layer of the result in this file, by its weights, else by its name and class."""
         refs = [t.ref for t in tensors]
-        if refs and is_model(layer.stored):
+        if refs and layer.is_model:
             holding = [
                 path
                 for path, weights in self._weights_of_models.items()
@@ -411,7 +411,7 @@ class Placement:
     def _leaves(self, model: JsonObject, root: str) -> Iterator[tuple[Layer, str]]:
         """The layers of a model at `root`, and of those in it, that are no models, with their paths."""
         for layer, path in self.tree.places(model, root):
-            if is_model(layer.stored):
+            if layer.is_model:
                 yield from self._leaves(layer.stored, path)
             else:
                 yield layer, path
@@ -463,6 +463,6 @@ class _Moves(NamedTuple):
         source = self.placement.path_of(layer, tensors)
         if source is None:
             return [Move("", target, recursive=False, new_layer=layer.name)]
-        if not is_model(layer.stored):
+        if not layer.is_model:
             return self.placement.moves_of(layer, source, target)
         return self.of(layer.stored, by_owner(tensors), source, target)

@@ -139,7 +139,7 @@ class _Lists:
         ordered: list[Tensor] = []
         for layer, place in places(model, path, self.attribute):
             inner = [t for t in tensors if t.ref.startswith(place + "/")]
-            if is_model(layer.stored):
+            if layer.is_model:
                 inner_sorted = self._of_model_at(place, layer.stored, name, inner)
             else:
                 if not inner and promises_weights(layer):

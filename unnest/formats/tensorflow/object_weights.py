@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unnest.core.architecture import children, is_input, is_model, read
+from unnest.core.architecture import children, is_input, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.layer_classes import record_of
 from unnest.core.keras_facts.weight_order import trained_count
@@ -63,7 +63,7 @@ class WeightsByLayer:
     def _operation(self, layer: Layer) -> tuple[Tensor, ...]:
         """An operation of Keras 3, which is no object and has no weights."""
         expected_weights = expected(layer.config)
-        if is_model(layer.stored) or (expected_weights is not None and expected_weights.total):
+        if layer.is_model or (expected_weights is not None and expected_weights.total):
             raise self._unfit(layer, 0)
         return ()
 
@@ -91,7 +91,7 @@ class WeightsByLayer:
 
     def _model_within(self, layer: Layer, node: int) -> tuple[JsonObject, int] | None:
         """Return the model that a layer is, or the only one that it holds, and its object, or None."""
-        if is_model(layer.stored):
+        if layer.is_model:
             return layer.stored, node
         held_models = [child for _, child in children(layer.stored)]
         inner_layer = self._graph.child(node, "layer")

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Literal, NamedTuple, TypeAlias
 
-from unnest.core.architecture import children, is_input, is_model, read
+from unnest.core.architecture import children, is_input, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import CallId, JsonObject
 from unnest.core.recognition import Wrapper
@@ -137,9 +137,7 @@ def _levels(
     if depth == DEEPEST:
         return
     for layer in graph.layers.values():
-        for child in (
-            [layer.stored] if is_model(layer.stored) else [c for _, c in children(layer.stored)]
-        ):
+        for child in [layer.stored] if layer.is_model else [c for _, c in children(layer.stored)]:
             yield from _levels(child, vouched, depth + 1)
 
 
@@ -245,7 +243,7 @@ def _boxes(
 
 def _inside(layer: Layer, vouched: Collection[str], depth: int) -> Figure | None:
     """Return what a box opens to: the layers of a nested model, one level a box."""
-    if not is_model(layer.stored) or depth == DEEPEST:
+    if not layer.is_model or depth == DEEPEST:
         return None
     graph = read(layer.stored)
     return _figure(graph, recognise(graph, vouched).wrappers, vouched, depth=depth + 1)

@@ -13,6 +13,7 @@ from unnest.core.byte_code.function_names_and_arguments import arguments_of, rea
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.opcodes import Impossible
+from unnest.core.json_tree import is_list
 from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.expressions import Expressions
 from unnest.core.keras3.lambdas.operators import calculation
@@ -162,7 +163,7 @@ def _values(stored: Json) -> tuple[SymbolicValue, ...]:
         return ()
     if isinstance(stored, Mapping) and stored.get("class_name") == "__tuple__":
         stored = stored.get("items")
-    if not isinstance(stored, Sequence) or isinstance(stored, str):
+    if not is_list(stored):
         raise Unknown("its stored values are in no known form")
     return tuple(_json(value) for value in stored)
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from unnest.core.json_tree import is_list
 from unnest.core.keras3 import config_values, constructor_arguments, removed_layers
 from unnest.core.keras3.conversion_context import OldLayer, refused
 from unnest.core.keras3.layers.activations import activated, activation, is_layer
@@ -113,7 +114,7 @@ def separable_1d(old: OldLayer) -> Piece:
 
 
 def _first(value: Json) -> int:
-    number = value[0] if isinstance(value, Sequence) and not isinstance(value, str) else value
+    number = value[0] if is_list(value) else value
     assert isinstance(number, int)
     return number
 
