@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from unnest.core.interpreters import row_dependence
-from unnest.core.interpreters.row_counts import Counts, computed
+from unnest.core.interpreters.batch_size_values import Counts, computed
 from unnest.core.interpreters.row_dependence import (
     NO_ROW,
     THEIR_NUMBER,

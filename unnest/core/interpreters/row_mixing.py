@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from unnest.budget import charge_steps
+from unnest.core.interpreters.batch_size_values import Counts
 from unnest.core.interpreters.operation_row_rules import TowerOperations
-from unnest.core.interpreters.row_counts import Counts
 from unnest.core.interpreters.row_dependence import NO_ROW, RowsMixed, combined, each_its_own
 from unnest.core.interpreters.tensor_graph import TensorGraph
 from unnest.core.interpreters.tower_tensor_facts import Known, TowerTensors

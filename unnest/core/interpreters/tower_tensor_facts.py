@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from unnest.core.interpreters.row_counts import Counts
+from unnest.core.interpreters.batch_size_values import Counts
 from unnest.core.interpreters.row_dependence import NO_ROW, each_its_own, every
 from unnest.core.interpreters.tensor_graph import TensorGraph, Values
 from unnest.core.model import Ref, Shape, Unknown

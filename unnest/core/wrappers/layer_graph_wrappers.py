@@ -155,7 +155,7 @@ def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) ->
         _is_unknown_code(graph, at, vouched) for at in wrapper.slices
     ):
         return None
-    from unnest.core.wrappers.whole_batch_towers import counting_layer
+    from unnest.core.wrappers.tower_counting_heads import counting_layer
 
     head = counting_layer(graph, wrapper)
     if head is None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.core.wrappers.inline import Writer, X
-from unnest.core.interpreters.row_counts import Counts
+from unnest.core.interpreters.batch_size_values import Counts
 from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER
 from unnest.core.interpreters.tower_tensor_facts import ROWS, Known, TowerTensors
 from unnest.core.model import Ref, Unknown

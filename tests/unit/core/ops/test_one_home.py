@@ -47,7 +47,7 @@ ACTIVATIONS = "names of Keras's activation functions"
 EXCEPTIONS = {
     "frontends/library_calls.py": "functions whose arguments libraries spell otherwise",
     "frontends/traced_code.py": "methods of Python's lists",
-    "wrappers/whole_batch_towers.py": "heads that split the joined batch again",
+    "wrappers/tower_counting_heads.py": "heads that split the joined batch again",
     "wrappers/merge_code_checks.py": WORDS_OF_CODE,
     "wrappers/slice_code_checks.py": WORDS_OF_CODE,
     "wrappers/layer_batch_roles.py": WORDS_OF_CODE,
@@ -62,7 +62,7 @@ EXCEPTIONS = {
     "keras3/lambdas/translation.py": "the arithmetic that the layer Rescaling is",
     "keras3/layers/plain_layers.py": MODES,
     "keras3/masked_steps.py": MODES,
-    "keras3/masks.py": MODES,
+    "keras3/mask_comparison.py": MODES,
     "keras3/optimizers.py": "methods of Keras's schedules",
     "keras3/training_state.py": "losses",
     "keras_facts/loading_in_keras_3.py": MODES,

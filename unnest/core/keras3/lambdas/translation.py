@@ -15,7 +15,7 @@ from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.json_tree import is_list
 from unnest.core.keras3.lambdas import calls
-from unnest.core.keras3.lambdas.expressions import Expressions
+from unnest.core.keras3.lambdas.expression_domain import Expressions
 from unnest.core.keras3.lambdas.operators import calculation
 from unnest.core.model import Json, JsonObject, Unknown, release_of
 from unnest.core.ops.keras3_nodes import Input, Operand, OpNode

@@ -10,8 +10,8 @@ from unnest.core.json_tree import is_list
 from unnest.core.keras3 import config_values, constructor_arguments, removed_layers
 from unnest.core.keras3.conversion_context import OldLayer, refused
 from unnest.core.keras3.layers.activations import activated, activation, is_layer
+from unnest.core.keras3.mask_comparison import stopped
 from unnest.core.keras3.mask_propagation import drops_mask
-from unnest.core.keras3.masks import stopped
 from unnest.core.keras3.replacements import FLOAT, Choice, NewLayer, Piece, chain
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.layers.catalog import MERGE_MODES, layer_record

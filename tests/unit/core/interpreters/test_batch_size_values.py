@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.interpreters.row_counts import Counts, computed
+from unnest.core.interpreters.batch_size_values import Counts, computed
 from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER
 from unnest.core.model import Ref
 from unnest.core.ops.call import OpCall
