@@ -9,7 +9,7 @@ from typing import NamedTuple
 from unnest.budget import charge_steps, memoize
 from unnest.core import json_tree
 from unnest.core.architecture import named_inputs, tensor_refs
-from unnest.core.architecture.graph import Call, Graph, Layer, is_model, stored_layers
+from unnest.core.architecture.graph import Call, Graph, Layer, in_order, is_model, stored_layers
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import Json, JsonObject, Ref
 
@@ -265,18 +265,7 @@ def first_at_ends(entry: JsonObject) -> int:
 
 def _refuse_circles(graph: Graph) -> None:
     """Raises NotAGraph where calls read one another in a circle."""
-    unread = {call_id: {r.call for r in call.reads} for call_id, call in graph.calls()}
-    ready = [call_id for call_id, needs in unread.items() if not needs]
-    done = 0
-    while ready:
-        call_id = ready.pop()
-        done += 1
-        for user, _ in graph.readers.get(call_id, ()):
-            if call_id in unread[user]:
-                unread[user].discard(call_id)
-                if not unread[user]:
-                    ready.append(user)
-    if done < len(unread):
+    if sum(1 for _ in in_order(graph)) < sum(1 for _ in graph.calls()):
         raise NotAGraph(f"the layers of {graph.name!r} read one another in a circle")
 
 

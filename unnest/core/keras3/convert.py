@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from unnest.core import json_tree
-from unnest.core.architecture import is_input, is_model, model_name, read
+from unnest.core.architecture import is_model, model_name, read
 from unnest.core.architecture.nested_models import by_owner
 from unnest.core.keras3 import training_state
 from unnest.core.keras3.conversion_context import CannotConvert, Context, Conversion, refused
@@ -19,6 +19,7 @@ from unnest.core.keras3.output_checks import check_output
 from unnest.core.keras3.replacements import FUNCTIONAL, SEQUENTIAL, NewLayer
 from unnest.core.model import Group, Json, JsonObject, Stored
 from unnest.core.plan import Refusal
+from unnest.core.weight_assignment.layer_groups import group_names
 from unnest.findings import Code, Finding, listed
 
 #: What the output says of its writer: the first Keras that reads it.
@@ -143,9 +144,7 @@ NO_INPUT_SHAPE = (
 def _by_layer(stored: Stored, architecture: JsonObject) -> Sequence[Group]:
     """The groups under their layers' names; an old Sequential in another has one that is not in the JSON."""
     graph = read(architecture)
-    names = [
-        n for n, layer in graph.layers.items() if not (graph.sequential and is_input(layer.stored))
-    ]
+    names = group_names(architecture)
     if graph.sequential and len(names) == len(stored.groups):
         return [Group(name, g.tensors) for name, g in zip(names, stored.groups, strict=True)]
     return stored.groups

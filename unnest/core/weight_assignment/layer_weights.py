@@ -28,6 +28,11 @@ class Share(NamedTuple):
         return self.trained + self.rest
 
 
+def trained_first(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
+    """The weights of a layer or a model in the order in which Keras lists them: the trained ones, then the rest."""
+    return tuple(sorted(tensors, key=lambda tensor: not tensor.trained))
+
+
 def flat(shares: Iterable[Share]) -> tuple[Tensor, ...]:
     """The flat list that a nested model with these layers stores."""
     shares = list(shares)

@@ -30,6 +30,7 @@ from unnest.core.keras_facts.weight_order import (
 )
 from unnest.core.keras_facts.weight_specs import expected, fits, has_initializers, stems_of
 from unnest.core.model import Group, JsonObject, Tensor
+from unnest.core.weight_assignment.layer_weights import trained_first
 from unnest.core.weight_assignment.variable_name_index import Bearers, is_satellite, without_numbers
 from unnest.errors import Refused
 
@@ -126,7 +127,7 @@ class CheckpointVariables:
             for c, flag in zip(ordered, flags, strict=True)
             if c.variable.tensor is not None
         ]
-        return (*(t for t in tensors if t.trained), *(t for t in tensors if not t.trained))
+        return trained_first(tensors)
 
     def _family(self, layer: Layer, families: Mapping[str, list[Claim]]) -> list[Claim]:
         """The one set of variables that is the layer's. Raises Refused where there are several."""
@@ -321,7 +322,7 @@ def _flat_lists(
             flat_list = [t._replace(trained=False) for t in flat_list]
         yield (
             layer.name,
-            (*(t for t in flat_list if t.trained), *(t for t in flat_list if not t.trained)),
+            trained_first(flat_list),
         )
 
 

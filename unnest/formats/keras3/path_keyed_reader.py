@@ -18,6 +18,7 @@ from unnest.core.architecture.nested_models import by_owner
 from unnest.core.keras_facts.weight_order import trained_count
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.plan import Move
+from unnest.core.weight_assignment.layer_weights import trained_first
 from unnest.errors import Refused, Unreadable
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.index import DatasetNode, require_numbers
@@ -341,7 +342,7 @@ class Placement:
                 self.tree.tensor(p, trained=count is None or k < count) for k, p in enumerate(paths)
             ]
             self._owners |= dict.fromkeys(paths, path)
-        return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
+        return trained_first(flat)
 
     def path_of(self, layer: Layer, tensors: Iterable[Tensor]) -> str | None:
         """Return the path of a layer of the result in this file, by its weights, else by its name and class."""

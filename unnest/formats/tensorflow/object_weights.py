@@ -10,6 +10,7 @@ from unnest.core.keras_facts.layer_classes import record_of
 from unnest.core.keras_facts.weight_order import trained_count
 from unnest.core.keras_facts.weight_specs import expected, fits
 from unnest.core.model import Group, JsonObject, Tensor
+from unnest.core.weight_assignment.layer_weights import trained_first
 from unnest.errors import Refused
 from unnest.formats.tensorflow.object_graph import NUMBER, AttributePath, ObjectGraph
 from unnest.formats.tensorflow.object_optimizers import Optimizers
@@ -87,7 +88,7 @@ class WeightsByLayer:
         stored_lists = self._graph.stored_lists(node)
         if stored_lists is not None:
             flat = [t._replace(trained=t.ref in stored_lists.trained) for t in flat]
-        return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
+        return trained_first(flat)
 
     def _model_within(self, layer: Layer, node: int) -> tuple[JsonObject, int] | None:
         """Return the model that a layer is, or the only one that it holds, and its object, or None."""
@@ -122,7 +123,7 @@ class WeightsByLayer:
         )
         flags = self._trained(layer, listed)
         tensors = [tensor(n, trained=flag) for n, flag in zip(listed, flags, strict=True)]
-        return (*(t for t in tensors if t.trained), *(t for t in tensors if not t.trained))
+        return trained_first(tensors)
 
     def _as_code_lists(
         self, layer: Layer, node: int, variables: Mapping[int, AttributePath]
