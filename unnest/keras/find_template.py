@@ -13,7 +13,6 @@ from typing import Any
 from unnest.core.architecture import NotAGraph, is_model, read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import JsonObject, Ref
-from unnest.core.rewrite import template_extraction
 from unnest.core.wrappers import layer_graph_wrappers
 from unnest.keras import keras_api
 from unnest.keras.keras_api import KerasApi, Model, api_of
@@ -54,16 +53,24 @@ def base_model(model: Model) -> Model | None:
     (sub-classed models), if the towers are among the model's own layers, or if Keras cannot make `model`'s class anew
     from its layers.
     """
-    if not templates_in(model):
+    return _base_model(api_of(model), model, inside=False)
+
+
+def _base_model(api: KerasApi, model: Model, *, inside: bool) -> Model | None:
+    """Return the base model of a model, or of one nested in it (`inside`), as `base_model` has it."""
+    if not any(_templates(api, model, inside=inside)):
         return model
-    api = api_of(model)
     has_graph = bool(getattr(model, "inputs", None))
-    inner = _wrapped(api, model) if has_graph else _only_model_in(api, model)
+    inner = _wrapped(api, model, inside=inside) if has_graph else _only_model_in(api, model)
     if inner is not None:
-        return base_model(inner)
+        return _base_model(api, inner, inside=inside)
     if not has_graph:
         return None
-    bases = {id(layer): base_model(layer) for layer in model.layers if keras_api.is_model(layer)}
+    bases = {
+        id(layer): _base_model(api, layer, inside=True)
+        for layer in model.layers
+        if keras_api.is_model(layer)
+    }
     if None in bases.values():
         return None
     clone = api.keras.models.clone_model(
@@ -72,7 +79,7 @@ def base_model(model: Model) -> Model | None:
     return clone if type(clone) is type(model) and not templates_in(clone) else None
 
 
-def _wrapped(api: KerasApi, model: Model) -> Model | None:
+def _wrapped(api: KerasApi, model: Model, *, inside: bool = False) -> Model | None:
     """The model that a parallel model has in its towers, or that `model` calls and does nothing else; or None."""
     layers = [layer for layer in model.layers if not isinstance(layer, api.keras.layers.InputLayer)]
     if isinstance(model, api.keras.Sequential):
@@ -80,8 +87,8 @@ def _wrapped(api: KerasApi, model: Model) -> Model | None:
     graph = graph_of(api, model)
     if graph is None:
         return None
-    for wrapper in layer_graph_wrappers.find(graph):
-        if wrapper.inline is None and template_extraction.scope(graph, wrapper) == "whole":
+    for wrapper in layer_graph_wrappers.find(graph, inside=inside):
+        if wrapper.inline is None and wrapper.scope(graph) == "whole":
             return next(layer for layer in layers if layer.name == wrapper.template)
     calls = [(at, call.reads) for at, call in graph.calls() if call.reads]
     if len(calls) == 1 and len(layers) == 1 and keras_api.is_model(layers[0]):
@@ -112,15 +119,15 @@ def _only_model_in(api: KerasApi, model: Model) -> Model | None:
     return _wrapped(api, traced)
 
 
-def _templates(api: KerasApi, model: Model) -> Iterator[Model]:
-    """The innermost templates of the wrappers in `model`, at whatever level."""
-    templates = _templates_at_top(api, model)
+def _templates(api: KerasApi, model: Model, *, inside: bool = False) -> Iterator[Model]:
+    """Yield the innermost templates of the wrappers in `model`, at any level; `inside`: it is nested in another."""
+    templates = _templates_at_top(api, model, inside=inside)
     for inner in templates or nested(model):
-        deeper = list(_templates(api, inner))
+        deeper = list(_templates(api, inner, inside=inside or not templates))
         yield from deeper or ([inner] if inner in templates else [])
 
 
-def _templates_at_top(api: KerasApi, model: Model) -> list[Model]:
+def _templates_at_top(api: KerasApi, model: Model, *, inside: bool) -> list[Model]:
     """The templates that this one level of `model` wraps."""
     graph = graph_of(api, model)
     if graph is None:
@@ -128,7 +135,7 @@ def _templates_at_top(api: KerasApi, model: Model) -> list[Model]:
     layers = {layer.name: layer for layer in model.layers}
     return [
         layers[wrapper.template]
-        for wrapper in layer_graph_wrappers.find(graph)
+        for wrapper in layer_graph_wrappers.find(graph, inside=inside)
         if wrapper.inline is None
     ]
 

@@ -21,7 +21,6 @@ from unnest.core.architecture import (
 )
 from unnest.core.architecture.graph import Graph, Layer, keras_order, reached
 from unnest.core.model import CallId, Json, JsonObject, Ref, Unknown
-from unnest.core.recognition import Scope
 from unnest.core.rewrite.flatten import (
     INPUTS,
     OUTPUTS,
@@ -31,24 +30,6 @@ from unnest.core.rewrite.flatten import (
 )
 from unnest.core.wrappers.layer_batch_roles import stored_shape
 from unnest.core.wrappers.wrapper_types import LayerWrapper
-
-
-def scope(graph: Graph, wrapper: LayerWrapper) -> Scope:
-    """Return how the wrapper sits in its graph.
-
-    A wrapper that lists inputs or outputs in its own order, or leaves an output out, is whole too. One with an added
-    loss (`add_loss`), the layers of which lead to no output, is not.
-    """
-    results = wrapper.results(graph)
-    sources = wrapper.called_on or wrapper.sources
-    nothing_else = set(sources) == set(graph.inputs) and set(graph.outputs) <= set(results)
-    followed = any(ref in results for _, call in graph.calls() for ref in call.reads)
-    is_listed_once = all(len(set(refs)) == len(refs) for refs in (wrapper.sources, graph.outputs))
-    if nothing_else and is_listed_once and not followed:
-        return "whole"
-    if set(wrapper.sources) <= set(graph.inputs) and followed:
-        return "head"
-    return "embedded"
 
 
 def same_ends(graph: Graph, wrapper: LayerWrapper) -> bool:

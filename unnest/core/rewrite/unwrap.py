@@ -138,7 +138,9 @@ class _Unwrapping:
         place = _Place(level, depth, inside)
         while True:
             while (
-                recognised := recognise(graph := read(place.level.model), self._slice_layers)
+                recognised := recognise(
+                    graph := read(place.level.model), self._slice_layers, inside=place.inside
+                )
             ).wrappers:
                 self._without(place, graph, recognised.wrappers[0])
             before = place.level.model
@@ -151,7 +153,7 @@ class _Unwrapping:
 
     def _without(self, place: _Place, graph: Graph, wrapper: LayerWrapper) -> None:
         """Take a wrapper of its own graph out of a model, and report it. Raises Ambiguous."""
-        scope = template_extraction.scope(graph, wrapper)
+        scope = wrapper.scope(graph)
         if scope == "whole" and wrapper.inline is None:
             if template_extraction.exchanges_names(graph, wrapper) or (
                 place.inside and not template_extraction.same_ends(graph, wrapper)

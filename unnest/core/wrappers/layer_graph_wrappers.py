@@ -39,20 +39,26 @@ if TYPE_CHECKING:  # brings NumPy's part of the search, which most graphs do not
     from unnest.core.wrappers.tower_search import TowerSet
 
 
-def find(graph: Graph, vouched: Collection[str] = ()) -> list[LayerWrapper]:
+def find(
+    graph: Graph, vouched: Collection[str] = (), *, inside: bool = False
+) -> list[LayerWrapper]:
     """The wrappers of one graph (not of the models nested in it); `vouched` are classes said to cut the batch."""
-    return [*recognise(graph, vouched).wrappers]
+    return [*recognise(graph, vouched, inside=inside).wrappers]
 
 
-def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
-    """The wrappers of one graph (not of the models nested in it), and the near misses.
+def recognise(graph: Graph, vouched: Collection[str] = (), *, inside: bool = False) -> Recognised:
+    """Return the wrappers of one graph (not of the models nested in it), and the near misses.
 
-    Towers of the graph's own layers count only where none are calls of one nested model.
+    Towers of the graph's own layers count only where none are calls of one nested model. `inside`: the graph is nested
+    in another one.
     """
     if graph.sequential:  # a chain has no room for towers
         return Recognised()
     wrappers, misses = _search(graph, vouched)
-    objections = [_objection(graph, wrapper, vouched) for wrapper in wrappers]
+    objections = [
+        _ghost_normalization(graph, wrapper, inside=inside) or _objection(graph, wrapper, vouched)
+        for wrapper in wrappers
+    ]
     found = [
         wrapper
         for wrapper, objection in zip(wrappers, objections, strict=True)
@@ -139,6 +145,21 @@ def _is_registered(layer: Layer, call: Call) -> bool:
     """Return True if the call of an operation can be read, tensors included, and the registry knows the operation."""
     what = parse_op_call(layer, call)
     return what is not None and operation_of(what) is not None and bool(call.reads)
+
+
+def _ghost_normalization(graph: Graph, wrapper: LayerWrapper, *, inside: bool) -> NearMiss | None:
+    """Return the near miss for a template that learns nothing but normalizations, within a larger model.
+
+    There, statistics of parts of a batch are a purpose of their own (ghost batch normalization). What a whole model is
+    called on are the parts of data parallelism, whatever its weights.
+    """
+    is_part = inside or wrapper.scope(graph) != "whole"
+    template = graph.layers[wrapper.template]
+    if wrapper.inline is None and is_part and layer_batch_roles.only_normalizes(template.stored):
+        layer = wrapper.merges[0].layer if wrapper.merges else wrapper.template
+        reason = f"{wrapper.template} holds no weights, except those of normalizations"
+        return NearMiss(layer, reason)
+    return None
 
 
 def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) -> NearMiss | None:

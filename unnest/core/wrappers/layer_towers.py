@@ -35,7 +35,6 @@ from unnest.core.wrappers.tower_search import Candidate, TowerSet
 from unnest.core.wrappers.wrapper_types import (
     Merge,
     NotAWrapper,
-    check_template,
 )
 
 
@@ -162,7 +161,6 @@ class ModelCalls(LayerTowers):
         """Return the calls with their inputs. Raises NotAWrapper."""
         if self.objection is not None:
             raise NotAWrapper(self.objection)
-        check_template(self.template)
         outputs = [merge.output for merge in self.merges]
         if len({*outputs}) < len(outputs):
             raise NotAWrapper(f"one output of {self.template.name} is joined more than once")

@@ -69,14 +69,20 @@ def parameters(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWra
     return sum(sizes) if shapes and len(sizes) == len(shapes) else None
 
 
-def objection(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWrapper) -> str | None:
+def objection(
+    main: OpGraph,
+    library: Mapping[str, OpGraph],
+    results: Sequence[Sequence[str]],
+    towers: ServingWrapper,
+) -> str | None:
     """Return why towers are not a wrapper's: all their weights are vectors, as of scaling layers. Raises Broken.
 
-    Statistics of parts of a batch are a purpose of their own (ghost batch normalization).
+    Within a larger model, statistics of parts of a batch are a purpose of their own (ghost batch normalization).
     """
     view = GraphView(main, library)
     shapes = [op.attrs.get("shape") for op in variables(view, *tower_0(view, towers)).values()]
-    if shapes and all(isinstance(shape, tuple) and len(shape) == 1 for shape in shapes):
+    scales = shapes and all(isinstance(shape, tuple) and len(shape) == 1 for shape in shapes)
+    if scales and scope(main, library, results, towers) != "whole":
         return "the towers hold no weights, except those of normalizations"
     return None
 

@@ -19,7 +19,6 @@ from unnest.core.wrappers.wrapper_types import (
     Merge,
     NotAWrapper,
     check_own_layers,
-    check_template,
     join_evidence,
     listed,
     slice_evidence,
@@ -76,10 +75,9 @@ def _around_a_model(graph: Graph, towers: TowerSet, calls: Sequence[CallId]) -> 
 
 
 def _check_model(graph: Graph, template: Layer, sources: Sequence[Ref]) -> None:
-    """Raise NotAWrapper for a template that takes other tensors, or rows, than the sources, or that only normalizes."""
+    """Raise NotAWrapper for a template that takes other tensors, or rows, than the sources."""
     if len(sources) != read(template.stored).arity:
         raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")
-    check_template(template)
     check_shapes(graph, template, sources)
 
 

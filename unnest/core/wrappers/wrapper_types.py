@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.architecture.graph import Graph
 from unnest.core.model import CallId, Ref
-from unnest.core.recognition import Confidence, MixedRows, NearMiss
+from unnest.core.recognition import Confidence, MixedRows, NearMiss, Scope
 from unnest.core.wrappers import layer_batch_roles
 
 
@@ -76,6 +76,23 @@ class LayerWrapper(NamedTuple):
         """The calls of the first tower."""
         return frozenset({self.towers[0]}) if self.inline is None else self.inline.calls
 
+    def scope(self, graph: Graph) -> Scope:
+        """Return how the wrapper sits in its graph.
+
+        A wrapper that lists inputs or outputs in its own order, or leaves an output out, is whole too. One with an
+        added loss (`add_loss`), the layers of which lead to no output, is not.
+        """
+        results = self.results(graph)
+        sources = self.called_on or self.sources
+        nothing_else = set(sources) == set(graph.inputs) and set(graph.outputs) <= set(results)
+        followed = any(ref in results for _, call in graph.calls() for ref in call.reads)
+        is_listed_once = all(len(set(refs)) == len(refs) for refs in (self.sources, graph.outputs))
+        if nothing_else and is_listed_once and not followed:
+            return "whole"
+        if set(self.sources) <= set(graph.inputs) and followed:
+            return "head"
+        return "embedded"
+
     def results(self, graph: Graph) -> Mapping[Ref, int]:
         """Return the wrapper's results in the graph, and which output of the template each tensor is."""
         if self.merges:
@@ -114,12 +131,6 @@ class MixesRows(NotAWrapper):
     def near_miss(self, layer: str) -> NearMiss:
         """Return the near miss of the candidate that this layer joins."""
         return MixedRows(layer, str(self))
-
-
-def check_template(template: Layer) -> None:
-    """Raises NotAWrapper for a nested model that learns nothing but normalizations (ghost batch normalization)."""
-    if layer_batch_roles.only_normalizes(template.stored):
-        raise NotAWrapper(f"{template.name} holds no weights, except those of normalizations")
 
 
 def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:

@@ -46,7 +46,9 @@ def recognise(meta: Message, path: str) -> ServedWrappers:
     try:
         while True:
             served_graphs, library = graphs(meta)
-            objection = partial(serving_wrapper_facts.objection, served_graphs[0], library)
+            objection = partial(
+                serving_wrapper_facts.objection, served_graphs[0], library, signature_outputs(meta)
+            )
             towers, near_misses = serving_graph_wrappers.find(
                 served_graphs, library, objection=objection
             )

@@ -28,7 +28,8 @@ from unnest.core.rewrite import template_extraction
     ("model", "scope"), [(WHOLE, "whole"), (HEAD, "head"), (EMBEDDED, "embedded")]
 )
 def test_scope(model: dict[str, Any], scope: str) -> None:
-    assert template_extraction.scope(*found(model)) == scope
+    graph, wrapper = found(model)
+    assert wrapper.scope(graph) == scope
 
 
 def _with_two_outputs(ends: Any, own_ends: Any) -> dict[str, Any]:
@@ -67,7 +68,7 @@ FIRST, SECOND = ["m0", 0, 0], ["m1", 0, 0]
 def test_names_of_other_ends(ends: Any, own_ends: Any, exchanges: bool) -> None:
     """The first output of a template with a dictionary is that whose key sorts first."""
     graph, wrapper = found(_with_two_outputs(ends, own_ends))
-    assert template_extraction.scope(graph, wrapper) == "whole"
+    assert wrapper.scope(graph) == "whole"
     assert template_extraction.exchanges_names(graph, wrapper) is exchanges
 
 
@@ -142,7 +143,7 @@ def test_towers_of_the_models_own_layers_become_one(*, swapped: bool) -> None:
     writer, head = _with_towers(swapped=swapped)
     graph, wrapper = found(writer.model(head))
     left = template_extraction.in_place(graph, wrapper)
-    assert template_extraction.scope(graph, wrapper) == "head"
+    assert wrapper.scope(graph) == "head"
     config = left["config"]
     assert isinstance(config, dict)
     relu = wrapper.template

@@ -793,16 +793,30 @@ def test_a_model_may_do_nothing_but_normalize(class_names: tuple[str, ...], only
     assert layer_batch_roles.only_normalizes(nested.model(["inner", 0, 0])) is only
 
 
-def around(model: dict[str, object]) -> tuple[int, list[str]]:
+def around(
+    model: dict[str, object], *, behind: bool = False, inside: bool = False
+) -> tuple[int, list[str]]:
     w = Writer()
     parts = w.split()
     w.layers.append({**model, "name": "part", "inbound_nodes": [[[*part, {}]] for part in parts]})
-    recognised = recognise(read(w.model(w.join([["part", rank, 0] for rank in range(len(parts))]))))
+    end = w.join([["part", rank, 0] for rank in range(len(parts))])
+    [end] = w.dense(end) if behind else [end]
+    recognised = recognise(read(w.model(end)), inside=inside)
     return len(recognised.wrappers), [miss.reason for miss in recognised.near_misses]
 
 
-def test_ghost_batch_normalization_by_a_nested_model_is_left_alone() -> None:
+@pytest.mark.parametrize("place", [{"behind": True}, {"inside": True}], ids=str)
+def test_ghost_batch_normalization_by_a_nested_model_is_left_alone(place: dict[str, bool]) -> None:
+    """Within a larger model, statistics of parts of a batch are a purpose of their own."""
     ghost = normalizing("BatchNormalization").model(["batchnormalization", 0, 0])
-    assert around(ghost) == (0, ["part holds no weights, except those of normalizations"])
+    assert around(ghost, **place) == (
+        0,
+        ["part holds no weights, except those of normalizations"],
+    )
     both = normalizing("BatchNormalization", "Dense").model(["dense", 0, 0])
-    assert around(both)[0] == 1
+    assert around(both, **place)[0] == 1
+
+
+def test_a_whole_model_may_hold_the_weights_of_normalizations_alone() -> None:
+    normalization = normalizing("BatchNormalization", "Activation").model(["activation", 0, 0])
+    assert around(normalization) == (1, [])

@@ -114,7 +114,8 @@ def test_towers_that_only_scale_and_shift_are_none(
     reason = (
         "the towers hold no weights, except those of normalizations" if only_normalizes else None
     )
-    assert objection(graph, {}, found) == reason
+    assert objection(graph, {}, [], found) == reason
+    assert objection(graph, {}, [graph.rets], found) is None  # the whole of what is served
 
 
 def test_what_is_objected_to_is_a_near_miss() -> None:
