@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from unnest.budget import charge_steps, memoize
@@ -67,11 +68,13 @@ def _read(model: JsonObject) -> Graph:
     entries = stored_layers(model)
     if entries is None:
         raise NotAGraph(f"{str(model.get('class_name'))!r} holds no list of layers")
-    objects = [e for e in entries if isinstance(e, Mapping)]
+    objects = [e for e in entries if isinstance(e, OBJECT)]
     charge_steps(STEPS_A_LAYER * len(objects))
     config = model["config"]
     if isinstance(config, Mapping) and "output_layers" in config:
-        return _read_functional(model, config, objects)
+        if "input_layers" not in config:
+            raise NotAGraph(f"{model_name(model)!r} has outputs but no inputs")
+        return replace(memoize(_read_functional, config, model_name(model)), model=model)
     return _read_sequential(model, objects)
 
 
@@ -83,7 +86,7 @@ def layer_name(entry: JsonObject) -> str:
 
     """
     config = entry.get("config")
-    inner = config.get("name") if isinstance(config, Mapping) else None
+    inner = config.get("name") if isinstance(config, OBJECT) else None
     name = entry.get("name", inner)
     if not isinstance(name, str):
         raise NotAGraph(f"a layer of class {str(entry.get('class_name'))!r} has no name")
@@ -114,10 +117,15 @@ def _entries_by_name(entries: Iterable[JsonObject]) -> dict[str, JsonObject]:
     return entry_by_name
 
 
-def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[JsonObject]) -> Graph:
-    if "input_layers" not in config:
-        raise NotAGraph(f"{model_name(model)!r} has outputs but no inputs")
-    entry_by_name = _entries_by_name(entries)
+def _read_functional(config: JsonObject, graph_name: str) -> Graph:
+    """Return the graph of a functional model's config, which stays when the model becomes another's layer or its own.
+
+    Raises:
+        NotAGraph: names repeat, or a reference leads nowhere or in a circle.
+
+    """
+    model: JsonObject = {"class_name": "Functional", "config": config}
+    entry_by_name = _entries_by_name(e for e in stored_layers(model) or () if isinstance(e, OBJECT))
     stored_calls = _calls_by_layer(entry_by_name)
     raw_calls = {
         name: [_raw_call(node, entry_by_name[name], entry_by_name) for node in calls]
@@ -152,7 +160,7 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
         for name, entry in entry_by_name.items()
     }
     inputs, outputs = (tuple(ref(r, first_at_ends) for r in end) for end in ends)
-    graph = Graph(model_name(model), layers, inputs, outputs, model)
+    graph = Graph(graph_name, layers, inputs, outputs, model)
     _refuse_circles(graph)
     return graph
 
@@ -357,7 +365,7 @@ def is_input(entry: JsonObject) -> bool:
     """
     config = entry.get("config")
     return (
-        isinstance(config, Mapping)
+        isinstance(config, OBJECT)
         and ("batch_input_shape" in config or "batch_shape" in config)
         and "trainable" not in config
         and not is_model(entry)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import functional, layer, nested, sequential, source
+from unnest.budget import Budget, limited
 from unnest.core.architecture import (
     NotAGraph,
     children,
@@ -189,3 +190,16 @@ def test_models_inside_a_layers_config_are_found_and_replaced_in_place() -> None
 )
 def test_snake_case(stored: str, name: str) -> None:
     assert snake_case(stored) == name
+
+
+def test_a_graph_is_read_once_for_its_config() -> None:
+    """A template that becomes a model of its own keeps its config; under another name it is read again."""
+    model = functional(source(), layer("y", ["x"]))
+    alone = {**model, "keras_version": "2.2.4"}
+    with limited(Budget("m.h5", 10_000, 1 << 20)):
+        assert read(alone).layers is read(model).layers
+        assert read(alone).model is alone
+        assert read(model).model is model
+        renamed = {**model, "config": {**model["config"], "name": "other"}}
+        assert read(renamed).layers is not read(model).layers
+        assert read(renamed).name == "other"
