@@ -51,6 +51,8 @@ def each_its_own(shape: Sequence[int], order: Array | None = None) -> Array:
 
 def combined(tensors: Sequence[Array]) -> Array:
     """Numbers computed of those in the same places of some tensors, which are broadcast. Raises RowsMixed."""
+    if len(tensors) == 1:
+        return tensors[0]
     shape = np.broadcast_shapes(*(tensor.shape for tensor in tensors))
     parts = [_compact(tensor) for tensor in tensors]
     check_size(prod(np.broadcast_shapes(*(part.shape for part in parts))))
@@ -61,7 +63,8 @@ def along(tensor: Array, axes: Collection[int], *, keepdims: bool = True) -> Arr
     """Numbers computed of all along some axes, which have one entry left, or are dropped. Raises RowsMixed."""
     axes = {axis % tensor.ndim for axis in axes} if tensor.ndim else set()
     part = _compact(tensor)
-    one = _one_row([part], part.max(axis=tuple(axes), keepdims=True))
+    is_one = all(part.shape[axis] == 1 for axis in axes)
+    one = part if is_one else _one_row([part], part.max(axis=tuple(axes), keepdims=True))
     shape = [1 if axis in axes else size for axis, size in enumerate(tensor.shape)]
     whole = np.broadcast_to(one.view(ELEMENT), shape)
     return (

@@ -222,11 +222,13 @@ def _mixing_layer(model: Graph) -> str | None:
     from unnest.core.wrappers.batch_axis_ops import rows_kept
     from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 
-    # A Sequential without a stored input begins with what its first layer gives.
-    entries = dict.fromkeys(model.inputs or [Ref(name, 0, 0) for name in [*model.layers][:1]])
-    at = rows_kept(LayerTensors(model), model.outputs, entries).mixing if model.outputs else None
-    if at is not None:
-        return at.layer
+    tensors = LayerTensors(model)
+    if not all(tensors.maps_rows(at) for at, call in model.calls() if call.reads):
+        # A Sequential without a stored input begins with what its first layer gives.
+        entries = dict.fromkeys(model.inputs or [Ref(name, 0, 0) for name in [*model.layers][:1]])
+        at = rows_kept(tensors, model.outputs, entries).mixing if model.outputs else None
+        if at is not None:
+            return at.layer
     nested = (layer for layer in model.layers.values() if layer.is_model and layer.calls)
     return next(
         (name for layer in nested if (name := mixing_layer(read(layer.stored))) is not None), None

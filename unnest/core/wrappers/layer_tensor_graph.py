@@ -129,6 +129,10 @@ class LayerTensors(SearchedGraph):
             OpCall(OF_CODE[made], [*self.graph.call(at).reads], {}) if made in OF_CODE else NOTHING
         )
 
+    def maps_rows(self, at: CallId) -> bool:
+        """Return True if a call computes each row of one tensor by itself: such calls alone mix no rows."""
+        return len(self.graph.call(at).reads) == 1 and self.computed(at).name == "rowwise"
+
     def _without_code(self, at: CallId) -> OpCall | None:
         """Return a call as an operation; None for stored code, the effect of which depends on shapes."""
         layer, call = self.graph.layers[at.layer], self.graph.call(at)

@@ -36,6 +36,20 @@ def test_keras_s_own_layers_that_join_are_operations() -> None:
     assert tensors.of(Ref(*added).call) == OpCall("addn", [refs], {})
 
 
+def test_calls_that_map_rows() -> None:
+    """Keras's own layers on one tensor: neither an operation nor a sum, which may broadcast rows against each other."""
+    writer = Writer()
+    one, other = writer.dense(X, X)
+    (added,) = writer.layer("Add", "added", {}, [[one, other]])
+    part = writer.rows(writer.bound(1, 2))
+    tensors = LayerTensors(writer.graph(added, part))
+    assert [tensors.maps_rows(Ref(*each).call) for each in (one, added, part)] == [
+        True,
+        False,
+        False,
+    ]
+
+
 def test_tensors_in_arguments_are_refs() -> None:
     """Those of a slice's bounds too."""
     writer = Writer()
