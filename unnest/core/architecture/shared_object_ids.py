@@ -40,7 +40,7 @@ def renumber_shared_objects(before: JsonObject, after: JsonObject) -> JsonObject
             )
     return (
         _as_object(_renumbered(after, numbers))
-        if numbers or any(map(_is_list_of_layers, json_tree.objects(after)))
+        if numbers or any(map(_is_list_of_layers, json_tree.all_objects(after)))
         else after
     )
 
@@ -79,9 +79,9 @@ def _objects(value: Json) -> Iterator[JsonObject]:
 
 
 def _numbers(value: Json) -> Iterator[int]:
-    for part in _objects(value):
+    for part in json_tree.all_objects(value):
         number = part.get(SHARED)
-        if isinstance(number, int):
+        if isinstance(number, int) and "class_name" in part and "config" in part:
             yield number
 
 

@@ -116,10 +116,9 @@ def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRe
         node, (str, int, float)
     ):  # most are, and asking an abstract class takes its time
         return node
-    if isinstance(node, Mapping):
-        charge_steps(STEPS_A_PART)
-        return _rewrite_mapping(node, layers, change)
     charge_steps(STEPS_A_PART)
+    if type(node) is not list and isinstance(node, Mapping):
+        return _rewrite_mapping(node, layers, change)
     if _is_ref(node, layers):
         name, number, tensor = change((str(node[0]), _int(node[1]), _int(node[2])))
         return [name, number, tensor, *(rewrite(rest, layers, change) for rest in node[3:])]
@@ -183,9 +182,14 @@ def _is_ref(node: Sequence[Json], layers: Container[str]) -> bool:
     return (
         isinstance(name, str)
         and name in layers
-        and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in (number, tensor))
-        and all(isinstance(part, Mapping) for part in arguments)
+        and _is_count(number)
+        and _is_count(tensor)
+        and all(isinstance(part, json_tree.OBJECT) for part in arguments)
     )
+
+
+def _is_count(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _int(value: Json) -> int:

@@ -68,7 +68,9 @@ def activations(config: JsonObject, release: tuple[int, ...]) -> Iterator[str]:
     """The activations in a layer's config that are to be given to its loader."""
     for place in PLACES:
         value = config.get(place)
-        word = _function(value) if isinstance(value, Mapping) else value
+        if value is None:
+            continue
+        word = _function(value) if isinstance(value, json_tree.OBJECT) else value
         if not isinstance(word, str):
             continue
         known = word in ACTIVATIONS or word.startswith(HARD_SIGMOID)

@@ -159,8 +159,7 @@ def _refused_object(kind: str, config: JsonObject) -> str | None:
 
     It looks for the class of a layer within a layer by its module, and its initializers but Constant take no dtype.
     """
-    for key in (*HELD, "activation"):
-        values = config.get(key)
+    for values in [config[key] for key in (*HELD, "activation") if key in config]:
         for value in values if isinstance(values, list) else (values,):
             if not isinstance(value, Mapping) or not isinstance(value.get("config"), OBJECT):
                 continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.budget import memoize
@@ -55,24 +55,30 @@ class Needs(NamedTuple):
     """Names that stored code reads as globals, which the module that loads it has not."""
 
 
-def layer_entries(model: Json) -> Iterator[JsonObject]:
-    """Every layer's entry, models and the layers that layers hold included."""
+def layer_entries(model: Json) -> Sequence[JsonObject]:
+    """Every layer's entry, models and the layers that layers hold included; walked once a file."""
+    return memoize(_find_layer_entries, model)
+
+
+def _find_layer_entries(model: Json) -> Sequence[JsonObject]:
+    entries: list[JsonObject] = []
     pending: list[Json] = [model]
     while pending:
         entry = pending.pop()
         if type(entry) in LEAVES:
             continue
-        if is_list(entry):
-            pending += reversed(entry)
+        if not isinstance(entry, OBJECT):
+            pending += reversed(entry) if is_list(entry) else ()
             continue
-        if not isinstance(entry, OBJECT) or "class_name" not in entry:
+        if "class_name" not in entry:
             continue
-        yield entry
+        entries.append(entry)
         config = entry.get("config")
         if isinstance(config, OBJECT):
             pending += [config[key] for key in reversed(("layers", *HELD)) if key in config]
-        elif is_list(config):
-            pending += reversed(config)
+        else:
+            pending.append(config)
+    return tuple(entries)
 
 
 def needs(model: Stored) -> Needs:
@@ -346,6 +352,10 @@ OF_KERAS_3 = "it is of Keras 3"
 
 def why_not_tf_keras(model: Stored, container: str) -> str | None:
     """Return why tf_keras does not load it; None if it does."""
+    return memoize(_why_not_tf_keras, model, container)
+
+
+def _why_not_tf_keras(model: Stored, container: str) -> str | None:
     if model.is_keras_3:
         return OF_KERAS_3
     written = model.release
@@ -368,7 +378,7 @@ def _computes_otherwise_in_tf_keras(model: Stored) -> str | None:
     """
     if not (model.is_standalone or () < model.release < (2, 3)):
         return None
-    entries = [*layer_entries(model.architecture)]
+    entries = layer_entries(model.architecture)
     is_masked = any(e["class_name"] == "Masking" or settings(e).get("mask_zero") for e in entries)
     has_ragged = not model.is_standalone and any("ragged" in settings(e) for e in entries)
     if not is_masked or has_ragged:
@@ -403,7 +413,7 @@ def _refused_by_tf_keras(entry: JsonObject) -> str | None:
         (
             key
             for key, value in config.items()
-            if isinstance(value, Mapping) and set(value) == ARRAY
+            if type(value) not in LEAVES and isinstance(value, OBJECT) and set(value) == ARRAY
         ),
         None,
     )

@@ -54,7 +54,9 @@ def is_misread(architecture: Json, release: tuple[int, ...]) -> bool:
     """
     if not MISREAD[0] <= release < MISREAD[1]:
         return False
-    for entry in json_tree.objects(architecture):
+    for entry in json_tree.all_objects(architecture):
+        if "class_name" not in entry:
+            continue
         kind, config = today(str(entry.get("class_name"))), entry.get("config")
         settings = config if isinstance(config, Mapping) else {}
         if kind == "Normalization" and settings.get("mean") is None:
