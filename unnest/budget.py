@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from unnest.errors import Unreadable
 
@@ -81,7 +81,7 @@ class Budget:
     steps: int
     memory: int
     #: What was worked out of parts of the file, with these parts, by their identity; see `memoize`.
-    known: dict[tuple[object, ...], tuple[object, object]] = field(default_factory=dict)
+    known: dict[tuple[object, ...], tuple[object, Any]] = field(default_factory=dict)
     #: What follows from a question alone, whichever file asks it; see `memoize_across_files`.
     answers: Answers = field(default_factory=Answers)
     #: The least memory that was left at any moment since `measured` began.
@@ -219,7 +219,8 @@ def memoize(work_out: Callable[..., Result], *values: object) -> Result:
         if len(budget.known) >= REMEMBERED:
             del budget.known[next(iter(budget.known))]
         budget.known[key] = known
-    return cast(Result, known[1])
+    result: Result = known[1]
+    return result
 
 
 def memoize_across_files(question: Hashable, work_out: Callable[[], Result]) -> Result:
