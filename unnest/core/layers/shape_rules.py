@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import TypeAlias
 
-from unnest.core.json_tree import is_list
 from unnest.core.model import Json, JsonObject, Shape, Unknown
 
 LayerShapeRule: TypeAlias = Callable[[JsonObject, Shape], Shape]
@@ -244,13 +243,17 @@ def integers(value: Json, count: int | None = None) -> list[int]:
     """The integers of a list, or one integer as often as asked for (old files store `size` so)."""
     if isinstance(value, int) and count is not None:
         return [integer(value)] * count
-    if not is_list(value) or (count is not None and len(value) != count):
+    if (
+        not isinstance(value, Sequence)
+        or isinstance(value, str)
+        or (count is not None and len(value) != count)
+    ):
         raise Unknown("a list of whole numbers in a config")
     return [integer(part) for part in value]
 
 
 def stored_shape(value: Json) -> Shape:
     """A shape as JSON has it. Raises Unknown."""
-    if not is_list(value) or not value:
+    if not isinstance(value, Sequence) or isinstance(value, str) or not value:
         raise Unknown("a shape in a config")
     return tuple(None if size is None else integer(size) for size in value)
