@@ -189,44 +189,32 @@ class Masks:
 
     # What comes out of a call
 
-    def note(
-        self,
-        kind: str,
-        config: JsonObject,
-        call: LayerArguments,
-        made: Sequence[NodeTree],
-        *,
-        today: bool = True,
-    ) -> None:
-        """Return the mask of an old layer's output; `today`: True if its replacement hands a mask on as it does."""
-        outputs = [t for t in made if isinstance(t, GraphTensor)]
-        mask = self._output_mask(kind, config, call) if call.tensors else None
-        if mask is not None and outputs:
-            sources = mask.sources or frozenset({outputs[0]})
-            self.of[outputs[0]] = mask._replace(sources=sources, today=mask.today and today)
-
-    def _output_mask(self, kind: str, config: JsonObject, call: LayerArguments) -> Mask | None:
-        """The mask of the first output of a layer that reads tensors."""
+    def behind(self, kind: str, config: JsonObject, call: LayerArguments) -> Mask | None:
+        """Return the mask of the first output of an old layer, None if it had none."""
         tensors = call.tensors
-        if kind == "TimeDistributed":
+        if kind == "TimeDistributed" and tensors:
             return self._mask_of_steps(config, call)
-        computed = _computed(kind, config, tensors[0], _rank(call))
-        if computed is not None:
-            return computed
+        computed = _computed(kind, config, tensors[0], _rank(call)) if tensors else None
         masks = [self.of.get(t) for t in tensors]
         present = [m for m in masks if m is not None]
-        if not present:
-            return (
-                Mask() if makes_mask({"class_name": kind, "config": config}, self.context) else None
-            )
+        if computed is not None or not present:
+            is_made = tensors and makes_mask({"class_name": kind, "config": config}, self.context)
+            return computed or (Mask() if is_made else None)
         if layer_record(kind).mask is MaskUse.MERGES:
             return _merged(kind, config, masks, present)
         if not is_known(kind):
             is_sure = any(m.sure for m in present) and all_pass(config, self.context)
             return Mask(
                 None, present[0].sources, sure=is_sure
-            )  # it sees today what it saw: see `given`
+            )  # it sees today what it saw: see `call_with_masks`
         return self._passed(kind, masks[0]) if passes(kind, config, self.context) else None
+
+    def note(self, mask: Mask | None, made: Sequence[NodeTree], *, today: bool = True) -> None:
+        """Note the mask of what was made of a layer; `today`: True if its replacement hands a mask on as it does."""
+        outputs = [t for t in made if isinstance(t, GraphTensor)]
+        if mask is not None and outputs:
+            sources = mask.sources or frozenset({outputs[0]})
+            self.of[outputs[0]] = mask._replace(sources=sources, today=mask.today and today)
 
     def _mask_of_steps(self, config: JsonObject, call: LayerArguments) -> Mask | None:
         """The mask behind a TimeDistributed, which asked the layer in it at each step.
@@ -236,9 +224,9 @@ class Masks:
         source, (held, depth) = call.tensors[0], _layer_at_each_step(config)
         mask = self.of.get(source)
         if not self._asks_each_step(call):
-            return (
-                None if mask is None else mask._replace(today=mask.today and not heeds_mask(held))
-            )
+            # What heeds a mask today, and did not then, is called without one: `call_with_masks`.
+            is_lost = mask is not None and heeds_mask(held)
+            return mask._replace(today=False) if mask is not None and is_lost else mask
         computed = _computed(str(held.get("class_name")), settings(held), source, _rank(call))
         if computed is not None:
             return computed._replace(today=False)
@@ -266,12 +254,14 @@ class Masks:
         spec = call.spec(call.tensors[0])
         return asks_each_step(self.context) and (spec is None or spec.shape[:1] in ((), (None,)))
 
-    def is_replaced(self, kind: str, config: JsonObject, call: LayerArguments) -> bool:
-        """Return True if Keras 3 hands on the mask of a TimeDistributed's input, and its output had another."""
-        if kind != "TimeDistributed" or not self.meets(call):
-            return False
-        mask = self._mask_of_steps(config, call)
-        return mask is not None and mask is not self.of[call.tensors[0]]
+    def is_replaced(self, kind: str, call: LayerArguments, mask: Mask | None) -> bool:
+        """Return True if Keras 3 hands on the mask of a TimeDistributed's input, and its output had another, `mask`."""
+        return (
+            kind == "TimeDistributed"
+            and mask is not None
+            and self.meets(call)
+            and mask is not self.of[call.tensors[0]]
+        )
 
     def _passed(self, kind: str, mask: Mask | None) -> Mask | None:
         """The mask of its input behind one of Keras's own layers that hands it on."""

@@ -189,20 +189,19 @@ class _Functional:
             if self.masks.meets(given) and is_two(made, kwargs, self.context):
                 return self._both_ways(layer, made, given, args, kwargs)
             tree: NodeTree = LayerCall(made, args, kwargs)
-            if self.masks.is_replaced(layer.class_name, _settings(layer), given):
+            mask = self.masks.behind(layer.class_name, _settings(layer), given)
+            if self.masks.is_replaced(layer.class_name, given, mask):
                 tree = without_mask(tree)
             new = self.builder.place(tree, name, name)
             placed = self._begun(layer, made, kwargs, new, name)
-            self.masks.note(
-                layer.class_name, _settings(layer), given, placed, today=placed[0] is new
-            )
+            self.masks.note(mask, placed, today=placed[0] is new)
             return placed
         trees = made.outputs(given)
         placed = []
         for k, tree in enumerate(trees):
             last = name if len(trees) == 1 else f"{name}_{k}"
             placed.append(self.builder.place(tree, name, last))
-        self.masks.note(layer.class_name, _settings(layer), given, placed)
+        self.masks.note(self.masks.behind(layer.class_name, _settings(layer), given), placed)
         return placed
 
     def _both_ways(
@@ -225,7 +224,8 @@ class _Functional:
                 both_ways(made, self.ways[made.name], args, kwargs), made.name, made.name
             )
         ]
-        self.masks.note(layer.class_name, _settings(layer), given, placed, today=False)
+        mask = self.masks.behind(layer.class_name, _settings(layer), given)
+        self.masks.note(mask, placed, today=False)
         return placed
 
     def _begun(

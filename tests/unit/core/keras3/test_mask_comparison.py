@@ -46,7 +46,7 @@ def made(
 ) -> Mask | None:
     """The mask of what comes out of that call."""
     known = Masks(Context(), dict(masks))
-    known.note(kind, config, call(*tensors), [MADE])
+    known.note(known.behind(kind, config, call(*tensors)), [MADE])
     return known.of.get(MADE)
 
 
@@ -212,7 +212,7 @@ def test_a_tensor_carries_the_old_mask_to_what_takes_none_as_an_argument(kind: s
         assert isinstance(made, LayerCall)
         assert (made.args, made.kwargs, made.layer.name) == ((tensor,), {"mask": OTHER.tree}, name)
         assert made.layer.class_name == "TimeDistributed"
-    masks.note(kind, {}, given, [MADE])
+    masks.note(masks.behind(kind, {}, given), [MADE])
     assert masks.of[MADE].today
     assert [c.rule for c in masks.context.conversions()] == ["carried-mask"]
 
@@ -324,14 +324,14 @@ def test_a_softmax_that_may_have_heeded_its_mask(shape: tuple[int | None, ...] |
 def test_what_became_of_a_mask(kind: str, context: Context, mask: Mask | None) -> None:
     """The effect of a custom class on it is unknown."""
     masks = Masks(context, {X: SAME_X})
-    masks.note(kind, {}, call(X), [MADE])
+    masks.note(masks.behind(kind, {}, call(X)), [MADE])
     assert masks.of.get(MADE) == mask
 
 
 def test_the_mask_of_what_is_asked_counts() -> None:
     """An attention hands on the mask of its query, not of what it looks up."""
     masks = Masks(Context(release=(2, 10, 0)), {Y: SAME_Y})
-    masks.note("Attention", {}, call(X, Y), [MADE])
+    masks.note(masks.behind("Attention", {}, call(X, Y)), [MADE])
     assert MADE not in masks.of
 
 
@@ -388,12 +388,12 @@ def test_a_sequential_of_two_tensorflows(
 def test_masks_of_one_tensor_may_differ() -> None:
     """Two Masking layers that mask other values: what neither masks, where today's merge takes what either does not."""
     masks = Masks(Context())
-    masks.note("Masking", {"mask_value": 0.0}, call(X), [Y])
-    masks.note("Masking", {"mask_value": 0.5}, call(X), [Z])
-    masks.note("Add", {}, call(Y, Z), [MADE])
+    masks.note(masks.behind("Masking", {"mask_value": 0.0}, call(X)), [Y])
+    masks.note(masks.behind("Masking", {"mask_value": 0.5}, call(X)), [Z])
+    masks.note(masks.behind("Add", {}, call(Y, Z)), [MADE])
     assert not masks.of[MADE].today
-    masks.note("Masking", {}, call(X), [Z])
-    masks.note("Add", {}, call(Y, Z), [MADE])
+    masks.note(masks.behind("Masking", {}, call(X)), [Z])
+    masks.note(masks.behind("Add", {}, call(Y, Z)), [MADE])
     assert masks.of[MADE].today
 
 
@@ -417,9 +417,9 @@ def test_a_sequential_whose_loss_is_masked(entries: list[Any], ends: list[str]) 
 def test_a_model_in_a_model_that_makes_a_mask() -> None:
     """Its mask meets others in merge layers as any."""
     masks = Masks(Context())
-    masks.note("Sequential", {"name": "s", "layers": [MASKING]}, call(X), [Y])
+    masks.note(masks.behind("Sequential", {"name": "s", "layers": [MASKING]}, call(X)), [Y])
     assert Y in masks.of
-    masks.note("Add", {}, call(Y, Z), [MADE])
+    masks.note(masks.behind("Add", {}, call(Y, Z)), [MADE])
     assert not masks.of[MADE].today
 
 
