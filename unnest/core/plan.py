@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from unnest.core.model import Stored, Tensor, Verdict
 from unnest.core.recognition import NearMiss, Template, Wrapper
 from unnest.findings import Finding
+from unnest.light_classes import NamedTuple
 
 
 class Refusal(NamedTuple):

@@ -21,12 +21,13 @@ import binascii
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import EllipsisType
 from typing import Literal, TypeAlias
 
 from unnest.budget import memoize
 from unnest.core.model import Json
+from unnest.light_classes import dataclass
 
 CodeLayout: TypeAlias = Literal["2", "3", "3.8", "3.10", "3.11"]
 """The first Python that lays code objects out so."""
@@ -47,9 +48,7 @@ LOCAL, CELL, FREE = 0x20, 0x40, 0x80
 """3.11's byte per local: a plain local, one that inner functions see, one that is captured from around."""
 
 
-@dataclass(
-    frozen=True, slots=True
-)  # no named tuple: constants may be tuples, and must differ from this
+@dataclass(frozen=True)  # no named tuple: constants may be tuples, and must differ from this
 class Opaque:
     """A constant of which only the kind (marshal's letter) and the parts are kept."""
 
@@ -57,7 +56,7 @@ class Opaque:
     parts: tuple[Constant, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CodeSlice:
     """A slice of constants, which 3.14 keeps as one."""
 
@@ -66,7 +65,7 @@ class CodeSlice:
     step: Constant
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CodeObject:
     """One function's code.
 

@@ -8,7 +8,7 @@ Python's at all (`Impossible`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.opcode_tables import (
@@ -20,6 +20,7 @@ from unnest.core.byte_code.opcode_tables import (
     WITH_EXCEPT_START,
     Python,
 )
+from unnest.light_classes import NamedTuple
 
 
 class Impossible(Exception):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeAlias
 
@@ -11,6 +10,7 @@ from unnest.budget import charge_steps
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, Value
 from unnest.core.model import Unknown
+from unnest.light_classes import dataclass
 
 MAX_INSTRUCTIONS = 5_000
 """Of one function, with all that it repeats and calls."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
 
 from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject, Unknown
+from unnest.light_classes import dataclass
 
 PythonValue: TypeAlias = Any
 """A Tensor, a Name, a Method, a Scope, an Once, UNKNOWN, or what Python has: a number, text, None, list, tuple."""
@@ -24,21 +24,21 @@ class UnknownValue(Enum):
 UNKNOWN = UnknownValue.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Name:
     """A module or function by its path: `tensorflow.shape`."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Method:
     """A method of a list or shape, ready to be called."""
 
     call: Callable[..., PythonValue]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NameScope:
     """The object of a `with` statement: a device, a name."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial, reduce
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +31,7 @@ from unnest.core.ops.registry import (
     function_of,
     kind_of,
 )
+from unnest.light_classes import NamedTuple
 
 SIZING = ("shape", "multiples")
 """The arguments that only say how large a tensor is."""

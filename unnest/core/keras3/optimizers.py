@@ -8,7 +8,6 @@ weight, or weight after weight, each with all its slots. (Source: files of Keras
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from unnest.core.keras3 import tensor_transforms
 from unnest.core.keras3.config_values import built_in, class_and_config
@@ -17,6 +16,7 @@ from unnest.core.keras_facts.optimizer_classes import REGISTERED, SCHEDULES
 from unnest.core.keras_facts.weight_order import is_trained_by_name
 from unnest.core.model import Json, JsonObject, Tensor
 from unnest.findings import Code
+from unnest.light_classes import NamedTuple
 
 
 class NoCounterpart(Exception):

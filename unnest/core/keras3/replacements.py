@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject, Tensor
 from unnest.core.ops.keras3_nodes import Input, Operand, OpNode, Part
+from unnest.light_classes import NamedTuple, dataclass
 
 Config: TypeAlias = Mapping[str, Json]
 Weights: TypeAlias = tuple[Tensor, ...]

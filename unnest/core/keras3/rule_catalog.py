@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from unnest.light_classes import NamedTuple
 
 
 class Rule(NamedTuple):

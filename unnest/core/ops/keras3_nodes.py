@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from unnest.core.model import Json, JsonObject
+from unnest.light_classes import dataclass
 
 UNKNOWN = "an unknown dtype (of the output of custom code)"
 """Of what custom code gives."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Input:
     """The `index`-th tensor that the translated layer is called on, counted from 0 over its flattened inputs."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
     """Output `index` of an operation that gives several (`Split`, `Unstack`, `TopK`)."""
 
@@ -27,7 +28,7 @@ class Part:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OpNode:
     """A call of a Keras 3 operation class.
 

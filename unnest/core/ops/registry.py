@@ -35,13 +35,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops.call import OpCall, Value, plain_name
 from unnest.core.ops.numbered_elements import Array
+from unnest.light_classes import NamedTuple
 
 if TYPE_CHECKING:  # the values of stored code are loaded where a model holds some
     from typing_extensions import Unpack

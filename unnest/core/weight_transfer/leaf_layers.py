@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from unnest.core.architecture import read
 from unnest.core.architecture.nested_models import LeafPath, leaves
 from unnest.core.model import Group, JsonObject, Tensor
+from unnest.light_classes import NamedTuple
 
 WeightShape: TypeAlias = "tuple[int, ...]"
 

@@ -7,7 +7,6 @@ went through the same rules these cancel out, and the target's variable is the f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from unnest.core.architecture.nested_models import LeafPath, leaves
 from unnest.core.keras3 import tensor_transforms
@@ -28,6 +27,7 @@ from unnest.core.weight_transfer.placement import MISMATCH, PlacedWeights
 from unnest.core.weight_transfer.tensor_rules import converted_weights
 from unnest.errors import Refused
 from unnest.findings import Code
+from unnest.light_classes import NamedTuple
 
 #: Findings on what Keras 3 computes otherwise than the Keras that wrote the file.
 OF_KERAS_3 = frozenset({"other-hard-sigmoid", "other-rate", "other-schedule", "other-epsilon"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer
@@ -13,6 +12,7 @@ from unnest.core.wrappers import layer_batch_roles, merge_code_checks, slice_cod
 from unnest.core.wrappers.match_towers import expand_join
 from unnest.core.wrappers.slice_arguments import Slice
 from unnest.core.wrappers.wrapper_types import Merge, NotAWrapper, listed
+from unnest.light_classes import NamedTuple
 
 
 class LayerJoin(NamedTuple):

@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from itertools import pairwise
 from math import isclose
-from typing import NamedTuple
 
 from unnest.core.architecture.graph import Layer
 from unnest.core.json_tree import Path, is_list
@@ -43,6 +42,7 @@ from unnest.core.wrappers.slice_arguments import (
     numbers_of,
     slice_facts,
 )
+from unnest.light_classes import NamedTuple
 
 
 class ClaimStatus(Enum):

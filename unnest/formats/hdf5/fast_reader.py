@@ -20,7 +20,7 @@ import os
 import struct
 from collections.abc import Iterator
 from struct import Struct, iter_unpack, unpack, unpack_from
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from unnest.formats.hdf5.index import (
     DatasetNode,
     text_of,
 )
+from unnest.light_classes import NamedTuple
 
 #: Files up to this size are read whole, in one go.
 SMALL = 1 << 20

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+
+from unnest.light_classes import NamedTuple
 
 ROW, BOX, GAP, LANE = 84.0, 48.0, 22.0, 12.0
 SWEEPS = 14
