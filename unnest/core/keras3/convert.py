@@ -16,6 +16,11 @@ from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.model_conversion import converted
 from unnest.core.keras3.output_checks import check_output
 from unnest.core.keras3.replacements import FUNCTIONAL, SEQUENTIAL, NewLayer
+from unnest.core.keras_facts.tensorflow_releases import (
+    has_key,
+    is_tensorflow_1_15_or_later,
+    makes_masks,
+)
 from unnest.core.model import Group, Json, JsonObject, Stored
 from unnest.core.plan import Refusal
 from unnest.core.weight_assignment.layer_groups import group_names
@@ -86,15 +91,17 @@ def convert(stored: Stored) -> Converted:
 def _context_of(stored: Stored, architecture: JsonObject) -> Context:
     """The conversion's facts on the writer and the model, before any layer is converted."""
     writer = Context.of(stored.keras_version, stored.backend)
-    half_pixels = _half_pixels(architecture, writer)
+    half_pixels = is_tensorflow_1_15_or_later(
+        architecture, writer.release, is_standalone=not writer.is_tf
+    )
     formats = Counter(_formats(architecture))
     return replace(
         writer,
         half_pixels=half_pixels,
         # (Source: what Bidirectional of TensorFlow 1.13 to 2.3 gave; that of 2.0 did not yet.)
         zeroes_masked=bool(half_pixels)
-        and (writer.release >= (2, 3) or _says(architecture, "ragged")),
-        masks=_makes_masks(architecture),
+        and (writer.release >= (2, 3) or has_key(architecture, "ragged")),
+        masks=makes_masks(architecture),
         data_format=formats.most_common(1)[0][0] if formats else "channels_last",
         is_format_told=bool(formats),
         layer_converter=converted_layer,
@@ -171,44 +178,6 @@ def _name(entry: JsonObject) -> str:
     config = entry.get("config")
     assert isinstance(config, Mapping)
     return str(config["name"])
-
-
-def _half_pixels(architecture: Json, context: Context) -> bool | None:
-    """Return True if the writer's bilinear resizing had the pixel centres of TensorFlow 1.15 and later.
-
-    Keras of its own never had them; `2.2.4-tf` is TensorFlow 1.13 to 2.1, of which 1.15 and later know ragged inputs,
-    and TensorFlow 1 stores a dtype with each initializer. (Source: what TensorFlow 1.13, 1.15 and 2.0 write.)
-    """
-    release = context.release
-    if not context.is_tf and release and release < (2, 4):
-        return False
-    if release >= (2, 3) or _says(architecture, "ragged"):
-        return True
-    if release == (2, 2, 4) and _has_initializers_of_2(architecture):
-        return True
-    return False if release < (2, 2, 4) and release else None
-
-
-def _says(value: Json, key: str) -> bool:
-    return any(key in part for part in json_tree.objects(value))
-
-
-def _has_initializers_of_2(architecture: Json) -> bool:
-    """Return True if there are initializers, none of them with a dtype."""
-    parts = json_tree.objects(architecture)
-    stored = [
-        value for part in parts for key, value in part.items() if key.endswith("_initializer")
-    ]
-    configs = [value.get("config") for value in stored if isinstance(value, Mapping)]
-    plain = [config for config in configs if isinstance(config, Mapping)]
-    return bool(plain) and not any("dtype" in config for config in plain)
-
-
-def _makes_masks(value: Json) -> bool:
-    parts = json_tree.objects(value)
-    return any(
-        part.get("mask_zero") is True or part.get("class_name") == "Masking" for part in parts
-    )
 
 
 def _formats(value: Json) -> Iterator[str]:

@@ -26,6 +26,11 @@ from unnest.core.keras_facts.custom_functions import (
     rules,
 )
 from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake, operation_module
+from unnest.core.keras_facts.tensorflow_releases import (
+    has_key,
+    is_tensorflow_1_15_or_later,
+    makes_masks,
+)
 from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.keras_facts.wrapped_layers import wrapped
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record
@@ -371,26 +376,43 @@ def _why_not_tf_keras(model: Stored, container: str) -> str | None:
 
 
 def _computes_otherwise_in_tf_keras(model: Stored) -> str | None:
-    """Return the layer that tf_keras loads and that predicts otherwise there; None if none is known.
+    """Return the layer behind a mask that tf_keras loads and that predicts otherwise there; None if none is known.
 
-    (Source: files of Keras 2.0.9 to 2.3.1 and TensorFlow 2.0, and what tf_keras 2.21 predicts; TensorFlow 2.1 and later
-    give zeros, too, and store `ragged` with each input.)
+    (Source: files of Keras 2.0.9 to 2.3.1, TensorFlow 1.13 and 2.0, and what tf_keras 2.21 predicts; TensorFlow 2.1 and
+    later predict the same, and store `ragged` with each input.)
     """
-    if not (model.is_standalone or () < model.release < (2, 3)):
+    is_old = model.is_standalone or () < model.release < (2, 3)
+    if not is_old or not makes_masks(model.architecture):
         return None
-    entries = layer_entries(model.architecture)
-    is_masked = any(e["class_name"] == "Masking" or settings(e).get("mask_zero") for e in entries)
-    has_ragged = not model.is_standalone and any("ragged" in settings(e) for e in entries)
-    if not is_masked or has_ragged:
+    if not model.is_standalone and has_key(model.architecture, "ragged"):
         return None
-    return next(
-        (
-            f"the Bidirectional {settings(e).get('name')!r} gave its last output at masked steps, and gives zeros there"
-            for e in entries
-            if e["class_name"] == "Bidirectional" and gives_sequences(settings(e))
-        ),
-        None,
+    is_before_1_15 = not model.is_standalone and not is_tensorflow_1_15_or_later(
+        model.architecture, model.release, is_standalone=False
     )
+    reasons = (
+        _masked_otherwise_in_tf_keras(entry, is_before_1_15=is_before_1_15)
+        for entry in layer_entries(model.architecture)
+        if entry is not model.architecture
+    )
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def _masked_otherwise_in_tf_keras(entry: JsonObject, *, is_before_1_15: bool) -> str | None:
+    """Return how a layer, or a model in a model, treated a mask that tf_keras treats otherwise; None if it did not.
+
+    `is_before_1_15`: whether TensorFlow before 1.15 wrote it.
+    """
+    kind, config = entry["class_name"], settings(entry)
+    name = config.get("name")
+    if kind == "Bidirectional" and gives_sequences(config):
+        return f"the Bidirectional {name!r} gave its last output at masked steps, and gives zeros there"
+    if not is_before_1_15:
+        return None
+    if kind == "Bidirectional":
+        return f"the Bidirectional {name!r} gave zeros where its last step is masked, and gives its last output there"
+    if is_model(entry):
+        return f"the model {name!r} in the model treated masks otherwise in TensorFlow before 1.15"
+    return None
 
 
 def _refused_by_tf_keras(entry: JsonObject) -> str | None:
