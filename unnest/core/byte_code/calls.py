@@ -184,11 +184,12 @@ class Calls(Frame[Value]):
             return
         (called,) = only_values([function])
         values = only_values(held)
-        self._stack.push(
-            self._meaning.call(
-                called, values[:first], dict(zip(names, values[first:], strict=True))
-            )
+        result = self._meaning.call(
+            called, values[:first], dict(zip(names, values[first:], strict=True))
         )
+        if self._work.has_handlers and self._meaning.is_unknown(result):
+            raise Unknown("a function that may raise an exception")
+        self._stack.push(result)
 
     CALLS: ClassVar[Mapping[str, Callable[[Calls[Any], int], object]]] = {
         "PRECALL": lambda _self, _: None,

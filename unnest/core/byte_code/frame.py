@@ -48,12 +48,21 @@ class _Ended(Enum):
     ENDED = "ended"
 
 
+class BlockKind(Enum):
+    """The statement that a block is of."""
+
+    LOOP = "for and while, up to 3.7"
+    WITH = "with"
+    EXCEPT = "try with except, up to 3.7"
+    FINALLY = "try with finally; of both kinds since 3.8"
+
+
 class Block(NamedTuple):
-    """A loop, or a `with` block: where it leads to, and how many values are on the stack around it."""
+    """A part of a function that something follows: where that is, and how many values are on the stack around it."""
 
     after: int
     depth: int
-    is_loop: bool
+    kind: BlockKind
 
 
 def _no_instructions(
@@ -203,32 +212,38 @@ class Frame(Generic[Value]):
             raise Unknown("a list that grows")
         self._stack.extend_new_list(depth, self._meaning.extended)
 
-    # Blocks: of loops up to 3.7, of `with` up to 3.10
+    # Blocks: of loops up to 3.7, of `with` and `try` up to 3.10
 
     def _setup_loop(self, argument: int) -> None:
-        self._blocks.append(Block(self._next + argument, len(self._stack), is_loop=True))
+        self._blocks.append(Block(self._next + argument, len(self._stack), BlockKind.LOOP))
+
+    def _setup_try(self, argument: int, kind: BlockKind) -> None:
+        """Enter a `try`. Its handlers are not followed: nothing in it may raise an exception."""
+        handler = self._target(self._next + argument * self._unit)
+        self._blocks.append(Block(handler, len(self._stack), kind))
+        self._work.has_handlers = True
 
     def _pop_block(self) -> None:
-        """With what is about to be returned on top, where a `with` block of 3.8 on is left so."""
+        """With what is about to be returned on top, where a `with` or `try` of 3.8 on is left so."""
         block = self._blocks.pop() if self._blocks else None
         if block is None or len(self._stack) - block.depth not in (
-            (0,) if block.is_loop else (0, 1)
+            (0,) if block.kind is BlockKind.LOOP else (0, 1)
         ):
             raise Impossible
 
     def _break_loop(self) -> None:
         if not self._blocks:
             raise Impossible
-        after, depth, is_loop = self._blocks.pop()
-        if not is_loop:
-            raise Unknown("a break that leaves a with block")
+        after, depth, kind = self._blocks.pop()
+        if kind is not BlockKind.LOOP:
+            raise Unknown("a break that leaves a with or try block")
         self._stack.take(len(self._stack) - depth)
         self._go_to(after)
 
     def _setup_with(self, argument: int) -> None:
         handler = self._target(self._next + argument * self._unit)
         self._enter()
-        self._blocks.append(Block(handler, len(self._stack) - 1, is_loop=False))
+        self._blocks.append(Block(handler, len(self._stack) - 1, BlockKind.WITH))
 
     def _enter(self) -> None:
         """Enter a `with` block: push its exit, and above it the value that it binds."""
@@ -290,6 +305,8 @@ class Frame(Generic[Value]):
         "LIST_APPEND": _append,
         "LIST_EXTEND": _extend,
         "SETUP_LOOP": _setup_loop,
+        "SETUP_EXCEPT": lambda self, argument: self._setup_try(argument, BlockKind.EXCEPT),
+        "SETUP_FINALLY": lambda self, argument: self._setup_try(argument, BlockKind.FINALLY),
         "POP_BLOCK": lambda self, _: self._pop_block(),
         "BREAK_LOOP": lambda self, _: self._break_loop(),
         "GEN_START": lambda _self, _: None,

@@ -1,7 +1,8 @@
 """An abstract machine for CPython's byte code, from 2.7 to 3.14: computes with whatever values it is given.
 
-Handlers of exceptions and most effects are not understood: such code stops it. So does code that no compiler of the
-Python in question writes: then the bytes are of another Python.
+Most effects are not understood: such code stops it. Exceptions are not followed into their handlers: in a function
+that has some, whatever may raise one stops it for good. So does code that no compiler of the Python in question writes:
+then the bytes are of another Python.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from unnest.core.byte_code.calls import Calls
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.frame import Frame
+from unnest.core.byte_code.frame import BlockKind, Frame
 from unnest.core.byte_code.function_names_and_arguments import COROUTINE, VARIADIC
 from unnest.core.byte_code.opcode_tables import BRANCHES, Python
 from unnest.core.byte_code.opcodes import (
@@ -30,9 +31,11 @@ from unnest.core.byte_code.runtime_values import (
     Cells,
     InnerFunction,
     Internal,
+    MayBeCaught,
     Null,
     RunCost,
     StackValue,
+    Stopped,
     spend_on,
 )
 from unnest.core.byte_code.stack import INNER_FUNCTION, only_values
@@ -88,6 +91,7 @@ class Machine(Calls[Value]):
 
         Raises:
             Unknown: the effect of the code is unknown; with the reason.
+            MayBeCaught: the same, where an exception may have been handled.
             Impossible: this Python's compiler did not write this code.
 
         """
@@ -104,6 +108,12 @@ class Machine(Calls[Value]):
         self._work.enter()
         try:
             return self._until_a_value()
+        except Stopped:
+            raise
+        except Unknown as error:
+            if self._work.has_handlers:
+                raise MayBeCaught(str(error)) from error
+            raise
         finally:
             self._work.leave()
 
@@ -122,6 +132,8 @@ class Machine(Calls[Value]):
                 )
                 if self._stack and not self._blocks:
                     raise Impossible
+                if any(block.kind is BlockKind.FINALLY for block in self._blocks):
+                    raise Unknown("a return that leaves a finally block")
                 return value, True
             if instruction.name == "YIELD_VALUE":
                 return self._yielded(instruction.argument), False
@@ -138,7 +150,7 @@ class Machine(Calls[Value]):
             if expected.name in BRANCHES and not self._meaning.branches:
                 raise Unknown(BEYOND_EXPRESSIONS)
         if self._since_311 and catches(self._python, self._code):
-            raise Unknown("a handler of exceptions")
+            self._work.has_handlers = True
 
     def _yielded(self, handlers: int) -> Value:
         """The value on top; None stands there when the function goes on. 3.12 counts the handlers around it."""

@@ -96,10 +96,17 @@ BLOCKS = {
     143: "SETUP_WITH",
 }
 CLEANUP = {81: "WITH_CLEANUP_START", 82: "WITH_CLEANUP_FINISH"}
-LOOPS_27 = UNTIL_310 | BLOCKS | {81: "WITH_CLEANUP", 94: "LIST_APPEND", 134: "MAKE_CLOSURE"}
-LOOPS_35 = UNTIL_310 | BLOCKS | CLEANUP | {134: "MAKE_CLOSURE", 145: "LIST_APPEND"}
-LOOPS_36 = UNTIL_310 | BLOCKS | CLEANUP | {145: "LIST_APPEND"}
-SINCE_38_LOOPS = UNTIL_310 | {87: "POP_BLOCK", 143: "SETUP_WITH", 145: "LIST_APPEND"}
+TRIES = {121: "SETUP_EXCEPT", 122: "SETUP_FINALLY"}
+UNTIL_37 = UNTIL_310 | BLOCKS | TRIES
+LOOPS_27 = UNTIL_37 | {81: "WITH_CLEANUP", 94: "LIST_APPEND", 134: "MAKE_CLOSURE"}
+LOOPS_35 = UNTIL_37 | CLEANUP | {134: "MAKE_CLOSURE", 145: "LIST_APPEND"}
+LOOPS_36 = UNTIL_37 | CLEANUP | {145: "LIST_APPEND"}
+SINCE_38_LOOPS = UNTIL_310 | {
+    87: "POP_BLOCK",
+    122: "SETUP_FINALLY",
+    143: "SETUP_WITH",
+    145: "LIST_APPEND",
+}
 LOOPS_38 = SINCE_38_LOOPS | CLEANUP | {53: "BEGIN_FINALLY", 88: "END_FINALLY", 163: "POP_FINALLY"}
 LOOPS_39 = SINCE_38_LOOPS
 LOOPS_310 = LOOPS_39 | {129: "GEN_START"}
@@ -393,9 +400,10 @@ PYTHONS: Mapping[CodeLayout, tuple[Python, ...]] = {
         Python("3.7", SINCE_37 | LOOPS_36, 144, WORDS, {}, frozenset()),
     ),
     "3.8": (
-        # 162 is CALL_FINALLY in 3.8, which nothing reaches without SETUP_FINALLY before it.
+        # 162 is CALL_FINALLY in 3.8, for a return that leaves a `finally`, which is not followed.
         Python("3.8", SINCE_38 | LOOPS_38, 144, WORDS, {}, frozenset({162})),
-        Python("3.9", SINCE_39 | LOOPS_39, 144, WORDS, {}, frozenset()),
+        # What 3.8 has at the end of `with` and `finally`.
+        Python("3.9", SINCE_39 | LOOPS_39, 144, WORDS, {}, frozenset({53, 81, 88})),
     ),
     "3.10": (Python("3.10", SINCE_39 | LOOPS_310, 144, WORDS, {}, frozenset()),),
     "3.11": (

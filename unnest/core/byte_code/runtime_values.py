@@ -22,17 +22,29 @@ MAX_NESTED = 20
 """Functions that are under way within each other."""
 
 
-class TooMuch(Unknown):
+class Stopped(Unknown):
+    """Unknown however the rest is read: another setting of the same run would mislead, or cost too much."""
+
+
+class TooMuch(Stopped):
     """More work than anyone's function."""
+
+
+class MayBeCaught(Stopped):
+    """An exception, possibly, in code that handles exceptions: it may go on anywhere."""
 
 
 @dataclass(eq=False, repr=False)
 class RunCost:
-    """The cost of a run so far: instructions, the sizes of values, and the number of functions that are running."""
+    """The cost of a run so far: instructions, the sizes of values, and the number of functions that are running.
+
+    `has_handlers`: one of them handles exceptions.
+    """
 
     instructions: int = 0
     values: int = 0
     nested: int = 0
+    has_handlers: bool = False
 
     def step(self) -> None:
         """One instruction more. Raises TooMuch."""

@@ -107,6 +107,10 @@ class Interpretation(ABC, Generic[Value]):
         """Return the truth of a value, on which a branch depends."""
         raise Unknown(BEYOND_EXPRESSIONS)
 
+    def is_unknown(self, value: Value) -> bool:  # noqa: ARG002 - for those that follow handlers
+        """Return True if nothing is known of what a call returned: it may have raised an exception as well."""
+        raise Unknown(BEYOND_EXPRESSIONS)
+
     def is_builtin(self, value: Value, name: str) -> bool:  # noqa: ARG002 - for those that follow branches
         """Return True if a value is the builtin of that name, False if it is something else."""
         raise Unknown(BEYOND_EXPRESSIONS)

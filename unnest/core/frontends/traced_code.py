@@ -17,7 +17,7 @@ from unnest.core.byte_code.function_names_and_arguments import arguments_of, rea
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.opcodes import Impossible
-from unnest.core.byte_code.runtime_values import TooMuch
+from unnest.core.byte_code.runtime_values import Stopped
 from unnest.core.byte_code.value_domain import Interpretation, PlainValue, TextConversion
 from unnest.core.frontends.library_calls import MODULES, SCOPES, library_call, static_shape
 from unnest.core.frontends.python_builtins import BUILTINS
@@ -89,9 +89,9 @@ def follow(
                 with suppress(Impossible):
                     trace.result = Machine(python, code, meaning, local, free).run()
                     answers.append(answer(trace))
-        except (OtherSizes, TooMuch) as error:
-            if isinstance(error, OtherSizes):
-                raise
+        except OtherSizes:
+            raise
+        except Stopped:
             return None
         except Unknown:
             pass
@@ -179,6 +179,10 @@ class Tracer(Interpretation[PythonValue]):
         if len(parts) != count:
             raise Unknown("another number of values")
         return parts
+
+    def is_unknown(self, value: PythonValue) -> bool:
+        """Return True for UNKNOWN."""
+        return value is UNKNOWN
 
     def is_builtin(self, value: PythonValue, name: str) -> bool:
         """Compare by name. Raises Unknown for a value that may be anything."""

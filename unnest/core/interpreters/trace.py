@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from unnest.budget import charge_steps
-from unnest.core.byte_code.runtime_values import TooMuch
+from unnest.core.byte_code.runtime_values import Stopped, TooMuch
 from unnest.core.interpreters.op_shapes import call_shape
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply import bind, literal_axis
@@ -41,7 +41,7 @@ MAX_COUNTED = 1 << 62
 """Elements that a view may stand for."""
 
 
-class OtherSizes(Unknown):
+class OtherSizes(Stopped):
     """With other sizes of the axes after the batch the code may be followed: `sizes`, or smaller ones."""
 
     def __init__(self, sizes: tuple[int, ...] | None = None) -> None:
@@ -209,7 +209,7 @@ class Trace:
             return self._computed(call, by_values, tensors)
         except TooLarge as error:
             raise OtherSizes if held else Unknown(str(error)) from error
-        except (OtherSizes, TooMuch):
+        except Stopped:
             raise
         except (Unknown, *MISFITS) as error:
             if (

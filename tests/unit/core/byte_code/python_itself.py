@@ -117,6 +117,9 @@ class Branching(Straight):
     def truth(self, value: Any) -> bool:
         return bool(_python(bool, value))
 
+    def is_unknown(self, value: Any) -> bool:  # noqa: ARG002 - all of it is known
+        return False
+
     def is_builtin(self, value: Any, name: str) -> bool:
         return value is getattr(builtins, name)
 

@@ -53,6 +53,29 @@ def test_what_it_gave_there(python: str, name: str) -> None:
     assert {json.dumps(each) for each in found.values()} == {json.dumps(found[python])}
 
 
+@pytest.mark.parametrize("python", PYTHONS[:-1])
+@pytest.mark.parametrize("name", SOURCES.HANDLERS)
+def test_handlers_that_nothing_leads_to(python: str, name: str) -> None:
+    """Where nothing is raised, the result is what it was; where something is, no reading gives another."""
+    source, given = SOURCES.HANDLERS[name]
+    is_raised = name.startswith("raised")
+    expected = "" if is_raised else compiled()[python][source][1]
+    assert results(python, source, given)[python] == expected
+    assert set(map(json.dumps, results(python, source, given).values())) == {json.dumps(expected)}
+
+
+@pytest.mark.parametrize("python", PYTHONS[:-1])
+@pytest.mark.parametrize("name", SOURCES.RETURNED_FINALLY)
+def test_returns_that_leave_a_finally(python: str, name: str) -> None:
+    """Until 3.8 the lines of the `finally` stand behind the return: a result would be without them."""
+    source, given = SOURCES.RETURNED_FINALLY[name]
+    found = set(map(json.dumps, results(python, source, given).values()))
+    if python in {"2.7", "3.6", "3.7", "3.8"}:
+        assert found <= {'""'}
+    else:
+        assert found == {json.dumps(compiled()[python][source][1])}
+
+
 @pytest.mark.parametrize("python", PYTHONS[1:])
 @pytest.mark.parametrize("name", SOURCES.TEXTS)
 def test_texts_are_what_they_were_there(python: str, name: str) -> None:

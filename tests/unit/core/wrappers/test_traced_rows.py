@@ -73,6 +73,7 @@ def dealt(parts: int) -> list[tuple[int, ...]]:
         ("WITH_NAMES", "i", {"parts": 2}, in_order(2)),
         ("WITH_NAMES", "i", {"parts": 1}, in_order(1)),
         ("WITH_LOOP", "i", {"parts": 3}, in_order(3)),
+        ("TRIED", "i", {"parts": 3}, in_order(3)),
     ],
 )
 def test_rows(
@@ -116,13 +117,12 @@ def test_what_is_done_beside_cutting(python: str, source: str, change: str) -> N
     [
         ("SOMEBODYS_OWN", {"i": 0, "parts": 2}),
         ("WITH_ANYTHING", {"i": 0, "parts": 2}),
-        ("TRIED", {"i": 0, "parts": 2}),
         ("KERAS", {"i": 0}),
         ("KERAS", {"i": 0, "parts": 0}),
         ("KERAS", {"i": "first", "parts": 2}),
         ("SPLIT", {"i": 5, "parts": 2}),
     ],
-    ids=["a function that is not stored", "a block that does something", "a handler of exceptions",
+    ids=["a function that is not stored", "a block that does something",
          "an argument that is not stored", "no parts", "text for a number", "a part that is not there"],
 )  # fmt: skip
 def test_no_answer(python: str, source: str, arguments: dict[str, Json]) -> None:
@@ -225,6 +225,20 @@ def test_slices_with_texts(python: str, name: str, expected: list[object]) -> No
     """A text of known numbers is known; one of anything else, like what depends on it, is not."""
     found = [in_loops(python, loops.SOURCES.TEXT_SLICES[name], idx=i, parts=3) for i in range(3)]
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["try:", "  n = int(x.shape[0])", "except TypeError:", "  return x", "return x[: n // 2]"],
+        ["try:", "  check(x)", "except ValueError:", "  return x", "return x[:6]"],
+        ["try:", "  n = [1][x.shape[1]]", "finally:", "  n = 6", "return x[:n]"],
+    ],
+    ids=["a size that may not be known", "a custom function", "an entry that is not there"],
+)
+def test_what_may_be_raised_gives_no_answer(lines: list[str]) -> None:
+    """Also where another setting of the same code (a shape that is known) would lead past the handler."""
+    assert of_source(*lines) is None
 
 
 def test_a_loop_that_never_ends_gives_no_answer() -> None:
