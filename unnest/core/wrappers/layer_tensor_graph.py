@@ -31,7 +31,7 @@ from unnest.core.ops.product_axes import MATRIX
 from unnest.core.ops.pseudo_ops import ClaimedRows
 from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.ops.symbolic_shapes import Sized
-from unnest.core.wrappers import layer_batch_roles
+from unnest.core.wrappers import layer_batch_roles, merge_code_checks
 from unnest.core.wrappers.layer_code_rows import RANKS, code_answer, stored_arguments
 from unnest.core.wrappers.searched_graph import SearchedGraph
 
@@ -282,7 +282,11 @@ def _of_keras(layer: Layer, call: Call) -> OpCall:
     is_code_for_one = len(reads) == 1 and layer_batch_roles.is_function(
         layer
     )  # which joins it with itself
-    if not is_code_for_one and layer_batch_roles.joins_on_batch_axis(layer, call):
+    if (
+        not is_code_for_one
+        and layer_batch_roles.joins_on_batch_axis(layer, call)
+        and merge_code_checks.lines_up(layer, len(reads))
+    ):
         return OpCall("concat", [reads, 0], {})
     if (
         len(reads) == 1

@@ -105,8 +105,14 @@ class LayerTowers(Candidate):
     def join_rows(self, split: BatchSplit, shapes: Sequence[Shape | None]) -> BatchSplit:
         """Return the split with the rows that come together; `shapes` are those of the inputs. Raises NotAWrapper."""
         pairs = zip(self.joins, self.merges, strict=True)
-        joins = [joined for joined, merge in pairs if merge.on_batch_axis]
+        joins = [
+            joined for joined, merge in pairs if merge.on_batch_axis and self._is_operation(merge)
+        ]
         return join_rows(self.tensors, split, shapes, joins, self.merge_calls)
+
+    def _is_operation(self, merge: Merge) -> bool:
+        """Return True if all layers of a merge are carried out as operations; the code of others is checked alone."""
+        return all(self.tensors.of(at).name for at in merge.calls)
 
     def are_shown(self, shapes: Mapping[Ref, Shape | None], split: BatchSplit) -> bool:
         """Return True if no merge has code that cannot be followed; `shapes` are those of the towers' outputs."""
@@ -291,7 +297,8 @@ class ModelCalls(LayerTowers):
         """Return True if the slices are enough of a witness where no merge says what it does."""
         is_told = bool(split.statuses & {ClaimStatus.ROWS, ClaimStatus.DEALT, ClaimStatus.LATE})
         if len(self.calls) > 1:
-            return is_told or split.computed is not None or split.reach is not None
+            is_computed = split.computed is not None or split.reach is not None
+            return is_told or is_computed or split.dealt_out
         if split.computed is not None or not is_told:
             return split.computed is not None
         slices = (

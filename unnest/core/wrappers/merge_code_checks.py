@@ -90,6 +90,13 @@ def puts_together(
     return joined is not None and not joined.is_partly and _gives_back(joined, towers)
 
 
+def lines_up(layer: Layer, operands: int) -> bool:
+    """Return True unless the code of a layer gives the rows of so many tensors back otherwise, or may do so."""
+    return layer_batch_roles.stored_code(layer) is None or puts_together(
+        layer, operands, dealt_out=False
+    )
+
+
 def may_put_together(layer: Layer, towers: int) -> bool:
     """The same of towers of any shape, whose rows it may leave whole, end to end or dealt out."""
     ways = (_merge_result(layer, towers, dealt_out=dealt_out) for dealt_out in (False, True))
