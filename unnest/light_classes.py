@@ -94,8 +94,9 @@ else:
     def dataclass(cls: type | None = None, /, **options: bool):  # noqa: ANN201
         """Make a data class when its first instance is made.
 
-        Python's own makes another class, whose methods this one takes over; so there is no option `slots`. Not for a
-        class with instances that another process may be sent: they come to be without `__init__`.
+        Python's own makes another class, whose methods this one takes over; so there is no option `slots`. That none is
+        changed that is `frozen`, only the type checker sees to. Not for a class with instances that another process may
+        be sent: they come to be without `__init__`.
         """
         if cls is None:
             return lambda marked: dataclass(marked, **options)
@@ -116,20 +117,26 @@ else:
         """Give a class the methods of a data class, the one that makes instances last: other threads wait for it."""
         import dataclasses
 
-        def refuse(_, name, *__) -> None:  # noqa: ANN001, ANN002
-            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
-
+        is_frozen, eq = options.pop("frozen", False), options.get("eq", True)
+        if options.get("repr", True) and "__repr__" not in vars(cls):
+            cls.__repr__ = show
         attributes = {k: v for k, v in vars(cls).items() if k not in NOT_COPIED}
-        model = type(cls.__name__, cls.__bases__, dict(attributes))
-        made = dict(vars(dataclasses.dataclass(**options)(model)))
-        if options.get("frozen"):  # Python's own asks for the class that it has made
-            made |= {"__setattr__": refuse, "__delattr__": refuse}
-        for name in attributes.keys() - made.keys():  # fields without a default
+        options |= {"repr": False, "unsafe_hash": is_frozen and eq}
+        model = dataclasses.dataclass(**options)(type(cls.__name__, cls.__bases__, attributes))
+        made = dict(vars(model))
+        for name in vars(cls).keys() - made.keys() - NOT_COPIED:  # fields without a default
             delattr(cls, name)
         init = made.pop("__init__")
         for name, value in made.items():
             if name not in NOT_COPIED and value is not attributes.get(name):
                 setattr(cls, name, value)
         cls.__init__ = init
+
+    def show(self: object) -> str:
+        """Show a data class with its fields."""
+        fields = [f.name for f in vars(type(self))["__dataclass_fields__"].values() if f.repr]
+        return (
+            f"{type(self).__qualname__}({', '.join(f'{n}={getattr(self, n)!r}' for n in fields)})"
+        )
 
     NOT_COPIED = {"__dict__", "__weakref__", "__init__"}
