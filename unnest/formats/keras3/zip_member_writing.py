@@ -1,7 +1,7 @@
 """A zip member that is written where it lies, and not copied there.
 
 A zip is written from front to back, HDF5 is not. So HDF5 writes to the rest of the file as to a file of its own, and
-the member's header gets its length and checksum from the bytes that lie there then.
+the member's header gets its length and checksum when they are known.
 """
 
 from __future__ import annotations
@@ -15,16 +15,29 @@ from zlib_ng import zlib_ng
 
 from unnest.files.os_calls import write_all
 from unnest.formats.base import BLOCK
+from unnest.light_classes import NamedTuple
 
 #: Permission bits of a member that names none, as `zipfile` gives them.
 PRIVATE = 0o600
 
 
+class _Run(NamedTuple):
+    """Bytes between two offsets that were written from front to back, and their CRC-32."""
+
+    start: int
+    end: int
+    crc: int
+
+
 class Rest(io.RawIOBase):
-    """A file-like view of an unbuffered file from an offset on, for HDF5 to read, write and truncate."""
+    """A file-like view of an unbuffered file from an offset on, for HDF5 to read, write and truncate.
+
+    It keeps the checksums of what is written, so that tensors are not read again for the checksum of the whole.
+    """
 
     def __init__(self, file: IO[bytes], start: int) -> None:
         self._file, self._start = file, start
+        self._runs: list[_Run] = []
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Move the position, in bytes from the start of the view, and return it."""
@@ -44,11 +57,34 @@ class Rest(io.RawIOBase):
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - any buffer
         """Write a buffer and return the number of bytes written."""
-        return self._file.write(data)
+        start = self.tell()
+        count = self._file.write(data)
+        last = self._runs.pop() if self._forget(start) == start else _Run(start, start, 0)
+        crc = zlib_ng.crc32(memoryview(data).cast("B")[:count], last.crc)
+        self._runs.append(_Run(last.start, start + count, crc))
+        return count
 
     def truncate(self, size: int | None = None) -> int:
         """Set the size of the view, in bytes, and return it."""
-        return self._file.truncate(None if size is None else self._start + size) - self._start
+        size = self._file.truncate(None if size is None else self._start + size) - self._start
+        self._forget(size)
+        return size
+
+    def _forget(self, offset: int) -> int | None:
+        """Forget the runs that reach beyond an offset, and return the end of the last one before it."""
+        while self._runs and self._runs[-1].end > offset:
+            self._runs.pop()
+        return self._runs[-1].end if self._runs else None
+
+    def crc32(self, size: int) -> int:
+        """CRC-32 of the first `size` bytes, all that were written among them; moves the position."""
+        crc = end = 0
+        for run in (*self._runs, _Run(size, size, 0)):
+            between = crc32_of(self._file, self._start + end, run.start - end)
+            crc = zlib_ng.crc32_combine(crc, between, run.start - end)
+            crc = zlib_ng.crc32_combine(crc, run.crc, run.end - run.start)
+            end = run.end
+        return crc
 
 
 class ZipTarget(io.RawIOBase):
@@ -86,10 +122,11 @@ class ZipTarget(io.RawIOBase):
         info.CRC = info.file_size = info.compress_size = 0
         self.write(info.FileHeader(zip64=True))
         start = self.tell()
-        fill(Rest(self._file, start))  # type: ignore[arg-type] # as much of a file as is needed
+        rest = Rest(self._file, start)
+        fill(rest)  # type: ignore[arg-type] # as much of a file as is needed
         archive.start_dir = self.seek(0, io.SEEK_END)
         info.file_size = info.compress_size = archive.start_dir - start
-        info.CRC = crc32_of(self._file, start, info.file_size)
+        info.CRC = rest.crc32(info.file_size)
         self.seek(info.header_offset)
         self.write(info.FileHeader(zip64=True))
         self.seek(archive.start_dir)

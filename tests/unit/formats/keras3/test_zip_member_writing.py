@@ -1,15 +1,19 @@
 """A member that is written where it lies, as any other reader of zip files sees it."""
 
 import os
+import tempfile
 import zipfile
 import zlib
 from pathlib import Path
 from typing import IO
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from unnest.formats.base import BLOCK
-from unnest.formats.keras3.zip_member_writing import ZipTarget, crc32_of
+from unnest.formats.keras3 import zip_member_writing
+from unnest.formats.keras3.zip_member_writing import Rest, ZipTarget, crc32_of
 
 TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -34,6 +38,50 @@ def test_zipfile_reads_what_was_written_in_any_order(size: int, tmp_path: Path) 
         assert archive.namelist() == ["first", "weights"]
         assert archive.testzip() is None
         assert archive.read("weights") == data
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.integers(0, 40), st.binary(min_size=1, max_size=9)), st.integers(0, 40)
+        ),
+        max_size=20,
+    )
+)
+def test_the_checksum_of_what_was_written(steps: list[tuple[int, bytes] | int]) -> None:
+    """Whatever is written over, left out, cut off or lengthened, it is that of the bytes in the file."""
+    with tempfile.TemporaryFile(buffering=0) as file:
+        file.write(b"head")
+        rest = Rest(file, 4)
+        for step in steps:
+            if isinstance(step, int):
+                rest.truncate(step)
+            else:
+                rest.seek(step[0])
+                assert rest.write(step[1]) == len(step[1])
+        file.seek(4)
+        data = file.read()
+        assert rest.crc32(len(data)) == zlib.crc32(data)
+
+
+def test_what_was_written_in_order_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only what lies between is."""
+    read: list[tuple[int, int]] = []
+
+    def count(file: IO[bytes], start: int, size: int) -> int:
+        read.append((start, size))
+        return crc32_of(file, start, size)
+
+    monkeypatch.setattr(zip_member_writing, "crc32_of", count)
+    with (tmp_path / "a").open("x+b", buffering=0) as file:
+        rest = Rest(file, 0)
+        for offset in (4, 14, 30):
+            rest.seek(offset)
+            rest.write(b"0123456789")
+        rest.crc32(50)
+    assert [each for each in read if each[1]] == [(0, 4), (24, 6), (40, 10)]
 
 
 def test_the_same_bytes_as_by_zipfile(tmp_path: Path) -> None:
