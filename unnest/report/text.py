@@ -435,7 +435,7 @@ KINDS = {
 STATES = {state: kind for kind, states in KINDS.items() for state in states}
 
 
-#: Widths of the columns of a row; what is longer pushes the rest. The paths', on a terminal narrower than that, too.
+#: Widths of the columns of a row. On a narrow terminal the paths' is smaller, and facts stand below a longer path.
 VERDICT, ACTION, PATH = 10, 13, 36
 NARROW, NARROW_PATH = 100, 20
 
@@ -448,9 +448,17 @@ def row(report: Report, look: Look) -> str:
     )
     start, end = paint.get(state, ""), paint.get("end", "")
     column = NARROW_PATH if look.wraps and look.width < NARROW else PATH
-    path, told = plain(report.path).replace(" ", HARD_SPACE), plain("; ".join(facts(report)))
+    path, told = plain(report.path), plain("; ".join(facts(report)))
     line = f"{state:{width}}  {path:{column}}  {told}".rstrip()
-    line = _wrapped(line, look, width + column + 4).replace(HARD_SPACE, " ")
+    if look.wraps and len(line) > look.width:
+        told = told.replace("-> ", f"->{HARD_SPACE}", 1)
+        if len(path) > column:
+            below = _wrapped(HARD_SPACE * (width + 4) + told, look, width + 4)
+            line = f"{state:{width}}  {path}\n{below}".rstrip()
+        else:
+            head = f"{state:{width}}  {path:{column}}  ".replace(" ", HARD_SPACE)
+            line = _wrapped(head + told, look, width + column + 4)
+        line = line.replace(HARD_SPACE, " ")
     if report.error is not None:
         return f"{start}{line}{end}"
     return f"{start}{line[:width]}{end}{line[width:]}"

@@ -75,6 +75,13 @@ def test_on_a_terminal() -> None:
         "                                  in Keras 2.2.4; fix will",
         "                                  refuse it; 1 warning",
     ]
+    long = "checkpoints/a run with a long name/and one within/epoch-042.h5"
+    assert text.row(replace(report, path=long), look).splitlines() == [
+        f"parallel    {long}",
+        "              wrappers of 4 and 2 towers of net; Keras",
+        "              2.2.4; loads in Keras 2.2.4; fix will refuse",
+        "              it; 1 warning",
+    ]
     lines = text.render(report, look).splitlines()
     assert all(len(line) <= 60 for line in lines)
     assert lines[-1] == "    unnest fix 'my models/b.h5' --keras 3"
