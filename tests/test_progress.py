@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from unnest.cli import progress
+
 pty = pytest.importorskip("pty", reason="Windows has no pseudo terminals")
 
 #: Every file counts as long, and every step is shown.
@@ -104,3 +106,17 @@ def test_not_off_a_terminal(bad: Path, tmp_path: Path, options: list[str]) -> No
 def test_not_where_quiet_is_asked_for(bad: Path, tmp_path: Path) -> None:
     """The terminal stays as it was."""
     assert lines_in_terminal("fix", str(bad), "-q", "-o", str(tmp_path / "out.h5")) == []
+
+
+def test_a_complete_line_does_not_begin_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A SavedModel's other files are read back, too: more bytes than its tensors have, of which the total is."""
+    drawn: list[int] = []
+    monkeypatch.setattr(progress, "LONG", 0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    bar = progress.ProgressBar(quiet=False)
+    monkeypatch.setattr(bar, "_move", lambda _, done, *__: drawn.append(done))
+    step = bar.meter("model")
+    assert step is not None
+    for done in (4, 4, 4):
+        step(done, 4, "reading back")
+    assert drawn == [4]

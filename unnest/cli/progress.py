@@ -48,8 +48,12 @@ class ProgressBar:
         if not self._shown:
             return None
 
+        is_complete = False
+
         def step(done: int, total: int, phase: Phase) -> None:
-            if total > LONG and (self._is_due() or done == total):
+            nonlocal is_complete
+            if total > LONG and not is_complete and (self._is_due() or done == total):
+                is_complete = done == total
                 attempt(lambda: self._move(plain(os.path.basename(path)), done, total, phase))
 
         return step
