@@ -228,7 +228,7 @@ def to_keras_3(bench: Bench) -> list[Row]:
 def phases(bench: Bench) -> list[Row]:
     """What `fix` of a large .h5 does with its time, without Python's start; reading back and fsync go side by side."""
     from unnest.files import os_calls
-    from unnest.formats.hdf5.legacy_h5 import H5Container
+    from unnest.formats.hdf5.legacy_h5_writer import H5Container
 
     source, output = bench.h5(bench.megabytes), bench.folder / "output.h5"
     seconds: dict[str, list[float]] = {}

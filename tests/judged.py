@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 import pytest
 
-from unnest.core.recognition import NearMiss
+from unnest.core.recognition_results import NearMiss
 
 TESTS = Path(__file__).parent
 

@@ -21,7 +21,7 @@ from tests.corpus.unpacked import FIXTURES
 from unnest.cli.exit_codes import EXITS
 from unnest.cli.parameters import TARGETS
 from unnest.core.model import Verdict
-from unnest.core.recognition import Confidence, Scope
+from unnest.core.recognition_results import Confidence, Scope
 from unnest.findings import Code
 
 ROOT = Path(__file__).parents[1]

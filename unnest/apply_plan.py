@@ -292,7 +292,7 @@ def _format_chooser(dialect: Dialect) -> Callable[[Source, Plan, Target | None],
     """Return the function that chooses the target; Keras 3's rules, a third of all modules, are loaded only for it."""
     if dialect == "original":
         return target_format
-    from unnest.formats.keras3.convert_to_keras3 import keras_3_target_format
+    from unnest.formats.keras3.keras3_target_format import keras_3_target_format
 
     return keras_3_target_format
 

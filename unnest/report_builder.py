@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from unnest import output_names
 from unnest.budget import Budget, OverBudget, check, limited_apart
-from unnest.core import stored_code
+from unnest.core import load_time_code
 from unnest.core.architecture import is_model, read
 from unnest.core.keras_facts.loading_requirements import needs
 from unnest.core.make_plan import NotAGraph
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Choices, Plan
-from unnest.core.recognition import Wrapper
+from unnest.core.recognition_results import Wrapper
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import Source
@@ -170,7 +170,7 @@ def _inside(made: Plan, options: FixOptions) -> Inside:
 
     stored = made.stored
     totals = side(None, stored, stored.architecture or options.architecture).totals
-    code = tuple(stored_code.names_in_code(stored.architecture))
+    code = tuple(load_time_code.names_in_code(stored.architecture))
     return Inside(totals.layers, totals.parameters, totals.inputs, totals.outputs, code)
 
 
@@ -228,7 +228,7 @@ def as_keras_3(
     """
     if "Keras 3" not in report.does_not_load_in:
         return None
-    from unnest.formats.keras3.convert_to_keras3 import (
+    from unnest.formats.keras3.keras3_target_format import (
         keras_3_target_format,  # a third of all modules
     )
 
@@ -338,10 +338,12 @@ def frozen_findings(model: Stored, container: str) -> tuple[Finding, ...]:
 
 def stored_code_findings(stored: Stored, output: Stored | None) -> tuple[Finding, ...]:
     """Report what loading the file would run; with `output`, whether that still has it."""
-    named = stored_code.loaded_code(stored)
+    named = load_time_code.loaded_code(stored)
     if not named:
         return ()
-    left = [n for n in stored_code.loaded_code(output) if n in named] if output is not None else []
+    left = (
+        [n for n in load_time_code.loaded_code(output) if n in named] if output is not None else []
+    )
     fate = "none of it" if not left else "all of it" if len(left) == len(named) else listed(left)
     told = "" if output is None else f"; the output has {fate}"
     return (Code.STORED_CODE(what=listed(named), output=told),)

@@ -444,7 +444,7 @@ def shape_of_200_000_dimensions(folder: Path) -> Path:
 @costly("wrong-shape", "over-budget", "damaged-index", None)
 def slices_8_000_of_one_tensor(folder: Path) -> Path:
     """A partitioned variable in 8,000 parts, along two axes."""
-    from unnest.formats.tensorflow.bundle import slice_key
+    from unnest.formats.tensorflow.tensor_bundle import slice_key
 
     pairs = _pairs()
     whole = protos.new("BundleEntry")

@@ -13,7 +13,7 @@ import pytest
 import unnest
 from tests import makeh5
 from tests.files.test_force import CHECKPOINT, CLEAN_SAVED_MODEL, INDEX, SAVED_MODEL, SHARD
-from unnest.formats.hdf5 import legacy_h5
+from unnest.formats.hdf5 import legacy_h5_writer
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no such bits")
 
@@ -52,15 +52,15 @@ def test_nobody_reads_a_private_model_meanwhile(
     source = makeh5.parallel_file(tmp_path / "m.h5")
     source.chmod(0o600)
     looked: list[int] = []
-    write = legacy_h5.H5Container.write
+    write = legacy_h5_writer.H5Container.write
 
     def look(
-        self: legacy_h5.H5Container, model: object, read: object, path: str, progress: object
+        self: legacy_h5_writer.H5Container, model: object, read: object, path: str, progress: object
     ) -> None:
         looked.append(mode(Path(path).parent.parent))
         write(self, model, read, path, progress)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(legacy_h5.H5Container, "write", look)
+    monkeypatch.setattr(legacy_h5_writer.H5Container, "write", look)
     assert unnest.fix(source).error is None
     assert looked == [0o700]
 

@@ -15,8 +15,8 @@ from tests import makeh5
 from tests.files.test_force import CLEAN_SAVED_MODEL, SAVED_MODEL
 from unnest.errors import Failed, Unreadable
 from unnest.files import os_calls
-from unnest.formats.hdf5 import legacy_h5
-from unnest.formats.hdf5.legacy_source import H5Source
+from unnest.formats.hdf5 import legacy_h5_writer
+from unnest.formats.hdf5.legacy_h5_reader import H5Source
 
 ERRORS = ("EXDEV", "ENOSYS", "EOPNOTSUPP", "EINVAL", "EPERM", "EIO", "ENOSPC")
 
@@ -102,7 +102,7 @@ def test_a_write_that_failed_by_reading(tmp_path: Path, monkeypatch: pytest.Monk
         raise OSError(errno.EIO, "Can't synchronously read data")
         yield b""
 
-    monkeypatch.setattr(legacy_h5.H5Container, "write", failing)
+    monkeypatch.setattr(legacy_h5_writer.H5Container, "write", failing)
     readable = unnest.fix(path, tmp_path / "out.h5").error
     monkeypatch.setattr(H5Source, "blocks", unreadable)
     broken = unnest.fix(path, tmp_path / "out.h5").error

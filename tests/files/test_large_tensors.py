@@ -21,7 +21,7 @@ from unnest.files import reflinks
 from unnest.files.reflinks import BLOCK, Range
 from unnest.formats.hdf5 import compare
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.hdf5.legacy_h5 import H5Container
+from unnest.formats.hdf5.legacy_h5_writer import H5Container
 
 #: The kernel has 4 rows of so many float32, more than a MiB.
 WIDTH = 70_003

@@ -20,8 +20,8 @@ from unnest import report_builder
 from unnest.core.plan import Output
 from unnest.errors import Unreadable
 from unnest.formats.base import Container, OnBytes, Source
-from unnest.formats.hdf5.legacy_h5 import H5Container
-from unnest.formats.hdf5.legacy_source import H5Source
+from unnest.formats.hdf5.legacy_h5_reader import H5Source
+from unnest.formats.hdf5.legacy_h5_writer import H5Container
 from unnest.formats.keras3.keras_zip import KerasContainer
 
 PARALLEL_KERAS = FIXTURES / "keras_zip/tfkeras/keras_zip-carried-named-adam/parallel.keras"

@@ -18,7 +18,7 @@ from tests.property.renaming import Renaming, lambdas, shuffled_slices, told
 from unnest.core.make_plan import plan
 from unnest.core.model import Stored
 from unnest.core.plan import Plan
-from unnest.formats.hdf5.legacy_source import H5Source
+from unnest.formats.hdf5.legacy_h5_reader import H5Source
 
 NAMES = ("parallel.h5", "lookalike.h5", "clean.h5")
 

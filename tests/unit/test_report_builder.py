@@ -15,7 +15,7 @@ import unnest
 from tests.corpus.unpacked import CASES, FIXTURES
 from unnest import report_builder
 from unnest.core.model import JsonObject
-from unnest.core.recognition import Scope, Wrapper
+from unnest.core.recognition_results import Scope, Wrapper
 from unnest.options import PAGE, FixOptions
 from unnest.repair import fix_with
 from unnest.report.diagram import drawing

@@ -19,7 +19,7 @@ from unnest.core.keras_facts.weight_order import is_trained_by_name
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Plan, Refusal, Rewritten
-from unnest.core.recognition import Template, Wrapper
+from unnest.core.recognition_results import Template, Wrapper
 from unnest.core.rewrite import unwrap
 from unnest.core.rewrite.model_weights import ModelWeights
 from unnest.core.rewrite.template_extraction import at_home

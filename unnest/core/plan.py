@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from unnest.core.model import Stored, Tensor, Verdict
-from unnest.core.recognition import NearMiss, Template, Wrapper
+from unnest.core.recognition_results import NearMiss, Template, Wrapper
 from unnest.findings import Finding
 from unnest.light_classes import NamedTuple
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from unnest.core.weight_transfer.leaf_layers import TargetModel
     from unnest.core.weight_transfer.optimizer_state import StateAlone
-    from unnest.core.weight_transfer.placement import PlacedWeights
+    from unnest.core.weight_transfer.place_weights import PlacedWeights
     from unnest.formats.hdf5.guarded_file import GuardedFile
 
 ContainerName: TypeAlias = Literal[
@@ -136,7 +136,7 @@ class Source(ABC):
 
     def placed_in(self, target: TargetModel) -> PlacedWeights:
         """Weights without an architecture, in the layers of a model that the caller's code built. Raises Refused."""
-        from unnest.core.weight_transfer.placement import place_lists
+        from unnest.core.weight_transfer.place_weights import place_lists
 
         return place_lists(
             self.stored.groups, target, self.stored.keras_version, self.stored.backend

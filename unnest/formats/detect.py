@@ -22,7 +22,7 @@ from unnest.formats.tfjs.detection import is_model_json, model_json_around
 
 #: Container -> module and class. A new container is a line here.
 READERS: dict[ContainerName, tuple[str, str]] = {
-    "h5": ("unnest.formats.hdf5.legacy_h5", "H5Container"),
+    "h5": ("unnest.formats.hdf5.legacy_h5_writer", "H5Container"),
     "json": ("unnest.formats.architecture_json", "JsonContainer"),
     "keras": ("unnest.formats.keras3.keras_zip", "KerasContainer"),
     "weights_h5": ("unnest.formats.keras3.weights_h5", "WeightsContainer"),
@@ -259,7 +259,7 @@ def look(path: str) -> Source:
 
     """
     if _by_first_bytes(path) == "h5" and map_of(path) is None:
-        from unnest.formats.hdf5.legacy_source import open_fast
+        from unnest.formats.hdf5.legacy_h5_reader import open_fast
 
         source = open_fast(path)
         if source is not None:

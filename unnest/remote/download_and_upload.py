@@ -164,7 +164,7 @@ def _check_inputs(store: RemoteStore, urls: Sequence[str], *, force: bool) -> No
 
 def _copy_texts(local_root: str, objects: dict[str, int], store: RemoteStore) -> None:
     """The texts in the data files of checkpoints: the object graph is one; all else in there are tensors."""
-    from unnest.formats.tensorflow.bundle import Bundle
+    from unnest.formats.tensorflow.tensor_bundle import Bundle
 
     prefixes = {SHARD.sub("", name) for name in objects if SHARD.search(name)}
     for prefix in prefixes:

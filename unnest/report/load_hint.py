@@ -10,8 +10,8 @@ from unnest.core.keras_facts import loading_in_keras_3, loading_requirements
 from unnest.core.keras_facts.loading_requirements import Needs, is_by_old_paths, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.keras_facts.preprocessing_state import is_misread, untold
+from unnest.core.load_time_code import lambdas
 from unnest.core.model import Json, JsonObject, Stored
-from unnest.core.stored_code import lambdas
 from unnest.core.weight_assignment.misplaced_weights import (
     is_state_of_fewer,
     misplaced,

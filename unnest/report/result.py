@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras_facts.loading_requirements import Needs
-from unnest.core.recognition import NearMiss, Template, Wrapper
+from unnest.core.recognition_results import NearMiss, Template, Wrapper
 from unnest.findings import Finding
 from unnest.light_classes import NamedTuple
 

@@ -16,7 +16,7 @@ from tests import makeh5
 from tests.corpus.unpacked import CASES
 from unnest.core.make_plan import plan
 from unnest.core.model import Stored
-from unnest.core.recognition import Wrapper
+from unnest.core.recognition_results import Wrapper
 from unnest.inspection import inspect
 from unnest.report.diagram import terminal
 from unnest.report.diagram.drawing import Drawing, draw

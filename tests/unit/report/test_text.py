@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from unnest.core.recognition import Wrapper
+from unnest.core.recognition_results import Wrapper
 from unnest.findings import Code
 from unnest.report import text
 from unnest.report.load_hint import UNPROMISED

@@ -35,8 +35,8 @@ from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.keras_facts.wrapped_layers import wrapped
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record
 from unnest.core.layers.shape_rules import gives_sequences, settings
+from unnest.core.load_time_code import vocabularies
 from unnest.core.model import Json, JsonObject, Stored
-from unnest.core.stored_code import vocabularies
 from unnest.light_classes import NamedTuple
 
 #: What a layer's config calls the layers that it holds.

@@ -8,7 +8,7 @@ from collections import Counter
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import Group, JsonObject
-from unnest.core.recognition import Scope, Template
+from unnest.core.recognition_results import Scope, Template
 from unnest.core.rewrite.model_weights import ModelWeights
 from unnest.core.weight_assignment.layer_weights import Share
 from unnest.core.wrappers.wrapper_types import LayerWrapper

@@ -8,7 +8,7 @@ from dataclasses import field
 from unnest.core.architecture import children, compile_config, read, replace_children
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import JsonObject
-from unnest.core.recognition import NearMiss, Scope, Template, Wrapper
+from unnest.core.recognition_results import NearMiss, Scope, Template, Wrapper
 from unnest.core.rewrite import template_extraction
 from unnest.core.rewrite.model_weights import ModelWeights
 from unnest.core.rewrite.template_summary import innermost

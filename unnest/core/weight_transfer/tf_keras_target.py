@@ -16,6 +16,7 @@ from unnest.core.keras3.convert import convert
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_transfer.convert_weights import converted_weights
 from unnest.core.weight_transfer.leaf_layers import (
     TargetModel,
     TargetOptimizer,
@@ -23,8 +24,7 @@ from unnest.core.weight_transfer.leaf_layers import (
     groups_of,
 )
 from unnest.core.weight_transfer.optimizer_state import OTHER_VARIABLES
-from unnest.core.weight_transfer.placement import MISMATCH, PlacedWeights
-from unnest.core.weight_transfer.tensor_rules import converted_weights
+from unnest.core.weight_transfer.place_weights import MISMATCH, PlacedWeights
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.light_classes import NamedTuple

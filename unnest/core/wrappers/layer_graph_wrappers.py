@@ -31,7 +31,7 @@ from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.layer_op_calls import is_operation, parse_op_call
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.registry import operation_of
-from unnest.core.recognition import NearMiss
+from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.wrapper_types import LayerWrapper, NotAWrapper, Recognised
 
@@ -80,7 +80,7 @@ def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper],
     may_join = any(layer_batch_roles.may_join(layer) for layer in graph.layers.values())
     if not may_join and not any(layer.is_model for layer in graph.layers.values()):
         return [], []
-    from unnest.core.wrappers import layer_towers, own_layer_towers
+    from unnest.core.wrappers import inline_towers, layer_towers
     from unnest.core.wrappers.layer_tensor_graph import LayerTensors
     from unnest.core.wrappers.operation_towers import find_computed
     from unnest.core.wrappers.tower_search import find
@@ -96,16 +96,14 @@ def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper],
     )
     wrappers += claimed
     taken = {at for wrapper in wrappers for at in wrapper.towers}
-    alone, alone_misses = _describe_all(graph, *find(own_layer_towers.lone_calls(tensors, taken)))
+    alone, alone_misses = _describe_all(graph, *find(inline_towers.lone_calls(tensors, taken)))
     wrappers += alone
     misses += alone_misses
     if wrappers:
         return wrappers, misses
     if computed:
         return computed, [*misses, *computed_misses]
-    inline, inline_misses = _describe_all(
-        graph, *find(own_layer_towers.towers_of_own_layers(tensors))
-    )
+    inline, inline_misses = _describe_all(graph, *find(inline_towers.towers_of_own_layers(tensors)))
     return inline, [*misses, *inline_misses, *computed_misses]
 
 

@@ -16,7 +16,7 @@ from unnest.core.model import CallId, Ref
 from unnest.core.ops.apply import literal_axis
 from unnest.core.ops.numbered_elements import NOT_COMPUTED
 from unnest.core.ops.registry import JOINS, MOVES, SLICES, Kind, kind_of, operation_of
-from unnest.core.recognition import NearMiss
+from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.averaged_outputs import averages
 from unnest.core.wrappers.batch_trials import (
     Joined,

@@ -12,7 +12,7 @@ from dataclasses import field
 
 from unnest.core.model import Ref
 from unnest.core.ops.apply import literal_axis
-from unnest.core.recognition import NearMiss
+from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.operation_towers import find_computed, join_operands
 from unnest.core.wrappers.serving_op_graph import CALLS, Broken, GraphView, OpGraph, Place

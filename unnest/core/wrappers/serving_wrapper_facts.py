@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from unnest.budget import charge_steps
-from unnest.core.recognition import Scope
+from unnest.core.recognition_results import Scope
 from unnest.core.wrappers.serving_graph_wrappers import ServingWrapper
 from unnest.core.wrappers.serving_op_graph import (
     CALLS,

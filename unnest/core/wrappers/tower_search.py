@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
-from unnest.core.recognition import NearMiss
+from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.batch_axis_ops import rows_kept
 from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.match_towers import Copies, Unlike

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import CallId, Ref
-from unnest.core.recognition import Confidence
+from unnest.core.recognition_results import Confidence
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.layer_joins import on_batch_axis

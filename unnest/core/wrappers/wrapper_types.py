@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import CallId, Ref
-from unnest.core.recognition import Confidence, MixedRows, NearMiss, Scope
+from unnest.core.recognition_results import Confidence, MixedRows, NearMiss, Scope
 from unnest.core.wrappers import layer_batch_roles
 from unnest.light_classes import NamedTuple
 

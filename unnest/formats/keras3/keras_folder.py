@@ -14,7 +14,7 @@ from unnest.errors import Unreadable
 from unnest.formats.base import BLOCK
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.json_text import is_architecture, parse_object, read_bytes
-from unnest.formats.keras3.keras_model import (
+from unnest.formats.keras3.keras_archive import (
     ASSETS,
     CONFIG,
     MAX_JSON,

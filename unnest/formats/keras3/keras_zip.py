@@ -29,8 +29,7 @@ from unnest.formats.error_translation import oneline
 from unnest.formats.foreign_formats import foreign_zip
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.json_text import dump, is_architecture, parse_object
-from unnest.formats.keras3.keras_folder import KerasFolderSource
-from unnest.formats.keras3.keras_model import (
+from unnest.formats.keras3.keras_archive import (
     ASSETS,
     COMPILE,
     CONFIG,
@@ -40,6 +39,7 @@ from unnest.formats.keras3.keras_model import (
     KerasModelSource,
     stored_model,
 )
+from unnest.formats.keras3.keras_folder import KerasFolderSource
 from unnest.formats.keras3.layer_paths import join_path
 from unnest.formats.keras3.path_keyed_reader import PathKeyedTree
 from unnest.formats.keras3.path_keyed_writer import compare, write_weights

@@ -8,14 +8,14 @@ from unnest.core.model import Stored
 from unnest.core.plan import Plan, Rearranged, Rewritten
 from unnest.core.weight_transfer.leaf_layers import TargetModel
 from unnest.core.weight_transfer.optimizer_state import StateAlone
-from unnest.core.weight_transfer.placement import PlacedWeights, place_model
+from unnest.core.weight_transfer.place_weights import PlacedWeights, place_model
 from unnest.core.weight_transfer.tf_keras_target import graph_form, in_own_form, layer_form
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import Source
 from unnest.formats.conversion_checks import naming_file
 from unnest.formats.convert import TargetFormat
-from unnest.formats.keras3.convert_to_keras3 import keras_3_target_format
+from unnest.formats.keras3.keras3_target_format import keras_3_target_format
 from unnest.formats.keras3.path_keyed_layout import lay_out
 from unnest.formats.keras3.path_keyed_weight_order import in_order
 

@@ -17,24 +17,24 @@ from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.make_plan import plan, without_layers
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Plan, Refusal, Rewritten
-from unnest.core.recognition import Template, Wrapper
+from unnest.core.recognition_results import Template, Wrapper
 from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.variable_name_index import optimizer_state
 from unnest.core.weight_assignment.variable_names import CheckpointVariables
 from unnest.core.weight_transfer.leaf_layers import TargetModel
 from unnest.core.weight_transfer.optimizer_state import StateAlone
-from unnest.core.weight_transfer.placement import PlacedWeights, place_leaves
+from unnest.core.weight_transfer.place_weights import PlacedWeights, place_leaves
 from unnest.core.weight_transfer.weights_by_layer_name import layer_name, leaves_by_name
 from unnest.errors import Refused
 from unnest.findings import Code, listed
 from unnest.formats.base import ReadOnlyContainer, Source
 from unnest.formats.detect import checkpoint_prefix, saved_model_around
 from unnest.formats.json_text import parse_object
-from unnest.formats.tensorflow.bundle import Bundle, BundleEntry, ShardSlice
 from unnest.formats.tensorflow.meta_graph import Program
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.object_models import ObjectModels, PlacedModel
+from unnest.formats.tensorflow.tensor_bundle import Bundle, BundleEntry, ShardSlice
 from unnest.light_classes import NamedTuple
 
 

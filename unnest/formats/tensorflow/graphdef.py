@@ -14,7 +14,7 @@ from unnest.budget import charge_memory, charge_steps
 from unnest.core.wrappers.serving_op_graph import GraphFunction, Op, OpGraph, StoredShape
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import protos
-from unnest.formats.tensorflow.bundle import DTYPES
+from unnest.formats.tensorflow.tensor_bundle import DTYPES
 
 #: What an operation costs, beside its inputs and attributes.
 OP_STEPS, OP_BYTES = 5, 500

@@ -18,9 +18,9 @@ from unnest.core.keras_facts.preprocessing_state import missing_words, vocabular
 from unnest.core.model import Json, JsonObject
 from unnest.formats.json_text import parse_object
 from unnest.formats.tensorflow import graphdef
-from unnest.formats.tensorflow.bundle import Bundle, read_plain
 from unnest.formats.tensorflow.keras_metadata_json import METADATA, by_node
 from unnest.formats.tensorflow.protos import Message
+from unnest.formats.tensorflow.tensor_bundle import Bundle, read_plain
 from unnest.light_classes import NamedTuple, dataclass
 
 #: Attributes that lead from a layer to the one in it that has the table, and to the table.

@@ -13,7 +13,7 @@ from functools import cached_property
 from unnest.core.wrappers import serving_graph_wrappers, serving_wrapper_facts
 from unnest.core.wrappers.serving_op_graph import Broken, GraphView, Op, OpGraph, Place
 from unnest.formats.tensorflow import graphdef, protos, serving_graph
-from unnest.formats.tensorflow.bundle import read_plain
+from unnest.formats.tensorflow.tensor_bundle import read_plain
 from unnest.light_classes import NamedTuple, dataclass
 
 MAX_META = 1 << 31

@@ -16,7 +16,7 @@ from unnest.budget import charge_memory, charge_steps
 from unnest.core.model import Tensor
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import protos
-from unnest.formats.tensorflow.bundle import Bundle
+from unnest.formats.tensorflow.tensor_bundle import Bundle
 from unnest.light_classes import NamedTuple
 
 KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"

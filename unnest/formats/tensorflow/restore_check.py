@@ -13,9 +13,9 @@ from unnest.budget import charge_steps
 from unnest.core.architecture.graph import reached
 from unnest.core.wrappers.serving_wrapper_facts import VARIABLES
 from unnest.errors import Unreadable
-from unnest.formats.tensorflow.bundle import Bundle
 from unnest.formats.tensorflow.object_graph import KEY
 from unnest.formats.tensorflow.protos import Message
+from unnest.formats.tensorflow.tensor_bundle import Bundle
 from unnest.light_classes import NamedTuple
 
 #: Operations that put a value in a variable: the variable, the value.

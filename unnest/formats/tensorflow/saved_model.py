@@ -25,7 +25,7 @@ from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.make_plan import plan
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, GraphCut, Output, Plan, Refusal, Rewritten
-from unnest.core.recognition import Confidence, MixedRows, NearMiss, Template, Wrapper
+from unnest.core.recognition_results import Confidence, MixedRows, NearMiss, Template, Wrapper
 from unnest.core.wrappers.layer_graph_wrappers import shows_row_cuts
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
@@ -42,12 +42,12 @@ from unnest.formats.tensorflow import (
     served_wrappers,
     serving_graph,
 )
-from unnest.formats.tensorflow.bundle import Bundle, read_plain
 from unnest.formats.tensorflow.keras_metadata_json import METADATA
 from unnest.formats.tensorflow.lookup_vocabularies import with_tables
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.object_models import ObjectModels
 from unnest.formats.tensorflow.restore_check import check_stored
+from unnest.formats.tensorflow.tensor_bundle import Bundle, read_plain
 
 GRAPH, TEXT_GRAPH, EXPORTED = "saved_model.pb", "saved_model.pbtxt", "assets/saved_model.json"
 VARIABLES = "variables/variables"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-from unnest.core.recognition import NearMiss, Scope
+from unnest.core.recognition_results import NearMiss, Scope
 from unnest.core.wrappers import serving_graph_wrappers, serving_wrapper_facts
 from unnest.core.wrappers.serving_op_graph import CALLS, Broken, OpGraph
 from unnest.errors import Refused

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from unnest.core.architecture import children, is_input, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import CallId, JsonObject
-from unnest.core.recognition import Wrapper
+from unnest.core.recognition_results import Wrapper
 from unnest.core.wrappers.layer_graph_wrappers import recognise
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 from unnest.light_classes import NamedTuple

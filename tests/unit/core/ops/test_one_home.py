@@ -60,7 +60,7 @@ EXCEPTIONS = {
     "keras3/operations/function_calls.py": NODES_OF_GRAPHS,
     "keras3/lambdas/calls.py": "methods of NumPy's arrays",
     "keras3/lambdas/translation.py": "the arithmetic that the layer Rescaling is",
-    "keras3/layers/plain_layers.py": MODES,
+    "keras3/layers/kept_layers.py": MODES,
     "keras3/masked_steps.py": MODES,
     "keras3/mask_comparison.py": MODES,
     "keras3/optimizers.py": "methods of Keras's schedules",
@@ -72,8 +72,8 @@ EXCEPTIONS = {
     "layers/weight_rules.py": "a score of Attention",
     "weight_transfer/keras_applications_forms.py": ACTIVATIONS,
     "weight_transfer/model_expressions.py": ACTIVATIONS,
-    "weight_transfer/placement.py": ACTIVATIONS,
-    "weight_transfer/tensor_rules.py": ACTIVATIONS,
+    "weight_transfer/place_weights.py": ACTIVATIONS,
+    "weight_transfer/convert_weights.py": ACTIVATIONS,
     "weight_transfer/tf_keras_target.py": "steps between the weights of two models",
 }
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, sequential, source, tensors
 from unnest.core.model import Group, Tensor
-from unnest.core.recognition import Template
+from unnest.core.recognition_results import Template
 from unnest.core.rewrite.template_summary import template_of, without_needless
 from unnest.core.weight_assignment.layer_weights import Share
 

@@ -11,7 +11,7 @@ from unnest.core.keras3.convert import convert
 from unnest.core.keras3.tensor_transforms import added, constant, scaled, transposed
 from unnest.core.model import Group, Stored, Tensor
 from unnest.core.weight_transfer.leaf_layers import TargetModel, TargetOptimizer
-from unnest.core.weight_transfer.placement import place_lists, place_model
+from unnest.core.weight_transfer.place_weights import place_lists, place_model
 from unnest.core.weight_transfer.tf_keras_target import bind, graph_form, in_own_form, layer_form
 from unnest.errors import Refused
 

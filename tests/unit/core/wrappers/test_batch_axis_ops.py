@@ -14,7 +14,7 @@ from tests.unit.core.wrappers.inline import UNITS, Tensor, Writer
 from tests.unit.core.wrappers.one_layer import function as function_of
 from unnest.core.architecture import read
 from unnest.core.model import Json, Ref
-from unnest.core.recognition import MixedRows, NearMiss
+from unnest.core.recognition_results import MixedRows, NearMiss
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.batch_axis_ops import rows_kept
 from unnest.core.wrappers.layer_graph_wrappers import mixing_layer, recognise

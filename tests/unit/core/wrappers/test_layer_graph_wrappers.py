@@ -13,7 +13,7 @@ from tests.unit.core.wrappers.inline import Writer
 from tests.unit.core.wrappers.towers import STORED, Entry, model
 from unnest.core.architecture import read
 from unnest.core.model import CallId, Ref
-from unnest.core.recognition import NearMiss
+from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers import layer_graph_wrappers
 from unnest.core.wrappers.wrapper_types import Recognised
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.wrappers.inline import Tensor, Writer
 from unnest.core.model import CallId, Ref
-from unnest.core.recognition import NearMiss
+from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.match_towers import Copies, Unlike

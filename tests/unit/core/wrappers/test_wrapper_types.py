@@ -10,7 +10,7 @@ from tests.unit.core.rewrite.wrapping import MERGE, TOWERS, split
 from tests.unit.core.wrappers.near import OUTER
 from unnest.core.architecture import read
 from unnest.core.model import CallId, Ref
-from unnest.core.recognition import MixedRows, NearMiss
+from unnest.core.recognition_results import MixedRows, NearMiss
 from unnest.core.wrappers import layer_graph_wrappers
 from unnest.core.wrappers.wrapper_types import (
     Merge,

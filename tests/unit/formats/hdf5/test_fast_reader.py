@@ -18,12 +18,12 @@ from tests.corpus.unpacked import FIXTURES
 from tests.judged import check_verdict
 from unnest.budget import Budget, limited
 from unnest.errors import Unreadable
-from unnest.formats.hdf5 import fast_reader, guarded_file, index, legacy_source
+from unnest.formats.hdf5 import fast_reader, guarded_file, index, legacy_h5_reader
 from unnest.formats.hdf5.attributes import BYTES_TEXT, STR_TEXT
 from unnest.formats.hdf5.fast_reader import NotPlain, PlainFile
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.heap_check import Unsafe
-from unnest.formats.hdf5.legacy_h5 import H5Container
+from unnest.formats.hdf5.legacy_h5_writer import H5Container
 
 FILES = sorted(FIXTURES.rglob("*.h5"))
 #: Near these HDF5 has something to say; a damaged byte elsewhere is mostly one of a tensor.
@@ -53,7 +53,7 @@ def read_by(index: PlainFile | GuardedFile) -> object:
                 value = type(e).__name__
             attributes[path, name] = dtype.str, shape, value
     try:
-        stored: object = legacy_source.read(index, legacy_source.root_of(index))
+        stored: object = legacy_h5_reader.read(index, legacy_h5_reader.root_of(index))
     except Unreadable as e:
         stored = e.code, e.message
     return index.groups, list(index.datasets.values()), index.others, attributes, repr(stored)
@@ -229,13 +229,13 @@ def test_a_text_shorter_than_its_object_is_left_to_the_library(length: int, tmp_
     version = PlainFile(str(path)).attributes("")["keras_version"]
     with pytest.raises(NotPlain):
         version.value(version.dtype, version.shape)
-    assert legacy_source.open_fast(str(path)) is None
+    assert legacy_h5_reader.open_fast(str(path)) is None
 
 
 def test_a_text_with_an_end_in_it_is_left_to_the_library(tmp_path: Path) -> None:
     path = tmp_path / "m.h5"
     path.write_bytes(texts_file(path).replace(b"2.2.4\0", b"2.\0.4\0"))
-    assert legacy_source.open_fast(str(path)) is None
+    assert legacy_h5_reader.open_fast(str(path)) is None
 
 
 def test_a_tensor_that_is_the_superblock_is_left_to_the_library(tmp_path: Path) -> None:
@@ -309,7 +309,7 @@ def test_what_an_attempt_cost_is_given_back(tmp_path: Path) -> None:
     path = tmp_path / "m.h5"
     path.write_bytes(texts_file(path).replace(b"2.2.4\0", b"2.\0.4\0"))
     with limited(Budget("m.h5", 10_000, 1 << 20)) as budget:
-        assert legacy_source.open_fast(str(path)) is None
+        assert legacy_h5_reader.open_fast(str(path)) is None
         assert (budget.steps, budget.memory) == (10_000, 1 << 20)
 
 
@@ -333,7 +333,7 @@ def test_a_look_takes_the_short_way_and_a_copy_does_not(
 
 def test_the_tensors_of_what_was_looked_at_can_be_had(tmp_path: Path) -> None:
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    source = legacy_source.open_fast(str(path))
+    source = legacy_h5_reader.open_fast(str(path))
     assert source is not None
     with source, H5Container().open(str(path)) as opened:
         tensor = source.tensors[0]

@@ -12,7 +12,7 @@ import unnest
 from tests.corpus.unpacked import FIXTURES
 from unnest.core.make_plan import plan as of_keras
 from unnest.core.plan import Choices, Plan
-from unnest.core.recognition import MixedRows, NearMiss
+from unnest.core.recognition_results import MixedRows, NearMiss
 from unnest.formats.tensorflow import object_optimizers, saved_model, served_wrappers
 from unnest.formats.tensorflow.saved_model import SavedModelSource
 from unnest.formats.tensorflow.served_wrappers import ServedWrappers

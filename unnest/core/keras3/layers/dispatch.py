@@ -12,15 +12,15 @@ from unnest.core.keras3 import keras1_layers, removed_layers
 from unnest.core.keras3.config_values import plain
 from unnest.core.keras3.conversion_context import Context, OldLayer, refused
 from unnest.core.keras3.layers import (
+    kept_layers,
+    legacy_kernels,
     normalization,
-    plain_layers,
     preprocessing,
     recurrent,
-    stored_kernels,
     wrapper_layers,
 )
 from unnest.core.keras3.layers.custom import custom_layer, is_custom_class, without_rule
-from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
+from unnest.core.keras3.layers.kept_layers import passing_layer, plain_layer
 from unnest.core.keras3.model_conversion import nested
 from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
 from unnest.core.layers.catalog import RENAMED, layer_record
@@ -76,9 +76,9 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     keras_1s = keras1_layers.is_keras_1(settings, context)
     if keras_1s and kind != "Merge":
         kind, settings = keras1_layers.translated(kind, settings, name, context)
-        weights = stored_kernels.of_keras_1(kind, settings, name, weights, context)
+        weights = legacy_kernels.of_keras_1(kind, settings, name, weights, context)
     kind = RENAMED.get(kind, kind)
-    weights = stored_kernels.correlating(kind, weights, name, context)
+    weights = legacy_kernels.correlating(kind, weights, name, context)
     rule = LAYER_RULES.get(kind)
     if rule is None:
         rule = plain_layer if layer_record(kind).is_in_keras_3 else without_rule
@@ -115,10 +115,10 @@ def _operation(old: OldLayer) -> Piece:
 
 #: Class -> its rule; a class of Keras 3 without one is a plain layer.
 LAYER_RULES: dict[str, LayerRule] = {
-    "InputLayer": plain_layers.input_layer,
-    "Activation": plain_layers.activation_layer,
-    "ThresholdedReLU": plain_layers.thresholded_relu,
-    "Merge": plain_layers.merge,
+    "InputLayer": kept_layers.input_layer,
+    "Activation": kept_layers.activation_layer,
+    "ThresholdedReLU": kept_layers.thresholded_relu,
+    "Merge": kept_layers.merge,
     "BatchNormalization": normalization.batch_normalization,
     "Normalization": normalization.normalization,
     **dict.fromkeys(
@@ -140,18 +140,18 @@ LAYER_RULES: dict[str, LayerRule] = {
     "ConvLSTM1D": recurrent.conv_lstm,
     "ConvLSTM2D": recurrent.conv_lstm,
     "ConvLSTM3D": recurrent.conv_lstm,
-    "Embedding": plain_layers.embedding,
-    "GaussianNoise": plain_layers.gaussian_noise,
-    "PReLU": plain_layers.prelu,
-    "SeparableConv1D": plain_layers.separable_1d,
+    "Embedding": kept_layers.embedding,
+    "GaussianNoise": kept_layers.gaussian_noise,
+    "PReLU": kept_layers.prelu,
+    "SeparableConv1D": kept_layers.separable_1d,
     "Discretization": preprocessing.discretization,
     "Hashing": preprocessing.hashing,
     "Resizing": preprocessing.resizing,
     "TextVectorization": preprocessing.text_vectorization,
     "Rescaling": preprocessing.rescaling,
-    "Softmax": plain_layers.softmax,
+    "Softmax": kept_layers.softmax,
     **dict.fromkeys(("ActivityRegularization", "Identity", "ReLU"), passing_layer),
-    "UpSampling2D": plain_layers.upsampling_2d,
+    "UpSampling2D": kept_layers.upsampling_2d,
     "RNN": recurrent.rnn,
     "Lambda": _stored_function,
     **dict.fromkeys(("SlicingOpLambda", "TFOpLambda", "TensorFlowOpLayer"), _operation),

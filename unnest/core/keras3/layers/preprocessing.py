@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unnest.core.keras3.conversion_context import OldLayer
-from unnest.core.keras3.layers.plain_layers import plain_layer
+from unnest.core.keras3.layers.kept_layers import plain_layer
 from unnest.core.keras3.replacements import (
     Expansion,
     LayerArguments,

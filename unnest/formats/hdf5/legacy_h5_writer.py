@@ -1,4 +1,4 @@
-"""Keras's HDF5 layout, which `legacy_source` reads, as a container: written, and held against its source.
+"""Keras's HDF5 layout, which `legacy_h5_reader` reads, as a container: written, and held against its source.
 
 Tensors go from file to file by HDF5's own object copy, which keeps chunks and compression and never decodes them.
 """
@@ -18,7 +18,7 @@ from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.compare import Comparer
 from unnest.formats.hdf5.copy_tensors import Transfer
-from unnest.formats.hdf5.legacy_source import KNOWN, MODEL, OPTIMIZER, TOP_LEVEL, H5Source
+from unnest.formats.hdf5.legacy_h5_reader import KNOWN, MODEL, OPTIMIZER, TOP_LEVEL, H5Source
 from unnest.formats.json_text import dump
 
 

@@ -10,7 +10,7 @@ from tests.unit.core.build import DENSE, layer, sequential
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.model import Tensor
-from unnest.core.weight_transfer.tensor_rules import converted_weights
+from unnest.core.weight_transfer.convert_weights import converted_weights
 
 
 def weights(*shapes: tuple[int, ...]) -> tuple[Tensor, ...]:

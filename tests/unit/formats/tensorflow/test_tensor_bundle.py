@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.corpus.unpacked import FIXTURES
-from unnest.formats.tensorflow import bundle
+from unnest.formats.tensorflow import tensor_bundle
 
 CASES = sorted(
     p for kind in ("saved_model", "checkpoint") for p in (FIXTURES / kind).glob("*/*/tensors.npz")
@@ -25,7 +25,7 @@ def prefix(folder: Path) -> str:
 @pytest.mark.parametrize("path", CASES, ids=lambda p: f"{p.parent.parent.name}-{p.parent.name}")
 def test_same_as_tensorflow(path: Path) -> None:
     """Names, shapes, dtypes and bytes."""
-    opened = bundle.Bundle(prefix(path.parent))
+    opened = tensor_bundle.Bundle(prefix(path.parent))
     with np.load(path) as file:
         expected = dict(file.items())
     numeric = {k for k, e in opened.entries.items() if e.dtype != "string"}

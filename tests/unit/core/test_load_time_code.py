@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from unnest.core.load_time_code import lambdas, loaded_code, names_in_code
 from unnest.core.model import Stored
-from unnest.core.stored_code import lambdas, loaded_code, names_in_code
 
 CODE = {"class_name": "__lambda__", "config": {"code": "4wEA", "defaults": None, "closure": None}}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unnest.core.recognition import MixedRows, NearMiss
+from unnest.core.recognition_results import MixedRows, NearMiss
 
 
 def test_mixed_rows_are_a_near_miss_that_can_be_told_apart() -> None:
