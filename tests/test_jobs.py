@@ -27,7 +27,7 @@ from unnest.batch.fixing import Fixing, fix_all
 from unnest.batch.inspecting import Inspecting
 from unnest.batch.tasks import UNWATCHED, Engine
 from unnest.batch.walk import Task
-from unnest.batch.workers import WINDOW, in_order
+from unnest.batch.workers import MAX_WAITING_RESULTS, in_order
 from unnest.files.workspace import Workspace
 from unnest.options import FixOptions, PhaseMeter
 from unnest.report.result import Report, Result
@@ -179,12 +179,12 @@ class TestProcesses:
 
         def tasks() -> Iterator[int]:
             nonlocal asked
-            while asked < 3 * WINDOW:
+            while asked < 3 * MAX_WAITING_RESULTS:
                 asked += 1
                 yield asked
 
         ahead = [asked - task for task, _ in in_order(tasks(), Numbers({}, {1: 0.2}), 2)]
-        assert max(ahead) <= WINDOW
+        assert max(ahead) <= MAX_WAITING_RESULTS
 
     def test_the_meter_is_told_here(self) -> None:
         told: list[tuple[int, int, int]] = []

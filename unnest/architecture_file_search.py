@@ -16,7 +16,7 @@ from unnest.formats.detect import checkpoint_prefix, stored_size
 from unnest.formats.error_translation import reading
 from unnest.options import FixOptions, architecture_argument, architecture_inputs
 
-SUFFIXES = (".json", ".yaml", ".yml")
+ARCHITECTURE_SUFFIXES = (".json", ".yaml", ".yml")
 #: Files of these suffixes that are tried in a folder, and bytes of each.
 MOST_FILES, MOST_BYTES = 12, 16 << 20
 
@@ -60,7 +60,7 @@ def _candidates(path: str) -> Iterator[str]:
         names = [
             n
             for n in os.listdir(folder or ".")
-            if n.lower().endswith(SUFFIXES) and not output_names.is_ours(n)
+            if n.lower().endswith(ARCHITECTURE_SUFFIXES) and not output_names.is_ours(n)
         ]
     except OSError:
         return

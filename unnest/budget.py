@@ -35,9 +35,9 @@ BYTES_A_STEP = 512
 #: Answers that are kept while a file is worked on; of each layer there are about four.
 REMEMBERED = 65_536
 #: Answers that are kept for later files.
-SHARED = 1024
+ANSWERS_KEPT_ACROSS_FILES = 1024
 
-Result = TypeVar("Result")
+ResultT = TypeVar("ResultT")
 
 
 class OverBudget(Unreadable):
@@ -62,7 +62,7 @@ class Answers:
         """Instead of the one that was asked for the longest time ago."""
         with self._lock:
             self._known[question] = answer
-            while len(self._known) > SHARED:
+            while len(self._known) > ANSWERS_KEPT_ACROSS_FILES:
                 self._known.popitem(last=False)
 
 
@@ -179,7 +179,7 @@ def refunded(attempt_failed: type[Exception]) -> Iterator[None]:
         raise
 
 
-def measured(work_out: Callable[[], Result]) -> tuple[Result, Cost]:
+def measured(work_out: Callable[[], ResultT]) -> tuple[ResultT, Cost]:
     """Return the result of `work_out`, and its cost."""
     budget = _current.get()
     if budget is None:
@@ -205,7 +205,7 @@ def spent_again(cost: Cost) -> bool:
     return True
 
 
-def memoize(work_out: Callable[..., Result], *values: object) -> Result:
+def memoize(work_out: Callable[..., ResultT], *values: object) -> ResultT:
     """Return the result of `work_out`, a module's function, on immutable values, computed once a file.
 
     The last REMEMBERED results are kept, by the identity of the values, which is cheaper than comparing them.
@@ -220,11 +220,11 @@ def memoize(work_out: Callable[..., Result], *values: object) -> Result:
         if len(budget.known) >= REMEMBERED:
             del budget.known[next(iter(budget.known))]
         budget.known[key] = known
-    result: Result = known[1]
+    result: ResultT = known[1]
     return result
 
 
-def memoize_across_files(question: Hashable, work_out: Callable[[], Result]) -> Result:
+def memoize_across_files(question: Hashable, work_out: Callable[[], ResultT]) -> ResultT:
     """Return the result of `work_out`, which must follow from the question alone, and must be immutable.
 
     It is computed once for all files with budgets that share their `answers`, and charged each time.
@@ -234,7 +234,7 @@ def memoize_across_files(question: Hashable, work_out: Callable[[], Result]) -> 
         return work_out()
     known = budget.answers.get(question)
     if known is not None and spent_again(known[1]):
-        return cast(Result, known[0])
+        return cast(ResultT, known[0])
     answer = measured(work_out)
     budget.answers.keep(question, answer)
     return answer[0]

@@ -29,7 +29,7 @@ from unnest.report_cache import ReportCache
 R = TypeVar("R", bound=Report)
 
 #: The code of what is the caller's mistake, and no fault of the file.
-MISMATCH = "architecture-mismatch"
+ARCHITECTURE_MISMATCH = "architecture-mismatch"
 
 
 def inspect(
@@ -130,9 +130,10 @@ def inspect_with(
                     ),
                     architecture_beside=_beside(report, architecture, choices, trust=trust),
                 )
-            if plan.refusal is not None and plan.refusal.code == MISMATCH:
+            if plan.refusal is not None and plan.refusal.code == ARCHITECTURE_MISMATCH:
                 return replace(
-                    report, error=Problem(MISMATCH, f"{source.path}: {plan.refusal.message}")
+                    report,
+                    error=Problem(ARCHITECTURE_MISMATCH, f"{source.path}: {plan.refusal.message}"),
                 )
             return report
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback

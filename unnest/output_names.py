@@ -12,7 +12,7 @@ BACKUP = ".bak"
 MARK = ".unnested"
 
 #: Suffix -> the container it names, and what else --to may ask for under it. The longest comes first.
-NAMED: tuple[tuple[str, Target, tuple[Target, ...]], ...] = (
+CONTAINER_BY_SUFFIX: tuple[tuple[str, Target, tuple[Target, ...]], ...] = (
     (".weights.h5", "weights", ()),
     (".h5", "h5", ("weights",)),
     (".hdf5", "h5", ("weights",)),
@@ -24,7 +24,7 @@ NAMED: tuple[tuple[str, Target, tuple[Target, ...]], ...] = (
 BARE = ("saved_model", "checkpoint")
 
 #: Suffixes of other formats: a file of Keras under one of these names would pass for what it is not.
-FOREIGN = (
+FOREIGN_SUFFIXES = (
     ".onnx", ".pt", ".pth", ".ckpt.pt", ".torch", ".safetensors", ".gguf", ".ggml", ".tflite", ".lite", ".pb", ".pbtxt",
     ".mlmodel", ".mlpackage", ".bin", ".npz", ".npy", ".pkl", ".pickle", ".joblib", ".msgpack", ".caffemodel", ".zip",
     ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z",
@@ -39,12 +39,14 @@ _OWN_OUTPUT = re.compile(re.escape(MARK) + r"(\.weights\.h5|\.[^.]+)?$", re.IGNO
 
 def container_of_suffix(path: str) -> Target | None:
     """Return the container that a path's suffix names, if any."""
-    return next((names for suffix, names, _ in NAMED if path.lower().endswith(suffix)), None)
+    return next(
+        (names for suffix, names, _ in CONTAINER_BY_SUFFIX if path.lower().endswith(suffix)), None
+    )
 
 
 def foreign_suffix(path: str) -> str | None:
     """The suffix of another format that a path has, if any; a folder's name that ends in a slash has none."""
-    return next((suffix for suffix in FOREIGN if path.lower().endswith(suffix)), None)
+    return next((suffix for suffix in FOREIGN_SUFFIXES if path.lower().endswith(suffix)), None)
 
 
 def requested_container(place: str, source: str, *, is_hdf5: bool) -> Target | None:
@@ -57,7 +59,7 @@ def requested_container(place: str, source: str, *, is_hdf5: bool) -> Target | N
 
 def agrees(path: str, to: Target) -> bool:
     """Return True if a path's suffix allows --to."""
-    for suffix, names, also in NAMED:
+    for suffix, names, also in CONTAINER_BY_SUFFIX:
         if path.lower().endswith(suffix):
             return to == names or to in also
     return True
@@ -76,7 +78,7 @@ def default_output(
 
 def default_outputs(path: str, mark: str = MARK) -> set[str]:
     """Every name that `default_output` may give, whatever container is written."""
-    suffixes = (None, "", *(suffix for suffix, _, _ in NAMED))
+    suffixes = (None, "", *(suffix for suffix, _, _ in CONTAINER_BY_SUFFIX))
     return {
         default_output(path, suffix, bare=bare, mark=mark)
         for suffix in suffixes

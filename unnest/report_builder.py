@@ -204,7 +204,7 @@ def _with_histograms(view: ModelView, source: Source) -> ModelView:
     read, left = {}, VALUES_READ
     for tensor in sorted(every.values(), key=lambda tensor: tensor.nbytes):
         left -= tensor.nbytes
-        if left < 0 or tensor.dtype[1:2] not in NUMBERS:
+        if left < 0 or tensor.dtype[1:2] not in HISTOGRAM_KINDS:
             continue
         values = np.frombuffer(b"".join(source.blocks(tensor)), tensor.dtype)
         if (found := histogram(values)) is not None:
@@ -213,7 +213,7 @@ def _with_histograms(view: ModelView, source: Source) -> ModelView:
 
 
 #: Kinds of NumPy's dtypes that a histogram is made of.
-NUMBERS = "fiu"
+HISTOGRAM_KINDS = "fiu"
 
 
 def as_keras_3(

@@ -22,7 +22,7 @@ from unnest.report.result import Report
 from unnest.report_builder import default_output_name
 
 #: Bytes, about, that are remembered at most. A small model has 5,000 to 20,000: a thousand of them are remembered.
-MOST = 16 << 20
+MAX_CACHE_BYTES = 16 << 20
 #: What Python itself takes for a report, and for a tensor.
 REPORT, TENSOR = 2048, 256
 
@@ -77,7 +77,7 @@ class ReportCache:
             before = self._known.pop(key, None)
             self._known[key] = known
             self._size += known.size - (before.size if before is not None else 0)
-            while self._size > MOST:
+            while self._size > MAX_CACHE_BYTES:
                 self._size -= self._known.popitem(last=False)[1].size
 
 

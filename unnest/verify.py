@@ -24,7 +24,7 @@ PATIENCE, MEMORY, PER_BYTE = 900, 24 << 30, 16
 #: float32 sums in another order, as a share of the largest prediction.
 TOLERANCE = 1e-4
 #: Rows for every tower.
-ROWS = 4
+ROWS_PER_TOWER = 4
 SOFTWARE = {"keras": "Keras 3", "tf_keras": "tf_keras"}
 
 
@@ -49,7 +49,7 @@ def verified(result: Result, before: Report) -> Result:
     loaded = [str(result.output), *([original] if _runs_too(before, module) else [])]
     job = {
         "keras": module, "output": loaded[0], "input": loaded[1] if len(loaded) > 1 else None,
-        "rows": ROWS * _towers(before),
+        "rows": ROWS_PER_TOWER * _towers(before),
         "memory": MEMORY + PER_BYTE * sum(os.path.getsize(path) for path in loaded),
     }  # fmt: skip
     try:

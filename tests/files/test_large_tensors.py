@@ -18,7 +18,7 @@ import unnest
 from tests import makeh5
 from tests.judged import check_verdict
 from unnest.files import reflinks
-from unnest.files.reflinks import BLOCK, Range
+from unnest.files.reflinks import FS_BLOCK, Range
 from unnest.formats.hdf5 import compare
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.legacy_h5_writer import H5Container
@@ -33,7 +33,7 @@ def large(tmp_path: Path) -> Path:
     """A parallel model with a large kernel, at no whole block of the file."""
     path = makeh5.parallel_file(tmp_path / "m.h5", width=WIDTH)
     with h5py.File(path) as file:
-        assert file["model_weights/tmpl/d1/kernel:0"].id.get_offset() % BLOCK
+        assert file["model_weights/tmpl/d1/kernel:0"].id.get_offset() % FS_BLOCK
     return path
 
 
@@ -48,7 +48,7 @@ def test_same_place_within_a_block(large: Path, tmp_path: Path) -> None:
     """Behind all else, bit for bit; and made from what was made, it stays as it is."""
     assert unnest.fix(large, tmp_path / "o.h5").action == "fixed"
     (there, expected), (here, got) = kernel_of(large), kernel_of(tmp_path / "o.h5")
-    assert (there - here) % BLOCK == 0
+    assert (there - here) % FS_BLOCK == 0
     assert here + 4 * 4 * WIDTH == (tmp_path / "o.h5").stat().st_size
     assert expected.tobytes() == got.tobytes()
     check_verdict(unnest.inspect(tmp_path / "o.h5"), "clean")
@@ -95,7 +95,7 @@ def sharing(
 
     def clone(source: Range, file: IO[bytes], offset: int) -> bool:
         cloned.append((source.offset, source.size))
-        assert not source.offset % BLOCK | offset % BLOCK | source.size % BLOCK
+        assert not source.offset % FS_BLOCK | offset % FS_BLOCK | source.size % FS_BLOCK
         data = os.pread(source.file.fileno(), source.size, source.offset)
         os.pwrite(file.fileno(), data if honest else bytes(len(data)), offset)
         return True

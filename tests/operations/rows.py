@@ -13,7 +13,7 @@ import numpy as np
 
 from tests.operations.real import Function, call_real
 from unnest.core.interpreters.row_mixing import TowerRows
-from unnest.core.interpreters.tensor_graph import NOTHING, Column, TensorGraph
+from unnest.core.interpreters.tensor_graph import NO_CALL, Column, TensorGraph
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.call import OpCall, refs_in
 
@@ -38,7 +38,7 @@ class OneCall(TensorGraph):
 
     def parsed(self, at: CallId) -> OpCall:
         """The call."""
-        return self._call if at == RESULT.call else NOTHING
+        return self._call if at == RESULT.call else NO_CALL
 
     def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
         """The call."""

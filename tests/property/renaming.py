@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unnest.core.model import Group, Json, Stored, Tensor
-from unnest.core.rewrite.template_summary import NUMBERED
+from unnest.core.rewrite.template_summary import NUMBERED_BYTES_NAME
 
 #: Classes whose meaning is Keras's own: models and inputs are what a graph is made of.
 GRAMMAR = frozenset({"Model", "Functional", "Sequential", "InputLayer"})
@@ -148,7 +148,9 @@ def told(stored: Stored, renaming: Renaming, known: Stored | None = None) -> Sto
     )  # Keras 1.2.0 names one of a Bidirectional's two layers
 
     def weight(name: str) -> str:
-        if again := NUMBERED.fullmatch(name):  # a weight that stands in its group a second time
+        if again := NUMBERED_BYTES_NAME.fullmatch(
+            name
+        ):  # a weight that stands in its group a second time
             return name.replace(again["name"], weight(again["name"]))
         head, _, tail = name.rpartition("/")
         parts = [_numbered(p, renaming, set(names)) or p for p in head.split("/")]

@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from unnest.budget import (
+    ANSWERS_KEPT_ACROSS_FILES,
     MEMORY,
-    SHARED,
     STEPS,
     Answers,
     Budget,
@@ -140,7 +140,7 @@ def test_an_answer_that_failed_is_none() -> None:
 
 def test_the_answers_that_were_asked_for_last_are_kept() -> None:
     with limited(Budget("a.h5", 3, 10)):
-        for n in range(SHARED):
+        for n in range(ANSWERS_KEPT_ACROSS_FILES):
             memoize_across_files(n, lambda: "before")
         memoize_across_files(0, lambda: "never")
         memoize_across_files("one more", lambda: "before")

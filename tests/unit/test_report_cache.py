@@ -267,7 +267,7 @@ def test_memory_is_bounded(
     """The oldest goes; one that is too large alone is not kept."""
     known = ReportCache()
     path = makeh5.parallel_file(tmp_path / "a.h5")
-    monkeypatch.setattr("unnest.report_cache.MOST", 1000)
+    monkeypatch.setattr("unnest.report_cache.MAX_CACHE_BYTES", 1000)
     for _ in range(2):
         look(path, known)
     assert len(worked_out) == 2

@@ -17,7 +17,7 @@ from unnest.report.result import Problem, Report
 from unnest.report_cache import ReportCache
 
 #: Answers for models that this process has already seen; only batches keep them.
-KNOWN = ReportCache()
+REPORT_CACHE = ReportCache()
 
 
 def inspect_all(  # noqa: PLR0913 - one argument per option of the command line
@@ -52,7 +52,12 @@ class Inspecting(ModelWork[Report]):
         """Return the report on one file."""
         choices = Choices(slice_layers=self.slice_layers)
         return inspect_anywhere(
-            task.path, self.architecture, choices, trust=self.trust, parts=self.parts, known=KNOWN
+            task.path,
+            self.architecture,
+            choices,
+            trust=self.trust,
+            parts=self.parts,
+            known=REPORT_CACHE,
         )
 
     def failed(self, task: Task, problem: Problem) -> Report:

@@ -26,7 +26,7 @@ from unnest.report.result import Problem, Report
 R = TypeVar("R", bound=Report)
 
 #: What a walk leaves to others without a word: HDF5 and JSON that were never Keras's.
-FOREIGN = "not-keras"
+NOT_KERAS = "not-keras"
 
 
 class Watch(Protocol):
@@ -93,7 +93,7 @@ class ModelWork(Generic[R]):
             return self.failed(task, task.error)
         entry = self.entry(task, meter)
         foreign = (
-            task.folder is not None and entry.error is not None and entry.error.code == FOREIGN
+            task.folder is not None and entry.error is not None and entry.error.code == NOT_KERAS
         )
         return None if foreign else entry
 

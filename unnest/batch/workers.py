@@ -32,7 +32,7 @@ T_contra = TypeVar("T_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
 
 #: Tasks whose results wait for that of an earlier one, at most.
-WINDOW = 1000
+MAX_WAITING_RESULTS = 1000
 
 #: Open files that Python needs to begin with processes at all, and for each of them.
 FILES_TO_BEGIN, FILES_A_PROCESS = 24, 3
@@ -43,7 +43,7 @@ PATIENCE = 20.0
 PERCENT = 100
 
 #: What a process needs for any task, loaded before it is forked.
-MODULES = ["unnest.batch.fixing", "unnest.formats.hdf5.legacy_h5_writer"]
+PRELOADED_MODULES = ["unnest.batch.fixing", "unnest.formats.hdf5.legacy_h5_writer"]
 
 
 class Work(Protocol[T_contra, R_co]):
@@ -75,7 +75,7 @@ def in_order(
     turn = 0
     try:
         while True:
-            while pool.has_room(len(waiting)) and len(done) + pool.busy < WINDOW:
+            while pool.has_room(len(waiting)) and len(done) + pool.busy < MAX_WAITING_RESULTS:
                 numbered = next(coming, None)
                 if numbered is None:
                     break
@@ -255,14 +255,14 @@ def _context() -> BaseContext:
     start in some milliseconds. Else, where the system can, they are forked from a process that has all modules loaded.
     """
     if _has_one_thread():
-        for module in MODULES:
+        for module in PRELOADED_MODULES:
             importlib.import_module(module)
         if _has_one_thread():
             return multiprocessing.get_context("fork")
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(MODULES)
+    context.set_forkserver_preload(PRELOADED_MODULES)
     return context
 
 

@@ -13,7 +13,7 @@ from unnest.budget import memoize
 from unnest.core.model import Json, JsonObject
 
 Path: TypeAlias = "tuple[str | int, ...]"
-Result = TypeVar("Result")
+ResultT = TypeVar("ResultT")
 
 # Most values are leaves, and most objects dicts: to ask an abstract class takes ten times as long as what it is asked.
 LEAVES = frozenset({str, int, float, bool, type(None)})
@@ -148,11 +148,11 @@ def transform(
 
 def fold(
     value: Json,
-    leaf: Callable[[Json], Result],
-    holder: Callable[[Sequence[Json] | JsonObject, list[Result]], Result],
+    leaf: Callable[[Json], ResultT],
+    holder: Callable[[Sequence[Json] | JsonObject, list[ResultT]], ResultT],
     *,
     into: Callable[[JsonObject], bool] = _everything,
-) -> Result:
+) -> ResultT:
     """Return the result of a value, computed from its leaves up.
 
     `leaf` receives each leaf, and each object for which `into` is False; `holder` each list and object, with the
@@ -160,7 +160,7 @@ def fold(
     """
     #: A part is entered, then left: `done` holds what the parts came to that are waiting for their holder.
     pending: list[tuple[Json, bool]] = [(value, False)]
-    done: list[Result] = []
+    done: list[ResultT] = []
     while pending:
         part, is_left = pending.pop()
         if isinstance(part, Mapping) and (is_left or into(part)):

@@ -19,12 +19,12 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored
 
 #: Modules of Keras itself. What they hold is run by every model; functions of `UTILITIES` are no part of one.
-KERAS = r"(keras|tf_keras|tensorflow\.keras|tensorflow\.python\.keras)(\.|$)"
+KERAS_MODULE_PATTERN = r"(keras|tf_keras|tensorflow\.keras|tensorflow\.python\.keras)(\.|$)"
 UTILITIES = r"(keras|tf_keras)\.(src\.)?(utils|saving|config)(\.|$)"
 #: The caller's own program: nothing of the file's gets in by it.
 CALLER = "__main__"
 #: Python's own types that Keras writes as values, by their name.
-VALUES = frozenset(
+PYTHON_VALUE_TYPES = frozenset(
     {"NoneType", "bool", "bytes", "complex", "dict", "float", "int", "list", "set", "str", "tuple"}
 )
 
@@ -97,8 +97,8 @@ def _is_foreign(module: str, thing: str, entry: JsonObject) -> bool:
         return False
     if module == "builtins":
         # Keras 3 writes all functions so, its own by name: only those of Python's own are more than a name.
-        return thing not in VALUES and hasattr(builtins, thing)
-    return not re.match(KERAS, module) or (
+        return thing not in PYTHON_VALUE_TYPES and hasattr(builtins, thing)
+    return not re.match(KERAS_MODULE_PATTERN, module) or (
         entry.get("class_name") == "function" and bool(re.match(UTILITIES, module))
     )
 

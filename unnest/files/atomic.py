@@ -34,7 +34,7 @@ Modes: TypeAlias = Callable[[str], int]
 COPY = "backup"
 
 #: Inputs that are as small as this are compared whole before they are replaced.
-SMALL = 1 << 20
+COMPARED_WHOLE_UP_TO = 1 << 20
 
 
 def publish(
@@ -119,7 +119,7 @@ class Fingerprint(NamedTuple):
         """Take the fingerprint before a file is read; None if it cannot be read, which its reader reports better."""
         try:
             status = os.stat(path)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > SMALL:
+            if not stat.S_ISREG(status.st_mode) or status.st_size > COMPARED_WHOLE_UP_TO:
                 return cls(status, None)
             with open(path, "rb") as file:
                 return cls(status, file.read())

@@ -29,7 +29,7 @@ CANNOT = frozenset(
 NO_WORKING_FOLDER = "the working folder is gone; change into one that there is"
 
 #: Bytes read at a time: two such blocks stay in a core's cache.
-BLOCK = 1 << 18
+READ_BLOCK = 1 << 18
 RANGE = 64 << 20
 
 Renameat2: TypeAlias = Callable[[int, bytes, int, bytes, int], int]
@@ -124,8 +124,8 @@ def same(left: str, right: str) -> bool:
     ):
         return False
     with open(left, "rb") as one, open(right, "rb") as other:
-        while block := one.read(BLOCK):
-            if block != other.read(BLOCK):
+        while block := one.read(READ_BLOCK):
+            if block != other.read(READ_BLOCK):
                 return False
         return not other.read(1)
 
@@ -217,7 +217,7 @@ def _copy_range(reading: IO[bytes], writing: IO[bytes]) -> int:
 def _blocks(file: IO[bytes], path: str) -> Iterator[bytes]:
     while True:
         try:
-            block = file.read(BLOCK)
+            block = file.read(READ_BLOCK)
         except OSError as e:
             raise _cannot_read(path, e) from e
         if not block:

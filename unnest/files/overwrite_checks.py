@@ -20,7 +20,7 @@ from unnest.light_classes import NamedTuple
 GRAPHS = ("saved_model.pb", "saved_model.pbtxt")
 FILES = (*GRAPHS, "keras_metadata.pb", "fingerprint.pb")
 FOLDERS = ("assets", "assets.extra")
-VARIABLES = re.compile(r"variables\.(index|data-\d{5}-of-\d{5})")
+VARIABLES_FILE = re.compile(r"variables\.(index|data-\d{5}-of-\d{5})")
 
 CODE = "in-the-way"
 
@@ -33,7 +33,7 @@ MOST_LINKS = 40
 
 #: Device and inode.
 FileIdentity: TypeAlias = tuple[int, int]
-NOTHING: FileIdentity = (-1, -1)
+NO_FILE: FileIdentity = (-1, -1)
 
 
 class Inputs(NamedTuple):
@@ -84,7 +84,7 @@ def check_inputs(target: str, inputs: Inputs) -> None:
         if identity in inputs.folders_above:
             raise _refused(target, f"contains {inputs.folders_above[identity]}, which is an input")
     for folder in _folders_above(target) if inputs.models else ():
-        model = inputs.models.get(_identity(folder) or NOTHING)
+        model = inputs.models.get(_identity(folder) or NO_FILE)
         if model is not None:
             raise _refused(target, f"lies in {model}, which is an input")
 
@@ -184,7 +184,7 @@ def _is_part(path_in_folder: str, path: str) -> bool:
     return (
         path_in_folder in FILES
         or (top in FOLDERS and bool(rest))
-        or (top == "variables" and bool(VARIABLES.fullmatch(rest)))
+        or (top == "variables" and bool(VARIABLES_FILE.fullmatch(rest)))
     )
 
 

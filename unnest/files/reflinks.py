@@ -14,7 +14,7 @@ from typing import IO
 from unnest.light_classes import NamedTuple
 
 #: Blocks are shared whole. No file system that can share them on common machines has smaller ones.
-BLOCK = 4096
+FS_BLOCK = 4096
 
 #: The numbers of the two calls, and what they are given: file, offset, size, offset; start, size, flags, how many
 #: extents were found, how many there is room for, 0.
@@ -37,7 +37,10 @@ class Range(NamedTuple):
 
 def whole_blocks(offset: int, size: int) -> tuple[int, int]:
     """Return the byte offsets at which a range's whole blocks begin and end; two equal ones without a whole block."""
-    start, end = -(-offset // BLOCK) * BLOCK, (offset + size) // BLOCK * BLOCK
+    start, end = (
+        -(-offset // FS_BLOCK) * FS_BLOCK,
+        (offset + size) // FS_BLOCK * FS_BLOCK,
+    )
     return (start, end) if start < end else (offset, offset)
 
 
@@ -86,7 +89,7 @@ def are_clones(one: str, two: str) -> bool:
     """
     with open(one, "rb", buffering=0) as left, open(two, "rb", buffering=0) as right:
         size, other_size = (os.fstat(file.fileno()).st_size for file in (left, right))
-        blocks = -(-size // BLOCK) * BLOCK
+        blocks = -(-size // FS_BLOCK) * FS_BLOCK
         return size == other_size and are_shared(Range(left, 0, blocks), Range(right, 0, blocks))
 
 

@@ -44,7 +44,7 @@ MODEL_SUFFIXES = (".h5", ".hdf5", ".keras")
 OnBytes: TypeAlias = Callable[[int], None]
 
 #: Bytes moved at a time where tensors pass through memory at all.
-BLOCK = 1 << 20
+TRANSFER_BLOCK = 1 << 20
 
 
 #: What files that unnest wrote bear where the rest does not tell that they hold a single-device model, and Keras

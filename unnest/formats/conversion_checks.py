@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaf_entries
-from unnest.core.architecture.shared_object_ids import SHARED
+from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
 from unnest.core.keras_facts.loading_requirements import times_applied
 from unnest.core.keras_facts.weight_specs import must_have, promised
 from unnest.core.keras_facts.wrapped_layers import partly_frozen, promised_total, wrapped
@@ -139,7 +139,7 @@ def _check_stored_elsewhere(
     source: Source, layer: Layer, architecture: JsonObject, *, is_moved: bool
 ) -> None:
     """Raises Refused for a layer without weights, unless Keras finds them with another that applies the same layer."""
-    shared = (wrapped(layer.stored) or {}).get(SHARED)
+    shared = (wrapped(layer.stored) or {}).get(SHARED_OBJECT_ID)
     if shared is not None and not is_moved and times_applied(architecture)[shared] > 1:
         return
     why = "which are not in the file or not found; please report it if they are"

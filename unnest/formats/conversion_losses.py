@@ -11,7 +11,7 @@ from unnest.findings import Code, Finding, listed
 from unnest.formats.base import ContainerName, Source
 
 #: A file of words of a lookup layer, which its config holds where no layer's words are missing.
-WORDS = "/vocabulary.txt"
+VOCABULARY_FILE = "/vocabulary.txt"
 
 
 def dropped_parts(source: Source, before: Stored, after: Stored) -> tuple[Finding, ...]:
@@ -32,7 +32,7 @@ def layer_losses(source: Source, container: ContainerName, model: Stored) -> tup
     if model.contents == "architecture":
         return ()
     names = untold(model.architecture, in_h5=container == "h5")
-    files = [name for name in source.assets if names or not name.endswith(WORDS)]
+    files = [name for name in source.assets if names or not name.endswith(VOCABULARY_FILE)]
     if files:
         return (Code.NOT_HELD(what=f"the layers' own files ({', '.join(files)})"),)
     return (Code.NOT_ADAPTED(what=listed(names)),) if names else ()

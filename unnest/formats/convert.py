@@ -406,7 +406,7 @@ _PARTS, _PARTS_AND_STATE, _OF_CHECKPOINT = (
     (checkpoint_losses,),
 )
 
-ROWS = (
+CONVERSION_ROWS = (
     ContainerConversion("h5", "weights", _model_to_write, (), _as_own_weights_h5, _PARTS),
     ContainerConversion("h5", "keras", _whole_model, _LAYERS, _as_keras, _PARTS),
     ContainerConversion("saved_model", "h5", _whole_model, (check_readable,), _as_h5, ()),
@@ -442,5 +442,5 @@ ROWS = (
     ),
 )
 
-CONVERSIONS = {(row.source, row.target): row for row in ROWS}
+CONVERSIONS = {(row.source, row.target): row for row in CONVERSION_ROWS}
 """(The source's container, --to) -> the conversion; none becomes a SavedModel."""

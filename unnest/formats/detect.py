@@ -292,12 +292,12 @@ def _unknown(path: str) -> Unreadable:
     )
     found = next(filter(None, (reason(path) for reason in reasons)), None)
     return found or Unreadable(
-        "not-keras", f"{path}: is no model file ({_first_bytes(path)}); {READ}"
+        "not-keras", f"{path}: is no model file ({_first_bytes(path)}); {READABLE_FORMATS}"
     )
 
 
 #: What there is to read, for whoever passed something else.
-READ = (
+READABLE_FORMATS = (
     "unnest reads .h5, .keras and .weights.h5 files, SavedModel folders, checkpoints and model.json"
 )
 

@@ -218,7 +218,7 @@ UNPACK = "unpack it first, and pass the model in it"
 NO_UNPICKLING = "unnest unpickles nothing, since that runs code"
 
 #: The first that holds counts.
-SIGNATURES: tuple[FileSignature, ...] = (
+FILE_SIGNATURES: tuple[FileSignature, ...] = (
     FileSignature(
         "packed by gzip", "unpack it first (gunzip)", _begins(b"\x1f\x8b"), "compression"
     ),
@@ -267,7 +267,7 @@ def foreign(path: str) -> Foreign | None:
         if sample.start.startswith(b"PK\3\4"):
             with suppress(zipfile.BadZipFile, ValueError, NotImplementedError):
                 return foreign_zip(zipfile.ZipFile(file).namelist())
-        for signature in SIGNATURES:
+        for signature in FILE_SIGNATURES:
             if signature.holds(sample):
                 return Foreign(signature.code, signature.name, signature.advice)
     return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from unnest.core.model import Tensor
-from unnest.formats.base import BLOCK, Source
+from unnest.formats.base import TRANSFER_BLOCK, Source
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,8 +23,8 @@ def blocks_of(source: Source, tensor: Tensor) -> Iterator[bytes]:
         yield from source.blocks(tensor)
         return
     data = array(source, tensor).tobytes()
-    for start in range(0, len(data), BLOCK):
-        yield data[start : start + BLOCK]
+    for start in range(0, len(data), TRANSFER_BLOCK):
+        yield data[start : start + TRANSFER_BLOCK]
 
 
 def array(source: Source, tensor: Tensor) -> TensorData:
@@ -35,7 +35,7 @@ def array(source: Source, tensor: Tensor) -> TensorData:
     if tensor.recipe.step == "constant":
         return np.full(tensor.shape, tensor.recipe.arguments[0], dtype)
     operands = [array(source, operand) for operand in tensor.recipe.of]
-    computed = STEPS[tensor.recipe.step](operands, tensor.recipe.arguments)
+    computed = RECIPE_STEPS[tensor.recipe.step](operands, tensor.recipe.arguments)
     return np.ascontiguousarray(computed, dtype).reshape(tensor.shape)
 
 
@@ -58,7 +58,7 @@ def _part(operands: Sequence[TensorData], arguments: Arguments) -> TensorData:
     return operands[0][(slice(None),) * axis + (slice(start, stop),)]
 
 
-STEPS: dict[str, Callable[[Sequence[TensorData], Arguments], TensorData]] = {
+RECIPE_STEPS: dict[str, Callable[[Sequence[TensorData], Arguments], TensorData]] = {
     "scale": _scale,
     "power": _power,
     "part": _part,

@@ -24,7 +24,7 @@ from unnest.core.model import Json
 from unnest.errors import Unreadable
 
 #: Values inside values. The deepest known architecture has some 60.
-MAX_DEPTH = 400
+MAX_YAML_DEPTH = 400
 #: The scanner of libyaml has a limit of 1,000 of its own, which it may meet before it gives any event. (Source: 0.2.6.)
 DEPTH_OF_LIBYAML = "exceeded maximum nesting depth"
 LONGEST_NUMBER = 64
@@ -45,7 +45,7 @@ WRAPPERS = re.compile(
 LIST_WRAPPER = re.compile(r"tensorflow\.[\w.]+\.data_structures\._ListWrapper")
 SCALAR, DTYPE = re.compile(r"numpy\.(_?core\.)multiarray\.scalar"), "numpy.dtype"
 #: NumPy's letters for numbers -> those of struct.
-NUMBERS = {
+STRUCT_LETTERS = {
     "b1": "?", "i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q",
     "f2": "e", "f4": "f", "f8": "d",
 }  # fmt: skip
@@ -151,7 +151,7 @@ def _number_type(arguments: Any) -> _NumberType | None:  # noqa: ANN401 - any YA
     ):
         return None
     letter, order = (
-        NUMBERS.get(str(letters[0])),
+        STRUCT_LETTERS.get(str(letters[0])),
         {"<": "<", ">": ">", "|": "<", "=": "<"}.get(str(state[1])),
     )
     return None if letter is None or order is None else _NumberType(order + letter)
@@ -240,5 +240,5 @@ def _check_size(text: str, loader: type[Any], place: str) -> None:
                 name, size_so_far = open_nodes[-1]
                 open_nodes[-1] = name, size_so_far + size
             total = max(total, size, open_nodes[-1][1] if open_nodes else 0)
-        if len(open_nodes) > MAX_DEPTH or total > MAX_UNFOLDED + MAX_PER_VALUE * written:
+        if len(open_nodes) > MAX_YAML_DEPTH or total > MAX_UNFOLDED + MAX_PER_VALUE * written:
             raise _too_large(place)

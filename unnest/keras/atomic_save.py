@@ -74,8 +74,8 @@ def sweep(pattern: str) -> None:
         return
     store = checkpoint_storage.of(pattern)
     for entry in store.names(folder):
-        if entry.endswith(checkpoint_storage.PART) and file_names.fullmatch(
-            entry.removesuffix(checkpoint_storage.PART)
+        if entry.endswith(checkpoint_storage.PARTIAL_SUFFIX) and file_names.fullmatch(
+            entry.removesuffix(checkpoint_storage.PARTIAL_SUFFIX)
         ):
             store.remove(folder + entry)
 

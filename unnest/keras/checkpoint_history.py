@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, replace
 
 from unnest.keras import checkpoint_storage
 
-LONGEST = 200
+MAX_NAME_BYTES = 200
 """Bytes of the callback's path that the record's name has."""
 
 
@@ -139,6 +139,6 @@ def _with_slashes(path: str) -> str:
 def _file_name(pattern: str) -> str:
     """The pattern as a file name that every system takes; long ones end in a checksum."""
     name = re.sub(r"[^\w.-]", "_", pattern)
-    if len(name.encode()) <= LONGEST:
+    if len(name.encode()) <= MAX_NAME_BYTES:
         return name
-    return f"{name.encode()[:LONGEST].decode(errors='ignore')}.{zlib.crc32(pattern.encode()):08x}"
+    return f"{name.encode()[:MAX_NAME_BYTES].decode(errors='ignore')}.{zlib.crc32(pattern.encode()):08x}"

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from unnest.keras.keras_api import backend_in_use
 
-PART = ".part"
+PARTIAL_SUFFIX = ".part"
 """How names end under which a remote file is on its way."""
 
 BLOCKS, BLOCK = 64, 4096
@@ -81,11 +81,11 @@ class GFile:
         """Copy a local file there."""
         self._files.makedirs(path.rpartition("/")[0] or ".")
         try:
-            self._files.copy(local, path + PART, overwrite=True)
-            self._files.rename(path + PART, path, overwrite=True)
+            self._files.copy(local, path + PARTIAL_SUFFIX, overwrite=True)
+            self._files.rename(path + PARTIAL_SUFFIX, path, overwrite=True)
         except BaseException:
             with contextlib.suppress(failure()):
-                self._files.remove(path + PART)
+                self._files.remove(path + PARTIAL_SUFFIX)
             raise
 
     def remove(self, path: str) -> None:
@@ -120,11 +120,11 @@ class Local:
         """Copy a local file there."""
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         try:
-            shutil.copyfile(local, path + PART)
-            os.replace(path + PART, path)
+            shutil.copyfile(local, path + PARTIAL_SUFFIX)
+            os.replace(path + PARTIAL_SUFFIX, path)
         except BaseException:
             with contextlib.suppress(OSError):
-                os.remove(path + PART)
+                os.remove(path + PARTIAL_SUFFIX)
             raise
 
     def remove(self, path: str) -> None:

@@ -46,7 +46,7 @@ ROUNDS = 7
 TURN = 0.15
 """Seconds that a turn takes at least, if one step is shorter."""
 
-OPEN = 32
+OPEN_SIZE = 32
 """What random input has where a model leaves a size open."""
 
 OUT_OF_MEMORY = ("out of memory", "out_of_memory", "alloc_failed", "oom")
@@ -403,7 +403,7 @@ def _batch(model: Model, rows: int) -> list[RuntimeTensor]:
     batch = []
     for x in model.inputs:
         dtype = tf.as_dtype(getattr(x.dtype, "name", x.dtype))
-        shape = (rows, *(d or OPEN for d in tuple(x.shape)[1:]))
+        shape = (rows, *(d or OPEN_SIZE for d in tuple(x.shape)[1:]))
         if dtype == tf.string:
             values = np.full(shape, "a b c")
         else:
@@ -438,7 +438,7 @@ def _step(api: KerasApi, model: Model, devices: Sequence[str], rows: Sequence[in
             shapes = ", ".join(str(tuple(x.shape)) for x in batch)
             raise ValueError(
                 f"{model.name!r} cannot be run on random input of shape {shapes}, where sizes that it leaves open are "
-                f"{OPEN}: {_cause(wrong)}"
+                f"{OPEN_SIZE}: {_cause(wrong)}"
             ) from wrong
 
     return step

@@ -193,7 +193,7 @@ def require(api: KerasApi) -> None:
     if missing:
         raise ImportError(
             f"unnest.keras does not know this {api.name} {api.keras.__version__}: it has no {', '.join(missing)}; "
-            f"{keras_internals.KNOWN[api.name]} are known to work"
+            f"{keras_internals.KNOWN_VERSIONS[api.name]} are known to work"
         )
 
 
@@ -230,7 +230,7 @@ def is_model(thing: object) -> bool:
     return any(api.owns(thing) for api in (KERAS, TF_KERAS))
 
 
-STEPS = (
+STEP_METHODS = (
     *("train_step", "test_step", "predict_step", "compute_loss", "compute_metrics"),
     *("make_train_function", "make_test_function", "make_predict_function"),
 )
@@ -242,4 +242,4 @@ def overridden(api: KerasApi, model: Model) -> str | None:
     not_keras = [
         c for c in type(model).__mro__ if not c.__module__.startswith((f"{api.name}.", "builtins"))
     ]
-    return next((name for name in STEPS if any(name in vars(c) for c in not_keras)), None)
+    return next((name for name in STEP_METHODS if any(name in vars(c) for c in not_keras)), None)

@@ -12,7 +12,7 @@ from importlib import import_module
 from types import CodeType
 from typing import Any
 
-KNOWN = {"keras": "Keras 3.12 to 3.15", "tf_keras": "tf_keras 2.18 to 2.21"}
+KNOWN_VERSIONS = {"keras": "Keras 3.12 to 3.15", "tf_keras": "tf_keras 2.18 to 2.21"}
 """The versions that have all of these names. docs/versions.md says what works with older ones."""
 
 OLDEST = {"keras": (3, 12), "tf_keras": (2, 18)}

@@ -18,10 +18,10 @@ from importlib import import_module
 
 import tensorflow as tf
 
-from unnest.core.layers.catalog import LAYERS
+from unnest.core.layers.catalog import LAYER_RECORDS
 from unnest.keras.keras_api import KerasApi, Model
 
-CLASSES = tuple(layer.name for layer in LAYERS.values() if layer.is_recurrent)
+RECURRENT_CLASSES = tuple(layer.name for layer in LAYER_RECORDS.values() if layer.is_recurrent)
 
 SWITCH = "_DISABLE_LOWER_USING_SWITCH_MERGE"
 """TensorFlow asks it wherever a loop is made. There is no public one; without it, loops are taken apart as usual."""
@@ -29,7 +29,7 @@ SWITCH = "_DISABLE_LOWER_USING_SWITCH_MERGE"
 
 def layers_without_effects(api: KerasApi, template: Model) -> list[Model]:
     """The layers of exactly these classes of Keras, at whatever level, that neither draw nor keep anything."""
-    classes = [getattr(api.keras.layers, name) for name in CLASSES]
+    classes = [getattr(api.keras.layers, name) for name in RECURRENT_CLASSES]
     return [
         layer
         for layer in template._flatten_layers()

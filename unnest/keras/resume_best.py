@@ -11,7 +11,7 @@ from string import Formatter
 from unnest.keras.checkpoint_saver import Saver
 from unnest.keras.keras_api import Model, as_number
 
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+NUMBER_PATTERN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 
 
 class EarlierRuns:
@@ -103,7 +103,7 @@ def _expression(name: str, monitor: str) -> re.Pattern[str] | None:
     for literal, field, _, _ in Formatter().parse(name):
         parts.append(re.escape(literal))
         if field == monitor and not has_value:
-            parts.append(f"(?P<best>{NUMBER})")
+            parts.append(f"(?P<best>{NUMBER_PATTERN})")
             has_value = True
         elif field is not None:
             parts.append(".+?")

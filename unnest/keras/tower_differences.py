@@ -14,7 +14,7 @@ import tensorflow as tf
 from unnest.keras import moving_statistics
 from unnest.keras.keras_api import KerasApi, Model, RuntimeTensor
 
-SHOWN = 3
+MAX_NAMES_IN_WARNING = 3
 """Most names of layers in a warning."""
 
 
@@ -207,5 +207,9 @@ def _models(model: Model) -> Iterator[Model]:
 
 
 def _listed(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:SHOWN])
-    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
+    shown = ", ".join(repr(name) for name in names[:MAX_NAMES_IN_WARNING])
+    return (
+        shown
+        if len(names) <= MAX_NAMES_IN_WARNING
+        else f"{shown} and {len(names) - MAX_NAMES_IN_WARNING} more"
+    )

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 #: Sizes tried, one after the other, for axes that a model leaves open.
-LENGTHS = (8, 32, 128)
+TRIED_LENGTHS = (8, 32, 128)
 
 
 def limit_memory(size: int) -> None:
@@ -62,7 +62,7 @@ def outputs(model: Any, arrays: list[Any]) -> list[Any]:
 def run(model: Any, rows: int) -> tuple[list[Any], list[Any], str | None]:
     """(inputs, outputs, None) by the first length of open axes that the model takes; else empty lists and why not."""
     why = None
-    for length in LENGTHS:
+    for length in TRIED_LENGTHS:
         arrays = inputs(model, rows, length)
         try:
             return arrays, outputs(model, arrays), None

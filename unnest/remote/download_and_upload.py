@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from unnest.report.result import Result
 
 #: Bytes beside the tensors that a sparse copy may take unless the file is trusted.
-MOST = 256 << 20
+MAX_SPARSE_BYTES = 256 << 20
 
 #: Data files of TensorFlow's checkpoints, SavedModels' among them.
 SHARD = re.compile(r"\.data-\d{5}-of-\d{5}$")
@@ -82,7 +82,7 @@ def _copy_without_tensors(
         with limited(Budget.of(store.safe_url, size, trust=trust)):
             tensors = tensor_ranges(copy, local_path, store.safe_url)
             others = copy.size_without(tensors)
-            if others > MOST and not trust:
+            if others > MAX_SPARSE_BYTES and not trust:
                 message = f"{store.safe_url}: {others >> 20} MiB beside its tensors; download it, or pass --trust"
                 raise Unreadable("over-budget", message)
             copy.complete(tensors)

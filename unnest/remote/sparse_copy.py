@@ -12,13 +12,13 @@ from unnest.files.file_objects import Readable
 from unnest.formats.detect import HDF5_MAGIC, ZIP_MAGIC
 
 #: Bytes that are asked for at once; HDF5 asks for a few hundred at a time.
-BLOCK = 8 << 10
+SMALLEST_REQUEST = 8 << 10
 #: The most bytes that are asked for at once.
 PIECE = 8 << 20
 #: Bytes before the name in the local header of a zip's member.
 LOCAL_HEADER = 30
 #: Tensors that are smaller are copied, too.
-SMALL = 4096
+COPIED_TENSOR_BYTES = 4096
 
 
 class Copy(Readable):
@@ -27,22 +27,28 @@ class Copy(Readable):
     def __init__(self, file: IO[bytes], size: int, read: Callable[[int, int], bytes]) -> None:
         super().__init__(size)
         self._file, self._read = file, read
-        self._has_block = bytearray(-(-size // BLOCK))
+        self._has_block = bytearray(-(-size // SMALLEST_REQUEST))
         file.truncate(size)
 
     def fetch(self, start: int, end: int) -> None:
         """Fetch these bytes, in whole blocks, unless they are there."""
-        block, last = start // BLOCK, -(-min(end, self.size) // BLOCK)
+        block, last = start // SMALLEST_REQUEST, -(-min(end, self.size) // SMALLEST_REQUEST)
         while block < last:
             if self._has_block[block]:
                 block += 1
                 continue
             stop = block
-            while stop < last and not self._has_block[stop] and (stop - block) * BLOCK < PIECE:
+            while (
+                stop < last
+                and not self._has_block[stop]
+                and (stop - block) * SMALLEST_REQUEST < PIECE
+            ):
                 stop += 1
             charge_steps(stop - block)
-            self._file.seek(block * BLOCK)
-            self._file.write(self._read(block * BLOCK, min(stop * BLOCK, self.size)))
+            self._file.seek(block * SMALLEST_REQUEST)
+            self._file.write(
+                self._read(block * SMALLEST_REQUEST, min(stop * SMALLEST_REQUEST, self.size))
+            )
             self._has_block[block:stop] = b"\1" * (stop - block)
             block = stop
 
@@ -112,7 +118,7 @@ def _in_hdf5(window: _Part, size: int, name: str) -> list[tuple[int, int]]:
         return ranges  # the whole file is copied, and whoever reads that says what is wrong with it
     with contextlib.closing(hdf5):
         for path, node in hdf5.datasets.items():
-            if node.stored < SMALL:
+            if node.stored < COPIED_TENSOR_BYTES:
                 continue
             dataset = hdf5.dataset(path)
             if node.layout == h5d.CONTIGUOUS:

@@ -17,7 +17,7 @@ from unnest.light_classes import NamedTuple
 from unnest.report.escape import plain
 
 #: Characters of a default value; longer ones are left out of a signature.
-LONGEST = 60
+MAX_DEFAULT_LENGTH = 60
 #: Arguments of every layer, which its base class takes.
 OF_EVERY_LAYER = ("name", "trainable", "dtype")
 #: What a function or method is until it is written.
@@ -148,7 +148,7 @@ def _is_argument(key: str) -> bool:
 def _literal(value: Json) -> str:
     """A value of JSON as Python spells it; None for one that is too long for a signature."""
     text = _spelled(value)
-    return text if len(text) <= LONGEST else "None"
+    return text if len(text) <= MAX_DEFAULT_LENGTH else "None"
 
 
 def _spelled(value: Json) -> str:

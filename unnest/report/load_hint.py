@@ -21,7 +21,7 @@ from unnest.core.weight_assignment.misplaced_weights import (
 #: The first Keras 2 that knows `.keras`; from 2.14 on it looks for weights where `.keras` has them today.
 ARCHIVES = (2, 14)
 #: The last Keras whose .h5 files a standalone `keras` wrote; then it was part of TensorFlow.
-STANDALONE = re.compile(r"(1|2\.[0-3])\.[\d.]+")
+STANDALONE_VERSION = re.compile(r"(1|2\.[0-3])\.[\d.]+")
 #: What is said of a file of Keras 2 that Keras 3 does not refuse for certain.
 UNPROMISED = "Keras 3 can open some Keras 2 files, but may compute something else"
 #: Losses and metrics that a loader finds by name, in Keras 2 and 3 alike.
@@ -312,7 +312,7 @@ def _module(model: Stored, container: str) -> tuple[str, list[str]]:
     )
     if code:
         where += ", on its Python"
-    standalone = STANDALONE.fullmatch(model.keras_version or "") or model.release >= (2, 6)
+    standalone = STANDALONE_VERSION.fullmatch(model.keras_version or "") or model.release >= (2, 6)
     return ("import keras" if standalone else "from tensorflow import keras"), [where]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from unnest.core.keras_facts.loading_requirements import OF_KERAS_3
+from unnest.core.keras_facts.loading_requirements import BECAUSE_OF_KERAS_3
 from unnest.core.recognition_results import Template, Wrapper
 from unnest.light_classes import NamedTuple
 from unnest.report.escape import plain
@@ -163,7 +163,7 @@ def _loads_in(report: Report) -> Iterator[str]:
         yield f"loads in: {'; '.join(report.loads_in)}"
     elif (
         report.contents == "model"
-        and report.does_not_load_in.get("tf_keras", OF_KERAS_3) != OF_KERAS_3
+        and report.does_not_load_in.get("tf_keras", BECAUSE_OF_KERAS_3) != BECAUSE_OF_KERAS_3
     ):
         yield f"loads in no Keras as it is: {report.does_not_load_in['tf_keras']}"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from unnest.files.os_calls import BLOCK, same
+from unnest.files.os_calls import READ_BLOCK, same
 
-LONG = bytes(range(256)) * (2 * BLOCK // 256) + b"end"
+LONG = bytes(range(256)) * (2 * READ_BLOCK // 256) + b"end"
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ import pytest
 
 from unnest.files import reflinks
 from unnest.files.reflinks import (
-    BLOCK,
     EXTENT,
     FICLONERANGE,
+    FS_BLOCK,
     MAP,
     Range,
     are_clones,
@@ -56,7 +56,7 @@ def files(tmp_path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     with ExitStack() as stack:
         opened = []
         for name in ("one", "two"):
-            (tmp_path / name).write_bytes(os.urandom(1) * 4 * BLOCK)
+            (tmp_path / name).write_bytes(os.urandom(1) * 4 * FS_BLOCK)
             opened.append(stack.enter_context(open(tmp_path / name, "r+b", buffering=0)))
         yield opened[0], opened[1]
 
@@ -72,9 +72,19 @@ def answering(answers: dict[int, Extents], monkeypatch: pytest.MonkeyPatch) -> N
     def ioctl(descriptor: int, _number: int, request: bytearray) -> int:
         start, size = MAP.unpack_from(request)[:2]
         for logical, place, count, flags in answers[descriptor]:
-            if (logical + count) * BLOCK > start and logical * BLOCK < start + size:
+            if (logical + count) * FS_BLOCK > start and logical * FS_BLOCK < start + size:
                 MAP.pack_into(request, 0, start, size, 0, 1, 0, 0)
-                numbers = (logical * BLOCK, place * BLOCK, count * BLOCK, 0, 0, flags, 0, 0, 0)
+                numbers = (
+                    logical * FS_BLOCK,
+                    place * FS_BLOCK,
+                    count * FS_BLOCK,
+                    0,
+                    0,
+                    flags,
+                    0,
+                    0,
+                    0,
+                )
                 EXTENT.pack_into(request, MAP.size, *numbers)
                 break
         return 0
@@ -116,7 +126,9 @@ def test_the_same_place_on_the_disk(
 ) -> None:
     """All of both ranges, at the same places, and said to be shared."""
     answering({files[0].fileno(): one, files[1].fileno(): two}, monkeypatch)
-    assert are_shared(Range(files[0], 0, 4 * BLOCK), Range(files[1], 0, 4 * BLOCK)) is expected
+    assert (
+        are_shared(Range(files[0], 0, 4 * FS_BLOCK), Range(files[1], 0, 4 * FS_BLOCK)) is expected
+    )
 
 
 def test_ranges_at_other_offsets(
@@ -124,9 +136,9 @@ def test_ranges_at_other_offsets(
 ) -> None:
     """What counts is where the blocks of the ranges are."""
     answering({files[0].fileno(): WHOLE, files[1].fileno(): [(0, 72, 2, SHARED)]}, monkeypatch)
-    assert are_shared(Range(files[0], 2 * BLOCK, 2 * BLOCK), Range(files[1], 0, 2 * BLOCK))
-    assert not are_shared(Range(files[0], BLOCK, 2 * BLOCK), Range(files[1], 0, 2 * BLOCK))
-    assert not are_shared(Range(files[0], 2 * BLOCK, BLOCK), Range(files[1], 0, 2 * BLOCK))
+    assert are_shared(Range(files[0], 2 * FS_BLOCK, 2 * FS_BLOCK), Range(files[1], 0, 2 * FS_BLOCK))
+    assert not are_shared(Range(files[0], FS_BLOCK, 2 * FS_BLOCK), Range(files[1], 0, 2 * FS_BLOCK))
+    assert not are_shared(Range(files[0], 2 * FS_BLOCK, FS_BLOCK), Range(files[1], 0, 2 * FS_BLOCK))
 
 
 def test_files_of_two_disks(
@@ -143,11 +155,11 @@ def test_files_of_two_disks(
         return os.stat_result(numbers)
 
     monkeypatch.setattr(os, "fstat", fstat)
-    assert not are_shared(Range(files[0], 0, 4 * BLOCK), Range(files[1], 0, 4 * BLOCK))
+    assert not are_shared(Range(files[0], 0, 4 * FS_BLOCK), Range(files[1], 0, 4 * FS_BLOCK))
 
 
 @pytest.mark.parametrize(
-    ("size", "expected"), [(4 * BLOCK, True), (3 * BLOCK + 1, True), (2 * BLOCK, False)]
+    ("size", "expected"), [(4 * FS_BLOCK, True), (3 * FS_BLOCK + 1, True), (2 * FS_BLOCK, False)]
 )
 def test_whole_files(
     size: int, expected: bool, files: tuple[IO[bytes], IO[bytes]], monkeypatch: pytest.MonkeyPatch
@@ -161,7 +173,7 @@ def test_whole_files(
         start, asked = MAP.unpack_from(request)[:2]
         MAP.pack_into(request, 0, start, asked, 0, 1, 0, 0)
         EXTENT.pack_into(
-            request, MAP.size, start, 70 * BLOCK + start, asked, 0, 0, SHARED | LAST, 0, 0, 0
+            request, MAP.size, start, 70 * FS_BLOCK + start, asked, 0, 0, SHARED | LAST, 0, 0, 0
         )
         return 0
 
@@ -181,8 +193,8 @@ def test_a_file_system_that_cannot(
         raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
 
     monkeypatch.setattr(fcntl, "ioctl", ioctl)
-    whole = Range(files[0], 0, 4 * BLOCK)
-    assert (clone(whole, files[1], 0), are_shared(whole, Range(files[1], 0, 4 * BLOCK))) == (
+    whole = Range(files[0], 0, 4 * FS_BLOCK)
+    assert (clone(whole, files[1], 0), are_shared(whole, Range(files[1], 0, 4 * FS_BLOCK))) == (
         False,
         False,
     )
@@ -196,15 +208,15 @@ def test_what_is_asked_for(
 
     calls: list[tuple[int, int, bytes]] = []
     monkeypatch.setattr(fcntl, "ioctl", lambda *call: calls.append(call))
-    assert clone(Range(files[0], BLOCK, 2 * BLOCK), files[1], 3 * BLOCK)
-    given = reflinks.CLONE.pack(files[0].fileno(), BLOCK, 2 * BLOCK, 3 * BLOCK)
+    assert clone(Range(files[0], FS_BLOCK, 2 * FS_BLOCK), files[1], 3 * FS_BLOCK)
+    given = reflinks.CLONE.pack(files[0].fileno(), FS_BLOCK, 2 * FS_BLOCK, 3 * FS_BLOCK)
     assert calls == [(files[1].fileno(), FICLONERANGE, given)]
 
 
 def test_on_this_file_system(files: tuple[IO[bytes], IO[bytes]]) -> None:
     """Whatever it can: what it has cloned is there, and only that may count as shared."""
-    whole = Range(files[0], 0, 4 * BLOCK)
-    assert not are_shared(whole, Range(files[1], 0, 4 * BLOCK))
+    whole = Range(files[0], 0, 4 * FS_BLOCK)
+    assert not are_shared(whole, Range(files[1], 0, 4 * FS_BLOCK))
     if clone(whole, files[1], 0):
-        assert are_shared(whole, Range(files[1], 0, 4 * BLOCK))
+        assert are_shared(whole, Range(files[1], 0, 4 * FS_BLOCK))
         assert files[1].read() == files[0].read()

@@ -11,7 +11,7 @@ import unnest
 from tests.unit.core.build import tensors
 from unnest.core.model import Group, Stored
 from unnest.formats.base import Target
-from unnest.formats.convert import ROWS, in_hdf5
+from unnest.formats.convert import CONVERSION_ROWS, in_hdf5
 from unnest.options import Dialect
 
 
@@ -32,7 +32,7 @@ def test_without_an_optimizer_there_is_none() -> None:
 
 def test_a_pair_of_containers_has_one_row() -> None:
     """Anything but a checkpoint goes to JSON; nothing becomes a SavedModel, or what it is."""
-    pairs = [(row.source, row.target) for row in ROWS]
+    pairs = [(row.source, row.target) for row in CONVERSION_ROWS]
     assert len(pairs) == len(set(pairs))
     assert {source for source, target in pairs if target == "json"} == {
         "h5",

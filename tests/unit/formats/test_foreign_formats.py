@@ -12,7 +12,7 @@ from tests.conftest import Cli
 from tests.corpus.unpacked import FIXTURES
 from tests.corpus.unpacked import FIXTURES as UNPACKED
 from unnest.formats.detect import container_of
-from unnest.formats.foreign_formats import SIGNATURES, foreign
+from unnest.formats.foreign_formats import FILE_SIGNATURES, foreign
 
 #: File of `fixtures/others` -> what a message calls it.
 NAMES = {
@@ -125,5 +125,6 @@ def test_a_foreign_file_under_a_models_name_is_worth_a_word_in_a_folder(
 def test_advice_ends_no_sentence() -> None:
     """All are put together in one way."""
     assert all(
-        not s.advice.endswith(".") and s.name[:2] in ("a ", "an", "pa", "th") for s in SIGNATURES
+        not s.advice.endswith(".") and s.name[:2] in ("a ", "an", "pa", "th")
+        for s in FILE_SIGNATURES
     )

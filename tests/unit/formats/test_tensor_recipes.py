@@ -9,7 +9,7 @@ import pytest
 
 from unnest.core.keras3 import tensor_transforms
 from unnest.core.model import Stored, Tensor
-from unnest.formats.base import BLOCK, Source
+from unnest.formats.base import TRANSFER_BLOCK, Source
 from unnest.formats.tensor_recipes import array, blocks_of
 
 RNG = np.random.default_rng(1)
@@ -59,9 +59,9 @@ def test_steps(name: str) -> None:
 
 def test_blocks() -> None:
     """The same bytes in pieces of bounded size; a stored tensor's are the source's own."""
-    large = tensor_transforms.constant("c", 1.5, (BLOCK // 4 + 1,), "<f4")
+    large = tensor_transforms.constant("c", 1.5, (TRANSFER_BLOCK // 4 + 1,), "<f4")
     pieces = list(blocks_of(SOURCE, large))
-    assert [len(p) for p in pieces] == [BLOCK, 4]
+    assert [len(p) for p in pieces] == [TRANSFER_BLOCK, 4]
     assert b"".join(blocks_of(SOURCE, K)) == KERNEL.tobytes()
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject
 
-SHARED = "shared_object_id"
+SHARED_OBJECT_ID = "shared_object_id"
 
 MOST_PER_OBJECT = 8
 """Objects that a writer may number for each that it shows; an RNN's cell makes it two."""
@@ -54,7 +54,7 @@ def without_numbers(value: Json) -> Json:
     """Anything out of a model's JSON without the numbers of the objects in it."""
 
     def change(_: JsonObject, parts: dict[str, Json]) -> Json:
-        return {k: v for k, v in parts.items() if k != SHARED}
+        return {k: v for k, v in parts.items() if k != SHARED_OBJECT_ID}
 
     return json_tree.transform(value, change)
 
@@ -80,7 +80,7 @@ def _objects(value: Json) -> Iterator[JsonObject]:
 
 def _numbers(value: Json) -> Iterator[int]:
     for part in json_tree.all_objects(value):
-        number = part.get(SHARED)
+        number = part.get(SHARED_OBJECT_ID)
         if isinstance(number, int) and "class_name" in part and "config" in part:
             yield number
 
@@ -103,7 +103,7 @@ def _earlier(model: JsonObject) -> dict[int, int]:
     earlier: dict[int, int] = {}
     count = 0
     for part in _objects(model):
-        number = part.get(SHARED)
+        number = part.get(SHARED_OBJECT_ID)
         if not isinstance(number, int):
             count += 1
         elif number not in earlier:
@@ -118,11 +118,11 @@ def _renumbered(
     """The same JSON with other numbers (None: without) and without strays; unchanged parts are kept as they are."""
 
     def change(before: JsonObject, kept: dict[str, Json]) -> Json:
-        number = before.get(SHARED)
+        number = before.get(SHARED_OBJECT_ID)
         if isinstance(number, int) and (new := numbers.get(number, number)) != number:
-            del kept[SHARED]
+            del kept[SHARED_OBJECT_ID]
             if new is not None:
-                kept[SHARED] = new
+                kept[SHARED_OBJECT_ID] = new
         if _is_list_of_layers(kept) and isinstance(layers := kept["layers"], list):
             kept["layers"] = _plain(layers)
         return kept

@@ -22,7 +22,7 @@ from unnest.core.byte_code.runtime_values import (
     StackValue,
 )
 from unnest.core.byte_code.stack import only_values
-from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, Interpretation, Value
+from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue, Interpretation
 from unnest.core.model import Unknown
 
 CLOSURE = 8
@@ -39,11 +39,15 @@ UNARY_POSITIVE, LIST_TO_TUPLE = 5, 6
 """The argument of CALL_INTRINSIC_1 for `+value`, and for the tuple of a list."""
 
 
-class Calls(Frame[Value]):
+class Calls(Frame[DomainValue]):
     """A frame that makes and calls functions; what an inner function gives is `_inner`'s to say."""
 
     def __init__(
-        self, python: Python, code: CodeObject, interpretation: Interpretation[Value], work: RunCost
+        self,
+        python: Python,
+        code: CodeObject,
+        interpretation: Interpretation[DomainValue],
+        work: RunCost,
     ) -> None:
         super().__init__(python, code, interpretation, work)
         #: Names for the last arguments of the call that comes next.
@@ -52,10 +56,10 @@ class Calls(Frame[Value]):
     @abstractmethod
     def _inner(
         self,
-        function: InnerFunction[Value],
-        positional: Sequence[StackValue[Value]],
-        keywords: Mapping[str, StackValue[Value]],
-    ) -> Value:
+        function: InnerFunction[DomainValue],
+        positional: Sequence[StackValue[DomainValue]],
+        keywords: Mapping[str, StackValue[DomainValue]],
+    ) -> DomainValue:
         """Return the value of a call of an inner function."""
 
     # Inner functions
@@ -75,7 +79,7 @@ class Calls(Frame[Value]):
         if self._code.layout in {"3", "3.8", "3.10"}:
             self._stack.pop()
         (code,) = self._stack.take(1)
-        (cells,) = self._stack.take(1) if captures else (Cells[Value](),)
+        (cells,) = self._stack.take(1) if captures else (Cells[DomainValue](),)
         if not isinstance(code, InnerCode) or not isinstance(cells, Cells):
             raise Impossible
         self._stack.push(InnerFunction(code.code, cells.cells))
@@ -167,7 +171,10 @@ class Calls(Frame[Value]):
         self._call_with(held, names, function)
 
     def _call_with(
-        self, held: Sequence[StackValue[Value]], names: Sequence[str], function: StackValue[Value]
+        self,
+        held: Sequence[StackValue[DomainValue]],
+        names: Sequence[str],
+        function: StackValue[DomainValue],
     ) -> None:
         """Calls with values of which the last have names."""
         first = len(held) - len(names)

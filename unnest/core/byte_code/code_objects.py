@@ -35,7 +35,7 @@ CodeLayout: TypeAlias = Literal["2", "3", "3.8", "3.10", "3.11"]
 Plain: TypeAlias = "bool | int | float | str | bytes | EllipsisType | None"
 Constant: TypeAlias = "Plain | tuple[Constant, ...] | CodeSlice | CodeObject | Opaque"
 
-MAX_DEPTH = 60
+MAX_CONSTANT_DEPTH = 60
 """Nesting of tuples and inner functions; marshal itself stops at 2000, real lambdas stay below ten."""
 
 MAX_SHARING = 8
@@ -188,7 +188,7 @@ class _Walk:
             raise _Unreadable
 
     def _object(self, depth: int) -> Constant:
-        if depth > MAX_DEPTH:
+        if depth > MAX_CONSTANT_DEPTH:
             raise _Unreadable
         before = self._objects
         self._count(1)

@@ -12,7 +12,7 @@ NUMBER_SPEC = re.compile(
 )
 """Specs for numbers that depend on neither the Python nor the locale, and give no long text."""
 
-LONGEST = 10_000
+MAX_TEXT_LENGTH = 10_000
 """Characters of a text: more than anyone's name."""
 
 
@@ -44,6 +44,6 @@ def format_text(value: object, conversion: TextConversion, spec: object) -> str 
 def join_texts(texts: Sequence[object]) -> str | None:
     """Return the texts as one; None if one is unknown, or if it is too long."""
     known = [text for text in texts if isinstance(text, str)]
-    if len(known) < len(texts) or sum(map(len, known)) > LONGEST:
+    if len(known) < len(texts) or sum(map(len, known)) > MAX_TEXT_LENGTH:
         return None
     return "".join(known)

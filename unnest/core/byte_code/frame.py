@@ -21,7 +21,7 @@ from unnest.core.byte_code.runtime_values import (
     spend_on,
 )
 from unnest.core.byte_code.stack import OperandStack
-from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, Interpretation, Value
+from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue, Interpretation
 from unnest.core.model import Unknown
 from unnest.light_classes import NamedTuple
 
@@ -71,7 +71,7 @@ def _no_instructions(
     return {}
 
 
-class Frame(Generic[Value]):
+class Frame(Generic[DomainValue]):
     """One function on its way through its code, as one Python interprets it.
 
     A compiler has as many values on the stack at an instruction whichever way leads there, and jumps back only to code
@@ -80,7 +80,11 @@ class Frame(Generic[Value]):
     """
 
     def __init__(
-        self, python: Python, code: CodeObject, interpretation: Interpretation[Value], work: RunCost
+        self,
+        python: Python,
+        code: CodeObject,
+        interpretation: Interpretation[DomainValue],
+        work: RunCost,
     ) -> None:
         self._python = python
         self._code = code
@@ -98,7 +102,7 @@ class Frame(Generic[Value]):
         )
 
     @property
-    def values(self) -> list[Value]:
+    def values(self) -> list[DomainValue]:
         """The values on the stack, the last on top."""
         return self._stack.values
 
@@ -183,7 +187,7 @@ class Frame(Generic[Value]):
         if iteration is None:
             raise Impossible
         after = self._target(self._next + argument * self._unit)
-        value: Value | Literal[_Ended.ENDED] = next(iteration.values, _Ended.ENDED)
+        value: DomainValue | Literal[_Ended.ENDED] = next(iteration.values, _Ended.ENDED)
         if not isinstance(value, _Ended):
             self._stack.push(value)
             return
@@ -201,7 +205,7 @@ class Frame(Generic[Value]):
     def _append(self, depth: int) -> None:
         """Append the top of the stack to a comprehension's list further down."""
 
-        def longer(parts: Value, more: Value) -> Value:
+        def longer(parts: DomainValue, more: DomainValue) -> DomainValue:
             return self._meaning.extended(parts, self._meaning.sequence("tuple", [more]))
 
         self._stack.extend_new_list(depth, longer)
@@ -272,13 +276,13 @@ class Frame(Generic[Value]):
         if keeps or not self._is_nothing(why):
             raise Unknown("a handler of exceptions")
 
-    def _is_nothing(self, why: StackValue[Value]) -> bool:
+    def _is_nothing(self, why: StackValue[DomainValue]) -> bool:
         """Return True if no exception led here."""
         return why is Null.NULL or (
             not isinstance(why, Internal) and self._meaning.plain(why) is None
         )
 
-    def _skip_exit(self, held: Sequence[StackValue[Value]]) -> None:
+    def _skip_exit(self, held: Sequence[StackValue[DomainValue]]) -> None:
         """Skip the call of a `with` block's exit, since 3.9 an ordinary call with None three times."""
         if len(held) != len(WITHOUT_EXCEPTION) or not all(map(self._is_nothing, held)):
             raise Impossible

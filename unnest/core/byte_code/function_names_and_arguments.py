@@ -18,10 +18,10 @@ from unnest.core.byte_code.opcodes import (
     instructions,
     may_have_written,
 )
-from unnest.core.byte_code.value_domain import Value
+from unnest.core.byte_code.value_domain import DomainValue
 from unnest.core.model import Unknown
 
-Result = TypeVar("Result")
+ResultT = TypeVar("ResultT")
 
 VARIADIC = 0x04 | 0x08
 COROUTINE = 0x80 | 0x100 | 0x200
@@ -33,14 +33,14 @@ def readings(text: str) -> Sequence[tuple[CodeObject, Python]]:
     return memoize(_across_files, _readings, text)
 
 
-def _across_files(work_out: Callable[[str], Result], text: str) -> Result:
+def _across_files(work_out: Callable[[str], ResultT], text: str) -> ResultT:
     """Return an answer that stored code alone decides: other files have the same wrappers."""
-    if len(text) > MOST_KEPT:
+    if len(text) > MAX_CODE_KEPT:
         return work_out(text)
     return memoize_across_files((work_out, text), partial(work_out, text))
 
 
-MOST_KEPT = 1 << 16
+MAX_CODE_KEPT = 1 << 16
 """Characters of stored code that are kept for later files; a Lambda of a wrapper has 300 to 3,000."""
 
 
@@ -123,8 +123,11 @@ def _global_names(python: Python, code: CodeObject) -> frozenset[str]:
 
 
 def arguments_of(
-    code: CodeObject, given: Value, defaults: Sequence[Value], stored: Mapping[str, Value]
-) -> dict[str, Value]:
+    code: CodeObject,
+    given: DomainValue,
+    defaults: Sequence[DomainValue],
+    stored: Mapping[str, DomainValue],
+) -> dict[str, DomainValue]:
     """The locals of a Lambda's function as it begins: its tensors first, the layer's arguments, what has a default.
 
     `given` is the first argument, `stored` are the layer's by name.

@@ -41,9 +41,9 @@ from unnest.core.byte_code.runtime_values import (
 from unnest.core.byte_code.stack import INNER_FUNCTION, only_values
 from unnest.core.byte_code.value_domain import (
     BEYOND_EXPRESSIONS,
+    DomainValue,
     Interpretation,
     TextConversion,
-    Value,
 )
 from unnest.core.byte_code.variables import Variables
 from unnest.core.model import Unknown
@@ -54,7 +54,7 @@ PACKAGES = frozenset({"tensorflow", "keras", "numpy", "math"})
 TO_BOOL = 0x10
 """Bit of COMPARE_OP's argument since 3.13: the result becomes a truth value for a jump."""
 
-CONVERSIONS: Sequence[TextConversion] = ("", "s", "r", "a")
+TEXT_CONVERSIONS: Sequence[TextConversion] = ("", "s", "r", "a")
 """How a value is written before it is formatted, by CPython's number."""
 
 WITH_SPEC = 4
@@ -67,7 +67,7 @@ AFTER_YIELD = 3, 1
 """The bits of RESUME's argument for its position, and their value after YIELD_VALUE."""
 
 
-class Machine(Calls[Value]):
+class Machine(Calls[DomainValue]):
     """One run of one function's code as one Python means it.
 
     `free` are the values that it captured, in order; an inner function shares its cells with the one around it, and
@@ -78,15 +78,15 @@ class Machine(Calls[Value]):
         self,
         python: Python,
         code: CodeObject,
-        interpretation: Interpretation[Value],
-        local: Mapping[str, StackValue[Value]],
-        free: Sequence[Value | Cell[Value]],
+        interpretation: Interpretation[DomainValue],
+        local: Mapping[str, StackValue[DomainValue]],
+        free: Sequence[DomainValue | Cell[DomainValue]],
         work: RunCost | None = None,
     ) -> None:
         super().__init__(python, code, interpretation, work or RunCost())
         self._variables = Variables(python, code, interpretation, local, free)
 
-    def run(self) -> Value:
+    def run(self) -> DomainValue:
         """Return the function's result.
 
         Raises:
@@ -100,7 +100,7 @@ class Machine(Calls[Value]):
             raise Impossible
         return value
 
-    def resume(self) -> tuple[Value, bool]:
+    def resume(self) -> tuple[DomainValue, bool]:
         """Return the next value, and True if the function returns it; a generator goes on after yielding one.
 
         Raises as `run` does.
@@ -117,7 +117,7 @@ class Machine(Calls[Value]):
         finally:
             self._work.leave()
 
-    def _until_a_value(self) -> tuple[Value, bool]:
+    def _until_a_value(self) -> tuple[DomainValue, bool]:
         if not self._next:
             self._open()
         before = Instruction("")
@@ -152,7 +152,7 @@ class Machine(Calls[Value]):
         if self._since_311 and catches(self._python, self._code):
             self._work.has_handlers = True
 
-    def _yielded(self, handlers: int) -> Value:
+    def _yielded(self, handlers: int) -> DomainValue:
         """The value on top; None stands there when the function goes on. 3.12 counts the handlers around it."""
         if not self._code.flags & GENERATOR:
             raise Impossible
@@ -216,7 +216,7 @@ class Machine(Calls[Value]):
     def _load_global(self, argument: int) -> None:
         self._with_null(argument, self._variables.global_at)
 
-    def _with_null(self, argument: int, value: Callable[[int], Value]) -> None:
+    def _with_null(self, argument: int, value: Callable[[int], DomainValue]) -> None:
         """Since 3.11 the lowest bit asks for a null: before the value, since 3.13 after it."""
         if not self._since_311:
             self._stack.push(value(argument))
@@ -224,7 +224,7 @@ class Machine(Calls[Value]):
         pair = [Null.NULL, value(argument >> 1)] if argument & 1 else [value(argument >> 1)]
         self._stack.push(*(reversed(pair) if self._since_313 else pair))
 
-    def _attribute(self, of: Value, index: int) -> Value:
+    def _attribute(self, of: DomainValue, index: int) -> DomainValue:
         return self._meaning.attribute(of, entry(self._code.names, index))
 
     def _load_attr(self, argument: int) -> None:
@@ -299,12 +299,12 @@ class Machine(Calls[Value]):
             raise Impossible
         spec = self._stack.pop() if with_spec else None
         self._stack.push(
-            self._meaning.format_text(self._stack.pop(), CONVERSIONS[conversion], spec)
+            self._meaning.format_text(self._stack.pop(), TEXT_CONVERSIONS[conversion], spec)
         )
 
     def _convert_value(self, conversion: int) -> None:
         """The same since 3.13, which formats the text afterwards."""
-        if not 0 < conversion < len(CONVERSIONS):
+        if not 0 < conversion < len(TEXT_CONVERSIONS):
             raise Impossible
         self._format_value(conversion)
 
@@ -326,10 +326,10 @@ class Machine(Calls[Value]):
 
     def _inner(
         self,
-        function: InnerFunction[Value],
-        positional: Sequence[StackValue[Value]],
-        keywords: Mapping[str, StackValue[Value]],
-    ) -> Value:
+        function: InnerFunction[DomainValue],
+        positional: Sequence[StackValue[DomainValue]],
+        keywords: Mapping[str, StackValue[DomainValue]],
+    ) -> DomainValue:
         """Return the value of a call of an inner function."""
         code = function.code
         names = code.locals[: code.arguments]
@@ -421,14 +421,14 @@ class Machine(Calls[Value]):
     }
 
 
-class _Generator(Iterator[Value]):
+class _Generator(Iterator[DomainValue]):
     """The values of a generator, each computed when it is asked for."""
 
-    def __init__(self, machine: Machine[Value]) -> None:
+    def __init__(self, machine: Machine[DomainValue]) -> None:
         self._machine = machine
         self._is_running = self._is_done = False
 
-    def __next__(self) -> Value:
+    def __next__(self) -> DomainValue:
         if self._is_done:
             raise StopIteration
         if self._is_running:

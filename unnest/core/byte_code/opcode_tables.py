@@ -43,7 +43,7 @@ INPLACE = {
 }  # fmt: skip
 MATMUL = {16: ("BINARY", "@"), 17: ("INPLACE", "@")}
 CLASSIC_DIVISION = {21: ("BINARY", "classic /"), 58: ("INPLACE", "classic /")}
-SYMBOLS = {number: ("BINARY", symbol) for number, symbol in BINARY.items()} | {
+OPERATOR_OPCODES = {number: ("BINARY", symbol) for number, symbol in BINARY.items()} | {
     number: ("INPLACE", symbol) for number, symbol in INPLACE.items()
 }
 BINARY_OP = ("+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^")
@@ -86,8 +86,8 @@ CONTROL_314 = {
 }
 IMPORTS = frozenset({"IMPORT_NAME", "IMPORT_FROM"})
 
-SHARED = {68: "GET_ITER", 93: "FOR_ITER", 132: "MAKE_FUNCTION"}
-UNTIL_310 = SHARED | {86: "YIELD_VALUE", 135: "LOAD_CLOSURE", 137: "STORE_DEREF"}
+OPCODES_OF_ALL_BEFORE_311 = {68: "GET_ITER", 93: "FOR_ITER", 132: "MAKE_FUNCTION"}
+UNTIL_310 = OPCODES_OF_ALL_BEFORE_311 | {86: "YIELD_VALUE", 135: "LOAD_CLOSURE", 137: "STORE_DEREF"}
 BLOCKS = {
     80: "BREAK_LOOP",
     87: "POP_BLOCK",
@@ -110,7 +110,7 @@ SINCE_38_LOOPS = UNTIL_310 | {
 LOOPS_38 = SINCE_38_LOOPS | CLEANUP | {53: "BEGIN_FINALLY", 88: "END_FINALLY", 163: "POP_FINALLY"}
 LOOPS_39 = SINCE_38_LOOPS
 LOOPS_310 = LOOPS_39 | {129: "GEN_START"}
-SINCE_311_AND_IN_312 = SHARED | {
+SINCE_311_AND_IN_312 = OPCODES_OF_ALL_BEFORE_311 | {
     75: "RETURN_GENERATOR",
     135: "MAKE_CELL",
     136: "LOAD_CLOSURE",
@@ -214,10 +214,10 @@ CLASSIC = {
     136: "LOAD_DEREF",
 }
 BEFORE_36 = CLASSIC | CONTROL_UNTIL_310
-TEXTS = {155: "FORMAT_VALUE", 157: "BUILD_STRING"}
+F_STRING_OPCODES = {155: "FORMAT_VALUE", 157: "BUILD_STRING"}
 """f-strings, until 3.12."""
 
-SINCE_36 = BEFORE_36 | TEXTS | {141: "CALL_FUNCTION_KW"}
+SINCE_36 = BEFORE_36 | F_STRING_OPCODES | {141: "CALL_FUNCTION_KW"}
 SINCE_37 = SINCE_36 | {160: "LOAD_METHOD", 161: "CALL_METHOD"}
 SINCE_38 = SINCE_37 | {6: "ROT_FOUR"}
 SINCE_39 = SINCE_38 | {162: "LIST_EXTEND"}
@@ -237,9 +237,12 @@ SINCE_311 = {
     172: "KW_NAMES",
 }
 IN_311 = (
-    SINCE_311 | TEXTS | CONTROL_311 | {10: "UNARY_POSITIVE", 160: "LOAD_METHOD", 166: "PRECALL"}
+    SINCE_311
+    | F_STRING_OPCODES
+    | CONTROL_311
+    | {10: "UNARY_POSITIVE", 160: "LOAD_METHOD", 166: "PRECALL"}
 )
-IN_312 = SINCE_311 | TEXTS | CONTROL | {26: "BINARY_SLICE", 121: "RETURN_CONST"}
+IN_312 = SINCE_311 | F_STRING_OPCODES | CONTROL | {26: "BINARY_SLICE", 121: "RETURN_CONST"}
 IN_313 = CONTROL_313 | {
     4: "BINARY_SLICE",
     5: "BINARY_SUBSCR",
@@ -379,7 +382,7 @@ UNFOLLOWED_314 = {
     110: "STORE_ATTR",
 }
 
-WORDS = SYMBOLS | MATMUL
+WORDCODE_OPERATORS = OPERATOR_OPCODES | MATMUL
 PYTHONS: Mapping[CodeLayout, tuple[Python, ...]] = {
     "2": (
         Python(
@@ -388,24 +391,24 @@ PYTHONS: Mapping[CodeLayout, tuple[Python, ...]] = {
             | LOOPS_27
             | {5: "ROT_FOUR", 30: "SLICE+0", 31: "SLICE+1", 32: "SLICE+2", 33: "SLICE+3"},
             145,
-            SYMBOLS | CLASSIC_DIVISION,
+            OPERATOR_OPCODES | CLASSIC_DIVISION,
             {},
             frozenset(),
             wide=True,
         ),
     ),
     "3": (
-        Python("3.5", BEFORE_36 | LOOPS_35, 144, WORDS, {}, frozenset(), wide=True),
-        Python("3.6", SINCE_36 | LOOPS_36, 144, WORDS, {}, frozenset({160, 161})),
-        Python("3.7", SINCE_37 | LOOPS_36, 144, WORDS, {}, frozenset()),
+        Python("3.5", BEFORE_36 | LOOPS_35, 144, WORDCODE_OPERATORS, {}, frozenset(), wide=True),
+        Python("3.6", SINCE_36 | LOOPS_36, 144, WORDCODE_OPERATORS, {}, frozenset({160, 161})),
+        Python("3.7", SINCE_37 | LOOPS_36, 144, WORDCODE_OPERATORS, {}, frozenset()),
     ),
     "3.8": (
         # 162 is CALL_FINALLY in 3.8, for a return that leaves a `finally`, which is not followed.
-        Python("3.8", SINCE_38 | LOOPS_38, 144, WORDS, {}, frozenset({162})),
+        Python("3.8", SINCE_38 | LOOPS_38, 144, WORDCODE_OPERATORS, {}, frozenset({162})),
         # What 3.8 has at the end of `with` and `finally`.
-        Python("3.9", SINCE_39 | LOOPS_39, 144, WORDS, {}, frozenset({53, 81, 88})),
+        Python("3.9", SINCE_39 | LOOPS_39, 144, WORDCODE_OPERATORS, {}, frozenset({53, 81, 88})),
     ),
-    "3.10": (Python("3.10", SINCE_39 | LOOPS_310, 144, WORDS, {}, frozenset()),),
+    "3.10": (Python("3.10", SINCE_39 | LOOPS_310, 144, WORDCODE_OPERATORS, {}, frozenset()),),
     "3.11": (
         Python(
             "3.11",

@@ -8,14 +8,14 @@ from typing import Generic, TypeAlias
 
 from unnest.budget import charge_steps
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, Value
+from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue
 from unnest.core.model import Unknown
 from unnest.light_classes import dataclass
 
 MAX_INSTRUCTIONS = 5_000
 """Of one function, with all that it repeats and calls."""
 
-MAX_WORK = 100_000
+MAX_STACK_WORK = 100_000
 """The sizes of all values that one run takes from its stacks."""
 
 MAX_NESTED = 20
@@ -55,7 +55,7 @@ class RunCost:
     def handle(self, size: int) -> None:
         """Values of that size. Raises TooMuch."""
         self.values += size
-        if self.values > MAX_WORK:
+        if self.values > MAX_STACK_WORK:
             raise TooMuch("more work than anyone's function")
 
     def enter(self) -> None:
@@ -92,10 +92,10 @@ class Exit(Internal, Enum):
 
 
 @dataclass(eq=False)
-class Entrance(Internal, Generic[Value]):
+class Entrance(Internal, Generic[DomainValue]):
     """The method that enters a `with` block, before it is called."""
 
-    value: Value
+    value: DomainValue
 
 
 class CommonConstant(Internal, Enum):
@@ -107,10 +107,10 @@ class CommonConstant(Internal, Enum):
 
 
 @dataclass(eq=False)
-class Iteration(Internal, Generic[Value]):
+class Iteration(Internal, Generic[DomainValue]):
     """The result of GET_ITER: the values still to come."""
 
-    values: Iterator[Value]
+    values: Iterator[DomainValue]
 
 
 @dataclass(eq=False)
@@ -121,25 +121,25 @@ class InnerCode(Internal):
 
 
 @dataclass(eq=False)
-class Cell(Internal, Generic[Value]):
+class Cell(Internal, Generic[DomainValue]):
     """A variable that a function shares with those inside of it."""
 
-    held: StackValue[Value]
+    held: StackValue[DomainValue]
 
 
 @dataclass(eq=False)
-class Cells(Internal, Generic[Value]):
+class Cells(Internal, Generic[DomainValue]):
     """The cells that an inner function captures, in its order."""
 
-    cells: tuple[Cell[Value], ...] = ()
+    cells: tuple[Cell[DomainValue], ...] = ()
 
 
 @dataclass(eq=False)
-class InnerFunction(Internal, Generic[Value]):
+class InnerFunction(Internal, Generic[DomainValue]):
     """An inner function: its code and the cells that it captured."""
 
     code: CodeObject
-    captured: tuple[Cell[Value], ...]
+    captured: tuple[Cell[DomainValue], ...]
 
 
-StackValue: TypeAlias = "Value | Internal"
+StackValue: TypeAlias = "DomainValue | Internal"

@@ -16,21 +16,21 @@ from unnest.core.byte_code.runtime_values import (
     RunCost,
     StackValue,
 )
-from unnest.core.byte_code.value_domain import Value
+from unnest.core.byte_code.value_domain import DomainValue
 from unnest.core.model import Unknown
 
 INNER_FUNCTION = "an inner function"
 
 
-class OperandStack(Generic[Value]):
+class OperandStack(Generic[DomainValue]):
     """At most `limit` values; what they cost to handle is the interpretation's to say, and counted as `work`.
 
     Its methods raise Impossible where no compiler writes such code, Unknown where it is more work than anyone's.
     """
 
-    def __init__(self, limit: int, size: Callable[[Value], int], work: RunCost) -> None:
+    def __init__(self, limit: int, size: Callable[[DomainValue], int], work: RunCost) -> None:
         self._limit, self._size, self._work = limit, size, work
-        self._held: list[StackValue[Value]] = []
+        self._held: list[StackValue[DomainValue]] = []
         self._new_lists: set[int] = set()  # where lists are that nothing else holds
 
     def __len__(self) -> int:
@@ -38,12 +38,12 @@ class OperandStack(Generic[Value]):
         return len(self._held)
 
     @property
-    def values(self) -> list[Value]:
+    def values(self) -> list[DomainValue]:
         """The values, the last on top."""
         return [value for value in self._held if not isinstance(value, Internal)]
 
     @property
-    def iteration(self) -> Iteration[Value] | None:
+    def iteration(self) -> Iteration[DomainValue] | None:
         """The iteration on top of the stack; None if something else is."""
         top = self._held[-1] if self._held else None
         return top if isinstance(top, Iteration) else None
@@ -53,13 +53,13 @@ class OperandStack(Generic[Value]):
         """True if the top of the stack is a loop's iteration, or the exit of a block around one."""
         return bool(self._held) and (self.iteration is not None or self._held[-1] is Exit.EXIT)
 
-    def push(self, *values: StackValue[Value]) -> None:
+    def push(self, *values: StackValue[DomainValue]) -> None:
         """The last of them on top."""
         self._held += values
         if len(self._held) > self._limit:
             raise Impossible
 
-    def take(self, count: int) -> list[StackValue[Value]]:
+    def take(self, count: int) -> list[StackValue[DomainValue]]:
         """The last `count`, in the order they were pushed."""
         start = len(self._held) - count
         if start < 0:
@@ -74,11 +74,11 @@ class OperandStack(Generic[Value]):
         self._work.handle(work)
         return taken
 
-    def pop_many(self, count: int) -> list[Value]:
+    def pop_many(self, count: int) -> list[DomainValue]:
         """The last `count`, all of them values."""
         return only_values(self.take(count))
 
-    def pop(self) -> Value:
+    def pop(self) -> DomainValue:
         """Remove and return the value on top."""
         return self.pop_many(1)[0]
 
@@ -105,12 +105,14 @@ class OperandStack(Generic[Value]):
             raise Impossible
         return len(self._held) - depth
 
-    def push_new_list(self, value: Value) -> None:
+    def push_new_list(self, value: DomainValue) -> None:
         """A list that nothing else holds yet."""
         self.push(value)
         self._new_lists.add(len(self._held) - 1)
 
-    def extend_new_list(self, depth: int, extended: Callable[[Value, Value], Value]) -> None:
+    def extend_new_list(
+        self, depth: int, extended: Callable[[DomainValue, DomainValue], DomainValue]
+    ) -> None:
         """Extend the list at a depth below the top by the value on top, if nothing else refers to that list."""
         more = self.pop()
         place = self._place(depth)
@@ -123,7 +125,7 @@ class OperandStack(Generic[Value]):
         self._held[place] = extended(parts, more)
 
 
-def only_values(held: Sequence[StackValue[Value]]) -> list[Value]:
+def only_values(held: Sequence[StackValue[DomainValue]]) -> list[DomainValue]:
     """Return `held`, if it is all values.
 
     Raises:

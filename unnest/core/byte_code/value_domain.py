@@ -12,7 +12,7 @@ from unnest.core.model import Unknown
 PlainValue: TypeAlias = "bool | int | float | str | EllipsisType | None"
 """A constant of one of the plain types."""
 
-Value = TypeVar("Value")
+DomainValue = TypeVar("DomainValue")
 
 TextConversion: TypeAlias = Literal["", "s", "r", "a"]
 """How an f-string writes a value before it formats it."""
@@ -20,7 +20,7 @@ TextConversion: TypeAlias = Literal["", "s", "r", "a"]
 BEYOND_EXPRESSIONS = "a jump, a loop, or another instruction beyond plain expressions"
 
 
-class Interpretation(ABC, Generic[Value]):
+class Interpretation(ABC, Generic[DomainValue]):
     """Values of one kind for the machine, which passes them around without looking inside.
 
     Every method may raise Unknown. `branches`: jumps and inner functions are followed; if False, code is read
@@ -30,99 +30,104 @@ class Interpretation(ABC, Generic[Value]):
     branches: ClassVar[bool] = False
 
     @abstractmethod
-    def constant(self, value: PlainValue) -> Value:
+    def constant(self, value: PlainValue) -> DomainValue:
         """A constant of the code; tuples come as sequences of them."""
 
     @abstractmethod
-    def plain(self, value: Value) -> object:
+    def plain(self, value: DomainValue) -> object:
         """Return the Python value of a constant, tuples included; any other object for a value that is not constant."""
 
     @abstractmethod
-    def size(self, value: Value) -> int:
+    def size(self, value: DomainValue) -> int:
         """The work that it is to handle, 1 or more: counted for each value that leaves the stack."""
 
     @abstractmethod
-    def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[Value]) -> Value:
+    def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[DomainValue]) -> DomainValue:
         """`[a, b]` or `(a, b)`."""
 
     @abstractmethod
-    def extended(self, parts: Value, more: Value) -> Value:
+    def extended(self, parts: DomainValue, more: DomainValue) -> DomainValue:
         """`[*parts, *more]` for a list that nothing else holds."""
 
     @abstractmethod
-    def unpacked(self, value: Value, count: int) -> Sequence[Value]:
+    def unpacked(self, value: DomainValue, count: int) -> Sequence[DomainValue]:
         """The so many parts of `a, b = value`, in order."""
 
     @abstractmethod
-    def slice_of(self, ends: Sequence[Value]) -> Value:
+    def slice_of(self, ends: Sequence[DomainValue]) -> DomainValue:
         """Return the slice `start:stop` or `start:stop:step`."""
 
     @abstractmethod
-    def subscript(self, of: Value, key: Value) -> Value:
+    def subscript(self, of: DomainValue, key: DomainValue) -> DomainValue:
         """Return `of[key]`."""
 
     @abstractmethod
-    def unary(self, symbol: Literal["+", "-", "~"], value: Value) -> Value:
+    def unary(self, symbol: Literal["+", "-", "~"], value: DomainValue) -> DomainValue:
         """Return `-value`, `+value` or `~value`."""
 
     @abstractmethod
-    def binary(self, symbol: str, left: Value, right: Value) -> Value:
+    def binary(self, symbol: str, left: DomainValue, right: DomainValue) -> DomainValue:
         """`left symbol right`; `classic /` is Python 2's division."""
 
     @abstractmethod
-    def compare(self, symbol: str, left: Value, right: Value) -> Value:
+    def compare(self, symbol: str, left: DomainValue, right: DomainValue) -> DomainValue:
         """`left < right` and the like."""
 
     @abstractmethod
-    def global_value(self, name: str) -> Value:
+    def global_value(self, name: str) -> DomainValue:
         """Return a global or builtin by its name."""
 
     @abstractmethod
-    def attribute(self, of: Value, name: str) -> Value:
+    def attribute(self, of: DomainValue, name: str) -> DomainValue:
         """Return `of.name`."""
 
     @abstractmethod
-    def format_text(self, value: Value, conversion: TextConversion, spec: Value | None) -> Value:
+    def format_text(
+        self, value: DomainValue, conversion: TextConversion, spec: DomainValue | None
+    ) -> DomainValue:
         """Return the text of `f"{value!conversion:spec}"`; the conversion "" and the spec None stand for none."""
 
     @abstractmethod
-    def join_texts(self, texts: Sequence[Value]) -> Value:
+    def join_texts(self, texts: Sequence[DomainValue]) -> DomainValue:
         """Return one text of several, in order, as an f-string joins them."""
 
     @abstractmethod
     def call(
-        self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]
-    ) -> Value:
+        self,
+        function: DomainValue,
+        positional: Sequence[DomainValue],
+        keywords: Mapping[str, DomainValue],
+    ) -> DomainValue:
         """Return `function(*positional, **keywords)`."""
 
     @abstractmethod
-    def module(self, path: str) -> Value:
+    def module(self, path: str) -> DomainValue:
         """`import path`, the innermost module."""
 
-    def entered(self, value: Value) -> Value:  # noqa: ARG002 - for those that follow `with` blocks
+    def entered(self, value: DomainValue) -> DomainValue:  # noqa: ARG002 - for those that follow `with` blocks
         """Return the value that `with value as name` binds, if leaving the block does not affect it."""
         raise Unknown(BEYOND_EXPRESSIONS)
 
-    def truth(self, value: Value) -> bool:  # noqa: ARG002 - for those that follow branches
+    def truth(self, value: DomainValue) -> bool:  # noqa: ARG002 - for those that follow branches
         """Return the truth of a value, on which a branch depends."""
         raise Unknown(BEYOND_EXPRESSIONS)
 
-    def is_unknown(self, value: Value) -> bool:  # noqa: ARG002 - for those that follow handlers
+    def is_unknown(self, value: DomainValue) -> bool:  # noqa: ARG002 - for those that follow handlers
         """Return True if nothing is known of what a call returned: it may have raised an exception as well."""
         raise Unknown(BEYOND_EXPRESSIONS)
 
-    def is_builtin(self, value: Value, name: str) -> bool:  # noqa: ARG002 - for those that follow branches
+    def is_builtin(self, value: DomainValue, name: str) -> bool:  # noqa: ARG002 - for those that follow branches
         """Return True if a value is the builtin of that name, False if it is something else."""
         raise Unknown(BEYOND_EXPRESSIONS)
 
-    def in_place(self, symbol: str, left: Value, right: Value) -> Value:
+    def in_place(self, symbol: str, left: DomainValue, right: DomainValue) -> DomainValue:
         """Return the result of `left symbol= right`: a new value, unless `left` is mutable."""
         return self.binary(symbol, left, right)
 
-    def iterator(self, value: Value) -> Iterator[Value]:  # noqa: ARG002 - for those that follow loops
+    def iterator(self, value: DomainValue) -> Iterator[DomainValue]:  # noqa: ARG002 - for those that follow loops
         """The values that a loop over `value` has, one after the other, as Python's own iterator would give them."""
         raise Unknown(BEYOND_EXPRESSIONS)
 
-    def generator(self, values: Iterator[Value]) -> Value:  # noqa: ARG002 - for those that follow loops
+    def generator(self, values: Iterator[DomainValue]) -> DomainValue:  # noqa: ARG002 - for those that follow loops
         """Return the value of a generator expression, whose `values` are computed when they are asked for."""
         raise Unknown(BEYOND_EXPRESSIONS)

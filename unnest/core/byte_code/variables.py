@@ -17,14 +17,14 @@ from unnest.core.byte_code.runtime_values import (
     StackValue,
 )
 from unnest.core.byte_code.stack import INNER_FUNCTION
-from unnest.core.byte_code.value_domain import Interpretation, Value
+from unnest.core.byte_code.value_domain import DomainValue, Interpretation
 from unnest.core.model import Unknown
 
 PYTHON_2_NAMES = {"True": True, "False": False}
 """What became constants with Python 3."""
 
 
-class Variables(Generic[Value]):
+class Variables(Generic[DomainValue]):
     """The variables of one running function.
 
     `local`: its arguments; `free`: the values that it captured, in order; a cell is shared with the function around it.
@@ -36,18 +36,18 @@ class Variables(Generic[Value]):
         self,
         python: Python,
         code: CodeObject,
-        interpretation: Interpretation[Value],
-        local: Mapping[str, StackValue[Value]],
-        free: Sequence[Value | Cell[Value]],
+        interpretation: Interpretation[DomainValue],
+        local: Mapping[str, StackValue[DomainValue]],
+        free: Sequence[DomainValue | Cell[DomainValue]],
     ) -> None:
         self._code = code
         self._meaning = interpretation
-        self._local: dict[str, StackValue[Value]] = dict(local)
+        self._local: dict[str, StackValue[DomainValue]] = dict(local)
         if interpretation.branches:
             self._local |= {name: Cell(self._local.get(name, Null.UNSET)) for name in code.cells}
         captured = (value if isinstance(value, Cell) else Cell(value) for value in free)
         self._local |= dict(zip(code.free, captured, strict=False))
-        self._constants: dict[int, Value] = {}
+        self._constants: dict[int, DomainValue] = {}
         self._slots = code.slots if code.layout == "3.11" else code.locals
         self._loads_cells = python.release >= (3, 13) and interpretation.branches
 
@@ -57,7 +57,7 @@ class Variables(Generic[Value]):
         """Return the name of a local variable."""
         return entry(self._slots, index)
 
-    def local(self, index: int) -> StackValue[Value]:
+    def local(self, index: int) -> StackValue[DomainValue]:
         """Return the content of a local variable; since 3.13 that may be a cell, for a function that captures it."""
         name = self.name(index)
         held = self._local.get(name, Null.UNSET)
@@ -67,7 +67,7 @@ class Variables(Generic[Value]):
             raise Impossible
         return held
 
-    def store(self, name: str, held: StackValue[Value]) -> None:
+    def store(self, name: str, held: StackValue[DomainValue]) -> None:
         """A local variable gets a value, or loses the one that it had."""
         if held is Null.UNSET:
             self._local.pop(name, None)
@@ -84,7 +84,7 @@ class Variables(Generic[Value]):
             return isinstance(self._local.get(name), Cell)
         return name not in self._code.locals or name in self._code.cells
 
-    def hide_local(self, index: int) -> StackValue[Value]:
+    def hide_local(self, index: int) -> StackValue[DomainValue]:
         """Hide a variable while a comprehension has one of its name, and return its content."""
         return self._local.pop(self.name(index), Null.UNSET)
 
@@ -95,7 +95,7 @@ class Variables(Generic[Value]):
         name = entry(self._code.slots, index)
         self._local[name] = Cell(self._local.get(name, Null.UNSET))
 
-    def cell(self, index: int) -> Cell[Value]:
+    def cell(self, index: int) -> Cell[DomainValue]:
         """The cell of a variable that functions share."""
         name = entry(self._code.slots, index)
         held = self._local.get(name)
@@ -107,7 +107,7 @@ class Variables(Generic[Value]):
             raise Unknown("a variable that inner functions share")
         raise Impossible
 
-    def own_cell(self, index: int) -> Cell[Value]:
+    def own_cell(self, index: int) -> Cell[DomainValue]:
         """The same, to be changed: that of a variable of this function."""
         cell = self.cell(index)
         if entry(self._code.slots, index) not in self._code.cells:
@@ -116,27 +116,27 @@ class Variables(Generic[Value]):
 
     # Globals and constants
 
-    def global_at(self, index: int) -> Value:
+    def global_at(self, index: int) -> DomainValue:
         """Return a global or builtin by the index of its name."""
         name = entry(self._code.names, index)
         if self._code.layout == "2" and name in PYTHON_2_NAMES:
             return self._meaning.constant(PYTHON_2_NAMES[name])
         return self._meaning.global_value(name)
 
-    def constant(self, index: int) -> Value:
+    def constant(self, index: int) -> DomainValue:
         """A constant, the same value each time."""
         if index not in self._constants:
             self._constants[index] = self._value(entry(self._code.constants, index))
         return self._constants[index]
 
-    def constant_or_code(self, index: int) -> Value | InnerCode:
+    def constant_or_code(self, index: int) -> DomainValue | InnerCode:
         """A constant, or an inner function's code where those are followed."""
         stored = entry(self._code.constants, index)
         if isinstance(stored, CodeObject) and self._meaning.branches:
             return InnerCode(stored)
         return self.constant(index)
 
-    def _value(self, stored: Constant) -> Value:
+    def _value(self, stored: Constant) -> DomainValue:
         if isinstance(stored, tuple):
             return self._meaning.sequence("tuple", [self._value(part) for part in stored])
         if isinstance(stored, CodeSlice):

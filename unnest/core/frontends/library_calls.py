@@ -9,7 +9,7 @@ from unnest.core.interpreters.trace import FLOATX, TracedTensor
 from unnest.core.model import Unknown
 from unnest.core.ops.call import OpCall, plain_name
 
-MODULES = {
+MODULE_BY_ALIAS = {
     "K": "keras.backend",
     "KB": "keras.backend",
     "backend": "keras.backend",

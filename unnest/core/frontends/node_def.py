@@ -17,7 +17,7 @@ from functools import lru_cache
 from unnest.core.json_tree import is_list
 from unnest.core.model import Json, JsonObject
 from unnest.core.ops.call import OpCall, Value, plain_name
-from unnest.core.ops.registry import JOINS, MOVES, NODES, OPERATIONS, Operation
+from unnest.core.ops.registry import BY_NODE_OP, JOINS, MOVES, OPERATIONS, Operation
 from unnest.light_classes import NamedTuple
 
 
@@ -78,14 +78,14 @@ def _attribute(value: Json) -> Json:
 
 def node_operation(op: str) -> Operation | None:
     """The operation behind the op of a NodeDef, None where it is not registered."""
-    return NODES[op][0] if op in NODES else OPERATIONS.get(op.lower())
+    return BY_NODE_OP[op][0] if op in BY_NODE_OP else OPERATIONS.get(op.lower())
 
 
 def node_call(op: str, inputs: Sequence[Value], attributes: Mapping[str, Value]) -> OpCall:
     """The call that a node is; the op's name without arguments where it has fewer inputs than the operation takes."""
-    if op not in NODES:
+    if op not in BY_NODE_OP:
         return OpCall(op.lower(), inputs, {})
-    operation, pattern = NODES[op]
+    operation, pattern = BY_NODE_OP[op]
     form = _form(pattern)
     if len(inputs) < len(form.first) + len(form.last):
         return OpCall(op.lower(), (), {})

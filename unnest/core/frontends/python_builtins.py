@@ -55,7 +55,7 @@ def _length(_: Evaluator, values: PythonValue) -> int:
     return len(values)
 
 
-BUILTINS: Mapping[str, Callable[..., PythonValue]] = {
+BUILTIN_FUNCTIONS: Mapping[str, Callable[..., PythonValue]] = {
     "int": lambda evaluator, value: int(evaluator.number(value)),
     "float": lambda evaluator, value: float(evaluator.number(value)),
     "len": _length,

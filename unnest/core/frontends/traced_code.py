@@ -19,8 +19,8 @@ from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.runtime_values import Stopped
 from unnest.core.byte_code.value_domain import Interpretation, PlainValue, TextConversion
-from unnest.core.frontends.library_calls import MODULES, SCOPES, library_call, static_shape
-from unnest.core.frontends.python_builtins import BUILTINS
+from unnest.core.frontends.library_calls import MODULE_BY_ALIAS, SCOPES, library_call, static_shape
+from unnest.core.frontends.python_builtins import BUILTIN_FUNCTIONS
 from unnest.core.frontends.python_values import (
     MAX_BITS,
     MAX_ENTRIES,
@@ -47,7 +47,7 @@ from unnest.core.interpreters.trace import (
 )
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.registry import COMPUTING_MODULES, OPERATIONS, SYMBOLS
+from unnest.core.ops.registry import BY_OPERATOR, COMPUTING_MODULES, OPERATIONS
 
 Answer = TypeVar("Answer")
 
@@ -243,7 +243,11 @@ class Tracer(Interpretation[PythonValue]):
 
     def global_value(self, name: str) -> PythonValue:
         """One of the customary imports, or a builtin; any other may be anything."""
-        return Name(MODULES.get(name, name)) if name in MODULES or name in BUILTINS else UNKNOWN
+        return (
+            Name(MODULE_BY_ALIAS.get(name, name))
+            if name in MODULE_BY_ALIAS or name in BUILTIN_FUNCTIONS
+            else UNKNOWN
+        )
 
     def module(self, path: str) -> PythonValue:
         """A module, by dotted path."""
@@ -306,7 +310,7 @@ class Tracer(Interpretation[PythonValue]):
             if symbol not in ON_NUMBERS:
                 raise Unknown(f"the operator {symbol}")
             words = f"computes with the values (`{symbol.removeprefix('classic ')}`)"
-            return self._apply(SYMBOLS[symbol].name, sides, {}, words)
+            return self._apply(BY_OPERATOR[symbol].name, sides, {}, words)
         if UNKNOWN in sides:
             return UNKNOWN
         if any(isinstance(side, (list, tuple)) for side in sides):
@@ -453,9 +457,9 @@ class Tracer(Interpretation[PythonValue]):
     def _builtin(
         self, name: str, positional: Sequence[PythonValue], keywords: Mapping[str, PythonValue]
     ) -> PythonValue:
-        if name not in BUILTINS:
+        if name not in BUILTIN_FUNCTIONS:
             raise Unknown("a module that is called")
-        result = self._of_python(BUILTINS[name], [self, *positional], keywords)
+        result = self._of_python(BUILTIN_FUNCTIONS[name], [self, *positional], keywords)
         is_list = name == "zip" and self._python.version == "2.7" and isinstance(result, Once)
         return list(self.iterator(result)) if is_list else result
 

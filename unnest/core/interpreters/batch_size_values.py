@@ -24,7 +24,7 @@ from unnest.core.ops.numbered_elements import (
 )
 from unnest.core.ops.registry import (
     CONTENTS,
-    IDLE,
+    IDLE_ARGUMENTS,
     IN_PLACE,
     OPERATIONS,
     Kind,
@@ -152,7 +152,10 @@ def _keeps_linear(
 ) -> bool:
     """Return True if an operation makes a * rows + b of such numbers, if a is whole."""
     function = function_of(what)
-    operands = [*what.args, *(value for key, value in what.kwargs.items() if key not in IDLE)]
+    operands = [
+        *what.args,
+        *(value for key, value in what.kwargs.items() if key not in IDLE_ARGUMENTS),
+    ]
     if function is np.multiply:
         return not np.any(np.logical_and(*(_marked(value, of_rows) for value in operands)))
     if function in QUOTIENTS:

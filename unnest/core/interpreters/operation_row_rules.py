@@ -45,7 +45,7 @@ from unnest.light_classes import NamedTuple
 PARTS_OF_SHAPES = frozenset({Kind.SLICE, Kind.TAKE})
 """Operations that may take sizes out of a shape, the number of rows or others."""
 
-COUNTING = (IN_PLACE | PARTS_OF_SHAPES | {
+COUNTING_KINDS = (IN_PLACE | PARTS_OF_SHAPES | {
     Kind.ROWWISE, Kind.REDUCTION, Kind.ALONG, Kind.FOLD, Kind.MOVE, Kind.REPEAT, Kind.CONCATENATE, Kind.STACK,
     Kind.FILL, Kind.NUMBERS,
 })  # fmt: skip
@@ -91,7 +91,7 @@ class TowerOperations:
         """Return the result of a call without rows, which may depend on how many there are."""
         if all(tensor is Known.PLAIN for tensor in given.values()):
             return Known.PLAIN
-        if not _are_known(given) or kind_of(what) not in COUNTING:
+        if not _are_known(given) or kind_of(what) not in COUNTING_KINDS:
             return Known.LOST
         try:
             return [*computed(what, self._tensors.counted, self._tensors.rows)]

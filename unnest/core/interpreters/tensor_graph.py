@@ -23,16 +23,16 @@ from unnest.core.ops.numbered_elements import ELEMENT, Array
 Column: TypeAlias = "tuple[Ref, ...]"
 """One tensor of every tower, in the towers' order."""
 
-NOTHING = OpCall("", (), {})
+NO_CALL = OpCall("", (), {})
 """The call in place of one that is not an operation."""
 
 MAX_CALLS = 2000
 """Operations that one tensor may take; real ones take a few per tower."""
 
-MAX_WORK = 30_000_000
+MAX_TRIAL_ELEMENTS = 30_000_000
 """Elements that all tensors of one trial may have: some tenths of a second."""
 
-STEPS_A_CALL = 20
+STEPS_PER_CALL = 20
 """Steps for parsing one call."""
 
 
@@ -55,11 +55,11 @@ class TensorGraph(ABC):
 
     @abstractmethod
     def parsed(self, at: CallId) -> OpCall:
-        """Return a call as an operation, else `NOTHING`."""
+        """Return a call as an operation, else `NO_CALL`."""
 
     @abstractmethod
     def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
-        """Return a call as an operation, computable or not; `NOTHING` if it cannot be read.
+        """Return a call as an operation, computable or not; `NO_CALL` if it cannot be read.
 
         `known` are shapes beside those in the file, as in `shape`.
         """
@@ -73,11 +73,11 @@ class TensorGraph(ABC):
         """Return why calls that read as many tensors are not the same computation on them; None if they are."""
 
     def of(self, at: CallId) -> OpCall:
-        """Return the operation behind a call; `NOTHING` if it is unknown."""
+        """Return the operation behind a call; `NO_CALL` if it is unknown."""
         if at not in self._said:
-            charge_steps(STEPS_A_CALL)
+            charge_steps(STEPS_PER_CALL)
             what = self.parsed(at)
-            self._said[at] = what if is_known(what) else NOTHING
+            self._said[at] = what if is_known(what) else NO_CALL
         return self._said[at]
 
 
@@ -128,9 +128,9 @@ class Values:
             results = apply(what, self._tensors.__getitem__)
         work = sum(array.size for array in results)
         self._work += work
-        if self._work > MAX_WORK:
+        if self._work > MAX_TRIAL_ELEMENTS:
             raise Unknown("a graph of too much work")
-        charge_steps(STEPS_A_CALL + work // 1000)
+        charge_steps(STEPS_PER_CALL + work // 1000)
         for tensor, array in enumerate(results):
             self._tensors[Ref(at.layer, at.rank, tensor)] = array
 
@@ -154,7 +154,7 @@ class Values:
         if not shape:
             return ()
         sizes = (self.rows if shape[0] is None else shape[0], *row_sizes(shape[1:], self.longest))
-        if prod(sizes) > MAX_WORK // 4:
+        if prod(sizes) > MAX_TRIAL_ELEMENTS // 4:
             raise Unknown("a tensor of too many elements")
         return sizes
 

@@ -17,7 +17,7 @@ from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.numbered_elements import ELEMENT, Array, whole_numbers
 from unnest.core.ops.registry import JOINS, MOVES, SLICES, kind_of
 
-ROWS = 60
+TRIAL_BATCH_ROWS = 60
 """Of the batch that is tried: many numbers of parts divide it."""
 
 
@@ -33,10 +33,10 @@ TensorRows: TypeAlias = "Array | Counts | Known"
 
 
 def batch_size(fixed: Sequence[int | None]) -> int:
-    """The number of rows to try: that of all inputs where the file fixes it, `ROWS` otherwise."""
+    """The number of rows to try: that of all inputs where the file fixes it, `TRIAL_BATCH_ROWS` otherwise."""
     sizes = {*fixed}
     size = sizes.pop() if len(sizes) == 1 else None
-    return size if size is not None and size > 1 else ROWS
+    return size if size is not None and size > 1 else TRIAL_BATCH_ROWS
 
 
 class TowerTensors:

@@ -26,7 +26,7 @@ from unnest.core.ops.numbered_elements import ELEMENT, MISFITS, Array, TooLarge,
 from unnest.core.ops.registry import COMPUTING, JOINS, SLICES, Kind, argument, operation_of
 from unnest.light_classes import NamedTuple, dataclass
 
-MAX_WORK = 20_000_000
+MAX_TRACE_ELEMENTS = 20_000_000
 """Elements that all operations of one run may give."""
 
 STEPS_AN_OPERATION = 20
@@ -291,7 +291,7 @@ class Trace:
 
         """
         self.work += count
-        if self.work > MAX_WORK:
+        if self.work > MAX_TRACE_ELEMENTS:
             raise TooMuch("more work than layers do")
         charge_steps(STEPS_AN_OPERATION + count // ELEMENTS_A_STEP)
 

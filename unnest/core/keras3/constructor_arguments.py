@@ -36,7 +36,7 @@ def _any(value: Json) -> bool:
 
 
 #: Argument -> which of its values compute what Keras 3 computes without it.
-IDLE: dict[str, Test] = {
+DROPPED_IF: dict[str, Test] = {
     # Of a layer's input, which its model's input layer has.
     "batch_input_shape": _any, "input_shape": _any, "input_dtype": _any, "batch_size": _any, "input_length": _any,
     # How something is computed, not what.
@@ -103,11 +103,11 @@ def _idle(record: KerasLayer, argument: str) -> Test | None:
     """Return the test for values with which Keras 3 computes the same without the argument; None if it has none."""
     values = record.idle.get(argument)
     if values is None:
-        return IDLE.get(argument)
+        return DROPPED_IF.get(argument)
     return _any if values == ANY_VALUE else _is(*values)
 
 
-ROLES = {
+ROLE_WRITERS = {
     "initializer": config_values.initializer, "regularizer": config_values.regularizer,
     "constraint": config_values.constraint, "dtype": config_values.dtype,
 }  # fmt: skip
@@ -115,7 +115,7 @@ ROLES = {
 
 def _value(old: OldLayer, key: str, value: Json) -> Json:
     """An argument's value in today's form."""
-    role = ROLES.get(key.rpartition("_")[2])
+    role = ROLE_WRITERS.get(key.rpartition("_")[2])
     if role is not None and key != "vocabulary_dtype":
         return role(value, old.name, old.context)
     if key == "trainable":

@@ -11,7 +11,7 @@ from unnest.core.architecture import is_model, model_name, read
 from unnest.core.architecture.nested_models import by_owner
 from unnest.core.keras3 import training_state
 from unnest.core.keras3.conversion_context import CannotConvert, Context, Conversion, refused
-from unnest.core.keras3.keras1_layers import DATA_FORMATS
+from unnest.core.keras3.keras1_layers import DATA_FORMAT_BY_ORDERING
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.model_conversion import converted
 from unnest.core.keras3.output_checks import check_output
@@ -30,7 +30,7 @@ from unnest.light_classes import NamedTuple
 #: What the output says of its writer: the first Keras that reads it.
 KERAS_3 = "3.0.0"
 
-MODEL_CLASSES = frozenset({FUNCTIONAL, SEQUENTIAL, "Model", "Network"})
+CONVERTED_MODEL_CLASSES = frozenset({FUNCTIONAL, SEQUENTIAL, "Model", "Network"})
 
 
 class Converted(NamedTuple):
@@ -115,7 +115,7 @@ def _identifier(name: str) -> str:
 def _converted(stored: Stored, architecture: JsonObject, context: Context) -> Stored:
     graph = read(architecture)
     kind = str(architecture.get("class_name"))
-    if kind.rpartition(">")[2] not in MODEL_CLASSES:
+    if kind.rpartition(">")[2] not in CONVERTED_MODEL_CLASSES:
         context.note("functional-subclass", model_name(architecture), kind)
         context.notes.findings.append(Code.FUNCTIONAL_SUBCLASS(what=kind))
     shares = {g.name: g.tensors for g in _by_layer(stored, architecture)}
@@ -183,7 +183,7 @@ def _name(entry: JsonObject) -> str:
 def _formats(value: Json) -> Iterator[str]:
     """Return the orders of axes in the layers that store one; Keras 1's ZeroPadding and UpSampling do not."""
     for part in json_tree.objects(value):
-        of_keras_1 = DATA_FORMATS.get(str(part.get("dim_ordering")))
+        of_keras_1 = DATA_FORMAT_BY_ORDERING.get(str(part.get("dim_ordering")))
         data_format = part.get("data_format", of_keras_1)
         if data_format in ("channels_first", "channels_last"):
             yield str(data_format)

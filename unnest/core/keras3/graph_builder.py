@@ -28,8 +28,8 @@ from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.shape_rules import settings
 from unnest.core.model import CallId, Json, JsonObject, Ref, Tensor
-from unnest.core.ops.keras3_nodes import UNKNOWN, Input, OpNode, Part
-from unnest.core.ops.registry import CLASSES
+from unnest.core.ops.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode, Part
+from unnest.core.ops.registry import BY_LAYER_CLASS
 from unnest.core.ops.symbolic_shapes import Sized
 from unnest.light_classes import dataclass
 
@@ -346,9 +346,9 @@ def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
         if spec is not None:
             return spec.dtype
         if kind == "Lambda" or entry.get("module") is None:
-            return UNKNOWN
+            return UNKNOWN_DTYPE
         return given[0] if given and layer_record(kind).keeps_dtype else FLOAT
-    operation = CLASSES.get(kind)
+    operation = BY_LAYER_CLASS.get(kind)
     if operation is not None and operation.gives:
         return operation.gives
     told = config.get("dtype") if isinstance(config, Mapping) else None

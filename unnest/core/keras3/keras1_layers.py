@@ -16,10 +16,10 @@ from unnest.findings import Code
 #: Keys that only Keras 1 writes; one of them shows the dialect of a config.
 TELLING = OF_KERAS_1_ALONE | {"input_dtype"}
 
-DATA_FORMATS = {"tf": "channels_last", "th": "channels_first"}
+DATA_FORMAT_BY_ORDERING = {"tf": "channels_last", "th": "channels_first"}
 
 #: Separate sizes of a kernel, which became one list.
-KERNEL = ("nb_row", "nb_col")
+KERNEL_2D = ("nb_row", "nb_col")
 KERNEL_3D = ("kernel_dim1", "kernel_dim2", "kernel_dim3")
 
 
@@ -39,9 +39,9 @@ def translated(
     record = layer_record(kind)
     new: dict[str, Json] = {}
     for key, value in config.items():
-        if key not in (*record.keras_1_idle, *KERNEL, *KERNEL_3D):
+        if key not in (*record.keras_1_idle, *KERNEL_2D, *KERNEL_3D):
             new[record.keras_1_arguments.get(key, key)] = (
-                DATA_FORMATS.get(value, value)
+                DATA_FORMAT_BY_ORDERING.get(value, value)
                 if key == "dim_ordering" and isinstance(value, str)
                 else value
             )
@@ -59,7 +59,7 @@ def translated(
 def _written_out(kind: str, config: JsonObject, new: Mapping[str, Json]) -> dict[str, Json]:
     """Return the arguments that Keras 1 stored in another form, or did not store because it had no choice."""
     told: dict[str, Json] = {}
-    for keys in (KERNEL, KERNEL_3D):
+    for keys in (KERNEL_2D, KERNEL_3D):
         if set(keys) <= set(config):
             told["kernel_size"] = [config[k] for k in keys]
     if kind in ("LSTM", "ConvLSTM2D"):

@@ -21,7 +21,7 @@ NESTED_MODELS = frozenset({"Functional", "Sequential"})
 #: TensorFlow 2.3 and 2.4 both call themselves so, and the file does not tell them apart.
 AMBIGUOUS = (2, 4, 0)
 #: Layers that did something else with a mask in TensorFlow 2.3: Softmax did not heed it, ReLU did not hand it on.
-OPEN = frozenset({"Softmax", "ReLU"})
+OTHER_IN_TF_23 = frozenset({"Softmax", "ReLU"})
 #: The first release whose TimeDistributed gives the layer in it the mask of each step, and hands on its masks.
 STEP_MASKS = (2, 2)
 NOT_TOLD = (
@@ -166,7 +166,7 @@ def drops_mask(kind: str, config: JsonObject, context: Context) -> bool:
 
 def is_ambiguous(kind: str, context: Context) -> bool:
     """True if a layer did one thing with a mask in TensorFlow 2.3 and another in 2.4, and the file is of either."""
-    return context.release == AMBIGUOUS and kind in OPEN
+    return context.release == AMBIGUOUS and kind in OTHER_IN_TF_23
 
 
 BY_ALL = "it was divided by the number of all steps, and is by that of the unmasked ones in Keras 3"

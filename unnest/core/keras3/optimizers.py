@@ -36,12 +36,12 @@ class Slots(NamedTuple):
 
 
 #: Arguments of all optimizers of Keras 3.
-COMMON = ("name", "learning_rate", "weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema",
+COMMON_ARGUMENTS = ("name", "learning_rate", "weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema",
           "ema_momentum", "ema_overwrite_frequency")  # fmt: skip
 #: Orders of the slots in Keras 3: kind by kind, or weight by weight.
 BLOCKS, PAIRS = False, True
 
-CLASSES: dict[str, Slots] = {
+SLOTS_BY_CLASS: dict[str, Slots] = {
     "SGD": Slots((1,), BLOCKS, ("momentum", "nesterov")),
     "RMSprop": Slots((2, 1, 1), BLOCKS, ("rho", "momentum", "epsilon", "centered")),
     "Adagrad": Slots((2,), BLOCKS, ("initial_accumulator_value", "epsilon")),
@@ -59,7 +59,7 @@ CLASSES: dict[str, Slots] = {
 }  # fmt: skip
 
 #: What `compile` takes for an optimizer as it is by default, which a `.keras` stores as that word.
-BY_NAME = {"adam": "Adam", "sgd": "SGD", "rmsprop": "RMSprop", "adagrad": "Adagrad", "adadelta": "Adadelta",
+DEFAULT_OPTIMIZERS = {"adam": "Adam", "sgd": "SGD", "rmsprop": "RMSprop", "adagrad": "Adagrad", "adadelta": "Adadelta",
            "adamax": "Adamax", "nadam": "Nadam", "ftrl": "Ftrl"}  # fmt: skip
 #: The learning rates by default in Keras 2.12 to 2.15, the other arguments being those of Keras 3.
 DEFAULT_RATE, DEFAULT_RATES = 0.001, {"SGD": 0.01}
@@ -67,14 +67,20 @@ DEFAULT_RATE, DEFAULT_RATES = 0.001, {"SGD": 0.01}
 NOT_CONVERTED = frozenset({"Adafactor", "LossScaleOptimizer", "LossScaleOptimizerV3"})
 
 #: Arguments that no longer exist: name -> what it may hold without being missed.
-IDLE = {"jit_compile", "is_legacy_optimizer", "schedule_decay", "use_locking", "loss_scale"}
+REMOVED_ARGUMENTS = {
+    "jit_compile",
+    "is_legacy_optimizer",
+    "schedule_decay",
+    "use_locking",
+    "loss_scale",
+}
 #: Optimizers whose epsilon stands outside the root before Keras 2.11, inside today.
 OUTSIDE = frozenset({"RMSprop", "Adagrad"})
 #: Optimizers that correct their slots by the number of steps: a wrong one makes the next steps many times too large.
-COUNTING = frozenset({"Adam", "AdamW", "Adamax", "Nadam"})
+STEP_CORRECTED = frozenset({"Adam", "AdamW", "Adamax", "Nadam"})
 EPSILON = 1e-7
 #: Up to here an epsilon counts for next to nothing, inside the root or outside (measured: 22 % of a step at 0.1).
-SMALL = 1e-6
+NEGLIGIBLE_EPSILON = 1e-6
 
 
 #: More numbers of its own no optimizer stores.
@@ -96,12 +102,12 @@ class KnownOptimizer(NamedTuple):
 def optimizer(given: Json, context: Context) -> KnownOptimizer:
     """The optimizer for Keras 3. Raises NoCounterpart."""
     kind, config = class_and_config(given)
-    kind = BY_NAME.get(kind, kind.removeprefix(REGISTERED))
-    if isinstance(given, str) and kind in CLASSES:
+    kind = DEFAULT_OPTIMIZERS.get(kind, kind.removeprefix(REGISTERED))
+    if isinstance(given, str) and kind in SLOTS_BY_CLASS:
         config = {"learning_rate": DEFAULT_RATES.get(kind, DEFAULT_RATE)}
     if kind in NOT_CONVERTED:
         raise NoCounterpart(f"the optimizer {kind!r}, and its state, are not converted")
-    if kind not in CLASSES:
+    if kind not in SLOTS_BY_CLASS:
         raise NoCounterpart(f"Keras 3 has no optimizer {kind!r}")
     says_modern = "jit_compile" in config and config.get("is_legacy_optimizer") is not True
     modern = says_modern or (isinstance(given, str) and context.release >= (2, 11))
@@ -132,7 +138,7 @@ def _arguments(
     """The constructor's arguments, and the decay that was one of them."""
     new: dict[str, Json] = {}
     decay = 0.0
-    known = (*COMMON, *CLASSES[kind].arguments)
+    known = (*COMMON_ARGUMENTS, *SLOTS_BY_CLASS[kind].arguments)
     if kind == "Ftrl" and not modern and config.get("l2_shrinkage_regularization_strength"):
         raise NoCounterpart(
             "Ftrl's l2_shrinkage_regularization_strength acted otherwise before Keras 2.11"
@@ -144,13 +150,13 @@ def _arguments(
             decay = float(value) if isinstance(value, int | float) and kind != "Nadam" else 0.0
         elif key in known:
             new[key] = value
-        elif key not in IDLE and value not in (None, False, 0, 0.0):
+        elif key not in REMOVED_ARGUMENTS and value not in (None, False, 0, 0.0):
             raise NoCounterpart(
                 f"{kind}'s argument {key!r} = {value!r} has no counterpart in Keras 3"
             )
     if "lr" in config or set(config) - set(known):
         context.note("optimizer-arguments", kind)
-    if "epsilon" in CLASSES[kind].arguments and new.get("epsilon") is None:
+    if "epsilon" in SLOTS_BY_CLASS[kind].arguments and new.get("epsilon") is None:
         new["epsilon"] = EPSILON
     inside = modern or bool(new.get("momentum"))
     if kind in OUTSIDE and not inside:
@@ -158,7 +164,7 @@ def _arguments(
         assert isinstance(epsilon, int | float)
         new["epsilon"] = float(epsilon) ** 2
         context.note("optimizer-epsilon", kind)
-        if epsilon > SMALL:
+        if epsilon > NEGLIGIBLE_EPSILON:
             context.notes.findings.append(Code.OTHER_EPSILON(kind=kind, epsilon=epsilon))
     if new.get("clipnorm") and not modern and not context.is_tf and context.release < (2, 4):
         # Keras of its own clips by the norm of all gradients together (source: Keras 2.2.4, optimizers.py).
@@ -187,12 +193,12 @@ def state(
         places,
         context,
     )
-    slots = CLASSES[known.kind]
+    slots = SLOTS_BY_CLASS[known.kind]
     stored = _parted(old, known, leaves)
     if any(w.recipe is not None and _is_scaled(w) for w in trained):
         context.notes.findings.append(Code.OTHER_RATE())
     count = _iterations(stored.numbers)
-    if count is None and known.kind in COUNTING:
+    if count is None and known.kind in STEP_CORRECTED:
         raise NoCounterpart(f"the number of steps that {known.kind} took is missing")
     first = [
         tensor_transforms.cast(count, "<i8")
@@ -251,7 +257,7 @@ def _wanted(known: KnownOptimizer, stored: int) -> int:
     elif known.kind == "RMSprop":
         wanted = 1 + bool(config.get("momentum")) + bool(config.get("centered"))
     else:
-        wanted = len(CLASSES[known.kind].powers)
+        wanted = len(SLOTS_BY_CLASS[known.kind].powers)
     if wanted > stored:
         raise NoCounterpart(
             f"{known.kind} has {wanted} slots for each weight, and {stored} are stored"
@@ -276,7 +282,7 @@ def _parted(old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tenso
 
     (Source: Keras 2.11 to 2.15, optimizer.py, and Keras 3.15, base_optimizer.py: averages are made before the slots.)
     """
-    size, most = len(leaves), len(CLASSES[known.kind].powers)
+    size, most = len(leaves), len(SLOTS_BY_CLASS[known.kind].powers)
     if not size:
         raise NoCounterpart("no weight of the model is trained")
     averaged = size if known.modern and _is_set(known, "use_ema") else 0
@@ -314,7 +320,7 @@ def _trained_count(
     Keras of its own does not store that a model within was frozen, and no Keras which weights a custom layer does not
     train. (Source: files of Keras 2.2.4.)
     """
-    slots = CLASSES[known.kind]
+    slots = SLOTS_BY_CLASS[known.kind]
     fewest = 1 if known.kind == "RMSprop" else len(slots.powers)
     most = len(slots.powers) + ("amsgrad" in slots.arguments)
     for size in range(len(leaves) - 1, 0, -1) if not _is_set(known, "use_ema") else ():
@@ -341,7 +347,7 @@ def _readings(
 ) -> list[list[Sequence[Tensor]]]:
     by_slot = [body[k * size : (k + 1) * size] for k in range(each)]
     by_weight: list[Sequence[Tensor]] = [body[k::each] for k in range(each)] if each else []
-    if known.kind == "Ftrl" or (known.modern and CLASSES[known.kind].by_weight):
+    if known.kind == "Ftrl" or (known.modern and SLOTS_BY_CLASS[known.kind].by_weight):
         if _is_set(known, "amsgrad") and each == 3:  # noqa: PLR2004 - the maxima follow all the others
             pairs = body[: 2 * size]
             return [[pairs[::2], pairs[1::2], body[2 * size :]]]

@@ -20,18 +20,20 @@ from unnest.core.keras_facts.layer_classes import record_of
 from unnest.core.keras_facts.loading_requirements import layer_entries, needs
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.wrapped_layers import promised_total
-from unnest.core.layers.catalog import LAYERS, built_axes, layer_record, takes
+from unnest.core.layers.catalog import LAYER_RECORDS, built_axes, layer_record, takes
 from unnest.core.layers.shape_rules import policy_name, settings
 from unnest.core.model import Json, JsonObject, Shape, Stored, Tensor
-from unnest.core.ops.keras3_nodes import MODULES, ROOT
+from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS, ROOT
 from unnest.light_classes import NamedTuple
 
 #: What the report calls these checks.
 CHECKED = "Keras 3's terms"
 
 #: Modules of Keras 3 -> what the output may name of each.
-NAMED: Mapping[str, frozenset[str]] = {
-    "keras.layers": frozenset(name for name, layer in LAYERS.items() if layer.arguments is not None)
+NAMES_BY_MODULE: Mapping[str, frozenset[str]] = {
+    "keras.layers": frozenset(
+        name for name, layer in LAYER_RECORDS.items() if layer.arguments is not None
+    )
     | {"InputLayer", "Lambda"},
     "keras.initializers": frozenset(INITIALIZERS),
     "keras.regularizers": frozenset(REGULARIZERS),
@@ -40,11 +42,15 @@ NAMED: Mapping[str, frozenset[str]] = {
     "keras": frozenset({"Sequential"}),
 }
 #: Objects that stand for values.
-VALUES = frozenset({"__keras_tensor__", "__numpy__", "__slice__", "__ellipsis__", "__tuple__"})
+VALUE_CLASSES = frozenset(
+    {"__keras_tensor__", "__numpy__", "__slice__", "__ellipsis__", "__tuple__"}
+)
 
-FLOATS = frozenset({"float16", "bfloat16", "float32", "float64", "mixed_float16", "mixed_bfloat16"})
+FLOAT_POLICIES = frozenset(
+    {"float16", "bfloat16", "float32", "float64", "mixed_float16", "mixed_bfloat16"}
+)
 #: (Source: Keras 3.15, keras/src/backend/common/dtypes.py and keras/src/dtype_policies.)
-DTYPES = FLOATS | {
+KERAS_3_DTYPES = FLOAT_POLICIES | {
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string", "complex64",
     "complex128",
 }  # fmt: skip
@@ -125,15 +131,15 @@ def _check_names(entry: JsonObject, given: set[str]) -> None:
         kind, module = part.get("class_name"), part.get("module", "")
         if (
             not isinstance(kind, str)
-            or kind in VALUES
+            or kind in VALUE_CLASSES
             or part.get("registered_name") in given
             or kind in given
         ):
             continue
         named = part.get("config") if kind == "function" else kind
-        known = NAMED.get(str(module), frozenset())
+        known = NAMES_BY_MODULE.get(str(module), frozenset())
         if str(module).startswith(ROOT):
-            known = frozenset({kind} if MODULES.get(kind) == module else ())
+            known = frozenset({kind} if MODULE_BY_CLASS.get(kind) == module else ())
         if (
             named in given
             or named in known
@@ -141,7 +147,7 @@ def _check_names(entry: JsonObject, given: set[str]) -> None:
         ):
             continue
         if "module" not in part and (
-            layer_record(str(named)).is_in_keras_3 or named in NAMED["keras.initializers"]
+            layer_record(str(named)).is_in_keras_3 or named in NAMES_BY_MODULE["keras.initializers"]
         ):
             continue  # in the config of a custom class, which hands it to Keras itself
         raise refused(
@@ -161,9 +167,9 @@ def _check_arguments(entry: JsonObject) -> None:
                 _name(entry), kind, f"its argument {unknown[0]!r} is not known in Keras 3"
             )
     dtype = policy_name(config.get("dtype"))
-    wanted = FLOATS if _promised(entry) else DTYPES
+    wanted = FLOAT_POLICIES if _promised(entry) else KERAS_3_DTYPES
     if dtype is not None and dtype not in wanted:
-        what = "floating-point numbers" if dtype in DTYPES else "no such dtype"
+        what = "floating-point numbers" if dtype in KERAS_3_DTYPES else "no such dtype"
         raise refused(_name(entry), kind, f"its dtype is {dtype!r}, and Keras 3 has {what} here")
     for part in json_tree.objects(config):
         if set(part) == {"type", "value"}:

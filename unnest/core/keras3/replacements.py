@@ -20,7 +20,7 @@ Shares: TypeAlias = Mapping[str, Weights]
 FLOAT = "float32"
 FUNCTIONAL, SEQUENTIAL = "Functional", "Sequential"
 NUMPY = "keras.src.ops.numpy"
-MODULES = {FUNCTIONAL: "keras.src.models.functional", SEQUENTIAL: "keras"}
+MODEL_MODULES = {FUNCTIONAL: "keras.src.models.functional", SEQUENTIAL: "keras"}
 
 
 @dataclass(frozen=True)

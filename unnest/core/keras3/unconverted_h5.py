@@ -13,7 +13,7 @@ from unnest.core.architecture import is_model
 from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.keras_facts.layer_classes import today
-from unnest.core.keras_facts.loading_requirements import HELD, layer_entries, needs
+from unnest.core.keras_facts.loading_requirements import NESTED_LAYER_KEYS, layer_entries, needs
 from unnest.core.layers.catalog import layer_record, takes
 from unnest.core.model import JsonObject, Stored
 
@@ -23,7 +23,7 @@ HARMLESS = frozenset({
     "optimizer-epsilon", "optimizer-state",
 })  # fmt: skip
 #: (class, argument) that Keras 3's constructor takes without a word, to no effect or to that of then.
-IGNORED = frozenset({
+IGNORED_ARGUMENTS = frozenset({
     ("Embedding", "input_length"), ("GRU", "implementation"), ("LSTM", "implementation"), ("LeakyReLU", "alpha"),
     ("ConvLSTM2D", "unroll"),
 })  # fmt: skip
@@ -64,7 +64,7 @@ def _is_opened(entry: JsonObject) -> bool:
     if (
         not layer_record(kind).is_in_keras_3
         or not isinstance(config, Mapping)
-        or any(key in config for key in HELD)
+        or any(key in config for key in NESTED_LAYER_KEYS)
     ):
         return False
     if config.get("dtype") in HALF or isinstance(config.get("activation"), Mapping):
@@ -75,4 +75,6 @@ def _is_opened(entry: JsonObject) -> bool:
         or (kind in LISTED_AXIS and isinstance(axis, Sequence) and len(axis) == 1)
     ):
         return False
-    return all(key == INPUT_SHAPE or takes(kind, key) or (kind, key) in IGNORED for key in config)
+    return all(
+        key == INPUT_SHAPE or takes(kind, key) or (kind, key) in IGNORED_ARGUMENTS for key in config
+    )

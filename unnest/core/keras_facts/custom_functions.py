@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from unnest.core import json_tree
 from unnest.core.keras_facts.layer_classes import KERAS_MODULES, today
-from unnest.core.layers.catalog import LAYERS
+from unnest.core.layers.catalog import LAYER_RECORDS
 from unnest.core.model import Json, JsonObject
 
 HARD_SIGMOID = "hard_sigmoid"
@@ -40,7 +40,7 @@ KERAS_ROLE_FUNCTIONS = frozenset({
     "orthogonalregularizer", "maxnorm", "nonneg", "unitnorm", "minmaxnorm", "radialconstraint", "maskedconstraint",
     *(f"{who}{how}" for who in ("glorot", "he", "lecun") for how in ("uniform", "normal")),
 })  # fmt: skip
-ROLES = ("_initializer", "_regularizer", "_constraint")
+ROLE_SUFFIXES = ("_initializer", "_regularizer", "_constraint")
 
 
 def is_custom_activation(activation: str, release: tuple[int, ...]) -> bool:
@@ -51,7 +51,7 @@ def is_custom_activation(activation: str, release: tuple[int, ...]) -> bool:
 def rules(config: JsonObject) -> Iterator[str]:
     """The initializers, regularizers and constraints in a layer's config that are to be given to its loader."""
     for key, value in config.items():
-        if key.endswith(ROLES) and value is not None:
+        if key.endswith(ROLE_SUFFIXES) and value is not None:
             word = (
                 _function(value) or value.get("class_name") if isinstance(value, Mapping) else value
             )
@@ -86,7 +86,7 @@ def custom_objects_within(config: Json) -> Iterator[tuple[str, bool]]:
     """
     for part in json_tree.objects(config):
         for key, value in part.items():
-            if key.endswith(ROLES):
+            if key.endswith(ROLE_SUFFIXES):
                 yield from ((name, not isinstance(value, Mapping) or _function(value) is not None)
                             for name in rules({key: value}))  # fmt: skip
         kind = part.get("class_name")
@@ -99,7 +99,7 @@ def _is_known(kind: str) -> bool:
     return (
         kind == "function"
         or kind.startswith("__")
-        or today(kind) in LAYERS
+        or today(kind) in LAYER_RECORDS
         or is_rule_of_keras(kind)
     )
 

@@ -15,7 +15,12 @@ from typing import Any
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_input, is_model, replace_children
 from unnest.core.architecture.compile_config import LEGACY
-from unnest.core.keras_facts.layer_classes import ACCURACIES, SHORT, operation_module, today
+from unnest.core.keras_facts.layer_classes import (
+    ACCURACIES,
+    METRIC_ABBREVIATIONS,
+    operation_module,
+    today,
+)
 from unnest.core.keras_facts.optimizer_classes import REGISTERED, is_keras_optimizer
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored
@@ -249,13 +254,13 @@ def metric_by_name(value: Any) -> Any:  # noqa: ANN401 - JSON is any; an ellipsi
             if isinstance(config, Mapping)
             else ("", "")
         )
-        for short in ("accuracy", "acc", *SHORT, function):
+        for short in ("accuracy", "acc", *METRIC_ABBREVIATIONS, function):
             # The name is prefixed with the output's where there are several.
             if name == short or name.endswith("_" + short):
                 means = (
                     function in ACCURACIES
                     if short.startswith("acc")
-                    else SHORT.get(short, short) == function
+                    else METRIC_ABBREVIATIONS.get(short, short) == function
                 )
                 if means:
                     return short

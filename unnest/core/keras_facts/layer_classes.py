@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unnest.core.layers.catalog import LAYERS, OTHER_NAMES, UNKNOWN, layer_record
+from unnest.core.layers.catalog import LAYER_RECORDS, OTHER_NAMES, UNKNOWN_RECORD, layer_record
 from unnest.core.layers.record import KerasLayer
 from unnest.core.model import Json, JsonObject
-from unnest.core.ops.keras3_nodes import MODULES, ROOT
+from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS, ROOT
 
 #: How metrics are abbreviated, and the function that each stands for. Accuracy has one for each kind of target.
-SHORT = {
+METRIC_ABBREVIATIONS = {
     "mse": "mean_squared_error", "mae": "mean_absolute_error", "mape": "mean_absolute_percentage_error",
     "msle": "mean_squared_logarithmic_error", "kld": "kl_divergence", "cosine_similarity": "cosine_similarity",
 }  # fmt: skip
@@ -28,12 +28,12 @@ def today(class_name: str) -> str:
 
 
 def record_of(class_name: str, config: Json) -> KerasLayer:
-    """Return the record of a layer's class, by the class's name today; `UNKNOWN` for a custom class.
+    """Return the record of a layer's class, by the class's name today; `UNKNOWN_RECORD` for a custom class.
 
     A config without an argument that Keras's class always stores is that of a custom class of the same name.
     """
     record = layer_record(today(class_name))
-    return record if _has_its_arguments(record, config) else UNKNOWN
+    return record if _has_its_arguments(record, config) else UNKNOWN_RECORD
 
 
 def is_keras_class(class_name: str, entry: Mapping[str, Json]) -> bool:
@@ -47,12 +47,12 @@ def is_keras_class(class_name: str, entry: Mapping[str, Json]) -> bool:
         return False
     if isinstance(entry.get("registered_name"), str) and ">" in str(entry["registered_name"]):
         return False
-    name = class_name if class_name in LAYERS else today(class_name)
-    return name in LAYERS and _has_its_arguments(LAYERS[name], entry.get("config"))
+    name = class_name if class_name in LAYER_RECORDS else today(class_name)
+    return name in LAYER_RECORDS and _has_its_arguments(LAYER_RECORDS[name], entry.get("config"))
 
 
 #: The last release of Keras of its own before it became a part of TensorFlow.
-STANDALONE = (2, 3)
+LAST_STANDALONE = (2, 3)
 
 
 def is_namesake(
@@ -68,7 +68,8 @@ def is_namesake(
     if not record.in_tensorflow_since:
         return False
     if release and (
-        release < record.in_tensorflow_since or (release[:2] <= STANDALONE and not in_tensorflow)
+        release < record.in_tensorflow_since
+        or (release[:2] <= LAST_STANDALONE and not in_tensorflow)
     ):
         return True
     return not _has_its_arguments(record, config)
@@ -105,4 +106,4 @@ def operation_module(entry: JsonObject) -> str | None:
         or ("dtype" in config and layer_record(kind).exported)
     ):
         return None
-    return MODULES.get(kind)
+    return MODULE_BY_CLASS.get(kind)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.json_tree import OBJECT
 from unnest.core.keras_facts.loading_requirements import (
-    HELD,
+    NESTED_LAYER_KEYS,
     PYTHON_OF_TODAY,
     is_by_old_paths,
     is_operation,
@@ -159,7 +159,7 @@ def _refused_object(kind: str, config: JsonObject) -> str | None:
 
     It looks for the class of a layer within a layer by its module, and its initializers but Constant take no dtype.
     """
-    for values in [config[key] for key in (*HELD, "activation") if key in config]:
+    for values in [config[key] for key in (*NESTED_LAYER_KEYS, "activation") if key in config]:
         for value in values if isinstance(values, list) else (values,):
             if not isinstance(value, Mapping) or not isinstance(value.get("config"), OBJECT):
                 continue

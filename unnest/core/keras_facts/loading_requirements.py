@@ -14,7 +14,7 @@ from unnest.budget import memoize
 from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.models import MODEL_CLASSES
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.architecture.shared_object_ids import SHARED
+from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
 from unnest.core.byte_code import function_names_and_arguments
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.byte_code.function_names_and_arguments import readings
@@ -40,7 +40,7 @@ from unnest.core.model import Json, JsonObject, Stored
 from unnest.light_classes import NamedTuple
 
 #: What a layer's config calls the layers that it holds.
-HELD = ("layer", "cell", "cells", "backward_layer", "forward_layer")
+NESTED_LAYER_KEYS = ("layer", "cell", "cells", "backward_layer", "forward_layer")
 #: The first Keras 2 that runs on a Python that tf_keras runs on, too: earlier stored code is of other bytecode.
 PYTHON_OF_TODAY = (2, 5)
 
@@ -80,7 +80,9 @@ def _find_layer_entries(model: Json) -> Sequence[JsonObject]:
         entries.append(entry)
         config = entry.get("config")
         if isinstance(config, OBJECT):
-            pending += [config[key] for key in reversed(("layers", *HELD)) if key in config]
+            pending += [
+                config[key] for key in reversed(("layers", *NESTED_LAYER_KEYS)) if key in config
+            ]
         else:
             pending.append(config)
     return tuple(entries)
@@ -115,7 +117,7 @@ def _needs(model: Stored) -> Needs:
 
 
 #: Names that Python itself has: this one, and Python 2.
-BUILTINS = frozenset(dir(builtins)) | {
+PYTHON_BUILTIN_NAMES = frozenset(dir(builtins)) | {
     "basestring", "long", "raw_input", "reduce", "unichr", "unicode", "xrange"
 }  # fmt: skip
 
@@ -140,7 +142,9 @@ def _unknown_globals(entry: JsonObject, model: Stored) -> list[str]:
         for first, names in MODULE_GLOBALS
         if model.release[: len(first)] >= first or first == (0,)
     )
-    return sorted(function_names_and_arguments.global_names(text) - in_module - BUILTINS)
+    return sorted(
+        function_names_and_arguments.global_names(text) - in_module - PYTHON_BUILTIN_NAMES
+    )
 
 
 def unknown_globals(model: Stored, container: str) -> tuple[str, ...]:
@@ -168,7 +172,9 @@ def _add_objects(
     if not isinstance(config, Mapping) or "layers" in config:
         return
     if model.is_keras_3:
-        for name, is_function in custom_objects({k: v for k, v in config.items() if k not in HELD}):
+        for name, is_function in custom_objects(
+            {k: v for k, v in config.items() if k not in NESTED_LAYER_KEYS}
+        ):
             (functions if is_function else classes)[name] = None
     else:
         functions |= dict.fromkeys(activations(config, model.release))
@@ -181,7 +187,7 @@ def _add_named(entry: JsonObject, classes: dict[str, None], functions: dict[str,
     config = entry.get("config")
     if not isinstance(config, Mapping):
         return
-    arguments = {k: v for k, v in config.items() if k not in ("layers", *HELD)}
+    arguments = {k: v for k, v in config.items() if k not in ("layers", *NESTED_LAYER_KEYS)}
     for name, is_function in (*custom_objects(arguments), *custom_objects_within(arguments)):
         (functions if is_function else classes)[name] = None
 
@@ -269,7 +275,7 @@ def noted_as_shared(model: Stored) -> list[str]:
         {
             layer_name(e)
             for e in layer_entries(model.architecture)
-            if SHARED in e and not is_input(e)
+            if SHARED_OBJECT_ID in e and not is_input(e)
         }
     )
 
@@ -290,7 +296,7 @@ def without_its_weights(model: Stored) -> str | None:
     owners = {(group.name, *t.owner)[: depth + 1] for group in model.groups for t in group.tensors
               for depth in range(len(t.owner) + 1)}  # fmt: skip
     for path, layer in leaves(architecture):
-        is_met_once = times.get((wrapped(layer.stored) or {}).get(SHARED)) == 1
+        is_met_once = times.get((wrapped(layer.stored) or {}).get(SHARED_OBJECT_ID)) == 1
         if is_met_once and path not in owners and must_have(layer.config):
             return layer.name
     return None
@@ -299,7 +305,9 @@ def without_its_weights(model: Stored) -> str | None:
 def times_applied(architecture: JsonObject) -> Counter[Json]:
     """At how many places the JSON notes that it is the same layer which others apply, by the number that it bears."""
     held = (wrapped(entry) for entry in layer_entries(architecture))
-    return Counter(entry[SHARED] for entry in held if entry is not None and SHARED in entry)
+    return Counter(
+        entry[SHARED_OBJECT_ID] for entry in held if entry is not None and SHARED_OBJECT_ID in entry
+    )
 
 
 #: Where a Sequential stores the shape that its layers are built on: in its config, or in its first layer's.
@@ -352,7 +360,7 @@ def with_surplus_weights(model: Stored) -> str | None:
     return next(refused, None)
 
 
-OF_KERAS_3 = "it is of Keras 3"
+BECAUSE_OF_KERAS_3 = "it is of Keras 3"
 
 
 def why_not_tf_keras(model: Stored, container: str) -> str | None:
@@ -362,7 +370,7 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
 
 def _why_not_tf_keras(model: Stored, container: str) -> str | None:
     if model.is_keras_3:
-        return OF_KERAS_3
+        return BECAUSE_OF_KERAS_3
     written = model.release
     if written[:1] == (1,):
         return f"the arguments of Keras {model.keras_version}"

@@ -25,7 +25,7 @@ SCHEDULES = frozenset({
 LOWER = frozenset(name.lower() for name in OPTIMIZERS | SCHEDULES)
 REGISTERED = "Custom>"
 #: What an optimizer's config calls the optimizer in it, and its schedule.
-HELD = ("inner_optimizer", "learning_rate")
+NESTED_KEYS = ("inner_optimizer", "learning_rate")
 
 
 def is_keras_optimizer(class_name: str) -> bool:
@@ -45,7 +45,7 @@ def custom_optimizers(training: JsonObject | None) -> list[str]:
             names.append(str(entry.get("registered_name") or entry["class_name"]))
         config = entry.get("config")
         if isinstance(config, Mapping):
-            pending += [config.get(key) for key in HELD]
+            pending += [config.get(key) for key in NESTED_KEYS]
     return names
 
 

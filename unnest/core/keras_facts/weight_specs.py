@@ -19,7 +19,7 @@ from unnest.core.layers.record import KerasLayer
 from unnest.core.model import Json, JsonObject
 from unnest.light_classes import NamedTuple
 
-PARTS = ("depthwise", "pointwise")
+SEPARABLE_KERNELS = ("depthwise", "pointwise")
 """A separable convolution's kernel is made of these; its config speaks of `kernel` too, which it has not."""
 
 SWITCHES = {"bias": ("use_bias", "bias"), "beta": ("center",), "gamma": ("scale",)}
@@ -75,7 +75,7 @@ def switched_off(config: Json) -> frozenset[str]:
 def initialized(config: JsonObject) -> list[str]:
     """Return the names of the weights with an initializer in a config: `kernel` of `kernel_initializer`."""
     stems = [k.removesuffix("_initializer") for k in config if k.endswith("_initializer")]
-    return [s for s in stems if s != "kernel"] if set(PARTS) <= set(stems) else stems
+    return [s for s in stems if s != "kernel"] if set(SEPARABLE_KERNELS) <= set(stems) else stems
 
 
 def has_initializers(config: Json) -> bool:

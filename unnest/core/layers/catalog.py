@@ -41,13 +41,13 @@ FAMILIES: Mapping[str, tuple[KerasLayer, ...]] = {
 }
 """Family -> its layers, in the order of the documents."""
 
-LAYERS: Mapping[str, KerasLayer] = {
+LAYER_RECORDS: Mapping[str, KerasLayer] = {
     layer.name: layer for layers in FAMILIES.values() for layer in layers
 }
 """Class -> its record; other names of a class are not among the keys."""
 
 OTHER_NAMES: Mapping[str, str] = {
-    name: layer.name for layer in LAYERS.values() for name in layer.other_names
+    name: layer.name for layer in LAYER_RECORDS.values() for name in layer.other_names
 }
 """Another name of a class -> its own."""
 
@@ -57,17 +57,17 @@ MERGE_MODES: Mapping[str, KerasLayer] = {
 """The `mode` of Keras 1's Merge -> the layer that computes the same."""
 
 RENAMED: Mapping[str, str] = {
-    **{layer.name: layer.renamed_to for layer in LAYERS.values() if layer.renamed_to}, **OTHER_NAMES
+    **{layer.name: layer.renamed_to for layer in LAYER_RECORDS.values() if layer.renamed_to}, **OTHER_NAMES
 }  # fmt: skip
 """Class that has another name today -> that name."""
 
-UNKNOWN = KerasLayer("", keras=(), exported=False, mask=MaskUse.UNKNOWN)
+UNKNOWN_RECORD = KerasLayer("", keras=(), exported=False, mask=MaskUse.UNKNOWN)
 """The record of a class outside Keras: all its fields say the least."""
 
 
 def layer_record(class_name: str) -> KerasLayer:
-    """Return the record of a class by its own name, or `UNKNOWN`."""
-    return LAYERS.get(class_name, UNKNOWN)
+    """Return the record of a class by its own name, or `UNKNOWN_RECORD`."""
+    return LAYER_RECORDS.get(class_name, UNKNOWN_RECORD)
 
 
 def output_shape(class_name: str, config: JsonObject, shape: Shape) -> Shape:

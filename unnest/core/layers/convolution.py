@@ -21,13 +21,13 @@ from unnest.core.layers.shared_arguments import (
     KERAS_1_CONV_1D,
     KERNEL_AND_BIAS,
     SEPARABLE_CONV,
-    WINDOW,
+    WINDOW_ARGUMENTS,
 )
 
 LAYERS = (
     KerasLayer(
         "Conv1D",
-        arguments=("filters", "groups", *WINDOW, *KERNEL_AND_BIAS),
+        arguments=("filters", "groups", *WINDOW_ARGUMENTS, *KERNEL_AND_BIAS),
         idle={"input_dim": ANY_VALUE},
         weights=KERNEL_AND_BIAS_WEIGHTS,
         weight_shapes=weight_rules.conv_shapes(1),
@@ -40,7 +40,7 @@ LAYERS = (
     ),
     KerasLayer(
         "Conv2D",
-        arguments=("filters", "groups", *WINDOW, *KERNEL_AND_BIAS),
+        arguments=("filters", "groups", *WINDOW_ARGUMENTS, *KERNEL_AND_BIAS),
         weights=KERNEL_AND_BIAS_WEIGHTS,
         weight_shapes=weight_rules.conv_shapes(2),
         loads_these_alone=True,
@@ -52,7 +52,7 @@ LAYERS = (
     ),
     KerasLayer(
         "Conv3D",
-        arguments=("filters", "groups", *WINDOW, *KERNEL_AND_BIAS),
+        arguments=("filters", "groups", *WINDOW_ARGUMENTS, *KERNEL_AND_BIAS),
         weights=KERNEL_AND_BIAS_WEIGHTS,
         weight_shapes=weight_rules.conv_shapes(3),
         loads_these_alone=True,
@@ -66,7 +66,7 @@ LAYERS = (
         "Conv1DTranspose",
         in_tensorflow_since=(2, 4),
         always_stored=("filters", "kernel_size", "output_padding"),
-        arguments=("filters", "output_padding", *WINDOW, *KERNEL_AND_BIAS),
+        arguments=("filters", "output_padding", *WINDOW_ARGUMENTS, *KERNEL_AND_BIAS),
         refused_arguments=("groups",),
         weights=KERNEL_AND_BIAS_WEIGHTS,
         built_axes=weight_rules.channel_axis,
@@ -76,7 +76,7 @@ LAYERS = (
     ),
     KerasLayer(
         "Conv2DTranspose",
-        arguments=("filters", "output_padding", *WINDOW, *KERNEL_AND_BIAS),
+        arguments=("filters", "output_padding", *WINDOW_ARGUMENTS, *KERNEL_AND_BIAS),
         refused_arguments=("groups",),
         weights=KERNEL_AND_BIAS_WEIGHTS,
         built_axes=weight_rules.channel_axis,
@@ -86,7 +86,7 @@ LAYERS = (
     ),
     KerasLayer(
         "Conv3DTranspose",
-        arguments=("filters", "output_padding", *WINDOW, *KERNEL_AND_BIAS),
+        arguments=("filters", "output_padding", *WINDOW_ARGUMENTS, *KERNEL_AND_BIAS),
         refused_arguments=("groups",),
         weights=KERNEL_AND_BIAS_WEIGHTS,
         built_axes=weight_rules.channel_axis,

@@ -18,8 +18,8 @@ from unnest.core.layers.shared_arguments import (
     BIAS,
     EMBEDDINGS,
     KERAS_1_DENSE,
-    KERNEL,
     KERNEL_AND_BIAS,
+    KERNEL_ARGUMENTS,
 )
 
 LAYERS = (
@@ -55,7 +55,7 @@ LAYERS = (
             "output_shape",
             "activation",
             "bias_axes",
-            *KERNEL,
+            *KERNEL_ARGUMENTS,
             *BIAS,
             "activity_regularizer",
         ),

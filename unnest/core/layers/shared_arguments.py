@@ -6,34 +6,34 @@ keras/legacy/interfaces.py, and the get_config of Keras 1.2.2.)
 
 from __future__ import annotations
 
-KERNEL = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
+KERNEL_ARGUMENTS = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
 BIAS = ("bias_initializer", "bias_regularizer", "bias_constraint")
 RECURRENT = ("recurrent_initializer", "recurrent_regularizer", "recurrent_constraint")
 DEPTHWISE = ("depthwise_initializer", "depthwise_regularizer", "depthwise_constraint")
 POINTWISE = ("pointwise_initializer", "pointwise_regularizer", "pointwise_constraint")
 EMBEDDINGS = ("embeddings_initializer", "embeddings_regularizer", "embeddings_constraint")
 ALPHA = ("alpha_initializer", "alpha_regularizer", "alpha_constraint")
-BETA = ("beta_initializer", "beta_regularizer", "beta_constraint")
-GAMMA = ("gamma_initializer", "gamma_regularizer", "gamma_constraint")
+BETA_ARGUMENTS = ("beta_initializer", "beta_regularizer", "beta_constraint")
+GAMMA_ARGUMENTS = ("gamma_initializer", "gamma_regularizer", "gamma_constraint")
 """How one weight begins, and what holds for it in training."""
 
 ACTIVATION_AND_BIAS = ("activation", "use_bias", *BIAS, "activity_regularizer")
-KERNEL_AND_BIAS = (*ACTIVATION_AND_BIAS, *KERNEL)
+KERNEL_AND_BIAS = (*ACTIVATION_AND_BIAS, *KERNEL_ARGUMENTS)
 
-WINDOW = ("kernel_size", "strides", "padding", "data_format", "dilation_rate")
+WINDOW_ARGUMENTS = ("kernel_size", "strides", "padding", "data_format", "dilation_rate")
 POOL = ("pool_size", "strides", "padding", "data_format")
 SEPARABLE_CONV = (
     "filters",
-    *WINDOW,
+    *WINDOW_ARGUMENTS,
     "depth_multiplier",
     *DEPTHWISE,
     *POINTWISE,
     *ACTIVATION_AND_BIAS,
 )
-DEPTHWISE_CONV = (*WINDOW, "depth_multiplier", *DEPTHWISE, *ACTIVATION_AND_BIAS)
+DEPTHWISE_CONV = (*WINDOW_ARGUMENTS, "depth_multiplier", *DEPTHWISE, *ACTIVATION_AND_BIAS)
 
 RECURRENT_CELL = (
-    "activation", "use_bias", *KERNEL, *RECURRENT, *BIAS, "dropout", "recurrent_dropout", "seed"
+    "activation", "use_bias", *KERNEL_ARGUMENTS, *RECURRENT, *BIAS, "dropout", "recurrent_dropout", "seed"
 )  # fmt: skip
 SEQUENCE = ("return_sequences", "return_state", "go_backwards", "stateful")
 RECURRENT_LAYER = (
@@ -44,10 +44,11 @@ RECURRENT_LAYER = (
     "activity_regularizer",
 )
 CONV_LSTM = (
-    "filters", *WINDOW, "recurrent_activation", "unit_forget_bias", *RECURRENT_CELL, *SEQUENCE, "activity_regularizer"
+    "filters", *WINDOW_ARGUMENTS, "recurrent_activation", "unit_forget_bias", *RECURRENT_CELL, *SEQUENCE,
+    "activity_regularizer",
 )  # fmt: skip
 
-SCALE_AND_OFFSET = ("axis", "epsilon", "center", "scale", *BETA, *GAMMA)
+SCALE_AND_OFFSET = ("axis", "epsilon", "center", "scale", *BETA_ARGUMENTS, *GAMMA_ARGUMENTS)
 STORED_SCALE_AND_OFFSET = (
     "axis",
     "epsilon",

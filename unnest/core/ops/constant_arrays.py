@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unnest.core.model import Unknown
 from unnest.core.ops.symbolic_values import (
-    MAX_ELEMENTS,
+    MAX_CONSTANT_ELEMENTS,
     NUMPY_DTYPES,
     ArrayKind,
     Const,
@@ -26,7 +26,7 @@ from unnest.core.ops.symbolic_values import (
 EXACT = 2**53
 """Integers up to here are floats of 64 bits, too."""
 
-SYMBOLS = frozenset({"+", "-", "*", "/"})
+ARITHMETIC_SYMBOLS = frozenset({"+", "-", "*", "/"})
 
 
 def rounded_array(nested: object, numbers: ArrayKind, text: str = "") -> ConstantArray:
@@ -38,7 +38,7 @@ def rounded_array(nested: object, numbers: ArrayKind, text: str = "") -> Constan
     """
     with np.errstate(all="ignore"):
         values = np.asarray(nested, NUMPY_DTYPES[numbers])
-    if not 0 < values.size <= MAX_ELEMENTS:
+    if not 0 < values.size <= MAX_CONSTANT_ELEMENTS:
         raise Unknown("the shape of an array")
     if not np.isfinite(values).all() or (numbers == "int64" and (np.abs(values) > EXACT).any()):
         raise Unknown("an impossible calculation")
@@ -57,7 +57,7 @@ def arithmetic(symbol: str, left: SymbolicValue, right: SymbolicValue) -> Consta
     """
     written = symbol.removeprefix("classic ")
     kinds = {side.numbers for side in (left, right) if isinstance(side, ConstantArray)}
-    if written not in SYMBOLS or None in kinds or ("tensor" in kinds and len(kinds) > 1):
+    if written not in ARITHMETIC_SYMBOLS or None in kinds or ("tensor" in kinds and len(kinds) > 1):
         return None
     first, second = _operand(left, kinds), _operand(right, kinds)
     if first is None or second is None or not _fits(first, second):
@@ -86,7 +86,7 @@ def _operand(side: SymbolicValue, kinds: set[ArrayKind | None]) -> NDArray[np.ge
 
 def _fits(first: NDArray[np.generic], second: NDArray[np.generic]) -> bool:
     try:
-        return math.prod(np.broadcast_shapes(first.shape, second.shape)) <= MAX_ELEMENTS
+        return math.prod(np.broadcast_shapes(first.shape, second.shape)) <= MAX_CONSTANT_ELEMENTS
     except ValueError:
         return False
 

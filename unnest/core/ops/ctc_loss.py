@@ -32,14 +32,15 @@ def ctc_batch_cost_nodes(call: FunctionCall) -> SymbolicTensor:
     least = 1e-7 if release >= (2, 1, 6) else 1e-8
     logits = call.op("Log", call.calculate("Add", probabilities, least))
     lengths = [
-        _integers(call, call.op("Squeeze", _column(call, name), axis=[-1])) for name in LENGTHS
+        _integers(call, call.op("Squeeze", _column(call, name), axis=[-1]))
+        for name in LENGTH_ARGUMENTS
     ]
     labels = _integers(call, call.tensor("y_true"))
     loss = call.op("CTCLoss", labels, logits, *lengths, mask_index=shape[-1] - 1)
     return call.op("ExpandDims", replace(loss, dtype="float32", shape=shape[:1]), axis=1)
 
 
-LENGTHS = ("label_length", "input_length")
+LENGTH_ARGUMENTS = ("label_length", "input_length")
 
 
 def _column(call: FunctionCall, name: str) -> SymbolicTensor:

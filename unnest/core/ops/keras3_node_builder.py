@@ -36,10 +36,10 @@ from unnest.core.ops.symbolic_values import (
     plain,
 )
 
-DTYPES = ("float32", "int32", "int64", "uint8", "bool")
+CAST_DTYPES = ("float32", "int32", "int64", "uint8", "bool")
 """Those that a cast gives the same numbers in on all backends."""
 
-DATA_FORMATS = {"channels_last": True, "tf": True, "channels_first": False, "th": False}
+CHANNELS_COME_LAST = {"channels_last": True, "tf": True, "channels_first": False, "th": False}
 """Keras's words, of Keras 2 and of Keras 1 -> whether the channels come last."""
 
 Argument: TypeAlias = "SymbolicTensor | Sequence[SymbolicTensor] | Json"
@@ -155,7 +155,7 @@ class FunctionCall(ABC):
         """A dtype by text or as a name of TensorFlow's or NumPy's."""
         value = self[name]
         text = value.path.rpartition(".")[2] if isinstance(value, LibraryName) else self.text(name)
-        if text not in DTYPES:
+        if text not in CAST_DTYPES:
             raise Unknown(f"dtype {text}")
         return text
 
@@ -167,9 +167,9 @@ class FunctionCall(ABC):
             told = self.dialect.data_format
             if told is not None:
                 self.dialect.taken["the data format"] = f"{told}, as the layers say"
-        if not isinstance(told, str) or told not in DATA_FORMATS:
+        if not isinstance(told, str) or told not in CHANNELS_COME_LAST:
             raise Unknown("the data format")
-        return DATA_FORMATS[told]
+        return CHANNELS_COME_LAST[told]
 
     def only(self, **expected: Json) -> None:
         """Refuse where an argument has another value than the one that is understood."""
@@ -256,9 +256,9 @@ class FunctionCall(ABC):
             if isinstance(value, Const)
             else ""
         )
-        if not (spelt is None or spelt in FLOATS):
+        if not (spelt is None or spelt in ARRAY_KINDS):
             raise Unknown("an array of another dtype than floats")
-        return None if spelt is None else FLOATS[str(spelt)]
+        return None if spelt is None else ARRAY_KINDS[str(spelt)]
 
     def nested(self, name: str) -> Json:
         """The numbers of a constant array, or of nested lists, as nested lists; None for anything else."""
@@ -373,7 +373,7 @@ class FunctionCall(ABC):
         return as_floats(nested)
 
 
-FLOATS: Mapping[str, ArrayKind] = {
+ARRAY_KINDS: Mapping[str, ArrayKind] = {
     "float32": "float32", "np.float32": "float32", "tf.float32": "float32", "float64": "float64",
     "np.float64": "float64", "float": "float64",
 }  # fmt: skip

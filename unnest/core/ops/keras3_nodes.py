@@ -9,7 +9,7 @@ from typing import TypeAlias
 from unnest.core.model import Json, JsonObject
 from unnest.light_classes import dataclass
 
-UNKNOWN = "an unknown dtype (of the output of custom code)"
+UNKNOWN_DTYPE = "an unknown dtype (of the output of custom code)"
 """Of what custom code gives."""
 
 
@@ -94,7 +94,7 @@ _CLASSES = {
     ),
 }
 
-MODULES: Mapping[str, str] = {
+MODULE_BY_CLASS: Mapping[str, str] = {
     name: f"{ROOT}.{module}" for module, names in _CLASSES.items() for name in names.split()
 }
 """Class of an operation -> its module: files but `.h5` name it, and load operations by it. No class is in two.

@@ -21,7 +21,7 @@ ELEMENT = np.dtype([("element", np.int32)])
 ZERO = -1
 """The number of an element that is no element of the source but a zero."""
 
-MAX_ELEMENTS = 4_000_000
+MAX_RESULT_ELEMENTS = 4_000_000
 """Of one result: small files may ask for large ones."""
 
 
@@ -69,7 +69,7 @@ def axis_number(value: Value) -> int:
 
 def check_size(elements: int) -> None:
     """Raise TooLarge for an array that no memory holds, as small files may ask for."""
-    if elements > MAX_ELEMENTS:
+    if elements > MAX_RESULT_ELEMENTS:
         raise TooLarge("an array that no memory holds")
 
 

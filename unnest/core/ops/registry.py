@@ -113,7 +113,7 @@ COMPUTING_MODULES = frozenset({"image", "nn", "random"})
 KEEPING_SHAPE = frozenset({Kind.MAP, Kind.ALONG, Kind.REORDER})
 """Operations whose result has the shape of the first tensor that they read."""
 
-COMMON = {
+COMMON_ALIASES = {
     "x": ("input", "inputs", "tensor", "params", "data", "input_", "value", "a", "reference"),
     "xs": ("values", "arrays", "tensors"),
     "axis": ("axes", "dim", "reduction_indices", "concat_dim", "split_dim"),
@@ -123,7 +123,9 @@ COMMON = {
 CONTENTS = ("x", "xs", "updates")
 """The arguments whose contents an operation hands on; all others say which, where to, or how many."""
 
-IDLE = frozenset({"name", "out_type", "validate_indices", "output_type", "partition_strategy"})
+IDLE_ARGUMENTS = frozenset(
+    {"name", "out_type", "validate_indices", "output_type", "partition_strategy"}
+)
 """Arguments that do not change what is put where; the last is of a table in several parts."""
 
 ShapeRule: TypeAlias = "Callable[..., Shape]"
@@ -203,10 +205,12 @@ class Operation:
 
         """
         if self.takes_all:
-            return {"x": [*args, *(value for key, value in kwargs.items() if key not in IDLE)]}
+            return {
+                "x": [*args, *(value for key, value in kwargs.items() if key not in IDLE_ARGUMENTS)]
+            }
         bound = dict(zip(self.parameters, args, strict=False))
         for key, value in kwargs.items():
-            if key in IDLE:
+            if key in IDLE_ARGUMENTS:
                 continue
             parameter = self.aliases.get(key, key)
             if parameter in self.parameters and parameter not in bound:
@@ -236,13 +240,13 @@ def _is_empty(value: Value) -> bool:
 OPERATIONS: dict[str, Operation] = {}
 """Plain name -> the operation."""
 
-NODES: dict[str, tuple[Operation, str]] = {}
+BY_NODE_OP: dict[str, tuple[Operation, str]] = {}
 """The op of a NodeDef -> the operation, and the arguments that the node's inputs and attributes are."""
 
-CLASSES: dict[str, Operation] = {}
+BY_LAYER_CLASS: dict[str, Operation] = {}
 """Class of Keras 3 -> the operation that it computes."""
 
-SYMBOLS: dict[str, Operation] = {}
+BY_OPERATOR: dict[str, Operation] = {}
 """Operator of Python -> the operation; `-x` and `~x` are those of one operand."""
 
 Nodes: TypeAlias = "Callable[[FunctionCall], SymbolicValue]"
@@ -289,7 +293,7 @@ class Facts(TypedDict, total=False):
     called: str
 
 
-SIGNATURES = {
+ARGUMENTS_BY_KIND = {
     Kind.MAP: "x|features|tensor|logits|input|a",
     Kind.ELEMENTWISE: "x|a y|b",
     Kind.REDUCTION: "x|input_tensor axis|reduction_indices=null keepdims|keep_dims=false",
@@ -321,14 +325,16 @@ def define(
         assert name not in OPERATIONS, name
         OPERATIONS[name] = entry
     for node, pattern in facts.get("nodes", {}).items():
-        NODES[node] = entry, pattern
+        BY_NODE_OP[node] = entry, pattern
     if entry.keras3:
-        CLASSES.setdefault(entry.keras3, entry)
+        BY_LAYER_CLASS.setdefault(entry.keras3, entry)
     if entry.symbol:
-        SYMBOLS.setdefault(entry.symbol, entry)
+        BY_OPERATOR.setdefault(entry.symbol, entry)
     for name in names.split():
         if "." in name and entry.keras3:
-            _define_function(name, Function(SIGNATURES[kind], None, entry, facts.get("theano")))
+            _define_function(
+                name, Function(ARGUMENTS_BY_KIND[kind], None, entry, facts.get("theano"))
+            )
 
 
 def _define_function(name: str, function: Function) -> None:
@@ -343,7 +349,7 @@ def _arguments(signature: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
     for spelled in signature.split():
         parameter, *others = spelled.split("|")
         parameters.append(parameter)
-        aliases.update(dict.fromkeys((*others, *COMMON.get(parameter, ())), parameter))
+        aliases.update(dict.fromkeys((*others, *COMMON_ALIASES.get(parameter, ())), parameter))
     return tuple(parameters), {
         alias: of for alias, of in aliases.items() if alias not in parameters
     }

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from unnest.core.ops.keras3_node_builder import FunctionCall
     from unnest.core.ops.symbolic_values import Items, SymbolicTensor
 
-MAX_PARTS = 4096
+MAX_SPLIT_PARTS = 4096
 """Of one split."""
 
 
@@ -142,7 +142,7 @@ def k3_slice(x: Array, begin: Value, shape: Value) -> Array:
 
 def _few(parts: int) -> int:
     """Parts that anyone has devices for; a small file may ask for more than memory holds."""
-    if parts > MAX_PARTS:
+    if parts > MAX_SPLIT_PARTS:
         raise Unknown("more parts than any machine has devices")
     return parts
 

@@ -25,10 +25,10 @@ MAX_NODES = 150
 
 No expression is deeper, so what walks one may recurse: Python ends at a thousand frames."""
 
-MAX_ELEMENTS = 10_000
+MAX_CONSTANT_ELEMENTS = 10_000
 """Numbers in one array constant."""
 
-MAX_DEPTH = 32
+MAX_LIST_DEPTH = 32
 """Lists in lists; NumPy's arrays have so many axes."""
 
 MAX_TEXT = 4_000
@@ -238,8 +238,8 @@ def items(kind: Literal["list", "tuple", "stored"], values: Sequence[SymbolicVal
     """
     size = 1 + sum(value.size if isinstance(value, Items) else 1 for value in values)
     depth = 1 + max((value.depth for value in values if isinstance(value, Items)), default=0)
-    if size > MAX_ELEMENTS or depth > MAX_DEPTH:
-        raise Unknown("a long list" if size > MAX_ELEMENTS else "lists in lists")
+    if size > MAX_CONSTANT_ELEMENTS or depth > MAX_LIST_DEPTH:
+        raise Unknown("a long list" if size > MAX_CONSTANT_ELEMENTS else "lists in lists")
     return Items(kind, tuple(values), size, depth)
 
 

@@ -51,7 +51,7 @@ def _of_layers(graph: Graph, wrapper: LayerWrapper, level: ModelWeights) -> Temp
     )
 
 
-NUMBERED = re.compile(r"b'(?P<name>[^']+)'_\d+")
+NUMBERED_BYTES_NAME = re.compile(r"b'(?P<name>[^']+)'_\d+")
 """A name as Keras 2.3 writes it where the group has one already (source: files of Keras 2.3.1).
 
 It numbers the text that Python shows for bytes: `b'tied/kernel:0'_2` for the second `tied/kernel:0`.
@@ -69,5 +69,5 @@ def without_needless(group: Group) -> Group:
 
 
 def _plain(name: str) -> str:
-    numbered = NUMBERED.fullmatch(name)
+    numbered = NUMBERED_BYTES_NAME.fullmatch(name)
     return numbered["name"] if numbered else name

@@ -301,14 +301,14 @@ def _one_more(weight_name: str, names: Container[str]) -> str:
     """A weight's name with the next number in the part that would be a layer's then."""
     parts = weight_name.split("/")
     for at, part in enumerate(parts[:-1]):
-        stem, number = NUMBERED.fullmatch(part).groups()  # type: ignore[union-attr] # any text is so
+        stem, number = CLASS_AND_NUMBER.fullmatch(part).groups()  # type: ignore[union-attr] # any text is so
         following = f"{stem}_{int(number or 0) + 1}"
         if following in names:
             return "/".join([*parts[:at], following, *parts[at + 1 :]])
     return weight_name
 
 
-NUMBERED = re.compile(r"(.*?)(?:_([1-9]\d{0,5}))?")
+CLASS_AND_NUMBER = re.compile(r"(.*?)(?:_([1-9]\d{0,5}))?")
 """A name that Keras gave: the class's, and from the second layer on a number."""
 
 

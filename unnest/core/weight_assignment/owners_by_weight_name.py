@@ -12,7 +12,7 @@ from functools import cache
 from typing import TypeAlias
 
 from unnest.core.architecture import snake_case
-from unnest.core.layers.catalog import LAYERS
+from unnest.core.layers.catalog import LAYER_RECORDS
 from unnest.core.model import Tensor
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 
@@ -80,17 +80,18 @@ def _is_keras_part(parts: Sequence[str]) -> bool:
     """Return True if Keras itself gives such names to parts of its layers, or to layers without a name."""
     bare = [re.sub(r"^(forward|backward)_|_\d+$", "", part) for part in parts]
     return all(
-        part in PARTS or part.endswith("cell") or part in _automatic_names() for part in bare
+        part in SUBLAYER_NAMES or part.endswith("cell") or part in _automatic_names()
+        for part in bare
     )
 
 
 @cache
 def _automatic_names() -> frozenset[str]:
     """Return Keras's names of unnamed layers, without numbers; computed when first needed, by few files."""
-    return frozenset(snake_case(layer.name) for layer in LAYERS.values() if layer.exported)
+    return frozenset(snake_case(layer.name) for layer in LAYER_RECORDS.values() if layer.exported)
 
 
-PARTS = frozenset({"attention_output", "key", "query", "stacked_rnn_cells", "value"})
+SUBLAYER_NAMES = frozenset({"attention_output", "key", "query", "stacked_rnn_cells", "value"})
 """(Source: the weights of Keras's own layers in files of Keras 2.0 to 2.3 and tf.keras 1.13 to 2.15.)"""
 
 

@@ -13,7 +13,7 @@ from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate
 from unnest.light_classes import NamedTuple, dataclass
 
-MAX_STEPS = 300_000
+MAX_SEARCH_STEPS = 300_000
 """Ways to go on that a search looks at, a second or two; where names are honest it is a handful a layer."""
 
 WeightCounts: TypeAlias = tuple[int, int]
@@ -138,7 +138,7 @@ class Search:
         limits = (self._reach(index, at[0], end[0]), self._reach(index, at[1], end[1]))
         for counts in self._possible_counts(index, at, limits, end):
             self.steps += 1
-            if self.steps > MAX_STEPS:
+            if self.steps > MAX_SEARCH_STEPS:
                 raise Ambiguous("too many readings of its weights are possible")
             if (
                 counts[0] <= limits[0]

@@ -18,9 +18,9 @@ from unnest.core.keras_facts.weight_order import Claim, Variable, parts_of
 from unnest.core.model import Group, Tensor
 from unnest.light_classes import NamedTuple
 
-NUMBER = re.compile(r"(.+)_(\d{1,9})")
+NAME_AND_NUMBER = re.compile(r"(.+)_(\d{1,9})")
 #: Most scopes of a variable's name; longer names match no layer.
-MAX_PARTS = 40
+MAX_SCOPES = 40
 
 
 class Bearing(NamedTuple):
@@ -47,7 +47,7 @@ class Bearers:
     def find(self, variable: Variable) -> Bearing | None:
         """Return the layer that a variable is named after, or None."""
         parts = variable.name.split("/")
-        if len(parts) > MAX_PARTS:
+        if len(parts) > MAX_SCOPES:
             return None
         ways = (self._by_scope, self._by_beginning, self._by_lent_scope, self._by_numbered_scope)
         return next((bearing for way in ways if (bearing := way(variable, parts))), None)
@@ -78,7 +78,7 @@ class Bearers:
             name if is_own else self._layer_of_inner_name[name],
             last.removeprefix(name + "_"),
         )
-        match = NUMBER.fullmatch(rest)
+        match = NAME_AND_NUMBER.fullmatch(rest)
         family = "/".join((*scope, layer)) + (f"_{match[2]}" if match else "")
         return self._claim(
             variable,
@@ -104,7 +104,7 @@ class Bearers:
         """`conv_1/kernel`, where `conv` was taken."""
         *scope, last = parts
         for index in range(len(scope) - 1, -1, -1):
-            match = NUMBER.fullmatch(scope[index])
+            match = NAME_AND_NUMBER.fullmatch(scope[index])
             if match and match[1] in self._layer_names:
                 return self._claim(
                     variable,
@@ -140,7 +140,7 @@ class Bearers:
         *,
         numbered: bool = True,
     ) -> Bearing:
-        match = NUMBER.fullmatch(weight) if numbered else None
+        match = NAME_AND_NUMBER.fullmatch(weight) if numbered else None
         claim = Claim(variable, inner, match[1] if match else weight, int(match[2]) if match else 0)
         return Bearing(layer, family, claim)
 
@@ -148,7 +148,7 @@ class Bearers:
 def is_satellite(name: str, names: Container[str]) -> bool:
     """Return True if a name continues another variable's whole name."""
     parts = name.split("/")
-    if len(parts) > MAX_PARTS:
+    if len(parts) > MAX_SCOPES:
         return False
     return any(
         "/".join(parts[start:stop]) in names
@@ -159,7 +159,7 @@ def is_satellite(name: str, names: Container[str]) -> bool:
 
 def without_numbers(name: str) -> str:
     """A name without the numbers behind it: `kernel` of `kernel_1`."""
-    while match := NUMBER.fullmatch(name):
+    while match := NAME_AND_NUMBER.fullmatch(name):
         name = match[1]
     return name
 
@@ -178,7 +178,7 @@ def optimizer_state(
     slots: dict[str, dict[tuple[int, str], Tensor]] = {}
     for name, tensor in stored.items():
         path, _, kind = name.rpartition("/")
-        parts = path.split("/")[:MAX_PARTS]
+        parts = path.split("/")[:MAX_SCOPES]
         position = next((k for k in range(1, len(parts)) if "/".join(parts[k:]) in rank), None)
         if position is not None:
             slots.setdefault("/".join(parts[:position]), {})[

@@ -9,7 +9,7 @@ from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import Json, JsonObject
 
 #: Arguments that decide how a layer is trained, made or run, and not what it computes in inference.
-IDLE = frozenset({
+NOT_IN_INFERENCE = frozenset({
     "activation", "activity_regularizer", "autocast", "batch_input_shape", "batch_shape", "build_config", "cast_dtype",
     "compile_config", "dropout", "dtype", "force_generator", "implementation", "input_dim", "input_length",
     "input_shape", "lora_alpha", "lora_rank", "momentum", "name", "noise_shape", "quantization_config", "rate",
@@ -28,7 +28,7 @@ def difference(one: JsonObject, other: JsonObject, *, activated: bool) -> str | 
     for key in one:
         if (
             key not in other
-            or (key in IDLE and (key != "activation" or activated))
+            or (key in NOT_IN_INFERENCE and (key != "activation" or activated))
             or key.endswith(IDLE_ENDS)
         ):
             continue

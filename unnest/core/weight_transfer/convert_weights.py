@@ -25,7 +25,7 @@ from unnest.core.model import Json, JsonObject, Tensor
 CUDNN_BLOCKS = {"LSTM": 8, "GRU": 6}
 
 #: Arguments that the rules read.
-READ = frozenset({
+ARGUMENTS_READ = frozenset({
     "activation", "backward_layer", "cell", "cells", "data_format", "filters", "go_backwards", "kernel_size", "layer",
     "name", "recurrent_activation", "reset_after", "units", "use_bias",
 })  # fmt: skip
@@ -82,7 +82,7 @@ def _as_stored(entry: JsonObject, shapes: Sequence[tuple[int, ...]]) -> JsonObje
     """Return the layer with the arguments that the rules read, given the shapes of its weights."""
     kind, config = str(entry.get("class_name")), entry.get("config")
     settings = config if isinstance(config, Mapping) else {}
-    given: dict[str, Json] = {k: v for k, v in settings.items() if k in READ}
+    given: dict[str, Json] = {k: v for k, v in settings.items() if k in ARGUMENTS_READ}
     given |= dict.fromkeys((k for k in settings if k.endswith("_initializer")), "zeros")
     for key in ("layer", "backward_layer", "cell"):
         if isinstance(held := given.get(key), Mapping):

@@ -63,12 +63,12 @@ def groups_of(model: JsonObject, weights: WeightsByLeaf) -> tuple[Group, ...]:
     return tuple(Group(name, tuple(tensors)) for name, tensors in tensors_by_layer.items())
 
 
-NUMBERED = re.compile(r"(.*?)(?:_([1-9]\d{0,5}))?", re.DOTALL)
+STEM_AND_NUMBER = re.compile(r"(.*?)(?:_([1-9]\d{0,5}))?", re.DOTALL)
 
 
 def stem_and_number(name: str) -> tuple[str, int]:
     """Return a name without Keras's number, and the number, 0 for none."""
-    stem, number = NUMBERED.fullmatch(name).groups()  # type: ignore[union-attr] # any text is so
+    stem, number = STEM_AND_NUMBER.fullmatch(name).groups()  # type: ignore[union-attr] # any text is so
     return stem, int(number or 0)
 
 

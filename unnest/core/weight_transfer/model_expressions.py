@@ -20,7 +20,7 @@ from unnest.core.model import CallId, Json, JsonObject, Ref
 from unnest.light_classes import NamedTuple, dataclass
 
 #: Steps of the budget for each call that is written out.
-STEPS_A_CALL = 10
+STEPS_PER_EXPRESSION = 10
 
 INPUT, ACTIVATION = "InputLayer", "Activation"
 
@@ -83,7 +83,7 @@ def _written_out(graph: Graph, inputs: Sequence[NodeOutput], path: LeafPath) -> 
         ref.call: [value] for ref, value in zip(graph.inputs, inputs, strict=False)
     }
     for call_id in _in_order(graph):
-        charge_steps(STEPS_A_CALL)
+        charge_steps(STEPS_PER_EXPRESSION)
         layer, call = graph.layers[call_id.layer], graph.call(call_id)
         if call_id in values:
             continue

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from unnest.core.architecture.nested_models import LeafPath
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.optimizers import (
-    CLASSES,
     NOT_CONVERTED,
+    SLOTS_BY_CLASS,
     KnownOptimizer,
     NoCounterpart,
     is_fresh,
@@ -20,7 +20,7 @@ from unnest.findings import Code, Finding
 from unnest.light_classes import NamedTuple
 
 #: Optimizer class by its name in lower case: optimizers are called `adam`, `Adam`, `SGD`, `loss_scale_optimizer`.
-BY_NAME = {kind.lower(): kind for kind in (*CLASSES, *NOT_CONVERTED)}
+CLASS_BY_LOWER_NAME = {kind.lower(): kind for kind in (*SLOTS_BY_CLASS, *NOT_CONVERTED)}
 
 
 class StateAlone(NamedTuple):
@@ -76,7 +76,7 @@ def class_in(names: Iterable[str]) -> str | None:
     """Return the optimizer class that names of an optimizer or its variables begin with; None if they say none."""
     for name in names:
         for part in name.split("/"):
-            kind = BY_NAME.get(stem_and_number(part)[0].replace("_", "").lower())
+            kind = CLASS_BY_LOWER_NAME.get(stem_and_number(part)[0].replace("_", "").lower())
             if kind is not None:
                 return kind
     return None
@@ -91,7 +91,7 @@ def _converted(
     """The state of Keras 2 in the order of Keras 3. Raises NoCounterpart."""
     optimizer = target.optimizer
     assert optimizer is not None
-    if optimizer.class_name not in CLASSES:
+    if optimizer.class_name not in SLOTS_BY_CLASS:
         raise NoCounterpart(f"the state of the optimizer {optimizer.class_name!r} is not converted")
     trained = [
         _trained_weight(weights, target, path, position) for path, position in optimizer.trained

@@ -23,7 +23,7 @@ from unnest.errors import Refused
 from unnest.findings import Code, Finding, listed
 from unnest.light_classes import NamedTuple
 
-MISMATCH = "other-model"
+OTHER_MODEL = "other-model"
 
 
 class PlacedWeights(NamedTuple):
@@ -58,7 +58,7 @@ def place_model(
         found = correspondence(model.architecture, target.architecture, shapes, target.shapes)
     except (Ambiguous, Different) as e:
         advice = "build the model that was saved, or take the file's own: unnest.keras.load_model"
-        raise Refused(MISMATCH, f"{e}; {advice}") from e
+        raise Refused(OTHER_MODEL, f"{e}; {advice}") from e
     entries = {leaf.path: leaf.layer.stored for leaf in leaves(model.architecture)}
     own = {leaf.path: leaf.layer.stored for leaf in leaves(target.architecture)}
     by_target = {
@@ -257,6 +257,6 @@ def _state(
 
 def _refusal(why: str) -> Refused:
     return Refused(
-        MISMATCH,
+        OTHER_MODEL,
         f"{why}; build the model that was saved, or pass the JSON of its model as architecture",
     )

@@ -24,13 +24,15 @@ from unnest.core.weight_transfer.leaf_layers import (
     groups_of,
 )
 from unnest.core.weight_transfer.optimizer_state import OTHER_VARIABLES
-from unnest.core.weight_transfer.place_weights import MISMATCH, PlacedWeights
+from unnest.core.weight_transfer.place_weights import OTHER_MODEL, PlacedWeights
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.light_classes import NamedTuple
 
 #: Findings on what Keras 3 computes otherwise than the Keras that wrote the file.
-OF_KERAS_3 = frozenset({"other-hard-sigmoid", "other-rate", "other-schedule", "other-epsilon"})
+KERAS_3_FINDINGS = frozenset(
+    {"other-hard-sigmoid", "other-rate", "other-schedule", "other-epsilon"}
+)
 
 
 class Keras3Form(NamedTuple):
@@ -100,7 +102,7 @@ def in_own_form(placed: PlacedWeights, form: Keras3Form, target: TargetModel) ->
     weights = _own_weights(
         form, _by_leaf(form.target.architecture, Stored("weights", groups=placed.groups))
     )
-    findings = tuple(f for f in placed.findings if f.code not in OF_KERAS_3)
+    findings = tuple(f for f in placed.findings if f.code not in KERAS_3_FINDINGS)
     state = None
     if placed.optimizer is not None:
         state = _own_state(placed.optimizer, form.optimizer, target.optimizer)
@@ -208,7 +210,7 @@ def _by_leaf(architecture: JsonObject, model: Stored) -> Mapping[LeafPath, tuple
     try:
         weights = weights_by_leaf(architecture, model.groups)
     except Ambiguous as doubt:
-        raise Refused(MISMATCH, f"your model: {doubt}") from doubt
+        raise Refused(OTHER_MODEL, f"your model: {doubt}") from doubt
     return {leaf.path: weights.get(leaf.path, ()) for leaf in leaves(architecture)}
 
 
@@ -251,5 +253,5 @@ def bind(pattern: Tensor, value: Tensor, bound: dict[str, Tensor]) -> bool:
 
 def _refused(path: LeafPath, why: str) -> Refused:
     return Refused(
-        MISMATCH, f"your model's {'/'.join(path)!r}: {why}; build the model that was saved"
+        OTHER_MODEL, f"your model's {'/'.join(path)!r}: {why}; build the model that was saved"
     )

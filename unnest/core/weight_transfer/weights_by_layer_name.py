@@ -11,7 +11,7 @@ from unnest.core.architecture import children, read, snake_case
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_specs import promised
-from unnest.core.layers.catalog import LAYERS, layer_record
+from unnest.core.layers.catalog import LAYER_RECORDS, layer_record
 from unnest.core.model import Group, Json, JsonObject, Shape, Tensor
 from unnest.core.weight_assignment.flat_list_division import layers_placed_by_order, split
 from unnest.core.weight_assignment.layer_weights import Ambiguous
@@ -23,7 +23,7 @@ from unnest.light_classes import NamedTuple
 #: What Keras calls layers that have no name -> the class of today that has their weights.
 CLASS_OF_STEM = {
     snake_case(name): layer.renamed_to or layer.successor or layer.name
-    for layer in LAYERS.values()
+    for layer in LAYER_RECORDS.values()
     for name in (layer.name, *layer.other_names)
 }
 

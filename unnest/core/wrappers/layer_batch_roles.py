@@ -16,7 +16,7 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.layer_op_calls import parse_op_call, shape_of
 from unnest.core.json_tree import Path, is_list
-from unnest.core.keras_facts.custom_functions import ROLES, activations
+from unnest.core.keras_facts.custom_functions import ROLE_SUFFIXES, activations
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.keras_facts.weight_specs import has_initializers, promised
 from unnest.core.layers.catalog import layer_record
@@ -64,7 +64,7 @@ OF_EVERY_LAYER = frozenset({
 })  # fmt: skip
 """What a layer's config may hold whatever it does. (A Dense of Keras 1 has `activation`, and speaks of no weights.)"""
 
-MODULES = ("k", "tf", "keras", "backend", "ops", "array_ops", "math_ops", "device")
+MODULE_NAMES = ("k", "tf", "keras", "backend", "ops", "array_ops", "math_ops", "device")
 """Names of modules in a lambda, which lead to functions and are not functions."""
 
 
@@ -124,7 +124,9 @@ def runs_others_code(layer: Layer) -> bool:
 
 
 def _runs_others_code(stored: JsonObject) -> bool:
-    parts = json_tree.objects(stored, keys=lambda key: key != "dtype" and not key.endswith(ROLES))
+    parts = json_tree.objects(
+        stored, keys=lambda key: key != "dtype" and not key.endswith(ROLE_SUFFIXES)
+    )
     for part in parts:
         config = part.get("config")
         if "class_name" not in part or not isinstance(config, Mapping) or "name" not in config:
@@ -340,7 +342,7 @@ def passes_on(layer: Layer, call: Call) -> bool:
         return False
     if not code.names:
         return code.is_identity
-    return all(name.lower() in MODULES or _says(name, PASSING) for name in code.names)
+    return all(name.lower() in MODULE_NAMES or _says(name, PASSING) for name in code.names)
 
 
 def passes_on_to_one_reader(graph: Graph, at: CallId) -> bool:

@@ -27,7 +27,7 @@ from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim
 from unnest.core.wrappers.wrapper_types import NotAWrapper, listed
 from unnest.light_classes import NamedTuple, dataclass
 
-MAX_STEPS = 8
+MAX_LAYERS_BEFORE_TOWER = 8
 """How many layers may lie between a source and a tower; the longest seen are three."""
 
 
@@ -307,9 +307,9 @@ def _slices_of(graph: Graph, column: Column, facts: InputFacts) -> InputSlices:
     here = [*column]
     while len({*here}) > 1 or (len(here) == 1 and not slices.parts):
         _check_slices(graph, here)
-        if len(slices.steps) == MAX_STEPS:
+        if len(slices.steps) == MAX_LAYERS_BEFORE_TOWER:
             raise NotAWrapper(
-                f"more than {MAX_STEPS} layers lie between the towers and what they read"
+                f"more than {MAX_LAYERS_BEFORE_TOWER} layers lie between the towers and what they read"
             )
         slices.steps.append(tuple(ref.call for ref in here))
         if not all(_hands_on(graph, ref.call) for ref in here):

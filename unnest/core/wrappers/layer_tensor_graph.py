@@ -20,7 +20,7 @@ from unnest.core.frontends.layer_op_calls import (
 from unnest.core.frontends.node_def import parse_node_def
 from unnest.core.interpreters.op_shapes import call_shape, result_shape
 from unnest.core.interpreters.row_dependence import RowsMade
-from unnest.core.interpreters.tensor_graph import NOTHING, Column
+from unnest.core.interpreters.tensor_graph import NO_CALL, Column
 from unnest.core.keras_facts.layer_classes import is_keras_class, record_of, today
 from unnest.core.keras_facts.weight_specs import promised
 from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
@@ -106,7 +106,7 @@ class LayerTensors(SearchedGraph):
         if at in self._claimed:
             return OpCall("claimed", [call.reads[0], self._claimed[at]], {})
         if layer.is_model or not call.reads:
-            return NOTHING
+            return NO_CALL
         what = parse_op_call(layer, call)
         try:
             return (
@@ -115,7 +115,7 @@ class LayerTensors(SearchedGraph):
                 else with_refs(what, self.graph.layers, self._ref)
             )
         except Unknown:
-            return NOTHING
+            return NO_CALL
 
     def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
         """Return a call as an operation; layers of Keras's own, models and stored code have names of their own."""
@@ -126,7 +126,7 @@ class LayerTensors(SearchedGraph):
             return what
         made = self._code_result(at, known)
         return (
-            OpCall(OF_CODE[made], [*self.graph.call(at).reads], {}) if made in OF_CODE else NOTHING
+            OpCall(OF_CODE[made], [*self.graph.call(at).reads], {}) if made in OF_CODE else NO_CALL
         )
 
     def maps_rows(self, at: CallId) -> bool:
@@ -138,7 +138,7 @@ class LayerTensors(SearchedGraph):
         layer, call = self.graph.layers[at.layer], self.graph.call(at)
         reads = [*call.reads]
         if (is_mixed := layer_batch_roles.normalizes_by_batch(layer, call)) is not False:
-            return OpCall("mixes", reads, {}) if is_mixed else NOTHING
+            return OpCall("mixes", reads, {}) if is_mixed else NO_CALL
         if layer.is_model:
             return OpCall("rowwise", reads, {})
         what = self.parsed(at)
@@ -295,7 +295,7 @@ def _of_keras(layer: Layer, call: Call) -> OpCall:
     ):
         return OpCall("identity", reads, {})
     if len(reads) == 1 or not is_keras_class(layer.class_name, layer.stored):
-        return NOTHING
+        return NO_CALL
     record = layer_record(layer.class_name)
     if layer.class_name == "Merge":
         record = MERGE_MODES.get(str(layer.settings.get("mode")), record)
@@ -313,7 +313,7 @@ def _of_rows(layer: Layer, reads: list[Ref]) -> OpCall:
     if not is_keras_class(layer.class_name, layer.stored) or layer_batch_roles.runs_others_code(
         layer
     ):
-        return NOTHING
+        return NO_CALL
     rows = record_of(layer.class_name, layer.config).rows
     if rows is Rows.ALONG_AXIS:
         return OpCall("alongaxis", reads, {"axis": layer.settings.get("axis", -1)})

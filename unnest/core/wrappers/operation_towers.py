@@ -196,7 +196,7 @@ def _why_not(joined: Joined, copies: Copies, taken: Taken) -> str:
     )
 
 
-MOST_KEPT = 10_000_000
+MAX_ELEMENTS_KEPT = 10_000_000
 """Elements of the tensors that are kept from one column to the next: 40 MB."""
 
 
@@ -277,9 +277,9 @@ class _Sources:
         known = self._computed.get((rows, longest))
         if known is not None:
             yield known
-            if known.size <= MOST_KEPT:
+            if known.size <= MAX_ELEMENTS_KEPT:
                 return
-        if sum(values.size for values in self._computed.values()) > MOST_KEPT:
+        if sum(values.size for values in self._computed.values()) > MAX_ELEMENTS_KEPT:
             self._computed.clear()
         values = self._computed[rows, longest] = Values(self.graph, rows, longest, {})
         yield values

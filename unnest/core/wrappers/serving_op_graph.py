@@ -20,7 +20,7 @@ from unnest.light_classes import NamedTuple, dataclass
 StoredShape: TypeAlias = "tuple[int, ...] | None"
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 #: Calls in calls; real graphs have three or four.
-MAX_DEPTH = 200
+MAX_CALL_DEPTH = 200
 #: These hand their input on as it is.
 PASSES = frozenset(
     {"Identity", "StopGradient", "Snapshot", "PreventGradient", "CheckNumerics", "EnsureShape"}
@@ -123,7 +123,7 @@ class GraphView:
                 place = Place(place.frame, op.inputs[0])
             elif op.kind in CALLS:
                 callee, at = self._callee(op), number(place.tensor)
-                if at >= len(callee.rets) or len(place.frame) > MAX_DEPTH:
+                if at >= len(callee.rets) or len(place.frame) > MAX_CALL_DEPTH:
                     raise Broken(f"{op.name} has no output {at}")
                 place = Place((*place.frame, op.name), callee.rets[at])
             else:

@@ -14,7 +14,7 @@ import numpy as np
 
 from unnest.budget import charge_steps
 from unnest.core.frontends.node_def import may_join_rows, node_call, node_operation
-from unnest.core.interpreters.tensor_graph import NOTHING, Column
+from unnest.core.interpreters.tensor_graph import NO_CALL, Column
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.wrappers.searched_graph import SearchedGraph
@@ -37,7 +37,7 @@ MAX_PAIRS = 3_000_000
 MAX_FOLDED = 4096
 """Elements of a constant that is read as a number."""
 
-IGNORED = frozenset({
+IGNORED_ATTRIBUTES = frozenset({
     "frame_name", "tensor_array_name", "config_proto", "config", "executor_type", "seed", "seed2", "is_constant",
     "parallel_iterations", "output_shapes", "_output_shapes", "stack_name",
 })  # fmt: skip
@@ -46,7 +46,15 @@ IGNORED = frozenset({
 CAST = ("SrcT", "DstT", "Truncate")
 """The attributes of a Cast."""
 
-DTYPES = {1: "float", 2: "double", 3: "int32", 9: "int64", 10: "bool", 14: "bfloat16", 19: "half"}
+DTYPE_BY_ENUM_NUMBER = {
+    1: "float",
+    2: "double",
+    3: "int32",
+    9: "int64",
+    10: "bool",
+    14: "bfloat16",
+    19: "half",
+}
 """TensorFlow's numbers of the types that arithmetic casts to (source: types.proto)."""
 
 
@@ -186,12 +194,12 @@ class ServingTensors(SearchedGraph):
         op = self.op(at)
         if op is None:
             known = self.view.root.known.get(at.layer)
-            return NOTHING if known is None else OpCall("constant", [known], {})
+            return NO_CALL if known is None else OpCall("constant", [known], {})
         if op.value is not None:
             return OpCall("constant", [op.value], {})
         operation = node_operation(op.kind)
         if operation is None or operation.compute is None:
-            return NOTHING
+            return NO_CALL
         return self._read(at, op)
 
     def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
@@ -222,7 +230,7 @@ class ServingTensors(SearchedGraph):
     def _read(self, at: CallId, op: Op) -> OpCall:
         attributes: dict[str, Any] = dict(op.attrs)
         if "DstT" in attributes:
-            attributes["DstT"] = DTYPES.get(attributes["DstT"], "int64")
+            attributes["DstT"] = DTYPE_BY_ENUM_NUMBER.get(attributes["DstT"], "int64")
         return node_call(op.kind, [self._argument(ref) for ref in self.reads(at)], attributes)
 
     def _argument(self, ref: Ref) -> Ref | np.ndarray:
@@ -277,7 +285,7 @@ def _same(view: GraphView, one: Op | None, other: Op | None) -> bool:
     ):
         return False
     for key in one.attrs.keys() | other.attrs.keys():
-        if key.startswith("_") or key in IGNORED:
+        if key.startswith("_") or key in IGNORED_ATTRIBUTES:
             continue
         left, right = one.attrs.get(key), other.attrs.get(key)
         if isinstance(left, GraphFunction) and isinstance(right, GraphFunction):

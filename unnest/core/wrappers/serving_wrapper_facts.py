@@ -22,7 +22,7 @@ from unnest.core.wrappers.serving_op_graph import (
 FEEDS = ("Placeholder", "ParseExample", "ParseSingleExample")
 SPELLINGS = frozenset({"Cast"})
 #: Operations that stand for a variable.
-VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
+VARIABLE_OPS = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 #: Operations with a shape among their arguments.
 SHAPED = frozenset({
     "Reshape", "Fill", "BroadcastTo", "TensorListReserve", "TensorListFromTensor", "Conv2DBackpropInput",
@@ -171,7 +171,7 @@ def _rows_of_variable(view: GraphView, place: Place) -> int | None:
     op = view.op(place)
     if op is not None and op.kind == "ReadVariableOp":
         op = view.op(view.resolve(view.inputs(place)[0]))
-    shape = op.attrs.get("shape") if op is not None and op.kind in VARIABLES else None
+    shape = op.attrs.get("shape") if op is not None and op.kind in VARIABLE_OPS else None
     return shape[0] if isinstance(shape, tuple) and len(shape) > 1 else None
 
 
@@ -187,7 +187,7 @@ def variables(
 ) -> dict[Place, Op]:
     """The variables that some tensors are computed from, no further than `stops`. Raises Broken."""
     behind = ((place, view.op(place)) for place in _behind(view, ends, stops))
-    return {place: op for place, op in behind if op is not None and op.kind in VARIABLES}
+    return {place: op for place, op in behind if op is not None and op.kind in VARIABLE_OPS}
 
 
 def _frame(view: GraphView, name: str) -> tuple[str, ...]:

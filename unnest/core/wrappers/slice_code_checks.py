@@ -12,7 +12,7 @@ from unnest.budget import check_memory
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import Shape
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.numbered_elements import MAX_ELEMENTS, Array
+from unnest.core.ops.numbered_elements import MAX_RESULT_ELEMENTS, Array
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.layer_code_rows import code_answer, code_result_rows
 from unnest.core.wrappers.slice_arguments import Slice, numbers_of
@@ -274,7 +274,7 @@ def _slice_result(
     layer: Layer, count: int, shape: Shape | None
 ) -> tuple[CodeRows | None, ...] | None:
     """Return the result of a slice's code for so many rows."""
-    if count > MAX_ELEMENTS:
+    if count > MAX_RESULT_ELEMENTS:
         return None
     row = None if shape is None else shape[1:]
     follow = partial(code_result_rows, [_numbered(count)], None if row is None else (None, *row))

@@ -19,7 +19,7 @@ from unnest.core.interpreters.tensor_graph import Values, numbered
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, plain_name
-from unnest.core.ops.numbered_elements import ELEMENT, MAX_ELEMENTS, NOT_COMPUTED, Array
+from unnest.core.ops.numbered_elements import ELEMENT, MAX_RESULT_ELEMENTS, NOT_COMPUTED, Array
 from unnest.core.ops.registry import MOVES, SLICES, Kind, kind_of
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.batch_axis_ops import rows_kept
@@ -92,7 +92,7 @@ def _rows_after(tensors: LayerTensors, ref: Ref, at: CallId, sizes: tuple[int, .
 
     `sizes` is the shape of `ref`.
     """
-    if prod(sizes) > MAX_ELEMENTS:
+    if prod(sizes) > MAX_RESULT_ELEMENTS:
         return []
     try:
         values = Values(tensors, sizes[0], max(sizes), {ref: numbered(sizes)})

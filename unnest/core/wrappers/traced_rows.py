@@ -33,7 +33,7 @@ LARGE = (2520, 5040, 7560, 2772)
 """Stand-ins for the sizes of the axes after the batch: many numbers divide them, few in code are larger."""
 
 
-LONGEST = 10_000
+MAX_AXIS_LENGTH = 10_000
 """The largest number in code for which an axis is made longer than it."""
 
 
@@ -99,7 +99,7 @@ def rows_of_code(
         unknown = (None,) * (max(ranks) - 1)
         return (
             trial(row_sizes(unknown if row is None else row, longest))
-            if longest <= LONGEST
+            if longest <= MAX_AXIS_LENGTH
             else None
         )
     except OtherSizes:
@@ -125,7 +125,7 @@ def _with_larger_axes(
         for each, other in zip(found, larger, strict=True)
     ]
     return tuple(
-        CodeRows(change=PART) if is_part else each
+        CodeRows(change=TAKES_A_PART) if is_part else each
         for each, is_part in zip(found, parts, strict=True)
     )
 
@@ -187,7 +187,7 @@ def _rows_moved(given: TracedInput, tensor: TracedTensor, steps: Sequence[Step])
     return CodeRows(tuple(numbers.tolist()), is_partly=is_partly, first=first)
 
 
-PART = "takes a part of its rows"
+TAKES_A_PART = "takes a part of its rows"
 
 
 class Change(NamedTuple):

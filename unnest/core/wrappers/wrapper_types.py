@@ -154,19 +154,21 @@ def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:
         )
 
 
-SHOWN = 4
+MAX_NAMES_IN_EVIDENCE = 4
 """Names that a line of evidence lists."""
 
 
 def listed(names: Sequence[str]) -> str:
     """The first of some names."""
-    return ", ".join(names[:SHOWN]) + (", ..." if names[SHOWN:] else "")
+    return ", ".join(names[:MAX_NAMES_IN_EVIDENCE]) + (
+        ", ..." if names[MAX_NAMES_IN_EVIDENCE:] else ""
+    )
 
 
 def slice_evidence(source: Ref, slices: Sequence[CallId]) -> str:
     """Return the line of evidence that says which tensor is sliced, and by which layers."""
-    names = ", ".join(dict.fromkeys(at.layer for at in slices[:SHOWN])) + (
-        ", ..." if slices[SHOWN:] else ""
+    names = ", ".join(dict.fromkeys(at.layer for at in slices[:MAX_NAMES_IN_EVIDENCE])) + (
+        ", ..." if slices[MAX_NAMES_IN_EVIDENCE:] else ""
     )
     return f"every tower reads a slice of {source.layer}, cut by {names}"
 

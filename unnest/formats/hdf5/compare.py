@@ -16,13 +16,13 @@ from unnest.budget import check_memory, spend_bytes
 from unnest.core.model import Tensor
 from unnest.errors import Unreadable
 from unnest.files.reflinks import Range, are_shared, whole_blocks
-from unnest.formats.base import BLOCK, OnBytes, Source
+from unnest.formats.base import TRANSFER_BLOCK, OnBytes, Source
 from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.tensor_recipes import blocks_of
 
 #: Bytes of a slab that is made of whole chunks.
-ALIGNED = 16 * BLOCK
+ALIGNED = 16 * TRANSFER_BLOCK
 
 
 class Comparer:
@@ -33,7 +33,7 @@ class Comparer:
 
     def __init__(self, source: Source, written: GuardedFile, progress: OnBytes) -> None:
         self._source, self._written = source, written.raw
-        self._buffers = (bytearray(BLOCK), bytearray(BLOCK))
+        self._buffers = (bytearray(TRANSFER_BLOCK), bytearray(TRANSFER_BLOCK))
         self._progress = progress
 
     def holds(self, tensor: Tensor, dataset: h5d.DatasetID) -> bool:
@@ -104,10 +104,10 @@ class Comparer:
         for file, offset in zip(files, (left, right), strict=True):
             file.seek(offset)
         while size:
-            if size < BLOCK:
+            if size < TRANSFER_BLOCK:
                 self._buffers = (bytearray(size), bytearray(size))
-            elif len(self._buffers[0]) != BLOCK:
-                self._buffers = (bytearray(BLOCK), bytearray(BLOCK))
+            elif len(self._buffers[0]) != TRANSFER_BLOCK:
+                self._buffers = (bytearray(TRANSFER_BLOCK), bytearray(TRANSFER_BLOCK))
             if not all(_fill(f, b) for f, b in zip(files, self._buffers, strict=True)):
                 return False
             if self._buffers[0] != self._buffers[1]:
@@ -198,10 +198,10 @@ def _slab_axis_and_step(
     Slabs hold whole chunks where those fit, so that each chunk is decoded once.
     """
     axis, row_bytes = 0, itemsize * math.prod(shape[1:])
-    while row_bytes > BLOCK:
+    while row_bytes > TRANSFER_BLOCK:
         axis += 1
         row_bytes //= shape[axis]
-    step = max(1, BLOCK // row_bytes)
+    step = max(1, TRANSFER_BLOCK // row_bytes)
     if chunk is not None and chunk[axis] * row_bytes <= ALIGNED:
         step = max(step // chunk[axis], 1) * chunk[axis]
     return axis, step

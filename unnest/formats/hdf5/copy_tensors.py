@@ -16,7 +16,7 @@ from unnest.errors import Unreadable
 from unnest.files import reflinks
 from unnest.files.os_calls import write_all
 from unnest.files.reflinks import Range
-from unnest.formats.base import BLOCK, OnBytes, Source
+from unnest.formats.base import TRANSFER_BLOCK, OnBytes, Source
 from unnest.formats.error_translation import blames_system, oneline
 from unnest.formats.hdf5 import aligned_allocation
 from unnest.formats.hdf5.aligned_allocation import Room
@@ -108,7 +108,7 @@ class _Stored(NamedTuple):
 
     def blocks(self, start: int, end: int) -> Iterator[memoryview]:
         """The file's bytes between two offsets; each block is gone when the next one is read. Raises Unreadable."""
-        buffer = memoryview(bytearray(min(BLOCK, end - start)))
+        buffer = memoryview(bytearray(min(TRANSFER_BLOCK, end - start)))
         while start < end:
             count = self._read(buffer[: end - start], start)
             yield buffer[:count]
@@ -178,7 +178,7 @@ class Transfer:
         rooms, end = [], file.seek(0, io.SEEK_END)
         for header, tensor, stored in self._declared:
             if stored is not None:
-                end += (stored.offset - end) % reflinks.BLOCK
+                end += (stored.offset - end) % reflinks.FS_BLOCK
             rooms.append(Room(header, end, tensor.nbytes))
             end += rooms[-1].size
         aligned_allocation.give(file, rooms)

@@ -31,7 +31,7 @@ from unnest.formats.hdf5.index import (
     BYTES_A_LINK,
     CONTIGUOUS,
     MAX_ATTRIBUTES,
-    MAX_DEPTH,
+    MAX_GROUP_DEPTH,
     REFERENCE,
     STEPS_A_LINK,
     WALKED_IN_A_STEP,
@@ -41,7 +41,7 @@ from unnest.formats.hdf5.index import (
 from unnest.light_classes import NamedTuple
 
 #: Files up to this size are read whole, in one go.
-SMALL = 1 << 20
+READ_WHOLE_UP_TO = 1 << 20
 #: Of larger ones so many bytes at a time are read and kept, and so many of these.
 PAGE, MOST_PAGES = 8192, 512
 #: Bytes of one thing that is taken apart: the messages of an object, the names of a group, a text.
@@ -97,7 +97,7 @@ def _float(size: int, sign: int, exponent: tuple[int, int], bias: int) -> bytes:
 
 
 #: The stored form of the types of tensors -> NumPy's.
-NUMBERS = {
+DTYPE_BY_MESSAGE = {
     **{
         _integer(size, signed): np.dtype(f"<{'ui'[signed]}{size}")
         for size in (1, 2, 4, 8)
@@ -108,11 +108,13 @@ NUMBERS = {
     _float(8, 63, (52, 11), 1023): np.dtype("<f8"),
 }
 #: The same, padded as messages are.
-STORED_NUMBERS = {stored + bytes(-len(stored) % 8): dtype for stored, dtype in NUMBERS.items()}
+STORED_NUMBERS = {
+    stored + bytes(-len(stored) % 8): dtype for stored, dtype in DTYPE_BY_MESSAGE.items()
+}
 #: Bytes padded by zeros; then their number.
 FIXED_TEXT = bytes.fromhex("13 01 00 00")
 #: Texts of variable length, padded by zeros: references of 16 bytes to texts of bytes.
-TEXTS = {
+TEXT_MESSAGES = {
     bytes.fromhex(f"19 01 {charset:02} 00 10 00 00 00 10 00 00 00 01 00 00 00 00 00 08 00"): dtype
     for charset, dtype in enumerate((BYTES_TEXT, STR_TEXT))
 }
@@ -162,7 +164,7 @@ class _Content:
         with contextlib.ExitStack() as done:
             done.callback(self.close)
             self.size = os.fstat(self._file.fileno()).st_size
-            if self.size <= SMALL:
+            if self.size <= READ_WHOLE_UP_TO:
                 self._whole = self._from(0, self.size)
             else:
                 done.pop_all()
@@ -276,7 +278,7 @@ class PlainFile:
                 messages = self._messages(address)
                 if TABLE in messages:
                     (own_table,) = messages[TABLE]
-                    require(depth < MAX_DEPTH and cached_table in (None, own_table))
+                    require(depth < MAX_GROUP_DEPTH and cached_table in (None, own_table))
                     self.groups.add(path)
                     self._attributes[path] = self._attributes_in(messages)
                     pending.append((path + "/", depth + 1, [*PAIR.unpack(own_table)]))
@@ -420,7 +422,7 @@ def _type_of_attribute(stored: bytes) -> np.dtype[Any]:
         (size,) = unpack("<I", stored[len(FIXED_TEXT) :])
         require(0 < size <= LARGEST)
         return np.dtype((np.bytes_, size))
-    dtype = TEXTS.get(stored) or NUMBERS.get(stored)
+    dtype = TEXT_MESSAGES.get(stored) or DTYPE_BY_MESSAGE.get(stored)
     require(dtype is not None)
     assert dtype is not None
     return dtype

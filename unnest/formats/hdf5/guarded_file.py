@@ -30,7 +30,7 @@ from unnest.formats.hdf5.index import (
     BYTES_A_LINK,
     DTYPE_NOTE,
     MAX_ATTRIBUTES,
-    MAX_DEPTH,
+    MAX_GROUP_DEPTH,
     NOT_PLAIN,
     PLAIN_KINDS,
     REFERENCE,
@@ -50,7 +50,7 @@ from unnest.light_classes import NamedTuple
 MAX_EXPANSION = 1100
 
 #: Below this a dataset may declare what it likes: a few elements in one padded chunk.
-SMALL = 1 << 20
+UNCHECKED_DATASET_BYTES = 1 << 20
 
 
 class GuardedAttribute(NamedTuple):
@@ -178,9 +178,9 @@ class GuardedFile:
                 addresses.add(address)
                 child = h5o.open(group, name)
                 if isinstance(child, h5g.GroupID):
-                    if depth >= MAX_DEPTH:
+                    if depth >= MAX_GROUP_DEPTH:
                         raise self._refuse(
-                            "too-deep", f"more than {MAX_DEPTH} levels of groups", path
+                            "too-deep", f"more than {MAX_GROUP_DEPTH} levels of groups", path
                         )
                     self.groups.add(path)
                     pending.append((path + "/", depth + 1, child))
@@ -222,7 +222,7 @@ class GuardedFile:
                 raise self._refuse(
                     "absurd-size", f"{declared} declared bytes that are not in the file", path
                 )
-        elif declared > max(SMALL, stored * MAX_EXPANSION):
+        elif declared > max(UNCHECKED_DATASET_BYTES, stored * MAX_EXPANSION):
             raise self._refuse(
                 "absurd-size", f"{declared} declared bytes in {stored} stored ones", path
             )

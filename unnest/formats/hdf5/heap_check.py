@@ -31,9 +31,9 @@ WITH_ENCODING = 3
 #: Bytes before an object's content in a heap.
 OBJECT_HEAD = 16
 #: A message of type and flags that says: the content is elsewhere.
-SHARED = 0x02
+SHARED_MESSAGE_FLAG = 0x02
 #: Python's own bytes around each text.
-OBJECT = 64
+TEXT_OBJECT_BYTES = 64
 
 
 class Unsafe(Exception):
@@ -71,7 +71,7 @@ class Heaps:
             _, stored = self._objects(address).get(index, (0, -1))
             if length > stored:
                 raise Unsafe("refers to what the file does not hold")
-            total += OBJECT + 2 * stored
+            total += TEXT_OBJECT_BYTES + 2 * stored
         check_memory(total)
         charge_memory(total)
 
@@ -161,7 +161,7 @@ def _messages(
                 kind, count, flags = unpack_from("<HHB", data, position)
             content = data[position + head_size : position + head_size + count]
             position += head_size + count
-            if kind == ATTRIBUTE and not flags & SHARED:
+            if kind == ATTRIBUTE and not flags & SHARED_MESSAGE_FLAG:
                 yield content
             elif kind == CONTINUATION:
                 next_offset, next_length = unpack_from("<QQ", content)

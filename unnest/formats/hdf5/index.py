@@ -9,7 +9,7 @@ from unnest.light_classes import NamedTuple
 
 #: Levels of groups. Genuine files stay under 30 (a name scope is a level); HDF5 itself and
 #: everything that walks a tree recursively get into trouble in the thousands.
-MAX_DEPTH = 256
+MAX_GROUP_DEPTH = 256
 
 #: Steps and bytes that a link costs, beside its path.
 STEPS_A_LINK, BYTES_A_LINK = 20, 500
@@ -36,7 +36,7 @@ BFLOAT16, TWO_OPAQUE_BYTES = "bfloat16", "|V2"
 DTYPE_NOTE = "dtype"
 
 #: Characters of a path in the file that a message shows.
-SHOWN = 120
+MAX_PATH_SHOWN = 120
 
 
 class DatasetNode(NamedTuple):
@@ -79,7 +79,11 @@ def text_of(name: bytes) -> str:
 
 def short(path: str) -> str:
     """A path in the file, or a name, for a line that a person reads: of a long one both ends."""
-    return path if len(path) <= SHOWN else f"{path[: SHOWN // 2]}...{path[-SHOWN // 4 :]}"
+    return (
+        path
+        if len(path) <= MAX_PATH_SHOWN
+        else f"{path[: MAX_PATH_SHOWN // 2]}...{path[-MAX_PATH_SHOWN // 4 :]}"
+    )
 
 
 def is_path_keyed(has_attribute: Callable[[str], bool], has_link: Callable[[str], bool]) -> bool:

@@ -21,7 +21,7 @@ from unnest.budget import refunded
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Unreadable
 from unnest.findings import Code, Finding, listed
-from unnest.formats.base import BLOCK, MARK, Source
+from unnest.formats.base import MARK, TRANSFER_BLOCK, Source
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.fast_reader import NotPlain, PlainFile, require
 from unnest.formats.hdf5.index import is_path_keyed, require_numbers, short
@@ -37,7 +37,7 @@ MODEL, OPTIMIZER = "model_weights", "optimizer_weights"
 TOP_LEVEL = "top_level_model_weights"
 
 #: Attributes that a stored model knows; all others are carried as they are.
-KNOWN = re.compile(
+KNOWN_ATTRIBUTES = re.compile(
     r"unnest|keras_version|backend|model_config|training_config|(layer|weight)_names\d*"
 )
 
@@ -102,8 +102,8 @@ class H5Source(Source):
         from unnest.formats.hdf5.compare import slabs  # as `_opened`
 
         for slab in slabs(self.hdf5.dataset(tensor.ref)):
-            for start in range(0, len(slab), BLOCK):
-                yield slab[start : start + BLOCK]
+            for start in range(0, len(slab), TRANSFER_BLOCK):
+                yield slab[start : start + TRANSFER_BLOCK]
 
     def hdf5_of(self, tensor: Tensor) -> GuardedFile | None:
         """Return the file itself, unless the tensor is computed."""
@@ -273,7 +273,7 @@ class _Reader:
             not_carried += [
                 f"{path}@{n}"
                 for n in of_group
-                if not KNOWN.fullmatch(n) and not h5_attributes.can_copy(of_group, n)
+                if not KNOWN_ATTRIBUTES.fullmatch(n) and not h5_attributes.can_copy(of_group, n)
             ]
         return (
             (Code.NOT_CARRIED(what=listed(sorted("/" + p for p in not_carried))),)

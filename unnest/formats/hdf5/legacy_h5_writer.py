@@ -18,7 +18,13 @@ from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.compare import Comparer
 from unnest.formats.hdf5.copy_tensors import Transfer
-from unnest.formats.hdf5.legacy_h5_reader import KNOWN, MODEL, OPTIMIZER, TOP_LEVEL, H5Source
+from unnest.formats.hdf5.legacy_h5_reader import (
+    KNOWN_ATTRIBUTES,
+    MODEL,
+    OPTIMIZER,
+    TOP_LEVEL,
+    H5Source,
+)
 from unnest.formats.json_text import dump
 
 
@@ -120,7 +126,7 @@ class _Writer:
         for name in sorted(
             n
             for n in source_attributes
-            if not KNOWN.fullmatch(n) and h5_attributes.can_copy(source_attributes, n)
+            if not KNOWN_ATTRIBUTES.fullmatch(n) and h5_attributes.can_copy(source_attributes, n)
         ):
             h5_attributes.copy(source_attributes, name, group)
 

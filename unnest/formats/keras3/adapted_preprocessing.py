@@ -23,9 +23,9 @@ from unnest.formats.base import Source
 from unnest.formats.keras3.layer_paths import places
 
 #: Values of the largest summary that is read; `adapt` keeps some hundred.
-MOST = 1 << 16
+MAX_SUMMARY_VALUES = 1 << 16
 #: Bytes of the largest file of words.
-MOST_WORDS = 64 << 20
+MAX_WORDS_BYTES = 64 << 20
 
 
 def with_adapted_state(source: Source, model: Stored) -> tuple[Stored, list[Conversion]]:
@@ -54,7 +54,7 @@ def _words(
         if (
             name not in missing
             or member not in source.members
-            or source.member_size(member) > MOST_WORDS
+            or source.member_size(member) > MAX_WORDS_BYTES
         ):
             continue
         kind, config = str(missing[name]["class_name"]), _config(missing[name])
@@ -127,7 +127,9 @@ def _summaries(model: Stored, name: str) -> Iterator[Tensor]:
         for tensor in group.tensors:
             layer = tensor.owner[-1] if tensor.owner else group.name
             is_summary = (
-                tensor.dtype == "<f4" and tensor.shape[:-1] == (2,) and 0 < tensor.shape[-1] <= MOST
+                tensor.dtype == "<f4"
+                and tensor.shape[:-1] == (2,)
+                and 0 < tensor.shape[-1] <= MAX_SUMMARY_VALUES
             )
             if layer == name and is_summary:
                 yield tensor

@@ -32,7 +32,7 @@ CONTAINERS: dict[Target, ContainerName] = {
     "weights": "weights_h5",
     "json": "json",
 }
-SUFFIXES: dict[ContainerName, str] = {
+SUFFIX_BY_CONTAINER: dict[ContainerName, str] = {
     "keras": ".keras",
     "weights_h5": ".weights.h5",
     "json": ".json",
@@ -82,7 +82,7 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
     return TargetFormat(
         name,
         Rewritten(target),
-        SUFFIXES[name],
+        SUFFIX_BY_CONTAINER[name],
         findings=tuple(not_held),
         conversions=(*adapted, *converted.conversions),
         checks=(CHECKED,),

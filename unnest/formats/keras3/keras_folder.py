@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from unnest.budget import charge_memory
 from unnest.errors import Unreadable
-from unnest.formats.base import BLOCK
+from unnest.formats.base import TRANSFER_BLOCK
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.json_text import is_architecture, parse_object, read_bytes
 from unnest.formats.keras3.keras_archive import (
@@ -87,7 +87,7 @@ class KerasFolderSource(KerasModelSource):
         path = os.path.join(self.path, *name.split("/"))
         try:
             with open(path, "rb") as file:
-                while block := file.read(BLOCK):
+                while block := file.read(TRANSFER_BLOCK):
                     yield block
         except OSError as e:
             raise Unreadable(

@@ -24,7 +24,7 @@ from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.files.file_objects import Readable, full, spool
 from unnest.files.os_calls import pread, pread_into, write_all
-from unnest.formats.base import BLOCK, MARK, MODEL_SUFFIXES, Container, OnBytes, Source
+from unnest.formats.base import MARK, MODEL_SUFFIXES, TRANSFER_BLOCK, Container, OnBytes, Source
 from unnest.formats.error_translation import oneline
 from unnest.formats.foreign_formats import foreign_zip
 from unnest.formats.hdf5.guarded_file import GuardedFile
@@ -153,7 +153,7 @@ class KerasSource(KerasModelSource):
         bytes_left = self.archive.getinfo(name).file_size
         try:
             with self.archive.open(name) as content:
-                while block := content.read(BLOCK):
+                while block := content.read(TRANSFER_BLOCK):
                     bytes_left -= len(block)
                     if bytes_left < 0:
                         raise Unreadable(

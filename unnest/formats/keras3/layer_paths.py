@@ -23,11 +23,11 @@ from unnest.core.model import Group, JsonObject, Tensor
 
 #: The attribute that leads from a model to its layers; and that of Keras 2.12 to 2.14.
 LAYERS, DEPENDENCIES = "layers", "_layer_checkpoint_dependencies"
-OPTIMIZER = "optimizer/vars"
+OPTIMIZER_GROUP = "optimizer/vars"
 #: The groups that a compiled model has beside its layers.
 COMPILED_PARTS = ("optimizer", "metrics")
 #: Modules of operations, which have no weights and no group.
-OPERATIONS = ("keras.src.ops", "keras.ops", "keras.src.backend")
+OPERATION_MODULES = ("keras.src.ops", "keras.ops", "keras.src.backend")
 
 
 def join_path(prefix: str, *parts: str) -> str:
@@ -41,7 +41,7 @@ def stored_layers(model: JsonObject) -> list[Layer]:
     return [
         layer
         for layer in graph.layers.values()
-        if not str(layer.stored.get("module", "")).startswith(OPERATIONS)
+        if not str(layer.stored.get("module", "")).startswith(OPERATION_MODULES)
         and not (graph.sequential and is_input(layer.stored))
     ]
 

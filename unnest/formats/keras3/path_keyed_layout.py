@@ -20,7 +20,7 @@ from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.weight_assignment.flat_list_division import split
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.errors import Refused
-from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER, join_path, places
+from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER_GROUP, join_path, places
 from unnest.light_classes import dataclass
 
 #: How the name of a weight begins that a path-keyed file had among its layer's own (`path_keyed_weight_order.py`).
@@ -192,9 +192,11 @@ def lay_out(model: Stored) -> Layout:
     layout = Layout((model.keras_version or "").startswith("3."))
     layout.add_model(model.architecture, {g.name: g.tensors for g in model.groups}, "")
     if model.optimizer is not None:
-        layout.groups[OPTIMIZER.split("/")[0]] = None
-        layout.groups[OPTIMIZER] = _optimizer_name(model) if layout.modern else None
-        layout.tensors |= {join_path(OPTIMIZER, str(k)): t for k, t in enumerate(model.optimizer)}
+        layout.groups[OPTIMIZER_GROUP.split("/")[0]] = None
+        layout.groups[OPTIMIZER_GROUP] = _optimizer_name(model) if layout.modern else None
+        layout.tensors |= {
+            join_path(OPTIMIZER_GROUP, str(k)): t for k, t in enumerate(model.optimizer)
+        }
     placed_refs = {t.ref for t in layout.tensors.values()}
     unplaced = [t.name for g in model.groups for t in g.tensors if t.ref not in placed_refs]
     if unplaced:

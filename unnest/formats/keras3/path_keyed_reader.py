@@ -26,7 +26,7 @@ from unnest.formats.keras3.layer_paths import (
     COMPILED_PARTS,
     DEPENDENCIES,
     LAYERS,
-    OPTIMIZER,
+    OPTIMIZER_GROUP,
     join_path,
     places,
     promises_weights,
@@ -89,7 +89,9 @@ class PathKeyedTree:
         #: The optimizer's group. It lies with a nested model that was compiled with the same optimizer: what is met
         #: first is stored.
         self.optimizer_group = (
-            optimizers[0] if OPTIMIZER not in hdf5.groups and len(optimizers) == 1 else OPTIMIZER
+            optimizers[0]
+            if OPTIMIZER_GROUP not in hdf5.groups and len(optimizers) == 1
+            else OPTIMIZER_GROUP
         )
         self._check_numbers()
 

@@ -9,7 +9,7 @@ from unnest.core.make_plan import plan
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Move, Plan, Rearranged
 from unnest.findings import Code, listed
-from unnest.formats.base import BLOCK, Source
+from unnest.formats.base import TRANSFER_BLOCK, Source
 from unnest.formats.hdf5.compare import slabs
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.path_keyed_reader import PathKeyedTree, Placement, moves_to
@@ -116,8 +116,8 @@ class PathKeyedSource(Source):
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, decoded where they are compressed."""
         for slab in slabs(self.hdf5.dataset(tensor.ref)):
-            for start in range(0, len(slab), BLOCK):
-                yield slab[start : start + BLOCK]
+            for start in range(0, len(slab), TRANSFER_BLOCK):
+                yield slab[start : start + TRANSFER_BLOCK]
 
     def close(self) -> None:
         """Close the file."""

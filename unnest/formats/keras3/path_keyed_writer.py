@@ -14,7 +14,7 @@ from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.compare import Comparer
 from unnest.formats.hdf5.copy_tensors import Transfer, new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.keras3.layer_paths import OPTIMIZER, join_path
+from unnest.formats.keras3.layer_paths import OPTIMIZER_GROUP, join_path
 from unnest.formats.keras3.path_keyed_layout import lay_out
 from unnest.formats.keras3.path_keyed_reader import PathKeyedTree
 from unnest.formats.keras3.path_keyed_source import PathKeyedSource
@@ -46,14 +46,14 @@ def _moved(output: Rearranged, tree: PathKeyedTree) -> tuple[dict[str, str], dic
                     "ambiguous", f"{hdf5.path}: two weights would both be /{new}; please report it"
                 )
     state = output.model.optimizer
-    for path in [p for p in tensors if p.startswith(OPTIMIZER + "/")]:
+    for path in [p for p in tensors if p.startswith(OPTIMIZER_GROUP + "/")]:
         del tensors[path]
     for k, t in enumerate(state or ()):
-        tensors[f"{OPTIMIZER}/{k}"] = t.ref
-    if state is not None and output.optimizer_group != OPTIMIZER:
+        tensors[f"{OPTIMIZER_GROUP}/{k}"] = t.ref
+    if state is not None and output.optimizer_group != OPTIMIZER_GROUP:
         groups |= {
-            OPTIMIZER.split("/")[0]: output.optimizer_group.rpartition("/")[0],
-            OPTIMIZER: output.optimizer_group,
+            OPTIMIZER_GROUP.split("/")[0]: output.optimizer_group.rpartition("/")[0],
+            OPTIMIZER_GROUP: output.optimizer_group,
         }
     if state is None:
         groups = {g: o for g, o in groups.items() if g.split("/")[0] != "optimizer"}

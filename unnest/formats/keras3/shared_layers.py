@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Layer
-from unnest.core.architecture.shared_object_ids import SHARED, without_numbers
+from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID, without_numbers
 from unnest.core.model import JsonObject
 from unnest.errors import Refused
 from unnest.light_classes import NamedTuple
@@ -40,16 +40,16 @@ class SharedLayers:
             Refused: several layers that were met before are alike.
 
         """
-        number = layer.stored.get(SHARED)
+        number = layer.stored.get(SHARED_OBJECT_ID)
         met = self._met.setdefault((layer.name, layer.class_name), [])
         if isinstance(number, int) and not is_stored and not is_input(layer.stored):
             config = without_numbers(layer.config)
             alike = [each for each in met if without_numbers(each.layer.config) == config]
-            numbered = [each for each in alike if each.layer.stored.get(SHARED) == number]
+            numbered = [each for each in alike if each.layer.stored.get(SHARED_OBJECT_ID) == number]
             paths = [
                 each.path
                 for each in numbered or alike
-                if each.layer.stored.get(SHARED) in (None, number)
+                if each.layer.stored.get(SHARED_OBJECT_ID) in (None, number)
             ]
             if len(paths) > 1:
                 raise Refused(
@@ -68,5 +68,5 @@ def apart(model: JsonObject) -> JsonObject:
     if not is_model(model) or not isinstance(config, Mapping):
         return model
     entries = [apart(layer.stored) for layer in read(model).layers.values()]
-    layers = [{k: v for k, v in entry.items() if k != SHARED} for entry in entries]
+    layers = [{k: v for k, v in entry.items() if k != SHARED_OBJECT_ID} for entry in entries]
     return {**model, "config": {**config, "layers": layers}}

@@ -14,7 +14,7 @@ from typing import IO, Any
 from zlib_ng import zlib_ng
 
 from unnest.files.os_calls import write_all
-from unnest.formats.base import BLOCK
+from unnest.formats.base import TRANSFER_BLOCK
 from unnest.light_classes import NamedTuple
 
 #: Permission bits of a member that names none, as `zipfile` gives them.
@@ -141,7 +141,7 @@ def crc32_of(file: IO[bytes], start: int, size: int) -> int:
     that.
     """
     file.seek(start)
-    buffer, crc = bytearray(min(BLOCK, size)), 0
+    buffer, crc = bytearray(min(TRANSFER_BLOCK, size)), 0
     view = memoryview(buffer)
     while size and (count := file.readinto(view[:size])):  # type: ignore[attr-defined] # of what is unbuffered
         crc = zlib_ng.crc32(view[:count], crc)

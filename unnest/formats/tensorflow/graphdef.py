@@ -14,14 +14,14 @@ from unnest.budget import charge_memory, charge_steps
 from unnest.core.wrappers.serving_op_graph import GraphFunction, Op, OpGraph, StoredShape
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import protos
-from unnest.formats.tensorflow.tensor_bundle import DTYPES
+from unnest.formats.tensorflow.tensor_bundle import NUMPY_DTYPES
 
 #: What an operation costs, beside its inputs and attributes.
 OP_STEPS, OP_BYTES = 5, 500
 #: Constants above this (frozen weights) are compared by their bytes, not unpacked.
 MAX_UNPACKED = 1 << 16
 #: Bytes of an Array that states a dtype and a shape and nothing else.
-SMALL = 1 << 10
+EMPTY_ARRAY_BYTES = 1 << 10
 #: Fields of an Array that hold its elements one by one, by NumPy kind.
 ELEMENTS = ("float_val", "double_val", "int_val", "int64_val", "bool_val")
 
@@ -124,7 +124,7 @@ def constant(array: protos.Message) -> np.ndarray:
     count = 1
     for d in dims:
         count *= max(d, 0)
-    dtype_name = DTYPES.get(array.dtype, "")
+    dtype_name = NUMPY_DTYPES.get(array.dtype, "")
     if not dtype_name.startswith(("<", "|")) or count > MAX_UNPACKED:
         return np.array(protos.dump(array))
     dtype = np.dtype(dtype_name)
@@ -149,4 +149,4 @@ def _is_empty(array: protos.Message) -> bool:
     """Return True if an Array stores no elements, which means zeros."""
     return {f.name for f, _ in array.ListFields()} <= {"dtype", "shape", "version"} and len(
         protos.dump(array)
-    ) < SMALL
+    ) < EMPTY_ARRAY_BYTES

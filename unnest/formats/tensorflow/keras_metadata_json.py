@@ -12,7 +12,7 @@ from unnest.formats.tensorflow import protos
 from unnest.formats.tensorflow.tensor_bundle import read_plain
 
 #: Keras's own modules of what these keys end in, written to .h5 since this release.
-MODULES = {k: f"keras.{k}s" for k in ("initializer", "regularizer", "constraint")}
+MODULE_BY_KEY_ENDING = {k: f"keras.{k}s" for k in ("initializer", "regularizer", "constraint")}
 MODULES_SINCE = (2, 13)
 
 
@@ -81,14 +81,14 @@ def _with_modules(value: Json) -> Json:
         for key, part in parts.items():
             kind = key.rpartition("_")[2]
             if (
-                kind not in MODULES
+                kind not in MODULE_BY_KEY_ENDING
                 or not isinstance(part, Mapping)
                 or set(part) != {"class_name", "config"}
             ):
                 continue
             name = str(part["class_name"])
             if is_rule_of_keras(name):
-                parts[key] = {"module": MODULES[kind], **part, "registered_name": None}
+                parts[key] = {"module": MODULE_BY_KEY_ENDING[kind], **part, "registered_name": None}
             elif (
                 ">" not in name
             ):  # its author's module is not stored; the loader is given the class by this name

@@ -23,7 +23,7 @@ MAX_JOINS = 100
 #: What stands between a variable and the operation that saves it.
 READS = frozenset({"Identity", "ReadVariableOp"})
 #: A part of a tensor in a Saver's words: the whole shape, then start and length of every axis, `-` for all.
-PART = re.compile(
+SLICE_SPEC = re.compile(
     r"(?P<shape>(?:\d{1,18} )*)(?P<extents>(?:-|\d{1,18},\d{1,18})(?::(?:-|\d{1,18},\d{1,18}))*)"
 )
 
@@ -64,7 +64,7 @@ class Program:
     def creation_ranks(self) -> dict[str, int]:
         """The variables, each with its position in the order in which they were made."""
         listed = self._collected("variables") or [
-            n for n, op in self.graph.ops.items() if op.kind in serving_wrapper_facts.VARIABLES
+            n for n, op in self.graph.ops.items() if op.kind in serving_wrapper_facts.VARIABLE_OPS
         ]
         return {name: k for k, name in enumerate(dict.fromkeys(listed))}
 
@@ -122,7 +122,7 @@ class Program:
             if op is None or op.kind not in READS or not op.inputs:
                 break
             op = self.graph.producer(op.inputs[0])
-        return op.name if op is not None and op.kind in serving_wrapper_facts.VARIABLES else None
+        return op.name if op is not None and op.kind in serving_wrapper_facts.VARIABLE_OPS else None
 
     @cached_property
     def wrapper(self) -> serving_graph_wrappers.ServingWrapper | None:
@@ -191,7 +191,7 @@ def _flat_names(variables: dict[Place, Op]) -> set[str]:
 
 
 def _extents(part: str) -> tuple[tuple[int, int], ...] | None:
-    match = PART.fullmatch(part)
+    match = SLICE_SPEC.fullmatch(part)
     if match is None:
         return None
     shape = [int(n) for n in match["shape"].split()]

@@ -45,7 +45,7 @@ MAX_STEPS, MAX_STEPS_EACH = 100_000, 10
 #: What an object costs, and each look at one.
 STEPS_AN_OBJECT, BYTES_AN_OBJECT, STEPS_A_VISIT = 10, 500, 10
 #: Attributes on the way to a variable that are looked at.
-MAX_PARTS = 40
+MAX_ATTRIBUTES = 40
 Message: TypeAlias = Any
 #: The attributes' names on the way from a layer to a variable.
 AttributePath: TypeAlias = "tuple[str, ...]"
@@ -192,7 +192,7 @@ class ObjectGraph:
             met.add(current)
             if self.key(current) is not None:
                 variables[current] = path
-            path = path[:MAX_PARTS]
+            path = path[:MAX_ATTRIBUTES]
             pending += [
                 (n, (*path, name)) for name, n in reversed(self.attributes(current).items())
             ]

@@ -17,7 +17,7 @@ from unnest.formats.tensorflow.object_graph import ObjectGraph
 Message: TypeAlias = Any
 
 #: Parts of a slot's name that are looked at.
-MAX_PARTS = 40
+MAX_SLOT_NAME_PARTS = 40
 
 
 class Optimizers:
@@ -50,7 +50,7 @@ class Optimizers:
         variables: set[int] = set()
         for slot in state:
             graph.step()
-            parts = (graph.name(slot) or "").split("/")[-MAX_PARTS:]
+            parts = (graph.name(slot) or "").split("/")[-MAX_SLOT_NAME_PARTS:]
             tails = ("/".join(parts[k:]) for k in range(1, len(parts)))
             variables.update(
                 next(([by_name[t]] for t in tails if by_name.get(t, slot) not in state), ())

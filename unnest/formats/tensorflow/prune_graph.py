@@ -23,7 +23,7 @@ Message: TypeAlias = Any
 #: The signature key of TensorFlow's own that names the operation to train with.
 TRAIN = "__saved_model_train_op"
 #: Collections of VariableDefs, and of the names of operations that loading runs or looks up.
-VARIABLES = frozenset(
+VARIABLE_COLLECTIONS = frozenset(
     {
         "variables",
         "trainable_variables",
@@ -192,7 +192,7 @@ def _roots(meta: Message) -> list[str]:
     for node in meta.objects.nodes:
         tensors += [node.constant.operation]
     for key, collection in meta.collections.items():
-        if key in VARIABLES:
+        if key in VARIABLE_COLLECTIONS:
             tensors += list(collection.nodes.value)
             for data in collection.bytes.value:
                 variable = _variable(data)
@@ -226,7 +226,7 @@ def _nodes_behind(nodes: Mapping[str, Message], roots: Iterable[str]) -> set[str
 def _filter_collections(meta: Message, alive: set[str]) -> None:
     for key in list(meta.collections):
         collection = meta.collections[key]
-        if key in VARIABLES:
+        if key in VARIABLE_COLLECTIONS:
             names = [n for n in collection.nodes.value if n.partition(":")[0] in alive]
             if list(collection.nodes.value) != names:
                 del collection.nodes.value[:]

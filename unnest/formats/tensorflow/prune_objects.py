@@ -17,7 +17,7 @@ Message: TypeAlias = Any
 
 #: A plain object, of no special class.
 GENERIC = "_generic_user_object"
-OPTIMIZER = "optimizer"
+OPTIMIZER_KIND = "optimizer"
 #: The methods that a resource (a table, say) is made, filled and removed with.
 RESOURCE_METHODS = frozenset({"_create_resource", "_initialize", "_destroy_resource"})
 
@@ -30,7 +30,7 @@ def prune_objects(meta: Message) -> None:
         k
         for k, n in enumerate(objects.nodes)
         if (n.WhichOneof("kind") in ("function", "bare") and not _names(n) <= serving)
-        or n.user.identifier == OPTIMIZER
+        or n.user.identifier == OPTIMIZER_KIND
     }
     keep = _reachable(objects, dropped)
     new_number = {old: new for new, old in enumerate(sorted(keep))}

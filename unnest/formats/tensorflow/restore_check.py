@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from unnest.budget import charge_steps
 from unnest.core.architecture.graph import reached
-from unnest.core.wrappers.serving_wrapper_facts import VARIABLES
+from unnest.core.wrappers.serving_wrapper_facts import VARIABLE_OPS
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow.object_graph import KEY
 from unnest.formats.tensorflow.protos import Message
@@ -130,7 +130,7 @@ def _variable_shapes(body: _Body) -> dict[tuple[str, int], tuple[int, ...]]:
 def _variable(body: _Body, tensor: str) -> Message | None:
     """The variable that a tensor is, or is a handle of."""
     node = body.nodes.get(_producer(tensor), body.arguments.get(tensor))
-    return node if node is not None and node.op in VARIABLES else None
+    return node if node is not None and node.op in VARIABLE_OPS else None
 
 
 def _texts(body: _Body, tensor: str) -> list[str]:

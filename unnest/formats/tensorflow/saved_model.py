@@ -50,7 +50,7 @@ from unnest.formats.tensorflow.restore_check import check_stored
 from unnest.formats.tensorflow.tensor_bundle import Bundle, read_plain
 
 GRAPH, TEXT_GRAPH, EXPORTED = "saved_model.pb", "saved_model.pbtxt", "assets/saved_model.json"
-VARIABLES = "variables/variables"
+VARIABLES_PREFIX = "variables/variables"
 #: True of the graph before it was cut, and of no other: these are not copied.
 STALE = frozenset({GRAPH, METADATA, EXPORTED, "fingerprint.pb", "debug/saved_model_debug_info.pb"})
 #: Bytes compared at a time.
@@ -84,8 +84,8 @@ class SavedModelSource(Source):
         if not model.meta_graphs:
             raise Unreadable("empty", f"{path}: the SavedModel holds no graph; save it again")
         self.tags = [list(m.info.tags) for m in model.meta_graphs]
-        if VARIABLES + ".index" in self.files:
-            self.bundle = Bundle(os.path.join(path, VARIABLES))
+        if VARIABLES_PREFIX + ".index" in self.files:
+            self.bundle = Bundle(os.path.join(path, VARIABLES_PREFIX))
         self._files_of_words: frozenset[str] = frozenset()
         #: Why the owners of the weights are unknown: the graph can be cut without.
         self._conversion_refusal: Refusal | None = None
@@ -93,7 +93,7 @@ class SavedModelSource(Source):
             served = next(
                 (m for m in model.meta_graphs if "serve" in m.info.tags), model.meta_graphs[0]
             )
-            check_stored(served, self.bundle, os.path.join(path, VARIABLES) + ".index")
+            check_stored(served, self.bundle, os.path.join(path, VARIABLES_PREFIX) + ".index")
             stored, findings = self._keras(path, model)
         except BaseException:
             self.close()
@@ -461,7 +461,9 @@ def _shards(bundle: Bundle | None) -> list[str]:
     """The data files of a SavedModel, by their path in it."""
     if bundle is None:
         return []
-    return [os.path.dirname(VARIABLES) + "/" + os.path.basename(f) for f in bundle.files()[1:]]
+    return [
+        os.path.dirname(VARIABLES_PREFIX) + "/" + os.path.basename(f) for f in bundle.files()[1:]
+    ]
 
 
 def _check_bundle(bundle: Bundle, path: str, progress: OnBytes) -> None:

@@ -27,7 +27,7 @@ MAX_INDEX = 256 << 20
 #: Of each string tensor (an object graph, vocabulary words): it passes through memory.
 MAX_STRING = 256 << 20
 #: Bytes handed out at a time: they stay in the cache between disk and checksum.
-BLOCK = 1 << 18
+CHECKSUM_BLOCK = 1 << 18
 BIG_ENDIAN = 1
 #: Axes of a tensor (source: TensorFlow's TensorShape takes no more).
 MAX_RANK = 254
@@ -36,7 +36,7 @@ ENTRY_STEPS = 20
 STRING = 7
 
 #: TensorFlow's number of a dtype -> NumPy's spelling; those NumPy does not have keep TensorFlow's name.
-DTYPES = {
+NUMPY_DTYPES = {
     1: "<f4", 2: "<f8", 3: "<i4", 4: "|u1", 5: "<i2", 6: "|i1", 8: "<c8", 9: "<i8", 10: "|b1", 11: "|i1", 12: "|u1",
     13: "<i4", 14: "bfloat16", 15: "<i2", 16: "<u2", 17: "<u2", 18: "<c16", 19: "<f2", 22: "<u4", 23: "<u8",
     24: "float8_e5m2", 25: "float8_e4m3fn", 29: "int4", 30: "uint4",
@@ -45,7 +45,7 @@ SIZES = {"bfloat16": 2, "float8_e5m2": 1, "float8_e4m3fn": 1, "int4": 1, "uint4"
 
 
 def itemsize(dtype: str) -> int:
-    """Bytes per element of a dtype as `DTYPES` spells it."""
+    """Bytes per element of a dtype as `NUMPY_DTYPES` spells it."""
     return SIZES.get(dtype) or int(dtype[2:])
 
 
@@ -129,12 +129,12 @@ class Bundle:
         where = f"{self.index}: {name!r}"
         charge_steps(ENTRY_STEPS)
         proto = protos.parse("BundleEntry", value, where)
-        if proto.dtype != STRING and proto.dtype not in DTYPES:
+        if proto.dtype != STRING and proto.dtype not in NUMPY_DTYPES:
             raise Unreadable(
                 "dtype",
                 f"{where}: tensors of TensorFlow's type {proto.dtype} cannot be read; save without it",
             )
-        dtype = DTYPES.get(proto.dtype, "string")
+        dtype = NUMPY_DTYPES.get(proto.dtype, "string")
         if len(proto.shape.dim) > MAX_RANK:
             raise Unreadable(
                 "damaged-index",
@@ -228,7 +228,7 @@ class Bundle:
         crc, offset, end = 0, piece.offset, piece.offset + piece.size
         shard = self._shard(piece.shard)
         while offset < end:
-            block = pread(shard, min(BLOCK, end - offset), offset)
+            block = pread(shard, min(CHECKSUM_BLOCK, end - offset), offset)
             if not block:
                 raise Unreadable(
                     "truncated", f"{self.shard_path(piece.shard)}: cut short while it was read"
@@ -325,8 +325,8 @@ def _interleave(entry: BundleEntry, parts: list[bytes]) -> Iterator[bytes]:
             *(n for _, n in piece.extents), size
         )
     flat_tensor = full_tensor.reshape(-1)
-    for start in range(0, flat_tensor.size, BLOCK):
-        yield flat_tensor[start : start + BLOCK].tobytes()
+    for start in range(0, flat_tensor.size, CHECKSUM_BLOCK):
+        yield flat_tensor[start : start + CHECKSUM_BLOCK].tobytes()
 
 
 def slice_key(name: str, extents: list[tuple[int, int]]) -> bytes:

@@ -27,14 +27,14 @@ from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.weight_checks import groups_of_flat_list, groups_of_runs
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
-from unnest.formats.base import BLOCK, ReadOnlyContainer, Source, Target
+from unnest.formats.base import TRANSFER_BLOCK, ReadOnlyContainer, Source, Target
 from unnest.formats.hdf5.attributes import Attributes
 from unnest.formats.hdf5.index import DatasetNode
 from unnest.formats.json_text import is_architecture, parse
 from unnest.formats.keras3.path_keyed_reader import PathKeyedTree, Placement
 from unnest.formats.keras3.path_keyed_weight_order import as_h5_lists
 from unnest.formats.tfjs.detection import MANIFEST, TOPOLOGY, read_model_json
-from unnest.formats.tfjs.manifest import DTYPES, HALF, WeightEntry, read_manifest
+from unnest.formats.tfjs.manifest import HALF, NUMPY_DTYPES, WeightEntry, read_manifest
 from unnest.light_classes import NamedTuple
 
 #: Keys that say nothing of the model.
@@ -202,11 +202,11 @@ class TfjsSource(Source):
         entry = self._entries[tensor.ref]
         quantization = entry.quantization
         if quantization is None:
-            for start in range(0, entry.size, BLOCK):
-                yield self._bytes(entry, start, min(BLOCK, entry.size - start))
+            for start in range(0, entry.size, TRANSFER_BLOCK):
+                yield self._bytes(entry, start, min(TRANSFER_BLOCK, entry.size - start))
             return
-        stored = np.dtype(DTYPES[quantization.dtype])
-        step = BLOCK // np.dtype(entry.dtype).itemsize * stored.itemsize
+        stored = np.dtype(NUMPY_DTYPES[quantization.dtype])
+        step = TRANSFER_BLOCK // np.dtype(entry.dtype).itemsize * stored.itemsize
         for start in range(0, entry.size, step):
             numbers = np.frombuffer(
                 self._bytes(entry, start, min(step, entry.size - start)), stored

@@ -22,12 +22,12 @@ from unnest.files.atomic import changed
 from unnest.light_classes import NamedTuple
 
 #: dtype in the manifest -> NumPy's.
-DTYPES = {"float32": "<f4", "int32": "<i4", "bool": "|b1", "float16": "<f2", "complex64": "<c8", "uint8": "|u1",
+NUMPY_DTYPES = {"float32": "<f4", "int32": "<i4", "bool": "|b1", "float16": "<f2", "complex64": "<c8", "uint8": "|u1",
           "uint16": "<u2"}  # fmt: skip
 #: dtypes that float32 weights are quantized to; those of whole numbers have `min` and `scale`.
 AFFINE, HALF = ("uint8", "uint16"), "float16"
 #: The group of an entry that is an optimizer's state. (Source: LayersModel.save of TensorFlow.js 4.22.)
-OPTIMIZER = "optimizer"
+OPTIMIZER_GROUP_NAME = "optimizer"
 #: What a shape may be: HDF5 and NumPy take 32 axes.
 MAX_AXES, MAX_LENGTH = 32, 1 << 48
 #: The largest number of a float32.
@@ -185,17 +185,19 @@ def _entry(path: str, weight: Json, group: int, start: int) -> WeightEntry:
     name, shape, dtype = str(weight["name"]), weight.get("shape"), weight.get("dtype")
     if not isinstance(shape, list) or len(shape) > MAX_AXES or not all(map(_is_length, shape)):
         raise _damaged(path, f"gives {name[:80]!r} no shape")
-    if not isinstance(dtype, str) or dtype not in DTYPES:
+    if not isinstance(dtype, str) or dtype not in NUMPY_DTYPES:
         raise Unreadable(
             "dtype",
             f"{path}: the weight {name[:80]!r} is {_type_name(dtype)}, which is no type of a Keras weight",
         )
     quantization = _quantization(path, name, dtype, weight)
     stored_dtype = dtype if quantization is None else quantization.dtype
-    size = math.prod(shape) * int(DTYPES[stored_dtype][2:])
-    is_optimizers = weight.get("group") == OPTIMIZER
+    size = math.prod(shape) * int(NUMPY_DTYPES[stored_dtype][2:])
+    is_optimizers = weight.get("group") == OPTIMIZER_GROUP_NAME
     sizes = tuple(n for n in shape if isinstance(n, int))
-    return WeightEntry(name, sizes, DTYPES[dtype], group, start, size, quantization, is_optimizers)
+    return WeightEntry(
+        name, sizes, NUMPY_DTYPES[dtype], group, start, size, quantization, is_optimizers
+    )
 
 
 def _quantization(path: str, name: str, dtype: str, weight: JsonObject) -> Quantization | None:

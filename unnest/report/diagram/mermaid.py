@@ -17,7 +17,7 @@ from unnest.report.diagram.drawing import Drawing, Figure
 from unnest.report.diagram.svg import caption
 from unnest.report.escape import plain
 
-CLASSES = """\
+CLASS_DEFINITIONS = """\
     classDef input fill:#eef1f4,stroke:#8a94a0,color:#1c2430
     classDef layer fill:#ffffff,stroke:#8a94a0,color:#1c2430
     classDef slice fill:#fdeccb,stroke:#b7791f,color:#1c2430
@@ -36,7 +36,7 @@ def render_mermaid(drawing: Drawing, title: str) -> str:
         lines += _subgraph(figure, number)
     # An invisible link, which puts the figures side by side in their order.
     lines += [f"    f{number} ~~~ f{number + 1}" for number in range(len(figures) - 1)]
-    return "\n".join([*lines, CLASSES, ""])
+    return "\n".join([*lines, CLASS_DEFINITIONS, ""])
 
 
 def _subgraph(figure: Figure, number: int) -> Iterator[str]:

@@ -15,7 +15,7 @@ SPACE, LETTER = 14.0, 6.5
 #: The label's strip outside of the frame, from the frame's edge, and the distance to what stands beside the label.
 STRIP, AWAY = (3.0, 18.0), 6.0
 #: Parts of an arrow's curve, each taken as straight.
-STEPS = 24
+CURVE_PARTS = 24
 
 Span: TypeAlias = tuple[float, float]
 
@@ -142,8 +142,8 @@ def curve_points(start: Point, end: Point, *, curved: bool) -> list[Point]:
     if not curved:
         return [start, end]
     points = []
-    for n in range(STEPS + 1):
-        t = n / STEPS
+    for n in range(CURVE_PARTS + 1):
+        t = n / CURVE_PARTS
         a, b, c, d = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3
         points.append(((a + b) * x0 + (c + d) * x1, a * y0 + (b + c) * half + d * y1))
     return points

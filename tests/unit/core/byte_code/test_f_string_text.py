@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.byte_code.f_string_text import LONGEST, format_text, join_texts
+from unnest.core.byte_code.f_string_text import MAX_TEXT_LENGTH, format_text, join_texts
 from unnest.core.byte_code.value_domain import TextConversion
 
 
@@ -53,4 +53,4 @@ def test_unknown(value: object, conversion: TextConversion, spec: object) -> Non
 def test_texts_are_joined_while_they_are_known_and_short() -> None:
     assert join_texts(["a", "", "b"]) == "ab"
     assert join_texts(["a", object()]) is None
-    assert join_texts(["a" * LONGEST, "b"]) is None
+    assert join_texts(["a" * MAX_TEXT_LENGTH, "b"]) is None

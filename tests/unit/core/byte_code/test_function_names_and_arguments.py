@@ -114,7 +114,7 @@ def test_code_is_read_once_for_all_files_unless_it_is_long(
     text = compiled.functions()["3.11"]["lambda x: x[:, 1:]"][0]
     read, times_read = code_objects.read, itertools.count(1)
     monkeypatch.setattr(code_objects, "read", lambda text: next(times_read) and read(text))
-    monkeypatch.setattr(function_names_and_arguments, "MOST_KEPT", most)
+    monkeypatch.setattr(function_names_and_arguments, "MAX_CODE_KEPT", most)
     answers = Answers()
     for path in ("a.h5", "b.h5"):
         with limited(Budget(path, 10_000, 1 << 20, answers=answers)):

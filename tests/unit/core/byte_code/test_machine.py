@@ -15,7 +15,7 @@ from unnest.core.byte_code.function_names_and_arguments import arguments_of, rea
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import PYTHONS
 from unnest.core.byte_code.opcodes import Impossible
-from unnest.core.byte_code.runtime_values import MAX_INSTRUCTIONS, MAX_WORK
+from unnest.core.byte_code.runtime_values import MAX_INSTRUCTIONS, MAX_STACK_WORK
 from unnest.core.model import Unknown
 
 BY_VERSION = {python.version: python for pythons in PYTHONS.values() for python in pythons}
@@ -269,7 +269,7 @@ def test_work_is_bounded() -> None:
     assert run(*(NOP, 0) * (MAX_INSTRUCTIONS - 2), FAST, 0, RETURN, 0) == 10
     with pytest.raises(Unknown):
         run(*(NOP, 0) * MAX_INSTRUCTIONS, FAST, 0, RETURN, 0)
-    long = replace(CODE, constants=((0,) * (MAX_WORK // 11),))
+    long = replace(CODE, constants=((0,) * (MAX_STACK_WORK // 11),))
     with pytest.raises(Unknown, match=r"^more work than anyone's function$"):
         run(*(CONST, 0, POP, 0) * 12, FAST, 0, RETURN, 0, made=long)
 

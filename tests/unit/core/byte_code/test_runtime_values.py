@@ -8,7 +8,7 @@ from unnest.budget import Budget, OverBudget, limited
 from unnest.core.byte_code.runtime_values import (
     MAX_INSTRUCTIONS,
     MAX_NESTED,
-    MAX_WORK,
+    MAX_STACK_WORK,
     RunCost,
     TooMuch,
     spend_on,
@@ -24,7 +24,7 @@ def test_instructions_have_an_end() -> None:
 
 def test_values_have_an_end() -> None:
     work = RunCost()
-    work.handle(MAX_WORK)
+    work.handle(MAX_STACK_WORK)
     with pytest.raises(TooMuch):
         work.handle(1)
 

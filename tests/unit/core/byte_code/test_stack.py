@@ -6,7 +6,7 @@ import pytest
 
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.opcodes import Impossible
-from unnest.core.byte_code.runtime_values import MAX_WORK, InnerCode, Iteration, Null, RunCost
+from unnest.core.byte_code.runtime_values import MAX_STACK_WORK, InnerCode, Iteration, Null, RunCost
 from unnest.core.byte_code.stack import OperandStack, only_values
 from unnest.core.model import Unknown
 
@@ -55,9 +55,9 @@ def test_more_than_the_function_says_or_less_than_nothing_is_impossible() -> Non
 
 
 def test_what_is_taken_is_work() -> None:
-    holding(1, size=MAX_WORK).pop()
+    holding(1, size=MAX_STACK_WORK).pop()
     with pytest.raises(Unknown, match=r"^more work than anyone's function$"):
-        holding(1, size=MAX_WORK + 1).pop()
+        holding(1, size=MAX_STACK_WORK + 1).pop()
 
 
 def test_a_list_grows_until_something_else_may_hold_it() -> None:

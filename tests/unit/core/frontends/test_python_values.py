@@ -15,7 +15,7 @@ from unnest.core.frontends.python_values import (
     stored_value,
 )
 from unnest.core.model import Unknown
-from unnest.core.ops.registry import SYMBOLS
+from unnest.core.ops.registry import BY_OPERATOR
 
 
 def test_stored_values() -> None:
@@ -50,8 +50,8 @@ def test_division_of_python_2(left: float, right: float, value: float) -> None:
 
 def test_every_operator_is_an_operation_on_tensors() -> None:
     """By the symbol at the operation's entry."""
-    assert sorted(ON_NUMBERS.keys() - SYMBOLS.keys()) == []
-    assert [SYMBOLS[symbol].name for symbol in ("/", "classic /", "==", "!=")] == [
+    assert sorted(ON_NUMBERS.keys() - BY_OPERATOR.keys()) == []
+    assert [BY_OPERATOR[symbol].name for symbol in ("/", "classic /", "==", "!=")] == [
         "truediv",
         "div",
         "equal",

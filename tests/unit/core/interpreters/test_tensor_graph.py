@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.core.wrappers.inline import UNITS, Tensor, Writer, X
 from unnest.budget import Budget, limited
-from unnest.core.interpreters.tensor_graph import NOTHING, Values, numbered, row_sizes, rows_of
+from unnest.core.interpreters.tensor_graph import NO_CALL, Values, numbered, row_sizes, rows_of
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 
@@ -61,7 +61,7 @@ def test_a_call_is_parsed_once() -> None:
     (made,) = writer.dense(part)
     tensors = LayerTensors(writer.graph(made))
     assert tensors.of(Ref(*part).call) is tensors.of(Ref(*part).call)
-    assert tensors.of(Ref(*made).call) is NOTHING
+    assert tensors.of(Ref(*made).call) is NO_CALL
 
 
 def test_every_call_costs_what_it_makes() -> None:

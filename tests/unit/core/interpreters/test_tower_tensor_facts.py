@@ -8,7 +8,7 @@ import pytest
 from tests.unit.core.wrappers.inline import Writer, X
 from unnest.core.interpreters.batch_size_values import Counts
 from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER
-from unnest.core.interpreters.tower_tensor_facts import ROWS, Known, TowerTensors
+from unnest.core.interpreters.tower_tensor_facts import TRIAL_BATCH_ROWS, Known, TowerTensors
 from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
@@ -32,12 +32,12 @@ def test_an_entry_has_its_own_rows() -> None:
 
 def test_how_many_rows_is_made_up_where_it_is_not_told() -> None:
     """Of a batch of one, nothing could be told."""
-    assert (tensors((None, 4)).rows, tensors((1, 4)).rows) == (ROWS, ROWS)
+    assert (tensors((None, 4)).rows, tensors((1, 4)).rows) == (TRIAL_BATCH_ROWS, TRIAL_BATCH_ROWS)
 
 
 def test_sizes_that_are_not_known() -> None:
     known = tensors((None, None, 4))
-    assert known.sizes(ENTRY) == (ROWS, 7, 4)
+    assert known.sizes(ENTRY) == (TRIAL_BATCH_ROWS, 7, 4)
     assert known.guessed == {ENTRY}
     assert not known.guesses_ranks
 

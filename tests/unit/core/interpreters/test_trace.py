@@ -125,7 +125,7 @@ def test_what_does_not_fit(name: str, args: list[object]) -> None:
 
 
 def test_work_is_counted_where_operations_are_applied(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traces, "MAX_WORK", 300)
+    monkeypatch.setattr(traces, "MAX_TRACE_ELEMENTS", 300)
     trace = Trace(inputs())
     trace.apply(OpCall("concat", [[X]], {}), "")
     once = trace.work

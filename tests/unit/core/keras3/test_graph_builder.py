@@ -14,7 +14,7 @@ from unnest.core.keras3.graph_builder import Builder, dtype_of, today_names
 from unnest.core.keras3.replacements import GraphTensor, LayerArguments, LayerCall, NewLayer
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject, Tensor
-from unnest.core.ops.keras3_nodes import UNKNOWN, Input, OpNode, Part
+from unnest.core.ops.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode, Part
 
 NUMPY = "keras.src.ops.numpy"
 KERNEL = Tensor("k", (4, 3), "<f4", "/d/k")
@@ -197,8 +197,8 @@ INTS = Spec((None, 4), "int32")
         ({"module": "keras.layers", "class_name": "Dense", "config": {}}, None, ["float32"], "float32"),
         ({"module": "keras.layers", "class_name": "Reshape", "config": {}}, None, ["int32"], "int32"),
         ({"module": "keras.layers", "class_name": "Reshape", "config": {}}, INTS, ["int32"], "int32"),
-        ({"module": "keras.layers", "class_name": "Lambda", "config": {}}, None, ["float32"], UNKNOWN),
-        ({"module": None, "class_name": "Mine", "config": {}}, None, ["float32"], UNKNOWN),
+        ({"module": "keras.layers", "class_name": "Lambda", "config": {}}, None, ["float32"], UNKNOWN_DTYPE),
+        ({"module": None, "class_name": "Mine", "config": {}}, None, ["float32"], UNKNOWN_DTYPE),
     ],
 )  # fmt: skip
 def test_the_dtype_of_what_is_given(

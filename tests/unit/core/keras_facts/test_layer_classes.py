@@ -8,7 +8,7 @@ import pytest
 
 from unnest.core.keras_facts.layer_classes import is_keras_class, operation_module, record_of, today
 from unnest.core.layers.catalog import layer_record
-from unnest.core.ops.keras3_nodes import MODULES
+from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_the_module_of_an_operation(entry: dict[str, Any], module: str | None) -
 
 def test_names_that_layers_bear_too() -> None:
     """Of these alone the config has to tell."""
-    assert {name for name in MODULES if layer_record(name).exported} == {
+    assert {name for name in MODULE_BY_CLASS if layer_record(name).exported} == {
         "Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Reshape", "Softmax", "Subtract",
     }  # fmt: skip
 

@@ -6,11 +6,11 @@ import pytest
 
 from unnest.core.layers.catalog import (
     FAMILIES,
-    LAYERS,
+    LAYER_RECORDS,
     MERGE_MODES,
     OTHER_NAMES,
     RENAMED,
-    UNKNOWN,
+    UNKNOWN_RECORD,
     built_axes,
     layer_record,
     output_shape,
@@ -52,13 +52,13 @@ def test_takes(class_name: str, argument: str, taken: bool) -> None:
 
 def test_every_class_has_one_record() -> None:
     names = [layer.name for layers in FAMILIES.values() for layer in layers]
-    assert len(names) == len({*names}) == len(LAYERS)
-    assert LAYERS.keys().isdisjoint(OTHER_NAMES)
+    assert len(names) == len({*names}) == len(LAYER_RECORDS)
+    assert LAYER_RECORDS.keys().isdisjoint(OTHER_NAMES)
 
 
 def test_other_names_lead_to_a_record() -> None:
-    successors = {layer.successor for layer in LAYERS.values() if layer.successor}
-    assert {*RENAMED.values(), *OTHER_NAMES.values(), *successors} <= LAYERS.keys()
+    successors = {layer.successor for layer in LAYER_RECORDS.values() if layer.successor}
+    assert {*RENAMED.values(), *OTHER_NAMES.values(), *successors} <= LAYER_RECORDS.keys()
     assert {
         layer_record(new).is_in_keras_3 for new in RENAMED.values() if new != "GroupQueryAttention"
     } == {True}
@@ -66,13 +66,13 @@ def test_other_names_lead_to_a_record() -> None:
 
 def test_a_class_of_keras_3_is_exported() -> None:
     assert [
-        name for name, layer in LAYERS.items() if layer.is_in_keras_3 and not layer.exported
+        name for name, layer in LAYER_RECORDS.items() if layer.is_in_keras_3 and not layer.exported
     ] == []
 
 
 def test_a_custom_class_has_no_facts() -> None:
     record = layer_record("Mine")
-    assert record is UNKNOWN
+    assert record is UNKNOWN_RECORD
     assert (record.mask, record.exported, record.is_in_keras_2, record.weights) == (
         MaskUse.UNKNOWN,
         False,

@@ -39,7 +39,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Any:
     )
     assert block is not None
     found = eval(f"({block[0]})", {**vars(core), **vars(record)})  # noqa: S307 - the page's own code
-    monkeypatch.setitem(catalog.LAYERS, "Gate", found[0])
+    monkeypatch.setitem(catalog.LAYER_RECORDS, "Gate", found[0])
     model = functional(source(), layer("y", ["x"], kind="Gate", trainable=True, **CONFIG))
     return read(model).layers["y"]
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.unit.core.one_home import check_home, names_listed, texts_of
-from unnest.core.layers.catalog import LAYERS
-from unnest.core.ops.keras3_nodes import MODULES
+from unnest.core.layers.catalog import LAYER_RECORDS
+from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS
 
 #: Modules that list classes beside the records -> why.
 EXCEPTIONS = {
@@ -24,7 +24,9 @@ EXCEPTIONS = {
 def classes_in(tree: ast.AST) -> Iterator[str]:
     """Yield the layer classes that a module lists, operations of the same name left out."""
     for node in ast.walk(tree):
-        found = [text for text in texts_of(node) if text in LAYERS and text not in MODULES]
+        found = [
+            text for text in texts_of(node) if text in LAYER_RECORDS and text not in MODULE_BY_CLASS
+        ]
         if len(found) > 2:
             yield from found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unnest.core.layers import shared_arguments
-from unnest.core.layers.catalog import LAYERS
+from unnest.core.layers.catalog import LAYER_RECORDS
 
 
 def test_no_argument_stands_twice() -> None:
@@ -18,6 +18,6 @@ def test_no_argument_stands_twice() -> None:
 
 def test_names_of_today() -> None:
     groups = [value for name, value in vars(shared_arguments).items() if name.startswith("KERAS_1")]
-    today = {argument for layer in LAYERS.values() for argument in layer.arguments or ()}
+    today = {argument for layer in LAYER_RECORDS.values() for argument in layer.arguments or ()}
     assert {new for group in groups for new in group.values()} <= today
     assert all("nb_filter" in group for group in groups if "subsample" in group)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unnest.core.ops.keras3_nodes import MODULES, ROOT, Input, OpNode, Part
+from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS, ROOT, Input, OpNode, Part
 
 
 def test_nodes_are_told_apart_by_their_contents() -> None:
@@ -13,7 +13,7 @@ def test_nodes_are_told_apart_by_their_contents() -> None:
 
 
 def test_modules() -> None:
-    assert MODULES["Exp"] == f"{ROOT}.numpy"
-    assert MODULES["Relu"] == f"{ROOT}.nn"
-    assert MODULES["Rearrange"] == f"{ROOT}.einops"
-    assert {module.rpartition(".")[0] for module in MODULES.values()} == {ROOT}
+    assert MODULE_BY_CLASS["Exp"] == f"{ROOT}.numpy"
+    assert MODULE_BY_CLASS["Relu"] == f"{ROOT}.nn"
+    assert MODULE_BY_CLASS["Rearrange"] == f"{ROOT}.einops"
+    assert {module.rpartition(".")[0] for module in MODULE_BY_CLASS.values()} == {ROOT}

@@ -10,7 +10,7 @@ import pytest
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.numbered_elements import (
     ELEMENT,
-    MAX_ELEMENTS,
+    MAX_RESULT_ELEMENTS,
     arrays_in,
     axis_number,
     check_size,
@@ -45,6 +45,6 @@ def test_arrays_are_found_in_lists_of_lists() -> None:
 
 
 def test_what_no_memory_holds_is_not_made() -> None:
-    check_size(MAX_ELEMENTS)
+    check_size(MAX_RESULT_ELEMENTS)
     with pytest.raises(Unknown):
-        check_size(MAX_ELEMENTS + 1)
+        check_size(MAX_RESULT_ELEMENTS + 1)

@@ -10,13 +10,13 @@ import pytest
 from tests.unit.core.ops.test_reshaping import X
 from unnest.core.model import Unknown
 from unnest.core.ops.call import OpCall, plain_name
-from unnest.core.ops.keras3_nodes import MODULES
+from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS
 from unnest.core.ops.registry import (
-    CLASSES,
+    BY_LAYER_CLASS,
+    BY_NODE_OP,
     FUNCTIONS,
     JOINS,
     MOVES,
-    NODES,
     OPERATIONS,
     ROW_BY_ROW,
     SLICES,
@@ -84,7 +84,7 @@ def test_additions_alone_join_what_stands_between_zeros() -> None:
 
 def test_nodes_are_of_known_arguments() -> None:
     """Every word of a pattern is an argument of its operation."""
-    for operation, pattern in NODES.values():
+    for operation, pattern in BY_NODE_OP.values():
         words = {
             word.rpartition(":")[2].strip("@*")
             for part in pattern.split()
@@ -139,7 +139,7 @@ def test_a_function_of_the_backend_alone_says_what_theano_does() -> None:
 
 
 def test_every_class_is_one_of_keras_3() -> None:
-    assert CLASSES.keys() <= MODULES.keys()
+    assert BY_LAYER_CLASS.keys() <= MODULE_BY_CLASS.keys()
 
 
 def test_a_name_is_registered_once() -> None:

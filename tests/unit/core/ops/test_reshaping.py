@@ -12,7 +12,7 @@ from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply import apply, is_known
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.numbered_elements import ELEMENT, TooLarge
-from unnest.core.ops.slicing import MAX_PARTS
+from unnest.core.ops.slicing import MAX_SPLIT_PARTS
 
 X, SHAPE = Ref("x", 0, 0), Ref("n", 0, 0)
 SOURCE = np.arange(24, dtype=np.int32).view(ELEMENT).reshape(6, 4)
@@ -108,7 +108,7 @@ def test_nothing_is_computed_of_what_the_rows_hold(name: str, args: Sequence[Any
 @pytest.mark.parametrize(
     ("name", "args", "kwargs"),
     [
-        ("split", [X, MAX_PARTS + 1], {"axis": 0}),
+        ("split", [X, MAX_SPLIT_PARTS + 1], {"axis": 0}),
         ("split", [X, 1.5], {"axis": 0}),
         ("gather", [X, [0]], {"axis": 0, "batch_dims": 1}),
         ("gather", [X, [0.5]], {"axis": 0}),

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.core.ops.test_reshaping import SOURCE, rows
 from unnest.core.model import Unknown
 from unnest.core.ops.slicing import (
-    MAX_PARTS,
+    MAX_SPLIT_PARTS,
     array_split,
     boolean_mask,
     dynamic_partition,
@@ -67,9 +67,9 @@ def test_splits() -> None:
 @pytest.mark.parametrize("taken_apart", [split, k3_split, array_split])
 def test_nobody_has_so_many_devices(taken_apart: Any) -> None:
     with pytest.raises(Unknown):
-        taken_apart(SOURCE, MAX_PARTS + 1)
+        taken_apart(SOURCE, MAX_SPLIT_PARTS + 1)
     with pytest.raises(Unknown):
-        unstack(np.zeros(MAX_PARTS + 1))
+        unstack(np.zeros(MAX_SPLIT_PARTS + 1))
 
 
 def test_rows_by_their_numbers() -> None:

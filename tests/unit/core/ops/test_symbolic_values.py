@@ -133,7 +133,10 @@ def test_an_operation_has_the_dtype_of_the_first_and_counts_all_behind_it() -> N
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (lambda n: items("list", [ONE] * (symbolic_values.MAX_ELEMENTS - 2 + n)), "a long list"),
+        (
+            lambda n: items("list", [ONE] * (symbolic_values.MAX_CONSTANT_ELEMENTS - 2 + n)),
+            "a long list",
+        ),
         (
             lambda n: operators.node(
                 "Add",

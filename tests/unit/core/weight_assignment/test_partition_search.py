@@ -50,6 +50,6 @@ def test_several_are_refused() -> None:
 
 
 def test_a_search_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(partition_search, "MAX_STEPS", 3)
+    monkeypatch.setattr(partition_search, "MAX_SEARCH_STEPS", 3)
     with pytest.raises(Ambiguous, match="too many readings"):
         counts(["a/k", "a/b", "y/k", "y/b"], STRICT)

@@ -9,7 +9,7 @@ from unnest.core.architecture import read
 from unnest.core.keras_facts.optimizer_classes import slot_order
 from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.weight_assignment.variable_name_index import (
-    MAX_PARTS,
+    MAX_SCOPES,
     Bearers,
     is_satellite,
     optimizer_state,
@@ -51,7 +51,7 @@ def borne(name: str) -> tuple[str, str, tuple[str, ...], str, int] | None:
         ("d_1/kernel", ("d", "d_1", (), "kernel", 0)),
         ("kernel", None),
         ("other/kernel", None),
-        ("/".join(["d"] * (MAX_PARTS + 1)), None),
+        ("/".join(["d"] * (MAX_SCOPES + 1)), None),
     ],
 )
 def test_names(name: str, found: tuple[str, str, tuple[str, ...], str, int] | None) -> None:
@@ -65,7 +65,7 @@ def test_satellites() -> None:
     assert is_satellite("d/kernel/Adam", names)
     assert is_satellite("training/d/kernel/m", names)
     assert not is_satellite("d/kernel", names)
-    assert not is_satellite("/".join(["d", "kernel"] * MAX_PARTS), names)
+    assert not is_satellite("/".join(["d", "kernel"] * MAX_SCOPES), names)
 
 
 def test_numbers_behind_a_name() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.compiled import PYTHONS, functions
 from tests.unit.core.wrappers.one_layer import function
-from unnest.core.byte_code.code_objects import MAX_DEPTH
+from unnest.core.byte_code.code_objects import MAX_CONSTANT_DEPTH
 from unnest.core.model import Json
 from unnest.core.wrappers.lambda_code import CodeFacts, code
 
@@ -143,7 +143,7 @@ HOSTILE = {
     "a tuple of two thousand million": marshalled(HEAD, b"(", count(2**31 - 1)),
     "a tuple of less than nothing": marshalled(HEAD, b"(", count(-1)),
     "text of less than nothing": marshalled(HEAD, b"s", count(-5)),
-    "tuples in tuples": marshalled(HEAD, (b")\x01") * (MAX_DEPTH + 5), b"N"),
+    "tuples in tuples": marshalled(HEAD, (b")\x01") * (MAX_CONSTANT_DEPTH + 5), b"N"),
     "a reference to nothing": marshalled(HEAD, b"r", count(7)),
     "a reference before the first": marshalled(HEAD, b"r", count(-1)),
     "an integer of gigabytes": marshalled(HEAD, b"l", count(2**31 - 1)),

@@ -87,12 +87,12 @@ def by_hand(path: Path) -> object:
 
 
 @pytest.mark.parametrize("stack", sorted({path.relative_to(FIXTURES).parts[0] for path in FILES}))
-@pytest.mark.parametrize("small", [fast_reader.SMALL, 0], ids=["whole", "by pages"])
+@pytest.mark.parametrize("small", [fast_reader.READ_WHOLE_UP_TO, 0], ids=["whole", "by pages"])
 def test_genuine_files_read_the_same(
     stack: str, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All of them, and none is left to the library."""
-    monkeypatch.setattr(fast_reader, "SMALL", small)
+    monkeypatch.setattr(fast_reader, "READ_WHOLE_UP_TO", small)
     monkeypatch.setattr(fast_reader, "MOST_PAGES", 2)
     for path in FILES:
         if path.is_relative_to(FIXTURES / stack):
@@ -104,7 +104,7 @@ def test_damaged_files_read_the_same_or_are_left_to_the_library(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Read whole, or by pages."""
-    monkeypatch.setattr(fast_reader, "SMALL", seed % 2 * fast_reader.SMALL)
+    monkeypatch.setattr(fast_reader, "READ_WHOLE_UP_TO", seed % 2 * fast_reader.READ_WHOLE_UP_TO)
     choose = random.Random(seed)  # noqa: S311 - the same ones each time
     path, taken = tmp_path / "m.h5", 0
     for _ in range(60):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unnest.budget import Budget, OverBudget, limited
-from unnest.formats.base import BLOCK
+from unnest.formats.base import TRANSFER_BLOCK
 from unnest.formats.hdf5.compare import ALIGNED, slabs
 
 SHAPES: list[tuple[tuple[int, ...], tuple[int, ...] | None]] = [
@@ -30,7 +30,7 @@ def test_order_and_size(
         dataset = file.create_dataset("x", data=value, chunks=chunks, compression=chunks and 1)
         blocks = list(slabs(dataset.id))
     assert b"".join(blocks) == value.tobytes()
-    assert all(len(b) <= (BLOCK if chunks is None else ALIGNED) for b in blocks)
+    assert all(len(b) <= (TRANSFER_BLOCK if chunks is None else ALIGNED) for b in blocks)
 
 
 @given(st.data())

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnest.formats.base import BLOCK
+from unnest.formats.base import TRANSFER_BLOCK
 from unnest.formats.keras3 import zip_member_writing
 from unnest.formats.keras3.zip_member_writing import Rest, ZipTarget, crc32_of
 
 TIME = (1980, 1, 1, 0, 0, 0)
 
 
-@pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 7])
+@pytest.mark.parametrize("size", [0, 1, TRANSFER_BLOCK - 1, TRANSFER_BLOCK, 2 * TRANSFER_BLOCK + 7])
 def test_zipfile_reads_what_was_written_in_any_order(size: int, tmp_path: Path) -> None:
     data, path = os.urandom(size), tmp_path / "a.zip"
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.corpus.unpacked import FIXTURES
 from unnest.formats.tensorflow import protos, prune_graph, served_wrappers
-from unnest.formats.tensorflow.prune_objects import OPTIMIZER
+from unnest.formats.tensorflow.prune_objects import OPTIMIZER_KIND
 
 SAVED = FIXTURES / "saved_model"
 
@@ -19,13 +19,13 @@ def test_no_object_stands_where_the_optimizer_was(name: str) -> None:
     path = SAVED / name / "parallel" / "saved_model.pb"
     model = protos.parse("SavedModel", path.read_bytes(), str(path))
     (meta,) = model.meta_graphs
-    assert [n.user.identifier for n in meta.objects.nodes].count(OPTIMIZER) == 1
+    assert [n.user.identifier for n in meta.objects.nodes].count(OPTIMIZER_KIND) == 1
     variables = sum(n.WhichOneof("kind") == "variable" for n in meta.objects.nodes)
     assert served_wrappers.recognise(meta, str(path)).wrappers
     (reduced,) = protos.parse(
         "SavedModel", protos.dump(prune_graph.prune(model, meta)), "reduced"
     ).meta_graphs
     nodes = reduced.objects.nodes
-    assert OPTIMIZER not in {n.user.identifier for n in nodes}
-    assert not any(c.local_name == OPTIMIZER for n in nodes for c in n.children)
+    assert OPTIMIZER_KIND not in {n.user.identifier for n in nodes}
+    assert not any(c.local_name == OPTIMIZER_KIND for n in nodes for c in n.children)
     assert 0 < sum(n.WhichOneof("kind") == "variable" for n in nodes) < variables

@@ -11,7 +11,7 @@ from typing import Literal
 from unnest.core.keras3.lambdas import operators
 from unnest.core.model import Json, Unknown
 from unnest.core.ops import constant_arrays
-from unnest.core.ops.keras3_node_builder import FLOATS, Argument, FunctionCall, Key, shape_of
+from unnest.core.ops.keras3_node_builder import ARRAY_KINDS, Argument, FunctionCall, Key, shape_of
 from unnest.core.ops.keras3_nodes import Operand
 from unnest.core.ops.registry import FUNCTIONS, Function, Kind, Operation, Theano, parse_signature
 from unnest.core.ops.symbolic_values import (
@@ -44,7 +44,7 @@ ROOTS: Mapping[str, str] = {
 }
 """What a bare name is taken for; besides these only the builtins in the table."""
 
-SHORT: Mapping[str, str] = {
+SHORT_MODULE_NAMES: Mapping[str, str] = {
     "tensorflow": "tf",
     "tf.keras": "keras",
     "keras.backend": "K",
@@ -91,7 +91,7 @@ def module(path: str) -> LibraryName:
 
 
 def _short(path: str) -> str:
-    for long, short in SHORT.items():
+    for long, short in SHORT_MODULE_NAMES.items():
         if path == long or path.startswith(f"{long}."):
             path = short + path.removeprefix(long)
     return path
@@ -289,8 +289,8 @@ def _array_method(value: ConstantArray, method: str, arguments: CallArguments) -
             if isinstance(written, Const)
             else None
         )
-        if isinstance(spelt, str) and spelt in FLOATS:
-            return constant_arrays.rounded_array(value.value, FLOATS[spelt])
+        if isinstance(spelt, str) and spelt in ARRAY_KINDS:
+            return constant_arrays.rounded_array(value.value, ARRAY_KINDS[spelt])
     raise Unknown(f"arguments of `.{method}`")
 
 

@@ -10,8 +10,15 @@ from unnest.core.frontends.python_values import ON_NUMBERS
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops import constant_arrays
-from unnest.core.ops.keras3_nodes import MODULES, UNKNOWN, Input, Operand, OpNode, Part
-from unnest.core.ops.registry import CLASSES, SYMBOLS, Kind
+from unnest.core.ops.keras3_nodes import (
+    MODULE_BY_CLASS,
+    UNKNOWN_DTYPE,
+    Input,
+    Operand,
+    OpNode,
+    Part,
+)
+from unnest.core.ops.registry import BY_LAYER_CLASS, BY_OPERATOR, Kind
 from unnest.core.ops.symbolic_shapes import Sized
 from unnest.core.ops.symbolic_values import (
     ATOM,
@@ -65,7 +72,7 @@ def node(
     shapes = {id(tensor.operand): tensor.shape for tensor in like}
     call = keras3_call(class_name, [_sized(arg, shapes) for arg in args], config)
     shape = result_shape(call) if module is None else None
-    made = OpNode(module or MODULES[class_name], class_name, dict(config), tuple(args))
+    made = OpNode(module or MODULE_BY_CLASS[class_name], class_name, dict(config), tuple(args))
     return SymbolicTensor(made, like[0].dtype, "", shape=shape, nodes=nodes)
 
 
@@ -114,7 +121,7 @@ def _concatenate(left: SymbolicValue, right: SymbolicValue) -> Items:
 
 def _class(symbol: str, left: SymbolicValue, right: SymbolicValue) -> str:
     """The class of Keras 3 that an operator is on these values. Raises Unknown."""
-    operation, sides = SYMBOLS.get(symbol), (left, right)
+    operation, sides = BY_OPERATOR.get(symbol), (left, right)
     if operation is None or symbol in ORDER:
         raise Unknown(f"`{symbol}` on tensors")
     if operation.takes_truth and not all(
@@ -136,7 +143,7 @@ def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
 
     """
     tensors = [side for side in sides if isinstance(side, SymbolicTensor)]
-    operation = CLASSES.get(class_name)
+    operation = BY_LAYER_CLASS.get(class_name)
     wanted = "bool" if operation is not None and operation.takes_truth else FLOAT
     if any(isinstance(side, Size) for side in sides):
         raise Unknown(
@@ -147,7 +154,7 @@ def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
     # TensorFlow makes no integer of a float beside a tensor: there the tensor's dtype shows.
     shows = wanted == FLOAT and any(isinstance(number(side), float) for side in sides)
     for tensor in tensors:
-        if tensor.dtype != wanted and not (shows and tensor.dtype == UNKNOWN):
+        if tensor.dtype != wanted and not (shows and tensor.dtype == UNKNOWN_DTYPE):
             raise Unknown(f"arithmetic on {tensor.dtype}")
     computed = node(class_name, {}, [_operand(side) for side in sides], tensors)
     is_product = operation is not None and operation.kind is Kind.PRODUCT
@@ -205,7 +212,7 @@ def unary(symbol: str, value: SymbolicValue) -> SymbolicValue:
     """`-value`, `+value`, `~value`."""
     text = f"{symbol}{enclosed(value, UNARY)}"
     if isinstance(value, SymbolicTensor):
-        operation = SYMBOLS.get(f"{symbol}x")
+        operation = BY_OPERATOR.get(f"{symbol}x")
         if operation is None:
             raise Unknown(f"`{symbol}` on tensors")
         return replace(calculation(operation.keras3, value), text=text, rank=UNARY)
@@ -227,7 +234,10 @@ def compare(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicV
         raise Unknown(f"`{symbol}`")
     text = bounded(f"{enclosed(left, COMPARISON + 1)} {symbol} {enclosed(right, COMPARISON + 1)}")
     return replace(
-        calculation(SYMBOLS[symbol].keras3, left, right), dtype="bool", text=text, rank=COMPARISON
+        calculation(BY_OPERATOR[symbol].keras3, left, right),
+        dtype="bool",
+        text=text,
+        rank=COMPARISON,
     )
 
 

@@ -11,7 +11,7 @@ from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.custom_functions import custom_objects_within
 from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake
 from unnest.core.keras_facts.weight_shapes import agrees
-from unnest.core.layers.catalog import LAYERS, layer_record
+from unnest.core.layers.catalog import LAYER_RECORDS, layer_record
 from unnest.core.layers.record import KerasLayer
 from unnest.core.model import JsonObject
 from unnest.findings import Code, listed
@@ -64,7 +64,7 @@ def _likely_parent(config: Config, weights: Weights) -> KerasLayer | None:
     Its config has all that Keras's class stores of its weights, the first of which have the shapes that class makes.
     (Source: `load_own_variables` of Keras 3.15's Dense, BaseConv and Embedding.)
     """
-    for record in (layer for layer in LAYERS.values() if layer.loads_these_alone):
+    for record in (layer for layer in LAYER_RECORDS.values() if layer.loads_these_alone):
         shapes = record.weight_shapes(config) if record.weight_shapes else None
         rules = {a for a in record.arguments or () if a.endswith(("_initializer", "_constraint"))}
         if (

@@ -10,7 +10,14 @@ from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.operations.function_calls import operation, part
 from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.call import OpCall, plain_name
-from unnest.core.ops.registry import FUNCTIONS, NODES, Kind, Operation, argument, parse_signature
+from unnest.core.ops.registry import (
+    BY_NODE_OP,
+    FUNCTIONS,
+    Kind,
+    Operation,
+    argument,
+    parse_signature,
+)
 from unnest.core.ops.slicing import MASKS, strided_key
 from unnest.core.ops.symbolic_values import SymbolicValue, constant, items
 
@@ -20,7 +27,7 @@ TENSORFLOW = {plain_name(path): path for path in FUNCTIONS if path.startswith("t
 NO_NODE = "its inputs and attributes do not add up"
 """Of a node with fewer inputs than its operation has, or with text where a number stands."""
 
-DTYPES = {
+DTYPE_BY_ENUM_NAME = {
     "DT_FLOAT": "float32",
     "DT_INT32": "int32",
     "DT_INT64": "int64",
@@ -45,7 +52,7 @@ def node_called(node: JsonObject, config: Mapping[str, Json], values: CallValues
     is_text = node.keys() == {
         "op"
     }  # of which the attributes are not read; JSON leaves out those of a node without any
-    if known is None or is_text or (op not in NODES and _says_more(node)):
+    if known is None or is_text or (op not in BY_NODE_OP and _says_more(node)):
         raise Unknown(f"the operation {op}")
     constants = config.get("constants")
     constants = constants if isinstance(constants, Mapping) else {}
@@ -93,7 +100,7 @@ def _value(plain: Json) -> SymbolicValue:
         return items("list", [constant(each) for each in plain])
     if isinstance(plain, Mapping | Sequence) and not isinstance(plain, str):
         raise Unknown(NO_NODE)
-    return constant(DTYPES.get(plain, plain) if isinstance(plain, str) else plain)
+    return constant(DTYPE_BY_ENUM_NAME.get(plain, plain) if isinstance(plain, str) else plain)
 
 
 def _check(name: str, plain: OpCall) -> None:
@@ -111,7 +118,7 @@ def _function_called(op: str, known: Operation, call: OpCall) -> SymbolicValue:
         raise Unknown(f"the operation {op}")
     function = parse_signature(FUNCTIONS[path].signature)
     if (
-        op not in NODES
+        op not in BY_NODE_OP
         and known.kind is Kind.MAP
         and len(call.args) > len(function.parameters) - len(function.defaults)
     ):

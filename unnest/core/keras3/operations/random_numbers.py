@@ -25,7 +25,7 @@ DRAWS: Mapping[str, tuple[tuple[str, Json], ...]] = {
 }
 """Function of TensorFlow's -> the arguments that follow the shape, with their defaults."""
 
-NODES = {
+RANDOM_NODES = {
     "RandomStandardNormal": "random.normal",
     "RandomUniform": "random.uniform",
     "TruncatedNormal": "random.truncated_normal",
@@ -45,7 +45,7 @@ def drawn_by_node(
         Unknown: If its numbers are no float32, or their sizes unknown.
 
     """
-    function = NODES.get(str(node.get("op")))
+    function = RANDOM_NODES.get(str(node.get("op")))
     if function is None:
         return None
     if node_attributes(node).get("dtype") not in (None, "DT_FLOAT") or config.get("constants"):

@@ -10,7 +10,7 @@ import pytest
 
 from unnest.core.keras3.lambdas import operators
 from unnest.core.model import Json, Unknown
-from unnest.core.ops.keras3_nodes import UNKNOWN, Input, OpNode
+from unnest.core.ops.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode
 from unnest.core.ops.symbolic_values import (
     Const,
     Items,
@@ -241,7 +241,7 @@ def test_the_rest_is_refused_with_its_reason(compute: Callable[[], object], reas
 
 def test_a_float_beside_a_tensor_shows_what_it_holds() -> None:
     """Which TensorFlow would not take beside integers; an integer shows nothing."""
-    unknown = replace(X, dtype=UNKNOWN)
+    unknown = replace(X, dtype=UNKNOWN_DTYPE)
     scaled = operators.binary("/", unknown, constant(127.5))
     assert isinstance(scaled, SymbolicTensor)
     assert scaled.dtype == "float32"
