@@ -111,7 +111,7 @@ class BytesOfAll(Unwatched):
 
 
 def _logged(reports: Generator[R, None, None], what: str) -> Generator[R, None, None]:
-    """The same reports; the logger `unnest` gets a line for each."""
+    """Yield the reports on; the logger `unnest` gets a line for each."""
     with closing(reports):
         for report in reports:
             logs.info("%s %s: %s", what, report.path, getattr(report, "action", report.verdict))

@@ -44,7 +44,7 @@ def check_place(
 
 
 def places(source: Source, target_format: TargetFormat, place: str) -> tuple[str, ...]:
-    """Every path that is written: a checkpoint is several, the deciding one last."""
+    """Return every path that is written at `place`; a checkpoint has several, its index last."""
     if target_format.container != "checkpoint":
         return (place,)
     return tuple(place + path[len(source.path) :] for path in source.parts())

@@ -77,7 +77,7 @@ def default_output(
 
 
 def default_outputs(path: str, mark: str = MARK) -> set[str]:
-    """Every name that `default_output` may give, whatever container is written."""
+    """Return every name that `default_output` may return for a path, whatever container is written."""
     suffixes = (None, "", *(suffix for suffix, _, _ in CONTAINER_BY_SUFFIX))
     return {
         default_output(path, suffix, bare=bare, mark=mark)

@@ -50,7 +50,7 @@ class Fixing(ModelWork[Result]):
         return self.options.output
 
     def anywhere(self) -> Fixing:
-        """With the whole path of the output."""
+        """Return this work with an absolute output path, for a process with another working folder."""
         output = self.options.output
         return (
             self
@@ -59,7 +59,7 @@ class Fixing(ModelWork[Result]):
         )
 
     def entry(self, task: Task, meter: PhaseMeter | None) -> Result:
-        """Its result. What contradicts itself for one file of many is that file's refusal."""
+        """Fix one file; return its result. A usage error that concerns one file of many becomes that file's refusal."""
         options = self.options
         if task.output is not None:
             options = options._replace(output=None, into=task.output)
@@ -102,7 +102,7 @@ class Fixing(ModelWork[Result]):
         return ModelWork.lost(self, task, why)
 
     def _may_have_written(self, task: Task) -> Collection[str]:
-        """Every path that the output of a task can have."""
+        """Return every path at which the output of a task can be."""
         if self.options.in_place:
             return (os.path.realpath(task.path),)
         if task.output is not None:
@@ -126,7 +126,7 @@ def _to_places(
 
 
 def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
-    """All usage errors at once, and first: a batch must not stop in the middle for one."""
+    """Raise UsageError for any contradiction among the options before the first file: a batch must not stop midway."""
     if options.verify:
         from unnest.verify import check_installed
 

@@ -59,7 +59,7 @@ class Engine(NamedTuple):
     def run(
         self, tasks: Iterator[Task], work: ModelWork[R], watch: Watch
     ) -> Generator[tuple[Task, R | None], None, None]:
-        """Each task with its result, in the order of the tasks."""
+        """Yield each task with its result, in the order of the tasks."""
         if self.scheduler is not None:
             yield from _over_cluster(tasks, work, self.scheduler)
             return
@@ -116,7 +116,7 @@ class ModelWork(Generic[R]):
         return None
 
     def anywhere(self) -> ModelWork[R]:
-        """The same for a process with another working folder."""
+        """Return this work with absolute paths, for a process with another working folder."""
         return self
 
     def entry(self, task: Task, meter: PhaseMeter | None) -> R:
@@ -124,7 +124,7 @@ class ModelWork(Generic[R]):
         raise NotImplementedError
 
     def failed(self, task: Task, problem: Problem) -> R:
-        """The same where there is nothing but a problem."""
+        """Return the report or result of a task that ended with a problem and nothing else."""
         raise NotImplementedError
 
 

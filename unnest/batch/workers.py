@@ -276,7 +276,7 @@ def _has_one_thread() -> bool:
 
 @contextlib.contextmanager
 def _blocked() -> Iterator[None]:
-    """No signal reaches a process before it can answer it: the mask is inherited."""
+    """Block SIGINT, SIGTERM and SIGHUP in the block, so that a process that is forked in it inherits the mask."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

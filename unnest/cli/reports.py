@@ -103,7 +103,7 @@ def show(
 
 
 def _complain_of(entry: Report, view: ReportView) -> None:
-    """Its error on stderr, unless its row on the same terminal says it."""
+    """Print a report's error to stderr, unless its row on the same terminal says it."""
     in_row = view.rows and not view.quiet and sys.stdout.isatty() and sys.stderr.isatty()
     if entry.error is not None and view.form == "text" and not in_row:
         complain(entry.error.message)

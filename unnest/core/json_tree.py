@@ -32,7 +32,7 @@ def is_list(value: Json) -> TypeGuard[Sequence[Json]]:
 def walk(
     value: Json, *, into: Callable[[JsonObject], bool] = _everything
 ) -> Iterator[tuple[Path, JsonObject]]:
-    """Every object of a value with its path, outer before inner, in the order of the text.
+    """Yield every object of a value with its path, outer before inner, in textual order.
 
     An object that `into` is false of is given, and what is in it is not.
     """
@@ -56,7 +56,7 @@ def walk(
 
 
 def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
-    """Every leaf of a value with its path behind `path`, in the order of the text."""
+    """Yield every leaf of a value with its path, which continues `path`, in textual order."""
     pending: list[tuple[Path, Json]] = [(path, value)]
     while pending:
         at, part = pending.pop()
@@ -69,7 +69,7 @@ def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
 
 
 def objects(value: Json, *, keys: Callable[[str], bool] | None = None) -> Iterator[JsonObject]:
-    """Every object of a value, outer before inner, in the order of the text; only under keys that `keys` is true of."""
+    """Yield every object of a value, outer before inner, in textual order; only below keys for which `keys` is true."""
     pending: list[Json] = [value]
     while pending:
         part = pending.pop()
@@ -93,7 +93,7 @@ def _all_objects(value: Json) -> Sequence[JsonObject]:
 
 
 def objects_inner_first(value: Json) -> Iterator[JsonObject]:
-    """Every object of a value, behind all that it holds, in the order of the text."""
+    """Yield every object of a value after the objects in it, in textual order."""
     pending: list[tuple[Json, bool]] = [(value, False)]
     while pending:
         part, is_left = pending.pop()

@@ -43,7 +43,7 @@ class Syncing:
         return self
 
     def filled(self) -> None:
-        """All is written; what follows in the body only reads."""
+        """Note that all is written: the rest of the body only reads, so the last sync may begin."""
         self._is_filled = True
         self._written.release()
 

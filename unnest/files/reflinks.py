@@ -115,7 +115,7 @@ def _runs(descriptor: int, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _extents(descriptor: int, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The same, as the file system has them; it ends before what is not surely shared."""
+    """Yield the physical extents of a range of a file (FIEMAP); ends before the first that is not surely shared."""
     from fcntl import ioctl
 
     while start < end:

@@ -47,7 +47,7 @@ class JsonSource(Source):
         return self._style
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
-        """There are no tensors here."""
+        """Raise KeyError: an architecture holds no tensors."""
         raise KeyError(tensor.name)
 
 

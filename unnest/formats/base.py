@@ -78,7 +78,7 @@ class Source(ABC):
 
     @property
     def content(self) -> Hashable | None:
-        """All that a plan and a report of it follow from but its path, to be compared exactly; None where that is more.
+        """A key that decides plan and report but for the path; None if these depend on more than can be compared.
 
         What JSON says is there as it is spelled: values that Python calls equal (1, 1.0, true) are spelled otherwise.
         """

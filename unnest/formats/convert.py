@@ -154,7 +154,7 @@ def _of_a_cut(source: Source, plan: Plan) -> tuple[Finding, ...]:
 
 
 def _with_model(output: Output | None, model: Stored) -> Output:
-    """The same tree of weights, rearranged where it is, with another model around it."""
+    """Return an output with another model: the same rearranged tree of weights, or the model written anew."""
     return output._replace(model=model) if isinstance(output, Rearranged) else Rewritten(model)
 
 

@@ -216,7 +216,7 @@ def is_keras_folder(folder: str) -> bool:
 
 
 def holds_model(names: Iterable[str]) -> bool:
-    """The same by the names of a folder's files, of which some may lie deeper."""
+    """Return True if a folder's file names, relative and at any depth, are those of a SavedModel or a Keras folder."""
     found = set(names)
     return not found.isdisjoint(SAVED_MODEL_MARKS) or found.issuperset(KERAS_FOLDER)
 

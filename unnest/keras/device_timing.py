@@ -170,7 +170,7 @@ class Balance:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as JSON's types, what follows from the measurements included."""
+        """Return the measurements, and what follows from them, as JSON types."""
         return {
             **asdict(self),
             "ratios": list(self.ratios) if self.ratios else None,
@@ -264,7 +264,7 @@ def _sizes(batch_size: int) -> Iterator[int]:
 def _alone(
     result: Balance, api: KerasApi, model: Model, sizes: Sequence[int], progress: Progress
 ) -> None:
-    """Every device at every size, devices in turn."""
+    """Measure every device at every batch size, the devices in turn."""
     out_of_memory: set[str] = set()
     for rows in sizes:
         measured = _in_turns(
@@ -282,7 +282,7 @@ def _alone(
 
 
 def _together(result: Balance, api: KerasApi, model: Model, progress: Progress) -> None:
-    """All devices at once: in equal shares, then moved until the towers end together.
+    """Measure all devices at once: in equal shares, then with shares moved until the towers end together.
 
     In every round the equal shares and the best single device take their turns beside the split that is tried, unless
     they have run out of memory once.

@@ -179,7 +179,7 @@ def _stored(api: KerasApi, model: Model) -> JsonObject | None:
 
 
 def _drawn(api: KerasApi, model: Model) -> JsonObject:
-    """The same from the live nodes, in the form of Keras 2, with what configuration the layers do have."""
+    """Return a model's architecture from its live nodes, in the form of Keras 2, with the configs that layers have."""
     if isinstance(model, api.keras.Sequential):
         return {
             "class_name": "Sequential",

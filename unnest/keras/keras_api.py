@@ -122,7 +122,7 @@ class KerasApi:
 
 @contextmanager
 def export() -> Iterator[None]:
-    """In the block, what is traced is for a SavedModel."""
+    """Mark what is traced in the block as traced for a SavedModel."""
     token = _EXPORTING.set(True)
     try:
         yield

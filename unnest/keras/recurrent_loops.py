@@ -40,7 +40,7 @@ def layers_without_effects(api: KerasApi, template: Model) -> list[Model]:
 
 @contextmanager
 def traced_once(layers: list[Model]) -> Iterator[None]:
-    """In the block, in a graph, each of these layers is one function, called by every tower."""
+    """Make each of these layers one `tf.function` in the block, so that all towers share its trace; in graphs only."""
     if tf.executing_eagerly():
         yield
         return
@@ -57,7 +57,7 @@ def traced_once(layers: list[Model]) -> Iterator[None]:
 
 @contextmanager
 def loops_as_functions() -> Iterator[None]:
-    """In the block, loops and conditionals that are put into a graph stay functions when it runs; not for threads."""
+    """Keep loops and conditionals that are traced in the block as functions when they run; not thread-safe."""
     module = import_module("tensorflow.python.ops.control_flow_util_v2")
     before = getattr(module, SWITCH, True)
     setattr(module, SWITCH, True)

@@ -37,7 +37,7 @@ class EarlierRuns:
         self._is_first_epoch = True
 
     def begin_epoch(self, epoch: int, model: Model) -> None:
-        """At the first epoch: only now has BackupAndRestore said where the run goes on."""
+        """At the first epoch, note whether training starts anew: only now has BackupAndRestore restored the epoch."""
         if self._is_first_epoch:
             self._is_first_epoch = False
             self._starts_anew = epoch == 0 and not _steps_made(model)

@@ -292,7 +292,7 @@ def _replicated() -> bool:
 
 @contextmanager
 def own_seed(i: int) -> Iterator[None]:
-    """In the block, in a graph under a global seed, random operations of tower `i` are seeded apart from other towers'.
+    """Seed random operations of tower `i` in the block apart from other towers', in a graph with a global seed.
 
     TensorFlow numbers the random operations of each graph from 0, and the body of every loop is a graph with the seed
     of the one around it: the loops of two towers would draw the same numbers (tf_keras's recurrent cells do so).
@@ -363,7 +363,7 @@ def on_device(
 
 @contextmanager
 def _loops() -> Iterator[None]:
-    """In the block, in a graph, loops stay functions (`unnest.keras.recurrent_loops`)."""
+    """Keep loops as functions in the block, in a graph (`unnest.keras.recurrent_loops`)."""
     if tf.executing_eagerly() or _replicated():
         yield
         return

@@ -22,7 +22,7 @@ TRIED_LENGTHS = (8, 32, 128)
 
 
 def limit_memory(size: int) -> None:
-    """No more address space than this, where the system knows such a limit."""
+    """Limit the process's address space to `size` bytes, if the system can."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

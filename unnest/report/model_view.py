@@ -118,7 +118,7 @@ def side(figure: Figure | None, stored: Stored, architecture: JsonObject | None)
 
 
 def _are_nested(layers: Mapping[LayerPath, LayerFacts]) -> Iterator[bool]:
-    """For each listed layer, whether it is a model with layers of its own."""
+    """Yield for each listed layer whether it is a model with layers of its own."""
     outer = {path[:-1] for path in layers}
     return (path in outer for path in layers)
 

@@ -29,7 +29,7 @@ PATHS_NAMED = 8
 
 
 def run_steps(reports: Sequence[Report], paths: Sequence[str]) -> list[tuple[str, str]]:
-    """What to do next with all that `inspect` found below these paths, each with its command."""
+    """Return the next steps for all that `inspect` found below the paths: (what it does, command)."""
     if not reports or not 0 < len(paths) <= PATHS_NAMED:
         return []
     command = shlex.join(["unnest", "fix", *paths, *reports[0].options, "-o", "FOLDER"])

@@ -131,7 +131,7 @@ def _body(report: Report) -> Iterator[str]:
 
 
 def _evidence(report: Report) -> Iterator[str]:
-    """All that is known of a file, with the reasons."""
+    """Yield the lines of all that is known of a file, with the reasons."""
     for wrapper in report.wrappers:
         yield from _wrapper(wrapper)
     if report.template is not None:

@@ -105,7 +105,7 @@ class Graph:
         return 1 if self.sequential else len(self.inputs)
 
     def calls(self) -> Iterator[tuple[CallId, Call]]:
-        """Every call, layer by layer."""
+        """Yield every call with its id, layer by layer."""
         for layer in self.layers.values():
             for rank, call in enumerate(layer.calls):
                 yield CallId(layer.name, rank), call
@@ -122,7 +122,7 @@ class Graph:
 
     @cached_property
     def readers(self) -> Mapping[CallId, tuple[tuple[CallId, Ref], ...]]:
-        """For each call whose outputs are read: the calls that read them, with the tensor that each reads.
+        """Call -> the calls that read its outputs, each with the tensor that it reads.
 
         The model's own outputs are not among the readers.
         """
@@ -203,7 +203,7 @@ def _walk_back(
 
 
 def in_order(graph: Graph) -> Iterator[tuple[CallId, Call]]:
-    """Every call after those that it reads; among these in stored order."""
+    """Yield every call after the calls that it reads; among equals in stored order."""
     calls = dict(graph.calls())
     missing = {at: {r.call for r in call.reads} for at, call in calls.items()}
     ready = [at for at, reads in missing.items() if not reads]

@@ -44,7 +44,7 @@ def with_list(node: Json, model: JsonObject) -> ModelCall:
 
 
 def _with_list(node: Json, model: JsonObject, release: tuple[int, ...]) -> ModelCall:
-    """The same, as that release of Keras reads the mapping."""
+    """Return a stored call of `model` with its inputs as a list, in the order of that Keras release."""
     inputs, is_keras_3 = _first_argument(node)
     model_inputs = _inputs_of(model) if isinstance(inputs, OBJECT) else None
     if not isinstance(inputs, OBJECT) or model_inputs is None:

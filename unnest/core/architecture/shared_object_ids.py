@@ -70,7 +70,7 @@ def _is_functional(model: Json) -> bool:
 
 
 def _objects(value: Json) -> Iterator[JsonObject]:
-    """Every serialized object, inner ones first: the order in which a writer numbers them."""
+    """Yield every serialized object, inner ones first: the order in which a writer numbers them."""
     return (
         part
         for part in json_tree.objects_inner_first(value)
@@ -115,7 +115,7 @@ def _earlier(model: JsonObject) -> dict[int, int]:
 def _renumbered(
     value: Json, numbers: Mapping[int, int | None], *, stop_at_functional: bool = False
 ) -> Json:
-    """The same JSON with other numbers (None: without) and without strays; unchanged parts are kept as they are."""
+    """Return the JSON with shared object ids replaced by `numbers` (None: removed); unchanged parts are kept."""
 
     def change(before: JsonObject, kept: dict[str, Json]) -> Json:
         number = before.get(SHARED_OBJECT_ID)

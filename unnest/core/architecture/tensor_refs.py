@@ -79,7 +79,7 @@ def _with_tensor_specs(node: Json, change: Callable[[JsonObject], JsonObject]) -
 
 
 def reads(node: Json, layers: Container[str]) -> list[RawRef]:
-    """Every tensor that a stored node (or a model's list of inputs or outputs) refers to, in the order of the text.
+    """Return every tensor that a stored node, or a model's list of inputs or outputs, refers to, in textual order.
 
     Those of a dictionary stand in the order of its keys (source: Keras, and TensorFlow's `nest`, flatten it so).
     `layers` are the names that a reference can have: what looks like one otherwise is an argument.
@@ -97,7 +97,7 @@ def reads(node: Json, layers: Container[str]) -> list[RawRef]:
 def noted_shapes(
     node: Json, layers: Container[str]
 ) -> Iterator[tuple[RawRef, tuple[int | None, ...]]]:
-    """Every tensor of a stored node beside which Keras 3 notes its shape, None for a size that is not known.
+    """Yield the tensors of a stored node whose shape Keras 3 notes beside them, with it; an unknown size is None.
 
     Keras 3 cannot note that a rank is unknown. `--keras 3` notes such a tensor, behind a custom class, as a scalar, so
     a scalar's shape is not believed.
@@ -111,7 +111,7 @@ def noted_shapes(
 
 
 def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRef]) -> Json:
-    """The same structure with every reference replaced; what holds none is returned as it is."""
+    """Return the structure with every tensor reference replaced by `change`; parts without one are the same objects."""
     if node is None or isinstance(
         node, (str, int, float)
     ):  # most are, and asking an abstract class takes its time

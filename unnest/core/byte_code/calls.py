@@ -65,7 +65,7 @@ class Calls(Frame[DomainValue]):
     # Inner functions
 
     def _make_function(self, argument: int) -> None:
-        """From its code, and what it captures; since 3.5 beside its name, until 3.10."""
+        """Push an inner function of the code object on the stack (from 3.5 to 3.10 also its name) and its cells."""
         if argument not in {0, CLOSURE} or (argument and (self._python.wide or self._since_313)):
             raise Unknown("an inner function with defaults")
         self._push_function(captures=argument == CLOSURE)

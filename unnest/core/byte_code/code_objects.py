@@ -106,7 +106,7 @@ class _Unreadable(Exception):
 
 
 def read(text: str) -> list[CodeObject]:
-    """All readings of a function as Keras keeps it: base64 since Keras 2.1, the bytes as characters before.
+    """Return all readings of a stored function's text: base64 since Keras 2.1, characters that stand for bytes before.
 
     More than one only where the bytes make sense in several layouts; none where they are no code object.
     """

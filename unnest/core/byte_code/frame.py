@@ -271,7 +271,7 @@ class Frame(Generic[DomainValue]):
         self._stack.push(why, *[self._meaning.constant(None)] * more)
 
     def _end_finally(self, keeps: int = 0) -> None:
-        """With a value that is kept, a handler returned it."""
+        """End a `finally` block that nothing was raised in. Raises Unknown if `keeps` values are left by a handler."""
         (why,) = self._stack.take(1)
         if keeps or not self._is_nothing(why):
             raise Unknown("a handler of exceptions")

@@ -303,7 +303,7 @@ class Machine(Calls[DomainValue]):
         )
 
     def _convert_value(self, conversion: int) -> None:
-        """The same since 3.13, which formats the text afterwards."""
+        """Convert the top of the stack to text by `!s`, `!r` or `!a` (a step of its own since Python 3.13)."""
         if not 0 < conversion < len(TEXT_CONVERSIONS):
             raise Impossible
         self._format_value(conversion)

@@ -65,12 +65,12 @@ class RunCost:
         self.nested += 1
 
     def leave(self) -> None:
-        """It has returned, or given a value and waits."""
+        """Note that the innermost call returned, or yielded and waits."""
         self.nested -= 1
 
 
 def spend_on(count: int) -> None:
-    """So many bytes of code are carried out once more, which the file's budget is asked for: few may stand for many."""
+    """Charge the file's budget for executing `count` more bytes of code: a loop may run few bytes often."""
     charge_steps(count // 2)
 
 

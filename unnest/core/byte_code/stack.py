@@ -34,7 +34,7 @@ class OperandStack(Generic[DomainValue]):
         self._new_lists: set[int] = set()  # where lists are that nothing else holds
 
     def __len__(self) -> int:
-        """With what is no value among them."""
+        """Return the depth of the stack, internal values included."""
         return len(self._held)
 
     @property

@@ -108,7 +108,7 @@ class Variables(Generic[DomainValue]):
         raise Impossible
 
     def own_cell(self, index: int) -> Cell[DomainValue]:
-        """The same, to be changed: that of a variable of this function."""
+        """Return a cell of this function, to be assigned. Raises Unknown for a variable of an enclosing function."""
         cell = self.cell(index)
         if entry(self._code.slots, index) not in self._code.cells:
             raise Unknown("a variable of the function around it")

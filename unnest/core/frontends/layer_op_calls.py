@@ -56,7 +56,7 @@ def shape_of(what: OpCall) -> Sequence[Json]:
 def with_refs(
     what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.RawRef], Ref]
 ) -> OpCall:
-    """The same call with a Ref for every tensor, and Python's own slices. Raises Unknown."""
+    """Return a call with every stored tensor reference as a Ref, and slices as Python's own. Raises Unknown."""
 
     def value_of(stored: Json) -> Value:
         if isinstance(stored, Mapping):

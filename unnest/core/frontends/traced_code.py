@@ -242,7 +242,7 @@ class Tracer(Interpretation[PythonValue]):
     # Names and attributes
 
     def global_value(self, name: str) -> PythonValue:
-        """One of the customary imports, or a builtin; any other may be anything."""
+        """Return a global: a library by its customary alias, or a builtin; anything else is UNKNOWN."""
         return (
             Name(MODULE_BY_ALIAS.get(name, name))
             if name in MODULE_BY_ALIAS or name in BUILTIN_FUNCTIONS

@@ -375,7 +375,7 @@ def in_another_order(tensors: TowerTensors, step: RowStep) -> TensorRows:
 
 
 def elsewhere(tensors: TowerTensors, shape: Sequence[int]) -> Array:
-    """Some of the rows, or in another order: what stands for them is that every one stands a place further."""
+    """Row dependence of moved or selected rows: element i depends on row i + 1, which stands for any other row."""
     return each_its_own(shape, np.roll(np.arange(tensors.rows), 1))
 
 

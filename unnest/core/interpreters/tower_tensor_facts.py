@@ -167,7 +167,7 @@ class TowerTensors:
         return numbers
 
     def number(self, ref: Ref) -> Array:
-        """The same in the batch that is tried. Raises DataDependent, Unknown."""
+        """Return the plain numbers of a tensor at the batch size that is tried. Raises DataDependent, Unknown."""
         counted = self.counted(ref)
         return counted.one if isinstance(counted, Counts) else counted
 

@@ -68,7 +68,7 @@ class TracedTensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """All sizes. Raises Unknown if they are not known."""
+        """Shape of the tensor, every size known. Raises Unknown if it is not."""
         if not self.arrays:
             raise Unknown("a tensor of unknown shape")
         shape: tuple[int, ...] = self.arrays[0].shape
@@ -306,7 +306,7 @@ class Trace:
 
 
 def arguments(call: OpCall) -> list[Any]:
-    """All arguments of a call, positional ones first."""
+    """Return all arguments of a call, positional ones first."""
     return [*call.args, *call.kwargs.values()]
 
 

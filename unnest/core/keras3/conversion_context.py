@@ -113,7 +113,7 @@ class Context:
 
     @classmethod
     def of(cls, version: str | None, backend: str | None) -> Context:
-        """From the attributes of a file."""
+        """Return the context of a file, from its attributes `keras_version` and `backend`."""
         return cls(release_of(version), "-tf" in (version or ""), backend, version)
 
     def convert_layer(self, entry: JsonObject, name: str, weights: Weights = ()) -> Piece:
@@ -146,11 +146,11 @@ class OldLayer:
     context: Context
 
     def with_config(self, changes: Config) -> OldLayer:
-        """The same layer with these arguments in its config."""
+        """Return the layer with these arguments in its config."""
         return replace(self, config={**self.config, **changes})
 
     def without(self, *arguments: str) -> OldLayer:
-        """The same layer without these arguments in its config."""
+        """Return the layer without these arguments in its config."""
         return replace(self, config={k: v for k, v in self.config.items() if k not in arguments})
 
     def as_new(self, config: JsonObject, weights: Weights | None = None) -> NewLayer:

@@ -166,11 +166,11 @@ class Masks:
         )
 
     def _maskless(self, tensor: GraphTensor) -> NodeTree:
-        """The same tensor, by an operation behind which there is no mask."""
+        """Return a tensor without the mask that it carries today, if it carries one."""
         return without_mask(tensor) if tensor in self.of else tensor
 
     def _with_old_mask(self, tensor: GraphTensor, reader: str, dtype: str) -> NodeTree:
-        """The same tensor with the mask that it had, by a layer that does nothing but hand on the one it is given.
+        """Return a tensor with the mask it had in the older Keras, by a layer that only hands on the mask it is given.
 
         (Source: Keras 3.12 to 3.15, layer.py: a mask that is given as an argument becomes the output's.)
         """
@@ -299,7 +299,7 @@ class Masks:
 
 
 def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
-    """The same for a Sequential, in which one mask at most is handed on. Raises CannotConvert."""
+    """Check the masks of a Sequential, which hands on one mask at most. Raises CannotConvert."""
     masked = sure = is_otherwise = False
     name = kind = ""
     for entry in entries if context.masks else ():
@@ -344,7 +344,7 @@ def stopped(layer: NewLayer) -> Expansion:
 
 
 def without_mask(tree: NodeTree) -> NodeTree:
-    """The same numbers; an operation hands on no mask."""
+    """Return a tensor times 1.0: the numbers are unchanged, and an operation hands on no mask."""
     return numpy_operation("Multiply", tree, 1.0)
 
 

@@ -315,7 +315,7 @@ def _parted(old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tenso
 def _trained_count(
     old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tensor]
 ) -> int | None:
-    """Of how many of the `leaves`, but not of all, a state is by its shapes; None if it is no state of that class.
+    """Return the number of `leaves`, fewer than all, that a state is for by its shapes; None if no such number fits.
 
     Keras of its own does not store that a model within was frozen, and no Keras which weights a custom layer does not
     train. (Source: files of Keras 2.2.4.)

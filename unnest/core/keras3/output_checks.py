@@ -241,7 +241,7 @@ def _written_out(entry: JsonObject) -> JsonObject:
 
 
 def _layers(model: JsonObject, groups: Mapping[str, Sequence[Tensor]]) -> Iterator[_Layer]:
-    """Every layer of a model and of the models in it."""
+    """Yield every layer of a model and its nested models, with its weights and the input shapes that are noted."""
     graph, spec = read(model), None
     for name, layer in graph.layers.items():
         weights = tuple(groups.get(name, ()))

@@ -41,7 +41,7 @@ class NewLayer:
 
     @property
     def entry(self) -> JsonObject:
-        """As Keras 3 stores it, without its calls."""
+        """Return the layer's JSON as Keras 3 stores it, without its calls."""
         registered = FUNCTIONAL if self.class_name == FUNCTIONAL else self.registered_name
         entry: JsonObject = {
             "module": self.module, "class_name": self.class_name, "config": self.config, "registered_name": registered,
@@ -51,7 +51,7 @@ class NewLayer:
         return {**entry, "build_config": {"input_shape": list(self.build_shape)}}
 
     def renamed(self, name: str) -> NewLayer:
-        """The same layer under another name."""
+        """Return the layer under another name."""
         return replace(self, name=name, config={**self.config, "name": name})
 
 
@@ -90,7 +90,7 @@ class LayerArguments(NamedTuple):
 
     @property
     def tensors(self) -> list[GraphTensor]:
-        """Every tensor, positional ones first."""
+        """Every tensor among the arguments, positional ones first."""
         return [*tensors_in(self.args), *tensors_in(dict(self.kwargs))]
 
     def spec(self, tree: NodeTree) -> Spec | None:

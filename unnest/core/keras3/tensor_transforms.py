@@ -22,7 +22,7 @@ def transposed(tensor: Tensor, *axes: int) -> Tensor:
 
 
 def reshaped(tensor: Tensor, *shape: int) -> Tensor:
-    """The same elements in row-major order."""
+    """Return the tensor's elements, in row-major order, in another shape."""
     return tensor if shape == tensor.shape else _derived("reshape", (tensor,), shape, *shape)
 
 
@@ -70,7 +70,7 @@ def constant(name: str, value: float, shape: tuple[int, ...], dtype: str) -> Ten
 
 
 def cast(tensor: Tensor, dtype: str) -> Tensor:
-    """The same numbers as another dtype."""
+    """Return the tensor's numbers in another dtype."""
     if tensor.dtype == dtype:
         return tensor
     return _derived("reshape", (tensor,), tensor.shape, *tensor.shape)._replace(

@@ -61,7 +61,7 @@ class Needs(NamedTuple):
 
 
 def layer_entries(model: Json) -> Sequence[JsonObject]:
-    """Every layer's entry, models and the layers that layers hold included; walked once a file."""
+    """Return the entry of every layer in a model, nested models and wrapped layers included; walked once a file."""
     return memoize(_find_layer_entries, model)
 
 
@@ -303,7 +303,7 @@ def without_its_weights(model: Stored) -> str | None:
 
 
 def times_applied(architecture: JsonObject) -> Counter[Json]:
-    """At how many places the JSON notes that it is the same layer which others apply, by the number that it bears."""
+    """Shared object id -> how many wrapping layers in the JSON hold the layer with that id."""
     held = (wrapped(entry) for entry in layer_entries(architecture))
     return Counter(
         entry[SHARED_OBJECT_ID] for entry in held if entry is not None and SHARED_OBJECT_ID in entry

@@ -49,7 +49,7 @@ def contradiction(layer: Layer, shapes: Sequence[WeightShape]) -> str | None:
 
 
 def _vectors_contradiction(config: Mapping[str, Json], shapes: Sequence[WeightShape]) -> str | None:
-    """The same of a BatchNormalization."""
+    """Return how a BatchNormalization's weight shapes contradict its config, or None."""
     if config.get("renorm") or not _is_one_axis(config.get("axis")):
         return None
     fits = all(len(shape) == 1 for shape in shapes) and len({*shapes}) == 1

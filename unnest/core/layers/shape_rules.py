@@ -128,7 +128,7 @@ padding, cropping = _edges("padding", 1), _edges("cropping", -1)
 
 
 def upsampling(config: JsonObject, shape: Shape) -> Shape:
-    """Each axis times its factor."""
+    """Shape after UpSampling: each spatial size times its factor. `shape` includes the batch."""
     sizes, channels = _parts(config, shape)
     factors = integers(config.get("size"), len(sizes))
     new = [None if s is None else s * f for s, f in zip(sizes, factors, strict=True)]
@@ -189,7 +189,7 @@ def recurrent(config: JsonObject, shape: Shape) -> Shape:
 
 
 def conv_lstm(config: JsonObject, shape: Shape) -> Shape:
-    """As a convolution of one step, with the axis of the steps if `return_sequences`."""
+    """Shape of a ConvLSTM: a convolution of one step, with the axis of the steps if `return_sequences`."""
     if config.get("return_state"):
         raise Unknown("the shape of states")
     step = conv(config, (shape[0], *shape[2:]))
@@ -203,7 +203,7 @@ def gives_sequences(config: JsonObject) -> bool:
 
 
 def bidirectional(config: JsonObject, shape: Shape) -> Shape:
-    """As the recurrent layer that it holds, twice as many features where both ways are concatenated."""
+    """Shape of a Bidirectional: its recurrent layer's, with twice the features if the directions are concatenated."""
     inner, merge = config.get("layer"), config.get("merge_mode")
     if not isinstance(inner, Mapping) or inner.get("class_name") not in {
         "LSTM",

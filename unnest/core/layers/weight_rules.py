@@ -89,7 +89,7 @@ def axes_argument(config: JsonObject, rank: int) -> list[int]:
 
 
 def unshared_axes(config: JsonObject, rank: int) -> list[int]:
-    """All axes but the batch and `shared_axes`."""
+    """Return the axes with weights of their own: all but the batch axis and `shared_axes`."""
     shared = config.get("shared_axes")
     return [
         axis

@@ -294,7 +294,7 @@ def where_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("K.switch", "condition x|then_expression y|else_expression")
 def switch_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Of one shape each: otherwise it chooses whole rows, or all."""
+    """Nodes of `K.switch`; condition and branches have one shape, as with others it chooses whole rows, or all."""
     condition, x, y = call.tensor("condition"), call.floats("x"), call.floats("y")
     if (
         condition.dtype != "bool"

@@ -123,7 +123,7 @@ def part(value: ConstantArray, keys: Sequence[SymbolicValue]) -> ConstantArray |
 
 
 def reshaped(value: ConstantArray, shape: Sequence[int]) -> ConstantArray:
-    """The same numbers, in order, in another shape; one size may be -1."""
+    """Return the numbers of an array, in row-major order, in another shape; one size may be -1. Raises Unknown."""
     try:
         return rounded_array(_numpy(value).reshape(tuple(shape)), value.numbers or "float64")
     except (TypeError, ValueError) as error:
@@ -131,7 +131,7 @@ def reshaped(value: ConstantArray, shape: Sequence[int]) -> ConstantArray:
 
 
 def widened(value: ConstantArray, axis: int) -> ConstantArray:
-    """With one more axis, of size 1."""
+    """Return the array with a new axis of size 1 at `axis`. Raises Unknown."""
     try:
         return rounded_array(np.expand_dims(_numpy(value), axis), value.numbers or "float64")
     except ValueError as error:

@@ -65,13 +65,13 @@ def numpy_array_nodes(call: FunctionCall) -> ConstantArray:
 
 @keras3("len", "x")
 def len_nodes(call: FunctionCall) -> Const:
-    """Of a list, or of a shape that is one to Python."""
+    """The length of a list, or of a shape, which Python takes for a list."""
     return call.constant(call.length("x"))
 
 
 @keras3("np.prod", "x|a")
 def product_nodes(call: FunctionCall) -> Const:
-    """Of sizes that are known."""
+    """The product of known sizes. Raises Unknown if one is not known."""
     sizes = call.sizes("x")
     known = [size for size in sizes if isinstance(size, int)]
     if len(known) < len(sizes) or call.is_shape_tensor("x"):
@@ -81,5 +81,5 @@ def product_nodes(call: FunctionCall) -> Const:
 
 @keras3("sum", "x")
 def sum_nodes(call: FunctionCall) -> SymbolicValue:
-    """Of a list of tensors or numbers."""
+    """The sum of a list of tensors or numbers."""
     return call.sum("x")

@@ -117,7 +117,7 @@ def _extract_patches(call: FunctionCall) -> SymbolicTensor:
     "x|input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5",
 )
 def _local_response_normalization(call: FunctionCall) -> SymbolicTensor:
-    """Each channel by the squares of those around it."""
+    """Nodes of `tf.nn.local_response_normalization`: each channel divided by the squares of those around it."""
     x, radius = call.floats("x"), call.integer("depth_radius")
     if not 0 < radius <= MAX_RADIUS:
         raise Unknown("the radius")

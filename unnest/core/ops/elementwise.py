@@ -156,7 +156,7 @@ def hard_sigmoid_nodes(call: FunctionCall) -> SymbolicValue:
 
 @keras3("K.relu keras.activations.relu", "x alpha=0.0 max_value=null", theano=Theano.USUALLY)
 def backend_relu_nodes(call: FunctionCall) -> SymbolicValue:
-    """With a slope below zero, or with a maximum."""
+    """Nodes of `K.relu` with a negative slope or a maximum. Raises Unknown for both."""
     x, alpha = call.floats("x"), call.number("alpha")
     if call.is_omitted("max_value"):
         return call.op("LeakyRelu", x, negative_slope=alpha) if alpha else call.op("Relu", x)
@@ -170,13 +170,13 @@ define("leaky_relu", "x|features alpha", Kind.MAP, nodes={"LeakyRelu": "x @alpha
 
 @keras3("tf.nn.leaky_relu", "x|features alpha=0.2")
 def leaky_relu_nodes(call: FunctionCall) -> SymbolicValue:
-    """With a slope below zero."""
+    """Nodes of a leaky ReLU, with its slope below zero."""
     return call.op("LeakyRelu", call.floats("x"), negative_slope=call.number("alpha"))
 
 
 @keras3("K.elu keras.activations.elu", "x alpha=1.0")
 def backend_elu_nodes(call: FunctionCall) -> SymbolicValue:
-    """With a scale below zero."""
+    """Nodes of `K.elu`, with its scale below zero."""
     return call.op("Elu", call.floats("x"), alpha=call.number("alpha"))
 
 
@@ -185,7 +185,7 @@ define("gelu", "*x", Kind.MAP)
 
 @keras3("tf.nn.gelu", "x|features approximate=false")
 def gelu_nodes(call: FunctionCall) -> SymbolicValue:
-    """By the error function, or by its approximation."""
+    """Nodes of a GELU, exact (by the error function) or approximate."""
     return call.op("Gelu", call.floats("x"), approximate=call.flag("approximate"))
 
 

@@ -186,7 +186,7 @@ def _central_crop(call: FunctionCall) -> SymbolicTensor:
 def _part_of_image(
     call: FunctionCall, x: SymbolicTensor, *spans: tuple[int, int]
 ) -> SymbolicTensor:
-    """So many rows and columns from there on."""
+    """Slice images (batch, height, width, channels) by `spans`: (start, length) of the rows and of the columns."""
     sizes = _height_and_width(x)
     if any(
         start < 0 or length < 1 or start + length > size
@@ -221,7 +221,7 @@ def _pad_to(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.image.adjust_contrast", "x|images contrast_factor")
 def _adjust_contrast(call: FunctionCall) -> SymbolicTensor:
-    """Each channel of each image away from its mean."""
+    """Nodes of `tf.image.adjust_contrast`: scale the distance of each image's channels from their means."""
     x = call.floats("x")
     mean = call.op("Mean", x, axis=[-3, -2], keepdims=True)
     scaled = call.calculate(
@@ -240,7 +240,7 @@ def _adjust_brightness(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.image.per_image_standardization", "x|image")
 def _standardized(call: FunctionCall) -> SymbolicTensor:
-    """By the mean and the deviation of each image, the latter not below that of one odd pixel."""
+    """Nodes of `tf.image.per_image_standardization`: subtract each image's mean, divide by its bounded deviation."""
     x = call.floats("x")
     if x.shape is None or len(x.shape) != IMAGE_RANK or None in x.shape[1:]:
         raise Unknown("an image of unknown size")
@@ -269,7 +269,7 @@ def _size(call: FunctionCall) -> list[int]:
     'x height_factor width_factor data_format|dim_ordering interpolation="nearest"',
 )
 def _resize_images(call: FunctionCall) -> SymbolicTensor:
-    """By repetition: whole factors and the nearest pixel."""
+    """Nodes of `K.resize_images` by whole factors, nearest neighbour: every pixel repeated."""
     call.only(interpolation="nearest")
     axes = (1, 2) if call.is_channels_last("data_format") else (2, 3)
     image = call.floats("x")

@@ -111,7 +111,7 @@ def stack_shape(xs: Value, axis: Value = 0) -> Shape:
 
 @keras3("K.stack tf.stack", "tensors|x|values axis=0", theano=Theano.SAME)
 def stack_nodes(call: FunctionCall) -> SymbolicTensor | Items:
-    """Of sizes it is one more way to write a shape, which is an array then."""
+    """Nodes of a stack along a new axis. A stack of sizes is a list of sizes still: one way to write a shape."""
     if call.is_list("tensors") and not call.holds_tensors("tensors"):
         call.only(axis=0)
         call.sizes("tensors")
@@ -156,7 +156,7 @@ def padded(x: Array, paddings: Value, mode: Value = None, constant_values: Value
 
 @shape_rule("pad")
 def pad_shape(x: Value, paddings: Value, mode: Value = None, constant_values: Value = 0) -> Shape:
-    """Each axis longer by two numbers."""
+    """Shape after padding: each size plus the two numbers of its axis."""
     del mode, constant_values
     shape = shape_of(x)
     if not isinstance(paddings, Sequence) or len(paddings) != len(shape):
@@ -169,7 +169,7 @@ def pad_shape(x: Value, paddings: Value, mode: Value = None, constant_values: Va
 
 @keras3("tf.pad", 'x|tensor paddings mode="CONSTANT" * constant_values=0')
 def pad_nodes(call: FunctionCall) -> SymbolicTensor:
-    """By a number, or by what lies next to the border."""
+    """Nodes of a pad by a number, or by the values next to the border."""
     widths, mode = _pairs(call.nested("paddings")), call.text("mode").lower()
     if mode not in {"constant", "reflect", "symmetric"}:
         raise Unknown("the padding")
@@ -214,7 +214,7 @@ def _widths(call: FunctionCall) -> Json:
 
 
 def _pairs(widths: Json) -> list[Json]:
-    """Two whole numbers an axis."""
+    """Return the padding as a list of two whole numbers an axis. Raises Unknown for any other form."""
     if not isinstance(widths, list) or not all(_is_pair(pair) for pair in widths):
         raise Unknown("the padding")
     return widths

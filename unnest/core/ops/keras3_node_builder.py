@@ -320,7 +320,7 @@ class FunctionCall(ABC):
 
     @abstractmethod
     def array_reshaped(self, made: ConstantArray, shape: Sequence[int]) -> ConstantArray:
-        """The same numbers of an array, in order, in another shape."""
+        """Return the numbers of an array, in row-major order, in another shape."""
 
     @abstractmethod
     def array_with_axis(self, made: ConstantArray, axis: int) -> ConstantArray:

@@ -37,7 +37,7 @@ NOT_COMPUTED = (DataDependent, Unknown, *MISFITS)
 
 
 def arrays_in(value: Value) -> Iterator[Array]:
-    """Every array in lists and tuples of any depth."""
+    """Yield every array in lists and tuples of any depth."""
     if isinstance(value, np.ndarray):
         yield value
     elif isinstance(value, (list, tuple)):
@@ -56,7 +56,7 @@ def whole_number(value: Value) -> int:
 
 
 def whole_numbers(value: Value) -> list[int]:
-    """Those of a list, or of an array of one axis. Raises DataDependent, Unknown."""
+    """Return the whole numbers of a list, or of an array of one axis. Raises DataDependent, Unknown."""
     if isinstance(value, (list, tuple)):
         return [whole_number(part) for part in value]
     return [whole_number(part) for part in np.atleast_1d(value)]

@@ -27,7 +27,7 @@ def as_matrices(ranks: Ranks) -> tuple[int, int]:
 
 
 def of_matrices(ranks: tuple[int, int], are_turned: tuple[bool, bool]) -> tuple[list[str], str]:
-    """Of two stacks of matrices, either of which may be transposed. Raises Unknown for vectors."""
+    """Axis letters of a product of two stacks of matrices, each transposed or not. Raises Unknown for vectors."""
     if min(ranks) < MATRIX:
         raise Unknown("a matrix product of vectors")
     stack = STACK[: max(ranks) - MATRIX]
@@ -39,7 +39,7 @@ def of_matrices(ranks: tuple[int, int], are_turned: tuple[bool, bool]) -> tuple[
 def of_tensordot(
     ranks: tuple[int, int], summed: tuple[Sequence[int], Sequence[int]]
 ) -> tuple[list[str], str]:
-    """Of two tensors, of which those axes of the first are summed with those of the second."""
+    """Axis letters of a tensordot: axes `summed[0]` of the first tensor are summed with `summed[1]` of the second."""
     first, second = AXES[: ranks[0]], AXES[ranks[0] : sum(ranks)]
     for one, other in zip(*summed, strict=True):
         second = second.replace(second[other], first[one])
@@ -54,7 +54,7 @@ def operands_of(equation: str) -> list[str]:
 
 
 def of_einsum(equation: str, ranks: Sequence[int]) -> tuple[list[str], str]:
-    """As an equation has them, `...` spelled out; without `->` the output has the letters that are there once."""
+    """Axis letters of an einsum, `...` spelled out; without `->` the output has each letter that occurs once."""
     _, arrow, output = equation.replace(" ", "").partition("->")
     operands = operands_of(equation)
     hidden = [rank - len(each) + len(REST) for each, rank in zip(operands, ranks, strict=True)]

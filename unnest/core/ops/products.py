@@ -68,7 +68,7 @@ def matmul_axes(
 
 @keras3("tf.matmul tf.linalg.matmul", "a b transpose_a=false transpose_b=false")
 def matmul_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Of two tensors, or of a tensor and a constant matrix as it stands."""
+    """Nodes of a matrix product of two tensors, or of a tensor and a constant matrix that is not transposed."""
     a = _turned(call, call.floats("a")) if call.flag("transpose_a") else call.floats("a")
     if _rank(call.nested("b")) == MATRIX and not call.flag("transpose_b"):
         return call.calculate("Matmul", a, call["b"])
@@ -133,7 +133,7 @@ define("batch_dot", "x y axes", Kind.ROWWISE)
 
 @keras3("K.batch_dot", "x y axes=null")
 def batch_dot_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Of two matrices, or two batches of them, along one axis each: where all versions agree."""
+    """Nodes of `K.batch_dot` of two matrices, or two batches of them, along one axis each, where all releases agree."""
     x, y, axes = call.floats("x"), call.floats("y"), call.axis("axes")
     if axes is None:
         axes = [MATRIX, 1]  # as matrices are multiplied
@@ -154,7 +154,7 @@ define("tensordot", "x|a|x1 y|b|x2 axes", Kind.PRODUCT)
 
 @axes_rule("tensordot")
 def tensordot_axes(ranks: Ranks, axes: Value = None) -> tuple[list[str], str]:
-    """So many axes, the last of the first tensor and the first of the second; or those of two lists."""
+    """Axis letters of a tensordot; `axes`: how many (last of the first, first of the second), or two lists."""
     first, second = as_matrices(ranks)
     if isinstance(axes, (list, tuple)):
         one, other = (whole_numbers(each) for each in axes)
@@ -195,7 +195,7 @@ def einsum_axes(ranks: Ranks, subscripts: Value = None) -> tuple[list[str], str]
 
 @keras3("tf.einsum", "subscripts|equation x y=null z=null")
 def einsum_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Of one to three tensors."""
+    """Nodes of an einsum of one to three tensors."""
     tensors = [call.floats(name) for name in "xyz" if not call.is_omitted(name)]
     return call.op("Einsum", *tensors, subscripts=call.text("subscripts"))
 

@@ -84,7 +84,7 @@ define("average", "x axis weights", Kind.REDUCTION)
 @shape_rule("argmax")
 @shape_rule("argmin")
 def position_shape(x: Value, axis: Value = None, keepdims: Value = None) -> Shape:
-    """Without the axis; where none is named, TensorFlow takes the first, its backend the last, NumPy all."""
+    """Shape of an argmin or argmax: without the axis; its default is 0 in TensorFlow, -1 in `K`, all axes in NumPy."""
     shape = shape_of(x)
     return without_axes(shape, [axis_of(axis, len(shape))], keepdims=bool(keepdims))
 
@@ -222,7 +222,7 @@ def _running(functions: str, class_name: str, start: float) -> None:
 def _shifted(
     call: FunctionCall, x: Tensor, axis: int, shape: tuple[int | None, ...] | None, start: float
 ) -> Tensor:
-    """Each element in the place of the one behind it along an axis; the first is where such a calculation starts."""
+    """Move each element one place on along an axis; the first is `start`, where a running sum or product begins."""
     if shape is None or not -len(shape) <= axis < len(shape):
         raise Unknown("a running sum of a shape that is not known")
     places = range(len(shape))
@@ -262,7 +262,7 @@ def sort_nodes(call: FunctionCall) -> Tensor:
 
 @keras3("tf.argsort", 'x|values axis=-1 direction="ASCENDING" stable=false')
 def argsort_nodes(call: FunctionCall) -> Tensor:
-    """Of equal ones, the first comes first."""
+    """Nodes of an argsort as int32; of equal elements the first comes first."""
     x = call.floats("x") if _rises(call) else call.op("Negative", call.floats("x"))
     places = call.op("Argsort", x, axis=call.integer("axis"))
     return replace(call.op("Cast", places, dtype="int32"), dtype="int32")

@@ -90,7 +90,7 @@ def stop_gradient_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @operation("reshape", "x shape|newshape|dims", Kind.MOVE)
 def reshape(x: Value, shape: Value) -> Array:
-    """The same numbers, row-major, in another shape."""
+    """Return the elements, in row-major order, in another shape."""
     return _reshaped(np.asarray(x), whole_numbers(shape))
 
 
@@ -102,7 +102,7 @@ def _reshaped(x: Array, shape: Sequence[int]) -> Array:
 
 @shape_rule("reshape")
 def reshape_shape(x: Value, shape: Value) -> Shape:
-    """As the shape says; the size -1 is not worked out."""
+    """Shape that a reshape names; a size of -1 becomes None."""
     del x
     return tuple(None if size == -1 else size for size in wholes(shape))
 
@@ -133,7 +133,7 @@ def reshape_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
 
 
 def _rows_reshaped(call: FunctionCall, x: SymbolicTensor, sizes: Sequence[int]) -> SymbolicTensor:
-    """Every row by itself in another shape, of which one size (-1) follows from the others: the layer's work."""
+    """Reshape each row by itself, as the layer Reshape does; one size may be -1. The batch axis is kept."""
     if any(size < -1 or size == 0 for size in sizes):
         raise Unknown("a shape with several unknown sizes")
     made = call.layer("Reshape", x, target_shape=[*sizes])
@@ -170,26 +170,26 @@ def _keeps_rows(x: SymbolicTensor, sizes: Sequence[int | Size]) -> bool:
 
 @operation("flatten", "x", Kind.MOVE)
 def flatten(x: Value) -> Array:
-    """All numbers along one axis."""
+    """Return all elements along one axis."""
     return _reshaped(np.asarray(x), [-1])
 
 
 @keras3("K.flatten", "x", theano=Theano.SAME)
 def flatten_nodes(call: FunctionCall) -> SymbolicTensor:
-    """All numbers along one axis."""
+    """Nodes that put all elements along one axis."""
     return call.op("Reshape", call.tensor("x"), newshape=[-1])
 
 
 @operation("batch_flatten", "x", Kind.MOVE)
 def batch_flatten(x: Value) -> Array:
-    """All numbers of each entry of the first axis along one axis."""
+    """Return the elements of each entry of axis 0 along one axis."""
     array = np.asarray(x)
     return _reshaped(array, [len(array), prod(array.shape[1:])])
 
 
 @keras3("K.batch_flatten", "x", theano=Theano.SAME)
 def batch_flatten_nodes(call: FunctionCall) -> SymbolicTensor:
-    """All numbers of a row along one axis."""
+    """Nodes of `K.batch_flatten`: the elements of each row along one axis. Raises Unknown for an unknown shape."""
     x = call.tensor("x")
     if x.shape is None or None in x.shape[1:]:
         raise Unknown("`K.batch_flatten` of an unknown shape")
@@ -220,7 +220,7 @@ def backend_expand_dims_nodes(call: FunctionCall) -> SymbolicTensor | ConstantAr
 
 @keras3("tf.expand_dims", "x|input axis|dim")
 def expand_dims_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
-    """Of a tensor, or of a constant."""
+    """Nodes of a new axis of size 1, of a tensor or a constant array."""
     known = call.constant_tensor("x")
     if known is not None:
         return call.array_with_axis(known, call.integer("axis"))
@@ -229,13 +229,13 @@ def expand_dims_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
 
 @operation("squeeze", "x axis", Kind.MOVE, nodes={"Squeeze": "x @squeeze_dims:axis"})
 def squeeze(x: Value, axis: Value = None) -> Array:
-    """Without axes of one entry."""
+    """Return the array without these axes of size 1; `axis` None: without all of them."""
     return np.squeeze(np.asarray(x), None if axis is None else tuple(whole_numbers(axis)))
 
 
 @shape_rule("squeeze")
 def squeeze_shape(x: Value, axis: Value = None) -> Shape:
-    """Without the axes that are named; which others have one entry is not always known."""
+    """Shape without the named axes. Raises Unknown if no axis is named, as not every size is known."""
     if axis is None:
         raise Unknown("which axes have one entry")
     shape = shape_of(x)
@@ -247,7 +247,7 @@ def squeeze_shape(x: Value, axis: Value = None) -> Shape:
 
 @keras3("K.squeeze tf.squeeze", "x|input axis|squeeze_dims", theano=Theano.SAME)
 def squeeze_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Of axes that are named."""
+    """Nodes of a squeeze of named axes. Raises Unknown if none is named."""
     axis = call.axis()
     if axis is None:
         raise Unknown("a squeeze of all axes")
@@ -278,20 +278,20 @@ def permute_dimensions_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.transpose", "x|a pattern|perm * conjugate=false")
 def transpose_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Of axes in an order that is given."""
+    """Nodes of a transposition by a permutation that the call names."""
     call.only(conjugate=False)
     return call.op("Transpose", call.tensor("x"), axes=call.integers("pattern"))
 
 
 @operation("swapaxes", "x axis1 axis2", Kind.MOVE)
 def swapaxes(x: Value, axis1: Value, axis2: Value) -> Array:
-    """Two axes in each other's place."""
+    """Return the array with two axes exchanged."""
     return np.swapaxes(x, whole_number(axis1), whole_number(axis2))
 
 
 @shape_rule("swapaxes")
 def swapaxes_shape(x: Value, axis1: Value, axis2: Value) -> Shape:
-    """Two sizes in each other's place."""
+    """Shape with two sizes exchanged."""
     shape = [*shape_of(x)]
     one, other = axis_of(axis1, len(shape)), axis_of(axis2, len(shape))
     shape[one], shape[other] = shape[other], shape[one]
@@ -312,7 +312,7 @@ def reverse(x: Value, axis: Value) -> Array:
 
 @keras3("K.reverse tf.reverse", "x|tensor axes|axis", theano=Theano.SAME)
 def reverse_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Of axes that are named."""
+    """Nodes of a reversal along named axes. Raises Unknown if none is named."""
     axis = call.axis("axes")
     if axis is None:
         raise Unknown("a reversal without axes")
@@ -321,7 +321,7 @@ def reverse_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @operation("flip", "x|m axis", Kind.REORDER)
 def flip(x: Value, axis: Value = None) -> Array:
-    """The same, of all axes where none is given."""
+    """Return the array reversed along the axes; None: along all."""
     return np.flip(x, None if axis is None else tuple(whole_numbers(axis)))
 
 
@@ -343,14 +343,14 @@ def roll_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @operation("rot90", "x k axes", Kind.REPEAT)
 def rot90(x: Value, k: Value = 1, axes: Value = (0, 1)) -> Array:
-    """Two axes turned by k quarters of a circle."""
+    """Return the array with two axes rotated by k times 90 degrees."""
     first, second = whole_numbers(axes)
     return np.rot90(np.asarray(x), whole_number(k), (first, second))
 
 
 @operation("repeat repeat_elements", "x repeats|rep axis", Kind.REPEAT)
 def repeat(x: Value, repeats: Value, axis: Value = None) -> Array:
-    """Every entry of an axis several times, or every number."""
+    """Return the array with every entry of an axis repeated; `axis` None: every element, flat."""
     array, times = np.asarray(x), whole_numbers(repeats)
     check_size(array.size * max(times, default=0))
     return np.repeat(array, times, None if axis is None else axis_number(axis))
@@ -368,7 +368,7 @@ def repeat_shape(x: Value, repeats: Value, axis: Value = None) -> Shape:
 
 @keras3("K.repeat_elements", "x rep axis")
 def repeat_elements_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Every entry of an axis equally often."""
+    """Nodes of `K.repeat_elements`: every entry of an axis repeated equally often."""
     return call.op(
         "Repeat", call.tensor("x"), repeats=call.integer("rep"), axis=call.integer("axis")
     )
@@ -376,7 +376,7 @@ def repeat_elements_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.repeat", "x|input repeats axis")
 def repeat_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Every entry of an axis equally often."""
+    """Nodes of a repeat of every entry of an axis, equally often."""
     return call.op(
         "Repeat", call.tensor("x"), repeats=call.integer("repeats"), axis=call.integer("axis")
     )
@@ -392,7 +392,7 @@ def backend_repeat_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @operation("tile", "x multiples|repeats", Kind.REPEAT)
 def tile(x: Value, multiples: Value) -> Array:
-    """All entries of an axis several times in turn."""
+    """Return the array repeated as a whole along each axis."""
     array, times = np.asarray(x), whole_numbers(multiples)
     check_size(array.size * prod(times))
     return np.tile(array, times)
@@ -400,7 +400,7 @@ def tile(x: Value, multiples: Value) -> Array:
 
 @shape_rule("tile")
 def tile_shape(x: Value, multiples: Value) -> Shape:
-    """Each axis so many times as long."""
+    """Shape of a tile: each size times its multiple."""
     shape, times = shape_of(x), wholes(multiples)
     if len(shape) != len(times):
         raise Unknown("how often each axis is repeated")
@@ -411,7 +411,7 @@ def tile_shape(x: Value, multiples: Value) -> Shape:
 
 @keras3("K.tile tf.tile", "x|input n|multiples", theano=Theano.USUALLY)
 def tile_nodes(call: FunctionCall) -> SymbolicTensor:
-    """So many times along each axis."""
+    """Nodes of a tile: the tensor repeated as a whole along each axis."""
     return call.op("Tile", call.tensor("x"), repeats=call.integers("n"))
 
 

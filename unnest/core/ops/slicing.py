@@ -136,7 +136,7 @@ def slice_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @operation("k3slice", "x begin|start_indices shape|dims", Kind.SLICE)
 def k3_slice(x: Array, begin: Value, shape: Value) -> Array:
-    """The same under Keras 3's name."""
+    """Slice by start and size an axis (`keras.ops.slice`), as `slice_of_sizes` does."""
     return slice_of_sizes(x, begin, shape)
 
 

@@ -128,7 +128,7 @@ class SliceOf:
 
     @property
     def text(self) -> str:
-        """As it stands between brackets."""
+        """The slice as source text, as it stands between brackets."""
         start, stop, step = ("" if end is None else str(end) for end in self.ends)
         return f"{start}:{stop}" + (f":{step}" if step else "")
 
@@ -336,7 +336,7 @@ def listed(value: SymbolicValue) -> Items:
 
 
 def sizes_of(shape: ShapeTuple) -> list[Const | Size]:
-    """Each size by itself; the first may count the rows of an input."""
+    """Return each size of a shape as a value; the first may count the rows of an input."""
     rows = [shape.rows, *[None] * len(shape.dimensions)]
     texts = [f"{shape.text}[{place}]" for place in range(len(shape.dimensions))]
     return [

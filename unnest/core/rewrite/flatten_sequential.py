@@ -57,7 +57,7 @@ def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) ->
 
 
 def _keras_3_chain(model: JsonObject, graph: Graph) -> JsonObject:
-    """The same for Keras 3, which always stores the input layer, and notes every tensor in full."""
+    """Return a Keras 3 Sequential as a functional model: it always stores its input layer, and full tensor specs."""
     if not graph.layers:
         raise Unknown("any shape of a model without layers")
     first, *rest = graph.layers.values()

@@ -221,7 +221,7 @@ class _Renumbering:
         return tensor_refs.rewrite(stored, self._graph.layers, self)
 
     def at_ends(self, raw: tensor_refs.RawRef) -> tensor_refs.RawRef:
-        """The same in the model's lists of inputs and outputs."""
+        """Return the new reference for one in the model's lists of inputs and outputs."""
         return self._new(raw, lambda layer: layer.first_at_ends)
 
     def _new(self, raw: tensor_refs.RawRef, first: Callable[[Layer], int]) -> tensor_refs.RawRef:

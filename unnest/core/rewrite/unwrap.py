@@ -44,7 +44,7 @@ class Unwrapped(NamedTuple):
 def unwrap_all(
     parallel: ModelWeights, *, keep_nested: bool, slice_layers: frozenset[str] = frozenset()
 ) -> Unwrapped:
-    """All wrappers out of a top-level model; layers of `slice_layers` are said to cut the batch in order."""
+    """Take all wrappers out of a top-level model; by the caller's word `slice_layers` cut the batch in order."""
     unwrapping = _Unwrapping(keep_nested, slice_layers, len(read(parallel.model).outputs))
     left, refusal = parallel, None
     try:
@@ -131,7 +131,7 @@ class _Unwrapping:
         return ModelWeights(model, {name: template.as_flat_list()})
 
     def _unwrap(self, level: ModelWeights, depth: int, *, inside: bool) -> ModelWeights:
-        """Every wrapper out of this model's own graph, then out of the models nested in it.
+        """Take every wrapper out of one model's own graph, then out of the models nested in it.
 
         Without theirs, the calls of a nested model may show themselves as towers: then all over again.
         """

@@ -49,7 +49,7 @@ class OwnerCandidate(NamedTuple):
         return memoize(_candidate, layer, borne)
 
     def with_one_run(self, total: int | None = None) -> OwnerCandidate:
-        """The same layer in a list that does not set apart what is trained; `total`: other than its config promises."""
+        """Return the layer for a list that does not separate trained weights; `total` overrides its promised count."""
         if total is None:
             total = None if self.promised is None else self.promised.total
         return self._replace(

@@ -116,7 +116,7 @@ class Search:
         return shares
 
     def _readings(self, border: int) -> list[list[WeightCounts]]:
-        """Up to two ways to share the tensors out."""
+        """Return up to two divisions of the tensors: (trained, other) a layer; `border` ends the trained ones."""
         end = (border, len(self.tensors))
         states: dict[WeightCounts, list[_Way]] = {(0, border): [None]}
         for index in range(len(self.layers)):

@@ -308,7 +308,7 @@ def _inner_model(layer: Layer) -> JsonObject | None:
 def _flat_lists(
     model: JsonObject, tensors_by_path: Mapping[ScopePath, tuple[Tensor, ...]], path: ScopePath = ()
 ) -> Iterator[tuple[str, tuple[Tensor, ...]]]:
-    """Every layer of a model with its flat list."""
+    """Yield every layer of a model with the flat list of its tensors, those of nested models included."""
     for layer in read(model).layers.values():
         inner, layer_path = _inner_model(layer), (*path, layer.name)
         if inner is None:

@@ -37,7 +37,7 @@ def rows_made(
 def _trial(
     function: Json, values: Mapping[str, Json], shapes: Sequence[Shape], size: int
 ) -> RowsMade:
-    """The same of tensors whose numbers of axes are known; `size` stands for those of axes that are not."""
+    """Row dependence of stored code on tensors of known rank; `size` is tried for sizes that are not known."""
     rows = batch_size([shape[0] if shape else None for shape in shapes])
 
     def inputs(_: int) -> list[TracedInput]:

@@ -189,7 +189,7 @@ def _has_numbers(layer: Layer) -> bool:
 
 
 def numbers(value: Json, place: Path = ()) -> Iterator[tuple[Path, Number]]:
-    """Every number in JSON with its place, in order, without truth values."""
+    """Yield every number in JSON with its path, in textual order; booleans are no numbers."""
     for where, leaf in json_tree.leaves(value, place):
         if isinstance(leaf, (int, float)) and not isinstance(leaf, bool):
             yield where, leaf

@@ -117,7 +117,7 @@ class BatchSplit(NamedTuple):
 
     @property
     def statuses(self) -> set[ClaimStatus]:
-        """What the claims come to."""
+        """The statuses of the claims of all slices."""
         return {claim.status for claim in self.claims}
 
 

@@ -185,7 +185,7 @@ class LayerTensors(SearchedGraph):
         return f"{names[0]} and {names[1]} are different computations" if is_different else None
 
     def unread(self, column: Column) -> str:
-        """Also where Keras stored an operation's first argument alone, which is no tensor (`einsum`, up to 2.15)."""
+        """Return why a column cannot be read; also if Keras left out an operation's tensors (`einsum`, up to 2.15)."""
         calls = [(self.graph.layers[ref.layer], self.graph.call(ref.call)) for ref in column]
         untold = [
             layer.name
@@ -277,7 +277,7 @@ class LayerTensors(SearchedGraph):
 
 
 def _of_keras(layer: Layer, call: Call) -> OpCall:
-    """One of Keras's own layers that puts tensors together, as the operation that it is."""
+    """Return a call of a merging Keras layer (Concatenate, Add ...) as the operation that it computes."""
     reads = [*call.reads]
     is_code_for_one = len(reads) == 1 and layer_batch_roles.is_function(
         layer

@@ -98,7 +98,7 @@ def lines_up(layer: Layer, operands: int) -> bool:
 
 
 def may_put_together(layer: Layer, towers: int) -> bool:
-    """The same of towers of any shape, whose rows it may leave whole, end to end or dealt out."""
+    """Return True if a layer's code may give back the rows of all towers: in order, end to end or dealt out."""
     ways = (_merge_result(layer, towers, dealt_out=dealt_out) for dealt_out in (False, True))
     return any(joined is not None and _gives_back(joined, towers) for joined in ways)
 

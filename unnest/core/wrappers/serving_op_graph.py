@@ -110,7 +110,7 @@ class GraphView:
         return self.graph(place.frame).producer(place.tensor)
 
     def aliases(self, place: Place) -> Iterator[Place]:
-        """The same value, step by step nearer to the operation that makes it; ends there."""
+        """Yield a tensor and the tensors that it equals, step by step nearer to the operation that makes it."""
         for _ in range(10_000):
             charge_steps(2)
             yield place

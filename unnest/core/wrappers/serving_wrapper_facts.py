@@ -38,7 +38,7 @@ def scope(
     results: Sequence[Sequence[str]],
     towers: ServingWrapper,
 ) -> Scope:
-    """As a Keras graph's: `results` are the tensors that each signature serves. Raises Broken."""
+    """Scope of a serving graph's wrapper. `results`: the tensors that each signature serves. Raises Broken."""
     view = GraphView(main, library)
     frame = _frame(view, towers.graph)
     merged = {view.resolve(Place(frame, m)) for m in towers.merges}

@@ -105,7 +105,7 @@ def _is_told(end: Number, facts: SliceFacts) -> bool:
 
 
 def bounded(numbers: Sequence[Numbers], facts: SliceFacts) -> Iterator[Reading]:
-    """Two bounds for every slice: `{start, stop}`; the first start and the last stop may be left open."""
+    """Yield readings of the numbers as `{start, stop}` of each slice; first start and last stop may be missing."""
     if facts.slice_count == 1:
         return
     starts = [

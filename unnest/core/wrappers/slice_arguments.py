@@ -134,7 +134,7 @@ def numbers_of(layer: Layer, call: Call) -> dict[Path, Number]:
 
 
 def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Path, Number]]:
-    """Those of a stored function; a default counts unless an argument of the layer replaces it."""
+    """Yield the numbers in a stored function's cells, and in its defaults that no layer argument replaces."""
     function = layer.settings.get("function")
     _, defaults, closure = code_objects.parts_of(function)
     is_object = isinstance(function, Mapping)

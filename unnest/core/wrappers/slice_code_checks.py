@@ -33,7 +33,7 @@ BYTES_A_NUMBER = 8
 
 
 def _rows_tried(slices: int) -> int:
-    """So many rows that code which takes shares of them can be told from code that does not."""
+    """Return how many rows tell code that takes `slices` shares of them from code that does not."""
     return slices * next((rows for most, rows in FEWER_ROWS if slices <= most), LEAST_ROWS)
 
 
@@ -258,7 +258,7 @@ def _parts(
 
 
 def _each(slices: Sequence[Slice], count: int, shape: Shape | None = None) -> list[CodeRows | None]:
-    """The same slice by slice, None for those whose code cannot be followed; `shape` is the source's."""
+    """Return the rows that each slice's code takes of `count` rows of shape `shape`; None if it cannot be followed."""
     parts: list[CodeRows | None] = []
     taken = 0
     for layer, _, output in slices:
@@ -287,5 +287,5 @@ def _slice_result(
 
 @lru_cache(maxsize=16)
 def _numbered(count: int) -> Array:
-    """So many rows, by their numbers."""
+    """Return the row numbers 0 to count - 1, int32."""
     return np.arange(count, dtype=np.int32)

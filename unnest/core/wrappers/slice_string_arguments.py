@@ -63,7 +63,7 @@ def _own_arguments(layer: Layer) -> Mapping[str, Json]:
 
 
 def _texts(value: Json) -> Iterator[tuple[Path, Json]]:
-    """Every text and truth value in JSON with its place."""
+    """Yield every string and boolean in JSON with its path."""
     return (
         (place, leaf) for place, leaf in json_tree.leaves(value) if isinstance(leaf, (str, bool))
     )

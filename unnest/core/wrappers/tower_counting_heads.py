@@ -88,7 +88,7 @@ def _rows_tried(
 
 
 def _rows_after(tensors: LayerTensors, ref: Ref, at: CallId, sizes: tuple[int, ...]) -> list[Array]:
-    """For each output of a call, the number of the row of `ref` that each element is of; empty where unknown.
+    """Return, for each output of a call, an array with the row of `ref` that each element comes from; [] if unknown.
 
     `sizes` is the shape of `ref`.
     """

@@ -58,7 +58,7 @@ class TowerSet(NamedTuple):
 
     @property
     def cut_points(self) -> dict[Column, Ref]:
-        """For every place where the towers part, the tensor that their parts are rows of."""
+        """Column of tensors at which the towers diverge -> the source tensor of which these are rows."""
         return self.copies.cut_points
 
     @property

@@ -102,7 +102,7 @@ class LayerWrapper(NamedTuple):
 
     @property
     def ends(self) -> Mapping[Ref, Ref]:
-        """Every merged tensor -> the first tower's own."""
+        """Merged tensor -> the tensor of the first tower that takes its place."""
         if self.inline is not None:
             return self.inline.ends
         return {

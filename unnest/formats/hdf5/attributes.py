@@ -38,7 +38,7 @@ class Attribute(Protocol):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Its type; that of texts of variable length is `object`."""
+        """The attribute's dtype; `object` for texts of variable length."""
 
     @property
     def shape(self) -> tuple[int, ...]:

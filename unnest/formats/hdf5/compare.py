@@ -46,7 +46,7 @@ class Comparer:
         return same_stream(blocks_of(self._source, tensor), slabs(dataset))
 
     def _same(self, stored: IO[bytes], left: h5d.DatasetID, right: h5d.DatasetID) -> bool:
-        """Two datasets, `left` of the file `stored`, in the form in which they are stored where that is the same."""
+        """True if two datasets are equal: as stored if the layouts agree, or decoded. `stored`: left's file."""
         layouts = [d.get_create_plist().get_layout() for d in (left, right)]
         if layouts == [h5d.CONTIGUOUS] * 2:
             sizes = [d.get_storage_size() for d in (left, right)]
@@ -59,7 +59,7 @@ class Comparer:
         return same_stream(slabs(left), slabs(right))
 
     def _same_as(self, blocks: Iterable[bytes], right: h5d.DatasetID) -> bool:
-        """The same for a tensor that is no dataset: its bytes, against a contiguous one."""
+        """Return True if the bytes of a tensor that is not a dataset equal those of a contiguous dataset."""
         bytes_left: int = right.get_storage_size()
         offset = right.get_offset() or 0
         for block in blocks:

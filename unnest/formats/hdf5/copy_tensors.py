@@ -41,7 +41,7 @@ class _ErrorKeepingFile:
         self.error: OSError | None = None
 
     def write(self, data: bytes) -> int:
-        """All of it: HDF5 does not ask how much."""
+        """Write all of the bytes, as HDF5 does not ask how many were written; an error is kept."""
         try:
             write_all(self._file, data)
         except OSError as e:

@@ -174,7 +174,7 @@ class _Content:
         self._file.close()
 
     def read(self, offset: int, count: int) -> bytes:
-        """So many bytes from an offset on. Raises NotPlain where they are not in the file, or are too many."""
+        """Return `count` bytes from `offset` on. Raises NotPlain if the file has fewer, or for too many."""
         end = offset + count
         require(count <= LARGEST and end <= self.size)
         if self._whole is not None:

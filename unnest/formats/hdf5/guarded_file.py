@@ -63,7 +63,7 @@ class GuardedAttribute(NamedTuple):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Its type; that of texts of variable length is `object`."""
+        """The attribute's dtype; `object` for texts of variable length."""
         dtype: np.dtype[Any] = self.id.dtype
         return dtype
 
@@ -131,7 +131,7 @@ class GuardedFile:
 
     @property
     def raw(self) -> IO[bytes]:
-        """Its bytes, unbuffered and for reading beside HDF5, which counts offsets in them; open as long as this is.
+        """The file's bytes, unbuffered, at the offsets that HDF5 states; open as long as this object.
 
         Raises OSError.
         """
@@ -154,7 +154,7 @@ class GuardedFile:
         )
 
     def _walk(self) -> None:
-        """Every link and object, without recursion; each object may have one name only.
+        """Index every link and object, without recursion. Raises for an object under several names.
 
         A second hard link to a group makes a loop or a tree that grows without end; one to a
         dataset makes a small file that unpacks to a large one.

@@ -59,7 +59,7 @@ class Heaps:
             raise Unsafe("lies outside the file") from e
 
     def check_texts(self, references: bytes, count: int) -> None:
-        """The same for the references themselves. Raises struct.error or IndexError, too."""
+        """Check `count` references to variable-length texts. Raises Unsafe, struct.error or IndexError."""
         total = 0
         for k in range(count):
             charge_steps()

@@ -71,7 +71,7 @@ class H5Source(Source):
 
     @property
     def content(self) -> Hashable:
-        """All of it: what is planned follows from the stored model alone, and that from the index and these texts."""
+        """A key that decides plan and report: the stored model follows from the index and the JSON texts."""
         return (
             self._json_texts,
             self.stored._replace(architecture=None, training=None),

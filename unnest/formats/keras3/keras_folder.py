@@ -99,5 +99,5 @@ class KerasFolderSource(KerasModelSource):
         return os.path.getsize(os.path.join(self.path, *name.split("/")))
 
     def parts(self) -> tuple[str, ...]:
-        """Every file that is read."""
+        """The path of every file that is read."""
         return tuple(os.path.join(self.path, *name.split("/")) for name in self._members)

@@ -180,7 +180,7 @@ class KerasSource(KerasModelSource):
         return self.archive.getinfo(name).file_size
 
     def check_sums(self) -> None:
-        """Every member against its checksum: what does not fit the old one must not get a new one."""
+        """Read every member against its checksum: damaged content must not get a new, valid one."""
         for name in self.members:
             if name == WEIGHTS and self._spool is None:
                 self._check_weights()

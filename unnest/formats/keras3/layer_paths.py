@@ -59,7 +59,7 @@ def places(
     numbers_taken: Callable[[Layer, str, str], int] = lambda *_: 1,
     first_path: Callable[[Layer, str], str | None] = lambda *_: None,
 ) -> Iterator[tuple[Layer, str]]:
-    """Every layer of a model with the path of its group.
+    """Yield every layer of a model with the path of its group; names are numbered by class, as Keras's saver does it.
 
     `attribute` is LAYERS or DEPENDENCIES; `first_path(layer, path)` says where a layer is that another model stores
     already, `numbers_taken(layer, path, path where it is stored)` how many numbers a layer takes up.

@@ -187,7 +187,7 @@ class Layout:
 
 
 def lay_out(model: Stored) -> Layout:
-    """Every group and tensor of the file. Raises Refused."""
+    """Return every group and tensor of the file to be written, by path. Raises Refused."""
     assert model.architecture is not None
     layout = Layout((model.keras_version or "").startswith("3."))
     layout.add_model(model.architecture, {g.name: g.tensors for g in model.groups}, "")

@@ -132,7 +132,7 @@ class PathKeyedTree:
     def places(
         self, model: JsonObject, prefix: str = "", shared: SharedLayers | None = None
     ) -> Iterator[tuple[Layer, str]]:
-        """Every layer of a model of this file, at `prefix`, with the path of its group, be it there or not.
+        """Yield every layer of a model at `prefix` with the path of its group, whether the file has that group or not.
 
         `shared` are the layers that the models before this one have.
         """
@@ -153,7 +153,7 @@ class PathKeyedTree:
         has_weights: Callable[[Layer, str], bool],
         first_path: Callable[[Layer, str], str | None] = lambda *_: None,
     ) -> Iterator[tuple[Layer, str]]:
-        """Every layer of a model with the path of its group, numbered as the writer of this file does."""
+        """Yield every layer of a model with the path of its group, numbered as this file's writer numbers it."""
 
         def numbers_taken(layer: Layer, path: str, stored_path: str) -> int:
             if stored_path != path and not self.counts_shared:

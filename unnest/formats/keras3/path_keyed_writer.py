@@ -145,7 +145,7 @@ def _compare_moved(
 def _compare_anew(
     hdf5: GuardedFile, model: Stored, source: Source, path: str, progress: OnBytes
 ) -> None:
-    """Every tensor where its path says, and nothing else there. Raises Failed."""
+    """Compare every tensor at its path with the source's; nothing else may be there. Raises Failed."""
     layout = lay_out(model)
     if set(hdf5.datasets) != set(layout.tensors) or not set(layout.groups) <= hdf5.groups:
         raise Failed(

@@ -65,7 +65,7 @@ class WeightsSource(PathKeyedSource):
             raise
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
-        """With the saved model's architecture, its template's, or none."""
+        """Plan with the architecture of the saved model, or of its template, or with none."""
         if architecture is None:
             return self._plan_by_paths()
         if not is_model(architecture):
@@ -143,7 +143,7 @@ class WeightsSource(PathKeyedSource):
     def _plan_with_template(
         self, architecture: JsonObject, not_whole: Refused, choices: Choices
     ) -> Plan:
-        """With the architecture of a model that holds all weights of this one, or around it. Raises Refused.
+        """Plan with the architecture of the template that holds all weights, or of a model around it. Raises Refused.
 
         `not_whole` is why it is not that of the whole: a model within that this one holds has no better reason.
         """
@@ -378,7 +378,7 @@ class WeightsContainer(Container):
     def verify(
         self, output: Output, source: Source, path: str, progress: OnBytes
     ) -> tuple[str, ...]:
-        """Every tensor against its source, by its bytes, and nothing else there."""
+        """Compare every tensor with its source's bytes; nothing else may be there. Return what was compared."""
         hdf5 = GuardedFile(path)
         try:
             compare(hdf5, output, source, path, progress)

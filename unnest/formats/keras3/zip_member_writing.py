@@ -94,7 +94,7 @@ class ZipTarget(io.RawIOBase):
         self._file = file
 
     def seekable(self) -> bool:
-        """So that headers are completed where they are."""
+        """Return True, so that `zipfile` completes headers in place."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:

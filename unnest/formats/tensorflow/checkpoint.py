@@ -183,7 +183,7 @@ class CheckpointSource(Source):
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
-        """Every tensor of the bundle; where only names are stored, every variable."""
+        """Every tensor of the bundle; of a name-based checkpoint every variable."""
         if self.objects is not None:
             return self.stored.groups[0].tensors
         return tuple(v.tensor for v in self._variables if v.tensor is not None)

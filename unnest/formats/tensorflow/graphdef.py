@@ -56,7 +56,7 @@ def function(f: protos.Message) -> OpGraph:
 
 
 def _argument_shapes(f: protos.Message, count: int) -> tuple[StoredShape, ...]:
-    """From `arg_attr`, a map of argument number to attributes: kept as bytes, so read by hand."""
+    """Return the shapes of a function's `count` arguments, from `arg_attr`, whose values are parsed here."""
     shapes: dict[int, StoredShape] = {}
     for raw in f.arg_attr:
         entry = protos.parse("ArgAttr", raw, f.signature.name)

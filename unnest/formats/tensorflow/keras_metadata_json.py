@@ -35,7 +35,7 @@ def of_exported(value: JsonObject) -> dict[str, Any]:
 
 
 def of_root(meta: JsonObject) -> dict[str, Any] | None:
-    """The same and `training` of the root object's metadata; None where it is not a model's."""
+    """Return architecture, versions and `training` from the root object's metadata; None if that is not a model's."""
     if "class_name" not in meta or "config" not in meta:
         return None
     versions = _versions(meta)

@@ -202,7 +202,7 @@ class ObjectGraph:
     # ---- models ----
 
     def models(self) -> list[int]:
-        """Every object that has layers, the outermost first."""
+        """Return the number of every object that has layers, the outermost first."""
         order = [0]
         met = {0}
         for node in order:

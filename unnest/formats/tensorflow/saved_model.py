@@ -376,7 +376,7 @@ def _models_beside(files: Sequence[str]) -> list[str]:
 
 
 def _files(path: str) -> list[str]:
-    """Every file of the folder, sorted, by its path in it. Links and other things are refused."""
+    """Return the relative path of every file in the folder, sorted. Raises Unreadable, Refused (links and such)."""
     files: list[str] = []
     pending = [path]
     while pending:
@@ -467,7 +467,7 @@ def _shards(bundle: Bundle | None) -> list[str]:
 
 
 def _check_bundle(bundle: Bundle, path: str, progress: OnBytes) -> None:
-    """Every tensor read back and held against its checksum."""
+    """Read back every tensor and compare its checksum. Raises Failed."""
     for entry in bundle.entries.values():
         if entry.dtype == "string":
             bundle.strings(entry.key)

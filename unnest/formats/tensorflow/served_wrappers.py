@@ -42,7 +42,7 @@ class ServedWrappers(NamedTuple):
 
 
 def recognise(meta: Message, path: str) -> ServedWrappers:
-    """All wrappers, of which the MetaGraph is rid afterwards: it loses them one by one. Raises Unreadable, Refused."""
+    """Find all wrappers and cut them out of the MetaGraph, one by one. Raises Unreadable, Refused."""
     wrappers: list[ServedWrapper] = []
     try:
         while True:
@@ -84,7 +84,7 @@ def _served_wrapper(
 
 
 def _distinct(wrappers: Sequence[ServedWrapper]) -> list[ServedWrapper]:
-    """Without the further traces of a wrapper: TensorFlow 2 stores the model anew for every signature."""
+    """Drop further traces of the same wrapper: TensorFlow 2 stores the model anew for every signature."""
     traces: dict[tuple[object, ...], dict[str, list[ServedWrapper]]] = {}
     for wrapper in wrappers:
         towers = wrapper.towers

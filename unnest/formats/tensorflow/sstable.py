@@ -76,7 +76,7 @@ class Cursor:
 
 
 def entries(data: bytes, where: str) -> dict[bytes, bytes]:
-    """All keys and values of the table in `data`, in order. Raises Unreadable naming `where`."""
+    """Return all keys and values of the table in `data`, in order. Raises Unreadable naming `where`."""
     if len(data) < FOOTER or int.from_bytes(data[-8:], "little") != MAGIC:
         raise Unreadable(
             "damaged-index",

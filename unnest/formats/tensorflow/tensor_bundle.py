@@ -116,7 +116,7 @@ class Bundle:
         return f"{self.prefix}.data-{shard:05d}-of-{self.shards:05d}"
 
     def files(self) -> list[str]:
-        """Every file of the bundle."""
+        """The path of every file of the bundle."""
         return [self.index, *(self.shard_path(n) for n in range(self.shards))]
 
     def close(self) -> None:
@@ -197,7 +197,7 @@ class Bundle:
         )
 
     def _check_ends(self) -> None:
-        """Every shard is there and long enough, before anything is believed."""
+        """Raise Unreadable if a shard is missing or ends before a tensor that the index places in it."""
         sizes = [os.fstat(self._shard(n)).st_size for n in range(self.shards)]
         for entry in self.entries.values():
             for piece in entry.pieces:
@@ -377,7 +377,7 @@ def open_plain(path: str) -> int:
 
 
 def read_plain(path: str, limit: int) -> bytes:
-    """All of a small plain file. Raises Unreadable where it is larger than `limit`."""
+    """Return the content of a small plain file. Raises Unreadable if it is larger than `limit` bytes."""
     descriptor = open_plain(path)
     with os.fdopen(descriptor, "rb") as f:
         if os.fstat(descriptor).st_size > limit:

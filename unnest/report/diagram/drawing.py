@@ -132,7 +132,7 @@ def draw_output(
 def _levels(
     model: JsonObject, vouched: Collection[str], depth: int = 0
 ) -> Iterator[tuple[Graph, tuple[LayerWrapper, ...]]]:
-    """Every graph in the model, outermost first, with its wrappers; a model that is there twice comes once."""
+    """Yield every graph in the model, outermost first, with its wrappers; a model that occurs twice is yielded once."""
     graph = read(model)
     yield graph, recognise(graph, vouched).wrappers
     if depth == DEEPEST:
@@ -299,7 +299,7 @@ def _hidden(graph: Graph, found: LayerWrapper) -> frozenset[CallId]:
 
 
 def _in_order(graph: Graph) -> list[CallId]:
-    """All calls, each after those that it reads."""
+    """Return all calls, each after the calls that it reads."""
     waiting = {at: len({ref.call for ref in call.reads}) for at, call in graph.calls()}
     ready = [at for at, count in waiting.items() if not count][::-1]
     done: list[CallId] = []

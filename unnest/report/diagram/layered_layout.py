@@ -84,7 +84,7 @@ def _rows_of(
 
 
 def _with_points(rows: dict[str, int], edges: Sequence[tuple[str, str]]) -> list[list[str]]:
-    """Each edge as a chain over neighbouring rows; points in between are put into `rows`."""
+    """Return each edge as a chain over neighbouring rows; the points in between are added to `rows`."""
     points = sum(rows[end] - rows[start] - 1 for start, end in edges)
     chains = []
     for number, (start, end) in enumerate(edges):
@@ -180,7 +180,7 @@ def _apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
 
 
 def _route(chain: Sequence[Point]) -> list[Point]:
-    """From the lower edge of the first box to the upper edge of the last; straight past each row in between."""
+    """Return an arrow's points: from the first box's lower edge to the last one's upper, straight past rows between."""
     (x0, y0), *between, (x1, y1) = chain
     points = [(x0, y0 + BOX / 2)]
     for x, y in between:

@@ -224,7 +224,7 @@ class Keras3Call(FunctionCall):
         return constant_arrays.of_value(self[name], numbers, self[name].text)
 
     def array_reshaped(self, made: ConstantArray, shape: Sequence[int]) -> ConstantArray:
-        """The same numbers of an array, in order, in another shape."""
+        """Return the numbers of an array, in row-major order, in another shape."""
         return constant_arrays.reshaped(made, shape)
 
     def array_with_axis(self, made: ConstantArray, axis: int) -> ConstantArray:

@@ -31,13 +31,13 @@ class Expressions(Interpretation[SymbolicValue]):
         return constant(value)
 
     def plain(self, value: SymbolicValue) -> object:
-        """Of constants and tuples of them; other values are themselves."""
+        """Return the Python value of a constant, or of a tuple of constants; other values are returned unchanged."""
         if isinstance(value, Items) and value.kind == "tuple":
             return tuple(self.plain(item) for item in value.items)
         return value.value if isinstance(value, Const) else value
 
     def size(self, value: SymbolicValue) -> int:
-        """All that a list holds; a share of the text of anything else."""
+        """Return the cost of a value: the items of a list, or a share of the length of its text."""
         return value.size if isinstance(value, Items) else 1 + len(value.text) // 50
 
     def sequence(
@@ -47,13 +47,13 @@ class Expressions(Interpretation[SymbolicValue]):
         return items(kind, parts)
 
     def extended(self, parts: SymbolicValue, more: SymbolicValue) -> SymbolicValue:
-        """By a tuple, as the compiler does it."""
+        """Return a list extended by a tuple, as compiled list displays do it. Raises Unknown for anything else."""
         if not isinstance(parts, Items) or not isinstance(more, Items) or more.kind != "tuple":
             raise Unknown("a list that grows")
         return items("list", [*parts.items, *more.items])
 
     def unpacked(self, value: SymbolicValue, count: int) -> Sequence[SymbolicValue]:
-        """Of lists, and of shapes."""
+        """Return the `count` items of a list or a shape."""
         return operators.unpack(value, count)
 
     def slice_of(self, ends: Sequence[SymbolicValue]) -> SymbolicValue:
@@ -61,7 +61,7 @@ class Expressions(Interpretation[SymbolicValue]):
         return operators.slice_of(ends)
 
     def subscript(self, of: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
-        """Of tensors, lists and shapes."""
+        """Return `of[key]` of a tensor, a list or a shape."""
         return operators.subscript(of, key)
 
     def unary(self, symbol: Literal["+", "-", "~"], value: SymbolicValue) -> SymbolicValue:
@@ -69,7 +69,7 @@ class Expressions(Interpretation[SymbolicValue]):
         return operators.unary(symbol, value)
 
     def binary(self, symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:
-        """On tensors, numbers and lists."""
+        """Return the result of a binary operator on tensors, numbers or lists."""
         return operators.binary(symbol, left, right)
 
     def compare(self, symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:

@@ -76,7 +76,7 @@ def _without_zeroing(entry: Json, outer: OldLayer) -> Json:
 
 
 def bidirectional(old: OldLayer) -> Piece:
-    """Both directions have half of the weights."""
+    """Convert a Bidirectional: each direction owns half of its weights."""
     half = len(old.weights) // 2
     directions = {
         key: _without_zeroing(old.config[key], old)
