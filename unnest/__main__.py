@@ -72,7 +72,7 @@ def _state() -> str:
 
 
 def _leave(code: int) -> NoReturn:
-    """Exit with this code: what was asked for at exit is done, but Python is not taken apart, object by object.
+    """Exit with this code after running exit handlers, without Python's object-by-object teardown.
 
     That takes a tenth of a short run, and does not always keep the code: an interrupt in text that is run by `exec`, as
     in the making of a dataclass, stays noted in the interpreter even where it is answered, and CPython, run as a
@@ -90,7 +90,7 @@ def _leave(code: int) -> NoReturn:
 
 
 def _open_streams() -> None:
-    """A closed stdout or stderr leaves its number to the next file that is opened, which may be a model."""
+    """Open the null device for a closed stdout or stderr, whose number the next opened file (a model?) would get."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             try:

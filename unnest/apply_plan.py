@@ -58,7 +58,7 @@ def apply_plan(
 
 
 def output_of(source: Source, plan: Plan, options: FixOptions) -> str | None:
-    """The path that would be written; None where nothing would. Raises Refused."""
+    """Return the path that would be written; None if nothing would be. Raises Refused."""
     application = _Application.of(source, plan, options)
     return None if application.leaves_file else application.output_path
 
@@ -197,7 +197,7 @@ class _Application:
 
 
 def _check_refusal(source: Source, plan: Plan, options: FixOptions) -> None:
-    """Raises Refused for what the plan refuses, and for names as the only reason to replace a file."""
+    """Raise Refused if the plan refuses, or if names alone would be the reason to replace a file."""
     if plan.refusal is not None:
         raise Refused(plan.refusal.code, f"{source.path}: {plan.refusal.message}")
     by_names = (
@@ -218,7 +218,7 @@ def _places_alone(source: Source, plan: Plan, options: FixOptions) -> bool:
 
 
 def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFormat:
-    """The container that options and names of files ask for, and what goes into it. Raises Refused."""
+    """Return the container that the options and file names ask for, and what it gets. Raises Refused."""
     if options.like is not None:
         from unnest.formats.keras3.weights_for_target_model import like_target_format
 
@@ -362,7 +362,7 @@ def _with_output(
 def _stub_job(
     source: Source, target: TargetFormat, result: Result, options: FixOptions
 ) -> tuple[atomic.Fill, atomic.Fill] | None:
-    """How --stub's module is written and read back; None where none was asked for.
+    """Return the functions that write and read back the module of --stub; None if it is not asked for.
 
     Raises:
         Refused: it would replace an input, or, without --force, anything else than the same module.

@@ -43,7 +43,7 @@ def find(path: str, choices: Choices, *, trust: bool = False) -> str | None:
 
 
 def pair(path: str, options: FixOptions) -> FixOptions:
-    """The options for a file of a folder: of weights alone with the architecture beside them that fits."""
+    """Return the options for a file in a folder; weights alone get the architecture beside them that fits."""
     if options.architecture is not None or options.like is not None:
         return options
     beside = find(path, Choices(options.keep_nested, options.slice_layers), trust=options.trust)
@@ -54,7 +54,7 @@ def pair(path: str, options: FixOptions) -> FixOptions:
 
 
 def _candidates(path: str) -> Iterator[str]:
-    """JSON and YAML beside a path, what is called like it first."""
+    """Yield the JSON and YAML files beside a path, the most similar names first."""
     folder = os.path.dirname(checkpoint_prefix(path))
     try:
         names = [

@@ -59,7 +59,7 @@ class Answers:
             return self._known.get(question)
 
     def keep(self, question: Hashable, answer: tuple[object, Cost]) -> None:
-        """Instead of the one that was asked for the longest time ago."""
+        """Keep an answer in place of the one that was asked for the longest time ago."""
         with self._lock:
             self._known[question] = answer
             while len(self._known) > ANSWERS_KEPT_ACROSS_FILES:
@@ -102,7 +102,7 @@ class Budget:
         )
 
     def refuse(self, what: str) -> OverBudget:
-        """The one line that says so."""
+        """Return the exception that says that the budget does not suffice for `what`."""
         return OverBudget(
             "over-budget",
             f"{self.path}: asks for more {what} than a file of its size should; "
@@ -143,7 +143,7 @@ def charge_steps(steps: int = 1) -> None:
 
 
 def spend_bytes(count: int) -> None:
-    """The work of inflating, copying or comparing `count` bytes. Raises OverBudget."""
+    """Charge the work of inflating, copying or comparing `count` bytes. Raises OverBudget."""
     charge_steps(1 + count // BYTES_A_STEP)
 
 
@@ -158,7 +158,7 @@ def charge_memory(count: int) -> None:
 
 
 def check_memory(count: int) -> None:
-    """Raises OverBudget where `count` bytes, held for a moment, are more than is left."""
+    """Raise OverBudget if `count` bytes, held for a moment, are more than is left."""
     budget = _current.get()
     if budget is not None:
         budget.least = min(budget.least, budget.memory - count)
@@ -241,5 +241,5 @@ def memoize_across_files(question: Hashable, work_out: Callable[[], ResultT]) ->
 
 
 def check() -> None:
-    """Raises OverBudget where the budget was used up, whoever may have caught the first word of it."""
+    """Raise OverBudget if the budget was used up, even if the first exception was caught."""
     charge_steps(0)

@@ -314,7 +314,7 @@ class Code(Enum):
         return severity
 
     def __call__(self, **facts: object) -> Finding:
-        """The finding for these facts."""
+        """Return the finding for these facts."""
         _, sentence, hint = self.value
         code = self.name.lower().replace("_", "-")
         return Finding(code, self.severity, sentence.format(**facts), hint.format(**facts))
@@ -334,6 +334,6 @@ class Finding(NamedTuple):
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
-    """Names for a sentence; a count stands for what would make it unreadable."""
+    """Return names for a sentence; beyond `most` of them a count."""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -75,7 +75,7 @@ def inspect_anywhere(
     parts: ReportParts,
     known: ReportCache | None = None,
 ) -> Report:
-    """`inspect` of a path on this machine, or of a URL: of that a copy without the values of its weights."""
+    """Inspect a local path, or a URL by a local copy without the values of its weights."""
     if not is_remote(path):
         return inspect_with(
             path, architecture=architecture, choices=choices, trust=trust, parts=parts, known=known
@@ -99,7 +99,7 @@ def inspect_with(
     parts: ReportParts,
     known: ReportCache | None = None,
 ) -> Report:
-    """`inspect` of a path on this machine; `known` are models that need not be worked out again."""
+    """Inspect a local path; `known` caches the answers for models that were seen before."""
     options = FixOptions(
         architecture=architecture, slice_layers=choices.slice_layers, trust=trust, parts=parts
     )
@@ -141,14 +141,14 @@ def inspect_with(
 
 
 def _unchanged(source: Source, plan: Plan) -> Stored | None:
-    """The model in the file where the plan leaves it as it is."""
+    """Return the model in the file if the plan leaves it as it is, else None."""
     return source.stored if plan.verdict == "clean" else None
 
 
 def _beside(
     report: Report, architecture: JsonObject | None, choices: Choices, *, trust: bool
 ) -> str | None:
-    """The architecture that was kept beside weights alone."""
+    """Return the path of the architecture that was kept beside weights alone; None without one."""
     if report.contents != "weights" or architecture is not None:
         return None
     from unnest import architecture_file_search
@@ -178,7 +178,7 @@ def _report_with(report: Report, source: Source, plan: Plan, options: FixOptions
 
 
 def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: bool) -> Report:
-    """`inspect` of a copy without the tensors' bytes."""
+    """Inspect a copy without the tensors' bytes."""
     from unnest.remote import download_and_upload
 
     try:
@@ -189,12 +189,12 @@ def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: b
 
 
 def budget_of(path: str, *, trust: bool) -> Budget:
-    """The work that reading a model of this size may take; `trust` raises it."""
+    """Return the work that reading a model of this size may take; `trust` raises it."""
     return Budget.of(path, stored_size(path), trust=trust)
 
 
 def with_error(report: R, error: Exception) -> R:
-    """The report with its error. What was found before stays."""
+    """Return the report with an error; what was found before stays."""
     if interrupts.is_behind(error):
         raise KeyboardInterrupt from error
     raise_callers_own(error)
@@ -213,7 +213,7 @@ def with_error(report: R, error: Exception) -> R:
 
 
 def internal(error: BaseException) -> str:
-    """A defect in one line: what was raised, and where in this package."""
+    """Describe a defect in one line: what was raised, and where in this package."""
     text = " ".join(str(error).split())[:200]
     where, trace = "", error.__traceback__
     while trace is not None:

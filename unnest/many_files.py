@@ -119,7 +119,7 @@ def _logged(reports: Generator[R, None, None], what: str) -> Generator[R, None, 
 
 
 def _listed(paths: FilePath | Iterable[FilePath]) -> list[str]:
-    """The paths as text; one path is a list of one."""
+    """Return the paths as strings; one path becomes a list."""
     if isinstance(paths, (str, bytes, os.PathLike)):
         return [path_text(paths)]
     return [path_text(path) for path in paths]

@@ -90,7 +90,7 @@ class FixOptions(NamedTuple):
         return (*given, *(flag for flag, is_given in flags.items() if is_given))
 
     def near(self, path: str) -> str:
-        """A path in the folder that the output goes to."""
+        """Return a path in the folder that the output goes to."""
         return self.output or self.into or path
 
 
@@ -278,7 +278,7 @@ CALLED = {
 
 
 def architecture_inputs(architecture: Architecture) -> tuple[Inputs, ...]:
-    """The file that --architecture names, if it is one."""
+    """Return the file that --architecture names, if it is one, as an input."""
     from unnest.files.overwrite_checks import Inputs
 
     return (

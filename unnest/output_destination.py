@@ -17,7 +17,7 @@ from unnest.options import FixOptions
 def check_place(
     source: Source, target_format: TargetFormat, place: str, options: FixOptions
 ) -> None:
-    """Raises Refused where the output would touch an input, or --force something that is no output like it."""
+    """Raise Refused if the output would touch an input, or if --force would replace something of another kind."""
     folder = is_folder(target_format)
     if not folder and place.endswith(("/", os.sep)):
         raise Refused(
@@ -63,7 +63,7 @@ def publish(
     check: atomic.Fill,
     force: bool,
 ) -> atomic.WriteOutcome:
-    """The output in its place, whatever files it consists of."""
+    """Publish the output at its place, whatever files it consists of."""
     modes = _modes(source, folder=is_folder(target_format))
     if target_format.container == "checkpoint":
         parts = list(
@@ -81,7 +81,7 @@ def publish(
 
 
 def _stale_parts(place: str, parts: list[tuple[str, str]]) -> list[str]:
-    """Shards and graph of the checkpoint that is replaced for which the new one has no successor."""
+    """Return shards and graph of the replaced checkpoint that the new one does not replace."""
     folder, prefix = os.path.split(place)
     own = re.compile(re.escape(prefix) + r"\.(data-\d{5}-of-\d{5}|meta)")
     if not os.path.isfile(place + ".index"):
@@ -92,7 +92,7 @@ def _stale_parts(place: str, parts: list[tuple[str, str]]) -> list[str]:
 
 
 def _modes(source: Source, *, folder: bool) -> atomic.Modes:
-    """The permission bits of the input's file of that name; for all else, those that all its files share."""
+    """Return the permission bits of the input's file of that name; for others, those that all its files share."""
     is_tree = os.path.isdir(source.path)
     if is_tree:
         paths = [

@@ -92,7 +92,7 @@ def write_job(
 
 
 def _check_readable(source: Source) -> None:
-    """Raises Unreadable where a write failed because the input cannot be read: the output is not to blame."""
+    """Raise Unreadable if a write failed because the input cannot be read, not because of the output."""
     tensor = None
     try:
         for tensor in source.tensors:

@@ -45,7 +45,7 @@ def container_of_suffix(path: str) -> Target | None:
 
 
 def foreign_suffix(path: str) -> str | None:
-    """The suffix of another format that a path has, if any; a folder's name that ends in a slash has none."""
+    """Return the suffix of another format that a path has; None without one, or for a folder's name with a slash."""
     return next((suffix for suffix in FOREIGN_SUFFIXES if path.lower().endswith(suffix)), None)
 
 
@@ -68,7 +68,7 @@ def agrees(path: str, to: Target) -> bool:
 def default_output(
     path: str, suffix: str | None = None, *, bare: bool = False, mark: str = MARK
 ) -> str:
-    """`model.h5` -> `model.unnested.h5`; `suffix` where the output is of another container.
+    """Return `model.unnested.h5` for `model.h5`, with `suffix` if the output is of another container.
 
     A folder's or a checkpoint's name is `bare`: a dot in it is no suffix. In a folder for all the name has no `mark`.
     """
@@ -87,13 +87,13 @@ def default_outputs(path: str, mark: str = MARK) -> set[str]:
 
 
 def stems(path: str) -> set[str]:
-    """The beginnings of all `default_outputs` of a path: two paths that share none are never written to one place."""
+    """Return the stems of all `default_outputs` of a path: paths that share none never write to one place."""
     whole = path.rstrip("/\\") or path
     return {stem.removesuffix(".weights") for stem in (whole, split(path)[0])}
 
 
 def split(path: str) -> tuple[str, str]:
-    """Stem and suffix; what ends in `.weights` is part of the suffix."""
+    """Return stem and suffix; a `.weights` before it belongs to the suffix."""
     path = path.rstrip("/\\") or path
     stem, suffix = os.path.splitext(path)
     if suffix.lower() in (".h5", ".json") and stem.lower().endswith(".weights"):
@@ -107,7 +107,7 @@ def is_suffix(text: str) -> bool:
 
 
 def is_ours(name: str, backup: str = BACKUP) -> bool:
-    """Outputs, backups and what a killed run left: a walk passes them by."""
+    """Return True for outputs, backups and leftovers of killed runs, which a walk skips."""
     return bool(_OWN_OUTPUT.search(name) or TEMPORARY.search(name)) or name.endswith(
         (backup, BACKUP)
     )

@@ -44,7 +44,7 @@ def main(paths: Sequence[str]) -> int:
 
 
 def _models(paths: Iterable[str]) -> Iterable[str]:
-    """The models that files belong to; what neither is one nor bears a model's name is left out."""
+    """Return the models that files belong to, without those that neither are one nor bear a model's name."""
     for path in paths:
         if os.path.basename(path) in SAVED_MODEL_MARKS:
             yield os.path.dirname(path) or "."
@@ -59,7 +59,7 @@ REPLACED = ("h5", "keras", "weights_h5", "json")
 
 
 def _command(report: Report) -> str:
-    """The command that fixes a model: in its place, where it is one file."""
+    """Return the command that fixes a model, in place if it is one file."""
     is_replaced = report.container in REPLACED and not report.path.lower().endswith(
         (".yaml", ".yml")
     )

@@ -123,7 +123,7 @@ def without_phase(meter: Meter | None) -> PhaseMeter | None:
 
 
 def fix_with(path: str, options: FixOptions, meter: PhaseMeter | None = None) -> Result:
-    """`fix`, with its options as one value."""
+    """Run `fix` with its options as one value."""
     result = Result(
         path=path,
         verdict="unreadable",
@@ -173,7 +173,7 @@ def fix_with(path: str, options: FixOptions, meter: PhaseMeter | None = None) ->
 
 
 def _with_architecture_beside(result: Result, options: FixOptions) -> Result:
-    """The result of weights alone with the file beside them that fits, which a refusal for want of one names."""
+    """Return the result for weights alone, its refusal naming the architecture file beside them that fits."""
     if result.contents != "weights" or options.architecture is not None or options.like is not None:
         return result
     from unnest import architecture_file_search
@@ -189,7 +189,7 @@ def _with_architecture_beside(result: Result, options: FixOptions) -> Result:
 
 
 def output_path(path: str, options: FixOptions) -> str | None:
-    """The path that `fix` would write; None where it would write nothing, or cannot."""
+    """Return the path that `fix` would write; None if it would write nothing, or cannot."""
     try:
         with (
             limited(budget_of(path, trust=options.trust)),

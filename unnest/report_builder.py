@@ -45,7 +45,7 @@ R = TypeVar("R", bound=Report)
 
 
 def opened(path: str) -> Source:
-    """The model at `path`. Raises Unreadable or Failed, and nothing else."""
+    """Open the model at `path`. Raises Unreadable or Failed, and nothing else."""
     with reading(path):
         return open_container(path).open(path)
 
@@ -98,7 +98,7 @@ def describe(report: R, source: Source, made: Plan) -> R:
 
 
 def illustrated(report: R, source: Source, made: Plan, options: FixOptions) -> R:
-    """The report with the drawing and the view that the options ask for.
+    """Return the report with the drawing and the view that the options ask for.
 
     Neither decides anything: the verdict follows from the plan. Each has a budget of its own, of the file's size, and
     is missing where that does not last.
@@ -130,7 +130,7 @@ def _within_budget(source: Source, options: FixOptions, make: Callable[[], T | N
 def with_output_view(
     report: R, source: Source, made: Plan, options: FixOptions, output: Stored
 ) -> R:
-    """The report whose view, if it has one, shows the model that is written in place of the one that the plan makes."""
+    """Return the report with the written model in its view, in place of the one that the plan makes."""
     if report.view is None:
         return report
     after = _within_budget(
@@ -140,7 +140,7 @@ def with_output_view(
 
 
 def _output_side(view: ModelView, made: Plan, options: FixOptions, output: Stored) -> Side:
-    """The model that is written, as a page shows it."""
+    """Return the written model, as a page shows it."""
     from unnest.report.diagram.drawing import draw_output
     from unnest.report.model_view import side
 
@@ -153,7 +153,7 @@ def _output_side(view: ModelView, made: Plan, options: FixOptions, output: Store
 def _drawing(
     source: Source, made: Plan, options: FixOptions, *, whole: bool = False
 ) -> Drawing | None:
-    """The picture of the graph that is stored, or was given, and of what the plan makes."""
+    """Return the drawing of the stored or given graph, and of what the plan makes; None without a graph."""
     from unnest.report.diagram.drawing import draw
 
     before = source.stored.architecture or options.architecture
@@ -175,7 +175,7 @@ def _inside(made: Plan, options: FixOptions) -> Inside:
 
 
 def _view(source: Source, made: Plan, options: FixOptions) -> ModelView | None:
-    """The model before and after as a page shows it, with the distributions of weights of VALUES_READ bytes at most."""
+    """Return the model before and after as a page shows it, with histograms of at most VALUES_READ bytes of weights."""
     from unnest.report.model_view import ModelView, side
 
     drawn, stored = _drawing(source, made, options, whole=True), made.stored

@@ -91,6 +91,6 @@ def _size_of(source: Source) -> int:
 
 
 def _of(report: Report, path: str) -> Report:
-    """The report for another file of the same content, which shares nothing with it that can be changed."""
+    """Return the report for another file of the same content, sharing nothing mutable."""
     load = None if report.load is None else moved(report.load, report.path, path)
     return replace(report, path=path, load=load, does_not_load_in=dict(report.does_not_load_in))

@@ -52,7 +52,7 @@ def write_report_page(
     *,
     force: bool,
 ) -> None:
-    """The page of a model, or of many, over an earlier one. `also_read` are inputs besides the reports'.
+    """Write the page of one model or many over an earlier page. `also_read`: inputs besides the reports'.
 
     `paths`: what was given to an `inspect` of many.
 
@@ -99,7 +99,7 @@ def write_plot(place: str, measured: Measured) -> None:
 
 
 def write(place: str, text: str, inputs: Iterable[str], *, force: bool) -> None:
-    """The text as UTF-8, under its name when it is whole. Raises Refused or Failed."""
+    """Write UTF-8 text under its name, complete or not at all. Raises Refused or Failed."""
     _write(place, text.encode("utf-8", "backslashreplace"), inputs, force=force)
 
 

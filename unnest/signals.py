@@ -37,7 +37,7 @@ def set_handlers(handler: object) -> None:
 
 
 def leave_at_once(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - what a handler is given
-    """While modules are loaded: nothing is open yet, and an exception within Python's own callbacks would be shown."""
+    """Exit at once on a signal while modules are loaded: nothing is open yet, and an exception would be shown."""
     write_stderr(f"unnest: interrupted; {NOTHING_LEFT}\n")
     os._exit(128 + number)
 

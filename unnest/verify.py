@@ -29,7 +29,7 @@ SOFTWARE = {"keras": "Keras 3", "tf_keras": "tf_keras"}
 
 
 def check_installed() -> None:
-    """Raises UsageError where there is nothing to verify with."""
+    """Raise UsageError if no Keras is installed to verify with."""
     if find_spec("tensorflow") is None or not any(find_spec(name) for name in SOFTWARE):
         raise UsageError(
             "usage", "--verify needs TensorFlow and Keras: pip install tensorflow keras tf_keras"
@@ -37,7 +37,7 @@ def check_installed() -> None:
 
 
 def verified(result: Result, before: Report) -> Result:
-    """The result with what was verified of its output; `before` is the report of the input.
+    """Return the result with what was verified of its output; `before` is the report of the input.
 
     An output that does not load, or predicts something else, is a failed result; the output stays where it is.
     """
@@ -88,7 +88,7 @@ def _runs_too(before: Report, module: str) -> bool:
 
 
 def _towers(before: Report) -> int:
-    """Rows divide among these, however deep wrappers lie in one another."""
+    """Return the number of towers, however deep wrappers are nested, that the rows are divided among."""
     count = 1
     for wrapper in before.wrappers:
         count *= wrapper.towers or 1

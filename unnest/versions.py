@@ -15,7 +15,7 @@ OPTIONAL = ("tensorflow", "keras", "tf_keras", "jax", "torch")
 
 
 def versions() -> Iterator[str]:
-    """One `name version` a line; nothing but h5py is imported for it, which alone knows its HDF5."""
+    """Yield `name version` lines; only h5py is imported for it, which alone knows its HDF5."""
     yield f"unnest {__version__}"
     yield f"Python {platform.python_version()} ({platform.python_implementation()})"
     yield f"{platform.system()} {platform.release()} {platform.machine()}"

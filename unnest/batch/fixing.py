@@ -24,7 +24,7 @@ from unnest.report.result import Problem, Result
 def fix_all(
     paths: Sequence[str], options: FixOptions, *, engine: Engine = HERE, watch: Watch = UNWATCHED
 ) -> Generator[Result, None, None]:
-    """A result per model, in the order of the paths. Raises UsageError before anything is written."""
+    """Yield a result per model, in the order of the paths. Raises UsageError before anything is written."""
     several = len(paths) > 1 or any(is_walked(p) for p in paths)
     _check(paths, options, several=several)
     # A folder for all that is itself a SavedModel may be one that a walk comes to later.
@@ -76,7 +76,7 @@ class Fixing(ModelWork[Result]):
             return self._refused(task, Problem(e.code, e.message))
 
     def failed(self, task: Task, problem: Problem) -> Result:
-        """A file that was not fixed."""
+        """Return the result of a file that was not fixed."""
         if problem.code == OUTPUT_TWICE:
             return self._refused(task, problem)
         return Result(
@@ -84,7 +84,7 @@ class Fixing(ModelWork[Result]):
         )
 
     def _refused(self, task: Task, problem: Problem) -> Result:
-        """A file that is not even tried, with what is in it."""
+        """Return the result of a file that is not tried, with its content."""
         options = self.options
         found = inspect(
             task.path,
@@ -96,7 +96,7 @@ class Fixing(ModelWork[Result]):
         return Result(**{**told, "error": problem}, action="refused")
 
     def lost(self, task: Task, why: str) -> Result | None:
-        """A file that was not fixed, and what the process left of the attempt is removed."""
+        """Return the result of a file whose process died, after removing what that process left of the output."""
         for place in self._may_have_written(task):
             workspace.sweep(place)
         return ModelWork.lost(self, task, why)
@@ -117,7 +117,7 @@ class Fixing(ModelWork[Result]):
 def _to_places(
     tasks: Iterator[Task], options: FixOptions, engine: Engine, watch: Watch
 ) -> Generator[Result, None, None]:
-    """The results where no two outputs may have one place."""
+    """Yield the results of tasks, each with an output path that no other has."""
     places = OutputPlaces(options)
     try:
         yield from each(map(places.of, tasks), Fixing(options), engine, watch)
@@ -157,7 +157,7 @@ def _check_folder(output: str) -> None:
 
 
 def _check_each_once(paths: Sequence[str]) -> None:
-    """Raises UsageError where two paths are one file: what became of the second would be a matter of time."""
+    """Raise UsageError if two paths are one file: the result of the second would depend on timing."""
     given: dict[str, str] = {}
     for path in paths:
         place = path if is_remote(path) else os.path.realpath(path)

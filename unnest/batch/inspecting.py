@@ -30,7 +30,7 @@ def inspect_all(  # noqa: PLR0913 - one argument per option of the command line
     engine: Engine = HERE,
     watch: Watch = UNWATCHED,
 ) -> Generator[Report, None, None]:
-    """A report per model, in the order of the paths, with the `parts` that are asked for."""
+    """Yield a report per model, in the order of the paths, with the `parts` that are asked for."""
     work = Inspecting(architecture, frozenset(slice_layers), trust, parts)
     return each(tasks_in(paths, FixOptions()), work, engine, watch)
 

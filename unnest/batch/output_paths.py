@@ -29,7 +29,7 @@ class OutputPlaces:
         self._new: dict[str, None] = {}
 
     def of(self, task: Task) -> Task:
-        """The task with its place; beside its input it finds that itself."""
+        """Return the task with its output path; None there means beside the input."""
         if task.end or task.error is not None:
             return task
         folder = self.options.output
@@ -69,7 +69,7 @@ class OutputPlaces:
         )
 
     def _note_new_folders(self, folder: str) -> None:
-        """Folders that are not there yet."""
+        """Note the folders on the way to an output that do not exist yet."""
         new = []
         while folder and not os.path.lexists(folder):
             new.append(folder)
@@ -85,7 +85,7 @@ class OutputPlaces:
 
 
 def place_in(folder: str, task: Task) -> str:
-    """Under its own name, and below the folder as it was below the one that was walked."""
+    """Return the output path below `folder`: the input's name, below its relative place in the walked folder."""
     path = safe_url(task.path)
     name = (
         os.path.relpath(path, safe_url(task.folder))

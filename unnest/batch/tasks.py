@@ -86,7 +86,7 @@ class ModelWork(Generic[R]):
     """Work common to `inspect` and `fix`: skip what is not a model, report known problems, catch unexpected ones."""
 
     def __call__(self, task: Task, meter: PhaseMeter | None) -> R | None:
-        """The entry for a path; None where a walk came by something else than a model."""
+        """Return the entry for a path; None if a walk found something that is not a model."""
         if task.end or (task.may_be and not may_be_model(task.path)):
             return None
         if task.error is not None:
@@ -98,7 +98,7 @@ class ModelWork(Generic[R]):
         return None if foreign else entry
 
     def lost(self, task: Task, why: str) -> R | None:
-        """The entry for a path over which a process died."""
+        """Return the entry for a path at which a process died."""
         what = f"{safe_url(task.path)}: the process that worked on it {why}; look at it alone, and do not trust it"
         return self.failed(task, Problem("process-lost", what))
 
@@ -120,7 +120,7 @@ class ModelWork(Generic[R]):
         return self
 
     def entry(self, task: Task, meter: PhaseMeter | None) -> R:
-        """The report, or the result, for a model."""
+        """Return the report, or the result, for one model."""
         raise NotImplementedError
 
     def failed(self, task: Task, problem: Problem) -> R:
@@ -158,7 +158,7 @@ def _alone(
 def each(
     tasks: Iterator[Task], work: ModelWork[R], engine: Engine, watch: Watch
 ) -> Generator[R, None, None]:
-    """The entries of all tasks; a folder in which there was none has one that says so."""
+    """Yield the entries of all tasks; a folder without a model has one entry that says so."""
     nothing = True
     with closing(engine.run(tasks, work, watch)) as results:
         for task, entry in results:
@@ -174,7 +174,7 @@ def each(
 
 
 def _without_model(folder: str) -> str:
-    """One line on a folder in which no model was found, with the names of what else is there."""
+    """Return the message on a folder without a model, which names what else is in it."""
     from unnest.formats.foreign_formats import foreign_in  # for a message alone
 
     others = "" if is_remote(folder) else foreign_in(folder)
@@ -217,5 +217,5 @@ def _with_given_paths(entry: R | None, paths: Sequence[str | None]) -> R | None:
 
 
 def whole(path: str) -> str:
-    """The path from the root; a URL is whole."""
+    """Return the absolute path; URLs are returned unchanged."""
     return path if is_remote(path) else os.path.abspath(path)

@@ -33,7 +33,7 @@ class Task(NamedTuple):
 
 
 def tasks_in(paths: Sequence[str], options: FixOptions) -> Iterator[Task]:
-    """The paths themselves, and what may be a model below them, sorted; no file is opened for it."""
+    """Yield the paths, and what may be a model below them, sorted; no file is opened for it."""
     for path in paths:
         if is_walked(path):
             yield from (_walk_store if is_remote(path) else _walk)(path, options)
@@ -43,7 +43,7 @@ def tasks_in(paths: Sequence[str], options: FixOptions) -> Iterator[Task]:
 
 
 def count_files(paths: Sequence[str], options: FixOptions) -> int | None:
-    """How many tasks that are not an end `tasks_in` gives; None where a store would be asked for it."""
+    """Return how many tasks `tasks_in` yields; None if an object store would be listed for it."""
     if any(map(is_remote, paths)):
         return None
     return sum(not task.end for task in tasks_in(paths, options))
@@ -70,7 +70,7 @@ def _walk(path: str, options: FixOptions) -> Iterator[Task]:
 
 
 def _walk_store(url: str, options: FixOptions) -> Iterator[Task]:
-    """The models below a folder of a store, by their names; our own outputs and backups are skipped."""
+    """Yield the models below a folder of an object store, by their names, without our own outputs and backups."""
     from unnest.remote.store import RemoteStore
 
     own = None if options.output is None else options.output.rstrip("/")

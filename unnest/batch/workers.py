@@ -50,7 +50,7 @@ class Work(Protocol[T_contra, R_co]):
     """Work on one task; pickled once for each process."""
 
     def __call__(self, task: T_contra, meter: PhaseMeter | None) -> R_co:
-        """The result of a task."""
+        """Return the result of a task."""
 
     def lost(self, task: T_contra, why: str) -> R_co:
         """Return the result of a task, the process of which died; called in the main process."""
@@ -142,7 +142,7 @@ class _Pool(Generic[T, R]):
 
     @property
     def busy(self) -> int:
-        """Tasks that are not answered."""
+        """The number of tasks that are handed out and not answered."""
         return sum(len(p.tasks) for p in self.processes)
 
     def has_room(self, waiting: int) -> bool:
@@ -168,7 +168,7 @@ class _Pool(Generic[T, R]):
             return
 
     def _started(self, task: T) -> _Process[T] | None:
-        """One more process; None where the system has no room for more than there are."""
+        """Start one more process; None if the system has no room for another."""
         try:
             metered = self.meters(task) is not None
             process = _Process(self.context, self.work, self.processes, metered=metered)
@@ -328,7 +328,7 @@ def _serve(
 
 
 def _teller(connection: Connection) -> PhaseMeter:
-    """Tells the main process how far a task is, a hundred times at most."""
+    """Return a meter that tells the main process how far a task is, at most a hundred times."""
     last = -1
 
     def tell(done: int, total: int, phase: Phase) -> None:

@@ -29,7 +29,7 @@ class _Commands(TypedValues, TyperGroup):
     """The commands, which know a path where a command is due."""
 
     def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - as the parser has it
-        """The command that the first argument names."""
+        """Return the command that the first argument names."""
         if args[0] not in self.commands and os.path.lexists(args[0]):
             path = shlex.quote(args[0])
             raise UsageError(
@@ -70,7 +70,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
 
 
 def program(words: Sequence[str] = ()) -> typer.Typer:
-    """The program with its commands: the one alone that the first of these words names, or all of them.
+    """Return the program with the one command that the first of these words names, or with all of them.
 
     To make a command out of its function takes the parser several milliseconds, and a run needs no other.
     """
@@ -123,7 +123,7 @@ def complain_of_memory() -> None:
 
 
 def run() -> int:
-    """The exit code of this command line. Nothing but KeyboardInterrupt gets out."""
+    """Run this command line and return its exit code. Raises nothing but KeyboardInterrupt."""
     for stream in (sys.stdout, sys.stderr):
         # Names that the terminal's encoding lacks are shown escaped; they are no reason to fail.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # streams of text, both

@@ -91,7 +91,7 @@ def _check_plot(place: str) -> None:
 
 
 def _live(*, quiet: bool) -> Callable[[str], None]:
-    """Shows a table that grows, for people only, from the first measurement on; an empty text takes it away."""
+    """Return a function that shows a growing table on a terminal; an empty text removes it."""
     if quiet or not sys.stderr.isatty():
         return lambda _: None
     live: Live | None = None

@@ -96,6 +96,6 @@ def engine(jobs: int, scheduler: str | None) -> Engine:
 
 
 def check_suffix(option: str, place: str, suffixes: Iterable[str]) -> None:
-    """Raises UsageError where the path that an option names has none of these suffixes."""
+    """Raise UsageError if the path that an option names has none of these suffixes."""
     if os.path.splitext(place)[1].lower() not in suffixes:
         raise UsageError("usage", f"{option} {place}: the name must end in {' or '.join(suffixes)}")

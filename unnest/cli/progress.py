@@ -76,7 +76,7 @@ class ProgressBar:
             )
 
     def _of_files(self) -> str:
-        """Files of files, their rate, and the time left."""
+        """Files done of all files, their rate, and the time left."""
         rate = self._files / max(time.monotonic() - self._start, OFTEN)
         total = self._count()
         if total is None:

@@ -15,7 +15,7 @@ class StdoutError(Exception):
 
 
 def say(line: str) -> None:
-    """Something for stdout. Whoever closed the pipe has read enough, and that is no error. Raises StdoutError."""
+    """Print a line to stdout; a pipe that its reader closed is no error. Raises StdoutError."""
     try:
         print(line, flush=True)
     except BrokenPipeError:
@@ -54,7 +54,7 @@ def flush(stream: TextIO) -> None:
 
 
 def silence(stream: TextIO) -> None:
-    """Python flushes once more on its way out, and must find somewhere to flush to."""
+    """Point a stream at the null device, as Python flushes it once more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -63,7 +63,7 @@ LAST_COMPLAINT: list[str] = []
 
 
 def complain(message: str) -> None:
-    """An error, in one line, on stderr; without the credentials of a URL."""
+    """Print an error to stderr, in one line, without the credentials of a URL."""
     LAST_COMPLAINT[:] = [message]
     if "://" in message:
         from unnest.remote.urls import redacted

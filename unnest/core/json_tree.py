@@ -180,7 +180,7 @@ def fold(
 
 
 def replace_at(value: Json, path: Path, new: Json) -> Json:
-    """The value with another part at `path`; what is beside the path is the same as before. Raises KeyError."""
+    """Return the value with another part at `path`; the parts beside the path are the same objects. Raises KeyError."""
     holders: list[Json] = []
     for key in path:
         holders.append(value)

@@ -38,13 +38,13 @@ def loaded_code(stored: Stored) -> tuple[str, ...]:
 
 
 def vocabularies(stored: Stored) -> tuple[str, ...]:
-    """The files, as they are named, that layers read their vocabularies from when they are made."""
+    """Return the paths of files from which layers read their vocabularies when they are made, as stored."""
     named = (entry.get("vocabulary") for entry in json_tree.all_objects(stored.architecture))
     return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
 
 
 def lambdas(architecture: Json) -> tuple[str, ...]:
-    """The names of the Lambda layers that keep code."""
+    """Return the names of the Lambda layers that store code."""
     entries = (e for e in json_tree.all_objects(architecture) if e.get("class_name") == "Lambda")
     return tuple(dict.fromkeys(_name(entry) for entry in entries if _has_code(entry)))
 

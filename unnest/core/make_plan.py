@@ -64,7 +64,7 @@ def plan(
 
 
 def _clean(stored: Stored) -> Plan:
-    """The plan for a model that stays as it is."""
+    """Return the plan for a model that stays as it is."""
     return Plan(verdict="clean", stored=stored, output=Rewritten(stored))
 
 
@@ -104,7 +104,7 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
 
 
 def _graph_model(architecture: JsonObject) -> JsonObject | None:
-    """The architecture, if it is a graph of layers; None for a model that keeps its layers in code.
+    """Return the architecture if it is a graph of layers; None for a subclassed model.
 
     Raises NotAGraph where a list of layers holds something else.
     """
@@ -116,7 +116,7 @@ def _graph_model(architecture: JsonObject) -> JsonObject | None:
 
 
 def _with_output(parallel: Plan, start: ModelWeights, unwrapped: unwrap.Unwrapped) -> Plan:
-    """The plan with its output: the model without the wrappers, and everything else that the file holds."""
+    """Return the plan with its output: the model without the wrappers, and everything else in the file."""
     stored, left = parallel.stored, unwrapped.left
     state = _optimizer_state(stored, unwrapped)
     if stored.optimizer and state is None:
@@ -148,7 +148,7 @@ def _with_output(parallel: Plan, start: ModelWeights, unwrapped: unwrap.Unwrappe
 
 
 def _architecture(stored: Stored, before: JsonObject, unwrapped: unwrap.Unwrapped) -> JsonObject:
-    """The model that is left, as the writer's release spells it.
+    """Return the architecture that is left, as the writing release stores it.
 
     The JSON of a compiled model of Keras 3 has its compile settings in it, and empty ones of the models within.
     """
@@ -163,7 +163,7 @@ def _architecture(stored: Stored, before: JsonObject, unwrapped: unwrap.Unwrappe
 
 
 def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tensor, ...] | None:
-    """The optimizer's state in the order of the layers that are left; None where that order does not follow.
+    """Return the optimizer's state in the order of the layers that are left; None if that order is not known.
 
     Where it is sorted by the weights' names, these stay.
     """
@@ -195,7 +195,7 @@ def _wrong_shapes(left: ModelWeights) -> str | None:
 
 
 def _groups(left: ModelWeights, layer_names: Mapping[str, str]) -> tuple[Group, ...]:
-    """A group per layer, under the name that the file knows it by where the JSON has none."""
+    """Return a group per layer, under its name in the file if the JSON has none."""
     shares, names = left.by_layer(), group_names(left.model)
     if not read(left.model).sequential or len(shares) < len(names):
         return tuple(Group(name, shares[name].tensors if name in shares else ()) for name in names)
@@ -207,7 +207,7 @@ def _groups(left: ModelWeights, layer_names: Mapping[str, str]) -> tuple[Group, 
 
 
 def _dropped(before: Stored, after: Stored) -> tuple[Tensor, ...]:
-    """The tensors, of weights and of optimizer state, that `after` no longer holds."""
+    """Return the tensors, of weights and optimizer state, that `after` no longer holds."""
     kept_refs = {t.ref for t in after.tensors}
     return tuple(t for t in before.tensors if t.ref not in kept_refs)
 
@@ -269,7 +269,7 @@ def _plan_listed(stored: Stored, architecture: JsonObject, choices: Choices) -> 
 
 
 def _of_weights(stored: Stored, architecture: JsonObject, choices: Choices) -> JsonObject:
-    """The architecture given; of a parallel model's the template's where the weights are those, as once they are fixed.
+    """Return the architecture for weights: the one given, or its template's if the weights are the template's.
 
     Weights of the parallel model have groups that the template has no layers for.
     """
@@ -321,7 +321,7 @@ def _groups_are_layers(groups: Sequence[Group], architecture: JsonObject) -> boo
 
 
 def _layer_groups(groups: Sequence[Group], architecture: JsonObject) -> list[Group]:
-    """The groups under the names that the graph knows their layers by."""
+    """Return the groups under the names that the graph has for their layers."""
     names = layer_name_by_group(architecture, groups)
     return [group._replace(name=names.get(group.name, group.name)) for group in groups]
 
@@ -329,7 +329,7 @@ def _layer_groups(groups: Sequence[Group], architecture: JsonObject) -> list[Gro
 def _completed(
     stored: Stored, architecture: JsonObject, weights_plan: Plan, choices: Choices
 ) -> Stored | None:
-    """The clean model that weights make with the architecture that was given for them.
+    """Return the clean model that weights make with the architecture given for them; None without one.
 
     None where the plan for the weights refuses them, or where the architecture holds wrappers that the weights' own
     groups do not show.

@@ -88,7 +88,7 @@ class Tensor(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its elements: NumPy's spelling ends in the size of one; dtypes that NumPy lacks take two at most."""
+        """Size in bytes; NumPy's dtype names end in the item size, dtypes that NumPy lacks take two bytes at most."""
         return self.size * (int(self.dtype[2:]) if self.dtype[:1] in "<>|=" else 2)
 
 
@@ -133,7 +133,7 @@ class Stored(NamedTuple):
 
     @property
     def release(self) -> tuple[int, ...]:
-        """The numbers of the writer's version, as of `release_of`."""
+        """The writer's version as numbers, from `release_of`."""
         return release_of(self.keras_version)
 
     @property

@@ -60,7 +60,7 @@ def publish(
 def publish_folder(
     target: str, fill: Fill, check: Fill, *, force: bool = False, modes: Modes | None = None
 ) -> WriteOutcome:
-    """Fill a new folder, read it back, sync it, give it its name. As `publish`."""
+    """Fill a new folder, read it back, sync it and rename it to the target, as `publish` does with a file."""
     with _workspace(target) as (work, held):
         target = work.target
         with held.released():
@@ -84,7 +84,7 @@ def publish_parts(
     stale: Sequence[str] = (),
     modes: Modes | None = None,
 ) -> WriteOutcome:
-    """Copies of several files under names that begin with the target's: all of them, or none.
+    """Copy several files under names that begin with the target's: all of them, or none.
 
     `sources`: (file, its part's name beside the target), the deciding one last. `stale`: parts of what is replaced that
     no new one replaces.
@@ -189,7 +189,7 @@ def may_back_up(backup: str, target: str) -> bool:
 
 
 def backup_exists(backup: str) -> Refused:
-    """The refusal where the backup's name is taken."""
+    """Return the refusal for a backup whose name is taken."""
     return Refused(
         "backup-exists",
         f"{backup}: a backup exists and is never replaced; move it, or use --backup SUFFIX",
@@ -197,7 +197,7 @@ def backup_exists(backup: str) -> Refused:
 
 
 def changed(target: str) -> Refused:
-    """The refusal where the input is not what was read any more."""
+    """Return the refusal for an input that changed since it was read."""
     if not os.path.lexists(target):
         return Refused(
             "changed", f"{target}: was removed while unnest read it; nothing was written"
@@ -209,7 +209,7 @@ def changed(target: str) -> Refused:
 
 
 def exists(target: str) -> Refused:
-    """The refusal where the output's name is taken."""
+    """Return the refusal for an output whose name is taken."""
     return Refused(
         "output-exists",
         f"{target}: exists already; use --force to replace it, or -o to write elsewhere",
@@ -274,12 +274,12 @@ def bytes_writer(data: bytes) -> tuple[Fill, Fill]:
 
 
 def copy(source: str, target: str) -> None:
-    """A file's bytes under another name."""
+    """Copy a file's bytes to a new name."""
     os_calls.copy_file(source, target)
 
 
 def copy_tree(source: str, target: str) -> None:
-    """A folder's files, into a folder that is there."""
+    """Copy a folder's files into an existing folder."""
     for folder, folders, files in os.walk(source):
         target_folder = os.path.normpath(os.path.join(target, os.path.relpath(folder, source)))
         for name in folders:
@@ -298,7 +298,7 @@ def same_tree(left: str, right: str) -> bool:
 
 @contextlib.contextmanager
 def _workspace(target: str, *, alone: bool = False) -> Iterator[tuple[Workspace, Held]]:
-    """A workspace with signals held; what goes wrong in it is said of the target, and not of a temporary name."""
+    """Open a workspace with signals held; errors in it name the target, not the temporary path."""
     with Held() as held:
         work: Workspace | None = None
         try:
@@ -350,13 +350,13 @@ def _set_modes(work: Workspace, modes: Modes | None) -> None:
 
 
 def _still_replaceable(work: Workspace) -> None:
-    """Raises Refused where something else was put into the old folder before its place was taken."""
+    """Raise Refused if something was put into the old folder before it is replaced."""
     if work.replaced is not None:
         overwrite_checks.check_folder(work.replaced, work.target, work.target)
 
 
 def _keep_attributes(source: str, target: str, old_status: os.stat_result) -> None:
-    """Owner, extended attributes (access lists among them) and mode, as far as the caller may."""
+    """Copy owner, extended attributes (access lists among them) and mode, as far as the caller may."""
     new_status = os.stat(target)
     for owner, group in ((-1, old_status.st_gid), (old_status.st_uid, -1)):
         if owner not in (-1, new_status.st_uid) or group not in (-1, new_status.st_gid):
@@ -371,7 +371,7 @@ def _keep_attributes(source: str, target: str, old_status: os.stat_result) -> No
 
 
 def _take_place(new_path: str, target: str, read: Fingerprint) -> None:
-    """One step, and a last look at what came out of it: a file that was saved this very moment goes back."""
+    """Rename the new file to the target in one step, and check it: a file saved this very moment is put back."""
     if not os_calls.exchange(new_path, target):
         os.replace(new_path, target)
         return
@@ -427,7 +427,7 @@ def _is_backup(backup: str, target: str) -> bool:
 
 
 def _copied(work: Workspace, target: str, held: Held) -> os.stat_result:
-    """The old file as the part COPY, where there are no second names."""
+    """Copy the old file as the part COPY, where hard links do not exist; return its status."""
     import shutil
 
     spare = work.part(COPY)

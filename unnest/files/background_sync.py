@@ -62,7 +62,7 @@ class Syncing:
             raise self.error
 
     def _run(self) -> None:
-        """Whoever comes first does it."""
+        """Sync the files again and again until all is written; the first error is kept."""
         if not self._begun.acquire(blocking=False):
             return
         try:
@@ -87,7 +87,7 @@ class Syncing:
 
 
 def _files(path: str) -> list[str]:
-    """A file, or all that are in a folder."""
+    """Return the path of a file, or of all files in a folder."""
     return [*os_calls.files_in(path)] if os.path.isdir(path) else [path]
 
 

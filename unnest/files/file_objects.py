@@ -52,7 +52,7 @@ _FOLDER: ContextVar[str | None] = ContextVar("spool folder", default=None)
 
 @contextlib.contextmanager
 def spool_in(folder: str) -> Iterator[None]:
-    """Within the block, `spool` uses this folder, which has room for the output or nothing has."""
+    """Make `spool` use this folder within the block: it must have room for the output anyway."""
     token = _FOLDER.set(folder or ".")
     try:
         yield
@@ -61,7 +61,7 @@ def spool_in(folder: str) -> Iterator[None]:
 
 
 def spool() -> IO[bytes]:
-    """An empty file without a name, unbuffered, gone when it is closed. Raises Failed.
+    """Return an empty unnamed file, unbuffered, deleted on closing. Raises Failed.
 
     Where nothing is written (`inspect`), or the folder may not be written, it is in the system's temporary folder.
     """

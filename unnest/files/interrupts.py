@@ -57,7 +57,7 @@ def of_handler(error: BaseException) -> BaseException | None:
 
 
 def _code_of(handler: object) -> CodeType | None:
-    """The code of a function, of a method, or of an object that can be called."""
+    """Return the code object of a function, a method, or a callable object; None without one."""
     of_object = vars(type(handler)).get("__call__")
     codes = (
         getattr(each, "__code__", None)
@@ -67,7 +67,7 @@ def _code_of(handler: object) -> CodeType | None:
 
 
 def _codes(trace: TracebackType | None) -> Iterator[CodeType]:
-    """The code of every function on the way from where an exception was caught to where it was raised."""
+    """Yield the code object of every function between where an exception was raised and where it was caught."""
     while trace is not None:
         yield trace.tb_frame.f_code
         trace = trace.tb_next
@@ -102,7 +102,7 @@ class Held:
 
     @contextlib.contextmanager
     def released(self) -> Iterator[None]:
-        """A long part, for which every signal means what it always means."""
+        """Let signals through in the block, for a long part."""
         self._restore()
         try:
             self._answer()

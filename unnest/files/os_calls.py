@@ -66,7 +66,7 @@ def exchange(one: str, two: str) -> bool:
 
 
 def link(path: str, name: str) -> bool:
-    """A second name for a file; False where there is no such thing. Raises FileExistsError."""
+    """Make a hard link; False if the system has none. Raises FileExistsError."""
     try:
         os.link(path, name, follow_symlinks=os.link not in os.supports_follow_symlinks)
     except FileExistsError:
@@ -77,7 +77,7 @@ def link(path: str, name: str) -> bool:
 
 
 def copy_file(source: str, target: str) -> int:
-    """The source's bytes as a new file; how many there are.
+    """Copy a file's bytes to a new file and return how many there are.
 
     Raises Unreadable where the source cannot be read, OSError where the target cannot be written.
     """
@@ -94,7 +94,7 @@ def copy_file(source: str, target: str) -> int:
 
 
 def pread(descriptor: int, count: int, offset: int) -> bytes:
-    """Bytes at a place, wherever the file is read otherwise; Windows has no such call."""
+    """Return bytes at an offset without moving the file's position; on Windows by seeking."""
     if hasattr(os, "pread"):
         return os.pread(descriptor, count, offset)
     os.lseek(descriptor, offset, os.SEEK_SET)
@@ -102,7 +102,7 @@ def pread(descriptor: int, count: int, offset: int) -> bytes:
 
 
 def pread_into(descriptor: int, buffer: memoryview, offset: int) -> int:
-    """`pread` into a buffer; how many bytes there were."""
+    """Read bytes at an offset into a buffer; return how many there were."""
     if hasattr(os, "preadv"):
         return os.preadv(descriptor, [buffer], offset)
     data = pread(descriptor, len(buffer), offset)
@@ -111,7 +111,7 @@ def pread_into(descriptor: int, buffer: memoryview, offset: int) -> int:
 
 
 def write_all(file: IO[bytes], data: bytes | memoryview) -> None:
-    """Unbuffered files may take less than they are given."""
+    """Write all of the bytes to an unbuffered file, which may take fewer at a time."""
     view = memoryview(data)
     while view:
         view = view[file.write(view) :]
@@ -131,20 +131,20 @@ def same(left: str, right: str) -> bool:
 
 
 def sync(path: str) -> None:
-    """A file's bytes, on the disk."""
+    """Sync a file to the disk."""
     with open(path, "rb" if os.name == "posix" else "r+b") as file:
         os.fsync(file.fileno())
 
 
 def sync_data(path: str) -> None:
-    """The bytes that a file has so far, on the disk, where the system can leave out what is known of the file."""
+    """Sync the bytes that a file has so far, without its metadata if the system can leave these out."""
     if hasattr(os, "fdatasync"):
         with open(path, "rb") as file:
             os.fdatasync(file.fileno())
 
 
 def sync_folder(path: str) -> None:
-    """A folder's names, so that they survive a power cut; not every system can."""
+    """Sync a folder's names, so that they survive a power cut, if the system can."""
     with contextlib.suppress(OSError):
         descriptor = os.open(path or ".", os.O_RDONLY)
         try:
@@ -154,7 +154,7 @@ def sync_folder(path: str) -> None:
 
 
 def files_in(folder: str) -> Iterator[str]:
-    """The paths of all files in a folder, and in those in it."""
+    """Yield the paths of all files in a folder and its sub-folders."""
     for parent, _, names in os.walk(folder):
         for name in names:
             yield os.path.join(parent, name)
@@ -166,7 +166,7 @@ def is_folder(path: str) -> bool:
 
 
 def _renamed(source: str, target: str, flag: int) -> bool:
-    """Renamed with a flag; False where the system or the file system does not know it."""
+    """Rename with a flag; False if the system or the file system does not support it."""
     call = _renameat2()
     if call is None:
         return False

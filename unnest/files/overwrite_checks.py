@@ -70,7 +70,7 @@ class Inputs(NamedTuple):
 
 
 def check_inputs(target: str, inputs: Inputs) -> None:
-    """Raises Refused where `target` is an input, contains one, lies in one, or links to one."""
+    """Raise Refused if `target` is an input, contains one, lies in one, or links to one."""
     identity = _identity(target)
     if identity is not None:
         if identity in inputs.named:
@@ -90,7 +90,7 @@ def check_inputs(target: str, inputs: Inputs) -> None:
 
 
 def check_system(target: str) -> None:
-    """Raises Refused where `target` is one of the system's own names, or a link that leads to one."""
+    """Raise Refused if `target` is one of the system's own names, or a link that leads to one."""
     path = target
     for _ in range(MOST_LINKS):
         folder, name = os.path.split(path.rstrip("/") or path)
@@ -113,7 +113,7 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def check_kind(target: str, *, folder: bool, new_folder: str | None = None) -> None:
-    """Raises Refused where something of another kind is in the place of a file or (`folder`) of a SavedModel.
+    """Raise Refused if something of another kind is in the place of a file or (`folder`) of a SavedModel.
 
     `new_folder` is the new one, if it is made already: what it holds as well is not in its way.
     """
@@ -140,7 +140,7 @@ def _leads_to_file(link: str) -> bool:
 
 
 def check_folder(folder: str, new_folder: str | None, target: str) -> None:
-    """Raises Refused, which names `target`, where the folder holds something besides a SavedModel's own parts."""
+    """Raise Refused, which names `target`, where the folder holds something besides a SavedModel's own parts."""
     names = sorted(os.listdir(folder))
     if not names:
         return
@@ -152,7 +152,7 @@ def check_folder(folder: str, new_folder: str | None, target: str) -> None:
 
 
 def models_around(path: str) -> list[str]:
-    """The SavedModels' folders that the path is, or lies in."""
+    """Return the SavedModel folders that the path is, or lies in."""
     return [folder for folder in (path, *_folders_above(path)) if is_model_folder(folder)]
 
 
@@ -162,7 +162,7 @@ def is_model_folder(path: str) -> bool:
 
 
 def _others(folder: str, new_folder: str | None) -> Iterator[str]:
-    """Paths in the folder that are no part of a SavedModel, and not in `new_folder` with the same bytes."""
+    """Yield paths in the folder that belong to no SavedModel, and are not in `new_folder` with the same bytes."""
     for root, folders, files in os.walk(folder):
         for name in sorted((*folders, *files)):
             path = os.path.join(root, name)
@@ -206,7 +206,7 @@ def _kind(path: str) -> str:
 
 
 def _folders_above(path: str) -> Iterator[str]:
-    """The folders that the path lies in, by its real name; the nearest first."""
+    """Yield the folders that the path lies in, by its real name, the nearest first."""
     folder = os.path.realpath(path)
     while (parent := os.path.dirname(folder)) != folder:
         yield (folder := parent)

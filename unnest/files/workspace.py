@@ -194,7 +194,7 @@ class Workspace:
         os_calls.rename_new(source, target)
 
     def _remove(self) -> None:
-        """The folder goes, also where the memory for that is there only the second time."""
+        """Remove the folder; tried twice, as memory may suffice only the second time."""
         try:
             _remove(self.path)
         except MemoryError:
@@ -220,7 +220,7 @@ class Workspace:
 
 
 def temporary(target: str, number: str = "") -> str:
-    """The workspace's name for a target, beside it."""
+    """Return the path of the workspace for a target, beside it."""
     folder, name = os.path.split(target)
     suffix = f".unnest{'-' + number if number else ''}-tmp"
     encoded = os.fsencode(name)
@@ -262,7 +262,7 @@ def _workspace_names(target: str) -> Iterator[str]:
 
 
 def _is_ours(path: str) -> bool:
-    """A folder of our own user, and no link to one."""
+    """Return True for a folder of the current user that is no link."""
     return is_folder(path) and (not hasattr(os, "geteuid") or os.lstat(path).st_uid == os.geteuid())
 
 
@@ -280,7 +280,7 @@ def _is_busy(path: str) -> bool:
 
 
 def _swept(path: str, folder: str) -> bool:
-    """Complete and remove what a killed run left at `path`; False where it stays."""
+    """Complete and remove what a killed run left at `path`; False if it stays."""
     try:
         if not _is_ours(path):
             return False
@@ -336,7 +336,7 @@ def _flock(descriptor: int, *, strict: bool) -> None:
 
 
 def _release(descriptor: int) -> None:
-    """Children that were forked meanwhile hold the same lock: closing alone would leave it to them."""
+    """Unlock explicitly: forked children hold the same lock, which closing alone would leave to them."""
     if descriptor < 0:
         return
     with contextlib.suppress(OSError):
@@ -346,7 +346,7 @@ def _release(descriptor: int) -> None:
 
 
 def _completed(path: str, folder: str) -> bool:
-    """Complete the move that the journal records; False if that would touch something that is neither old nor new."""
+    """Complete the move that the journal records; False if it would touch something that is neither old nor new."""
     try:
         with open(os.path.join(path, JOURNAL), "rb") as file:
             journal: dict[str, Any] = json.loads(file.read())
@@ -405,7 +405,7 @@ def _write_synced(path: str, data: bytes) -> None:
 
 
 def _remove(path: str) -> None:
-    """The whole folder: the journal first, which speaks of the rest, and the lock last."""
+    """Remove the whole folder: the journal first, as it speaks of the rest, and the lock last."""
     for name in (JOURNAL, NEW, OLD, LOCK):
         _remove_tree(os.path.join(path, name))
     with contextlib.suppress(OSError):

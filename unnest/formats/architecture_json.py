@@ -65,7 +65,7 @@ def _from_yaml(text: str, path: str) -> Json:
 
 
 def read_text(path: str) -> str:
-    """The file's text. Raises Unreadable."""
+    """Return the file's text. Raises Unreadable."""
     data = read_bytes(path, MAX_JSON, "architecture")
     try:
         return data.decode("utf-8-sig")
@@ -114,7 +114,7 @@ class JsonContainer(Container):
         return JsonSource(path)
 
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
-        """The architecture alone, in the source's style."""
+        """Write the architecture alone, in the source's style."""
         assert output.model.architecture is not None
         data = source.json_style.dump(output.model.architecture)
         try:

@@ -93,7 +93,7 @@ class Source(ABC):
         return self.stored.tensors
 
     def hdf5_of(self, tensor: Tensor) -> GuardedFile | None:
-        """The HDF5 in which the tensor's `ref` is a path, so that it is copied as it lies there; None for any other."""
+        """Return the HDF5 file in which the tensor's `ref` is a path, to be copied as stored; else None."""
         return None
 
     @property
@@ -103,15 +103,15 @@ class Source(ABC):
 
     @property
     def members(self) -> Sequence[str]:
-        """The files inside it, by their path in it; none where it is one file."""
+        """Paths of the files inside the source; () if it is one file."""
         return ()
 
     def member(self, name: str) -> Iterator[bytes]:
-        """The content of one of its `members`, in blocks. Raises Unreadable."""
+        """Yield the content of one of the `members`, in blocks. Raises Unreadable."""
         raise KeyError(name)
 
     def member_size(self, name: str) -> int:
-        """Bytes of one of its `members`."""
+        """Return the size of one of the `members` in bytes."""
         raise KeyError(name)
 
     @property
@@ -135,7 +135,7 @@ class Source(ABC):
         return plan(self.stored, architecture=given_architecture, choices=choices)
 
     def placed_in(self, target: TargetModel) -> PlacedWeights:
-        """Weights without an architecture, in the layers of a model that the caller's code built. Raises Refused."""
+        """Return weights without an architecture in the layers of a model that the caller built. Raises Refused."""
         from unnest.core.weight_transfer.place_weights import place_lists
 
         return place_lists(
@@ -162,12 +162,12 @@ class Source(ABC):
         )
 
     def parts(self) -> tuple[str, ...]:
-        """The files that it consists of, where `path` is but the beginning of their names; the deciding one last."""
+        """Return the files of the source if `path` is only the beginning of their names, the index last."""
         return (self.path,)
 
     @abstractmethod
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
-        """The tensor's bytes, row-major and in its dtype's byte order, at most BLOCK at a time."""
+        """Yield the tensor's bytes, row-major and in its dtype's byte order, at most TRANSFER_BLOCK at a time."""
 
     def check_sums(self) -> None:  # noqa: B027 - most containers have no sums, or check tensors as they hand them out
         """Hold the file against its own checksums, before anything is written. Raises Unreadable."""
@@ -227,18 +227,18 @@ class ReadOnlyContainer(Container):
     not_written: ClassVar[str]
 
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
-        """Raises Refused."""
+        """Raise Refused: this container is never written."""
         raise Refused("cannot-write", f"{path}: {self.not_written}")
 
     def verify(
         self, output: Output, source: Source, path: str, progress: OnBytes
     ) -> tuple[str, ...]:
-        """Raises Refused."""
+        """Raise Refused: this container is never written."""
         raise Refused("cannot-write", f"{path}: {self.not_written}")
 
 
 def same_model(model: Stored, written: Stored, path: str) -> None:
-    """Raises Failed unless what was read back from `path` is the model that was to be written, but for the bytes."""
+    """Raise Failed unless the model read back from `path` equals the one to be written, tensor bytes apart."""
     for what in ("contents", "architecture", "training", "keras_version", "backend"):
         meant, read = getattr(model, what), getattr(written, what)
         # As text where they are not equal: NaN, which JSON may hold, does not equal itself.

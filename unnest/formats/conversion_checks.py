@@ -73,7 +73,7 @@ def check_owners_known(plan: Plan) -> None:
 
 
 def check_dtypes(source: Source, model: Stored) -> None:
-    """Raises Refused for types that NumPy lacks: Keras notes those nowhere but in the weights of `.keras`."""
+    """Raise Refused for types that NumPy lacks: Keras notes those nowhere but in the weights of `.keras`."""
     for tensor in model.tensors:
         if tensor.dtype[:1] not in "<>|=":
             raise Refused(
@@ -83,7 +83,7 @@ def check_dtypes(source: Source, model: Stored) -> None:
 
 
 def check_frozen_parts(source: Source, model: Stored) -> None:
-    """Raises Refused for weights of a layer that another container has in another order."""
+    """Raise Refused for weights of a layer that another container has in another order."""
     name = None if model.contents == "architecture" else partly_frozen(model.architecture)
     if name is not None:
         what = f"{name!r} holds layers of which some are frozen, whose weights each container has in its own order"
@@ -94,7 +94,7 @@ def check_frozen_parts(source: Source, model: Stored) -> None:
 
 
 def check_listed_once(source: Source, model: Stored) -> None:
-    """Raises Refused where a nested model's list in `.h5` would name a weight twice.
+    """Raise Refused if a nested model's list in `.h5` would name a weight twice.
 
     Layers in it share that weight; no Keras finds it for the second of them in its own `.h5`.
     """
@@ -138,7 +138,7 @@ def check_weights(source: Source, model: Stored, *, is_moved: bool) -> None:
 def _check_stored_elsewhere(
     source: Source, layer: Layer, architecture: JsonObject, *, is_moved: bool
 ) -> None:
-    """Raises Refused for a layer without weights, unless Keras finds them with another that applies the same layer."""
+    """Raise Refused for a layer without weights, unless Keras finds them with another that applies the same layer."""
     shared = (wrapped(layer.stored) or {}).get(SHARED_OBJECT_ID)
     if shared is not None and not is_moved and times_applied(architecture)[shared] > 1:
         return
@@ -153,7 +153,7 @@ def _check_stored_elsewhere(
 def _check_complete(
     source: Source, layer: Layer, tensors: Sequence[Tensor], *, may_have_none: bool, is_moved: bool
 ) -> None:
-    """Raises Refused where one of Keras's own layers, here or in a nested model, has too few of its weights."""
+    """Raise Refused if one of Keras's own layers, here or in a nested model, has too few of its weights."""
     if layer.is_model:
         may_have_none = not (is_moved and tensors and all(t.owner for t in tensors))
         for name, inner in read(layer.stored).layers.items():

@@ -56,7 +56,7 @@ class TargetFormat(NamedTuple):
 
     @property
     def model(self) -> Stored:
-        """The model as it goes in."""
+        """The model as it is written."""
         return self.output.model
 
 
@@ -102,7 +102,7 @@ def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat
 
 
 def _chosen(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
-    """The source's own container, or the conversion that --to names. Raises Refused."""
+    """Return the source's own container, or the conversion that --to names. Raises Refused."""
     name = source.container
     if name == "checkpoint":
         if to is None and plan.verdict == "clean":
@@ -159,14 +159,14 @@ def _with_model(output: Output | None, model: Stored) -> Output:
 
 
 def _complete(source: Source, plan: Plan) -> Stored:
-    """Weights with the architecture that was given for them, as a model."""
+    """Return weights with the architecture given for them, as a model."""
     if plan.complete is None:
         raise no_architecture(source)
     return plan.complete
 
 
 def in_hdf5(model: Stored) -> Rewritten:
-    """A model out of another container, where the weights of a layer, or of the optimizer, may share a name.
+    """Return a model from another container, in which weights of one layer, or of the optimizer, may share a name.
 
     Within a group of HDF5 names are unique: the second `a` is called `a_2` (source: _uniquify of Keras 2.3.1).
     """
@@ -280,7 +280,7 @@ def _as_weights_h5(source: Source, plan: Plan, model: Stored) -> TargetFormat:
 
 
 def _as_own_weights_h5(source: Source, plan: Plan, model: Stored) -> TargetFormat:
-    """The weights of an `.h5`; Keras 1 noted its version with the architecture alone.
+    """Return the weights of an `.h5` alone; Keras 1 noted its version with the architecture only.
 
     Keras 2 converts the weights of what has no version.
     """
@@ -297,7 +297,7 @@ def _as_own_weights_h5(source: Source, plan: Plan, model: Stored) -> TargetForma
 
 
 def _as_weights_of_checkpoint(source: Source, plan: Plan, model: Stored) -> TargetFormat:
-    """Weights by name; those of Keras 3, which knows no others by their suffix, by the paths of its layers."""
+    """Return weights by layer name, or for Keras 3, whose suffix allows no others, by layer path."""
     if plan.complete is None or not plan.complete.is_keras_3:
         return TargetFormat("h5", in_hdf5(model), ".weights.h5")
     from unnest.formats.keras3.path_keyed_layout import lay_out
@@ -334,7 +334,7 @@ def _as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
 
 
 def _as_json(source: Source, plan: Plan, model: Stored) -> TargetFormat:
-    """The architecture alone; with `keras_version` and `backend`, as `to_json()` of Keras 1 and 2 writes them."""
+    """Return the architecture alone, with `keras_version` and `backend` as Keras 1 and 2 write them."""
     del source, plan
     architecture = model.architecture or {}
     if (
@@ -349,7 +349,7 @@ def _as_json(source: Source, plan: Plan, model: Stored) -> TargetFormat:
 
 
 def _with_layers_apart(model: Stored) -> tuple[Stored, tuple[Finding, ...]]:
-    """A model for a `.keras`, in which no Keras finds a layer again that several models share."""
+    """Return a model for a `.keras` in which a layer that several models share is stored for each of them."""
     from unnest.formats.keras3.shared_layers import apart
 
     shared_names = noted_as_shared(model)

@@ -115,7 +115,7 @@ def _of_file(path: str) -> ContainerName | None:
 
 
 def _check_no_zip(path: str) -> None:
-    """Raises Unreadable for HDF5 called `.keras` that ends as a zip file does: Keras would load what that holds."""
+    """Raise Unreadable for HDF5 called `.keras` that ends as a zip file does: Keras would load what that holds."""
     if not path.endswith(".keras"):
         return
     import zipfile  # not for every start
@@ -128,7 +128,7 @@ def _check_no_zip(path: str) -> None:
 
 
 def checkpoint_prefix(path: str) -> str:
-    """The checkpoint that a path names, by its prefix or by one of its files."""
+    """Return the checkpoint that a path names, by its prefix or by one of its files."""
     return CHECKPOINT_PART.sub("", path) if is_checkpoint_part(path) else path
 
 
@@ -146,7 +146,7 @@ def is_checkpoint_part(path: str) -> bool:
 
 
 def stored_size(path: str) -> int:
-    """Bytes of everything that is stored under a path: a file, a folder's files, a checkpoint's; 0 for nothing."""
+    """Return the bytes stored under a path: a file, a folder's files, a checkpoint's; 0 for nothing."""
     path = checkpoint_prefix(path)
     if os.path.isfile(path):
         map_path = map_of(path)
@@ -177,7 +177,7 @@ def _names_in(folder: str) -> list[str]:
 
 
 def checkpoints_of(names: Collection[str]) -> list[str]:
-    """The checkpoint prefixes among a folder's files: an index, and at least a data file that goes with it."""
+    """Return the checkpoint prefixes among a folder's files: an index with at least one data file."""
     stems = {n.rpartition(".data-")[0] for n in names if ".data-" in n}
     return [
         n
@@ -204,14 +204,14 @@ def _is_path_keyed(path: str) -> bool:
 
 
 def is_saved_model(folder: str) -> bool:
-    """A SavedModel is the folder that holds one of these."""
+    """Return True if the folder holds one of the files that mark a SavedModel."""
     marks = [os.path.join(folder, mark) for mark in SAVED_MODEL_MARKS]
     # A pipe of that name is one, too, so that it is refused, and not passed by.
     return any(os.path.exists(mark) and not os.path.isdir(mark) for mark in marks)
 
 
 def is_keras_folder(folder: str) -> bool:
-    """A `.keras` that was not zipped, as Keras 3 writes it to the Hugging Face Hub, and KerasHub's presets."""
+    """Return True for a `.keras` that was not zipped, as on the Hugging Face Hub and in KerasHub's presets."""
     return all(os.path.isfile(os.path.join(folder, name)) for name in KERAS_FOLDER)
 
 
@@ -222,7 +222,7 @@ def holds_model(names: Iterable[str]) -> bool:
 
 
 def is_model_folder(folder: str) -> bool:
-    """A folder that is one model, and not searched for others."""
+    """Return True for a folder that is one model, and is not searched for others."""
     return is_saved_model(folder) or is_keras_folder(folder)
 
 
@@ -268,7 +268,7 @@ def look(path: str) -> Source:
 
 
 def container(name: ContainerName) -> Container:
-    """The container of that name; it must be one of READERS."""
+    """Return the container of that name, one of READERS."""
     module, class_name = READERS[name]
     container_object: Container = getattr(import_module(module), class_name)()
     return container_object
@@ -326,7 +326,7 @@ def _in_the_place_of_a_model(path: str) -> Unreadable | None:
 
 
 def _part_of_model(path: str) -> Unreadable | None:
-    """A file of a model that consists of several."""
+    """Return the error for one file of a model that consists of several; None for another file."""
     whole = model_json_around(path)
     if whole is not None:
         return Unreadable(
@@ -349,7 +349,7 @@ def _of_other_format(path: str) -> Unreadable | None:
 
 
 def _misnamed(path: str) -> Unreadable | None:
-    """A file that bears a model's name, and holds nothing that is known."""
+    """Return the error for a file with a model's name and unknown content; None for another file."""
     if not path.lower().endswith(MODEL_SUFFIXES):
         return None
     kind = "zip file" if path.lower().endswith(".keras") else "HDF5 file"
@@ -358,7 +358,7 @@ def _misnamed(path: str) -> Unreadable | None:
 
 
 def _without_index(path: str) -> Unreadable | None:
-    """A checkpoint's data, which its index must explain."""
+    """Return the error for a checkpoint's data file without its index; None for another file."""
     part = CHECKPOINT_PART.search(path)
     if part is None or os.path.exists(index := path[: part.start()] + ".index"):
         return None
@@ -402,7 +402,7 @@ def may_be_model(path: str) -> bool:
 
 
 def _mentions_a_class(path: str) -> bool:
-    """Far cheaper than parsing; the quotes are escaped where the JSON is encoded twice."""
+    """Return True if a JSON file mentions a class: cheaper than parsing; quotes are escaped in JSON within JSON."""
     from unnest.formats.architecture_json import read_text
 
     try:

@@ -83,7 +83,7 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def raise_callers_own(error: BaseException) -> None:
-    """Raises what a handler of signals raised, such as a timeout: that is not about the file, and not for us."""
+    """Raise again what a signal handler raised, such as a timeout: it does not concern the file."""
     own = of_handler(error)
     if own is not None:
         raise own
@@ -91,7 +91,7 @@ def raise_callers_own(error: BaseException) -> None:
 
 @contextmanager
 def reading(path: str) -> Iterator[None]:
-    """Raises Unreadable (the file's fault) or Failed (the machine's) for whatever is raised within."""
+    """Translate any exception of the block to Unreadable (the file's fault) or Failed (the machine's)."""
     try:
         yield
     except Exception as e:
@@ -138,7 +138,7 @@ def _damaged(path: str, error: Exception) -> Unreadable:
 
 @contextmanager
 def writing(path: str) -> Iterator[None]:
-    """Raises Failed for whatever is raised within; what reading the input raised is let through."""
+    """Translate any exception of the block to Failed; those of reading the input are let through."""
     try:
         yield
     except Exception as e:

@@ -133,7 +133,7 @@ def _message(
 
 
 def _is_graph(sample: Sample) -> bool:
-    """Nodes, the first of which begins with its name."""
+    """Return True for a frozen graph: nodes, the first of which begins with its name."""
     with suppress(ValueError):
         _, start = _varint(sample.start, 1)
         return sample.start[start : start + 1] == b"\n" and _message(GRAPH, (1,), 1)(sample)
@@ -177,7 +177,7 @@ JOBLIB = b"joblib.numpy_pickle"
 
 
 def _is_pickle(sample: Sample) -> bool:
-    """Whole: its last instruction is a dot."""
+    """Return True for a whole pickle, whose last instruction is a dot."""
     if not PICKLE.match(sample.start):
         return False
     sample.file.seek(max(sample.size - 1, 0))
@@ -185,7 +185,7 @@ def _is_pickle(sample: Sample) -> bool:
 
 
 def _unpacked(sample: Sample) -> bytes:
-    """The beginning of what zlib packed, as joblib has it; empty of anything else."""
+    """Return the beginning of a joblib file, unpacked by zlib; b"" for others."""
     if sample.start[:1] != b"x":
         return b""
     with suppress(zlib.error):
@@ -203,7 +203,7 @@ def _is_keras_pickle(sample: Sample) -> bool:
 
 
 def _is_safetensors(sample: Sample) -> bool:
-    """The length of a JSON header, little-endian, then the header.
+    """Return True for safetensors: the length of a JSON header, little-endian, then the header.
 
     (Source: the README of safetensors.)
     """
@@ -274,7 +274,7 @@ def foreign(path: str) -> Foreign | None:
 
 
 def foreign_in(folder: str) -> str:
-    """A clause that names what a folder without a model of Keras holds; empty where nothing of it is known."""
+    """Return a clause that names the content of a folder without a Keras model; "" if it is unknown."""
     paths = (
         os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in sorted(names)
     )

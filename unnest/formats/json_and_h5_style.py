@@ -35,7 +35,7 @@ class JsonStyle(NamedTuple):
         )
 
     def dump(self, value: Json) -> bytes:
-        """The text as it goes into the file."""
+        """Return the value as JSON in this style, as it goes into the file."""
         text = dump(
             value, indent=self.indent, separators=self.separators, ensure_ascii=self.ensure_ascii
         )

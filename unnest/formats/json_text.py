@@ -14,7 +14,7 @@ from unnest.errors import Unreadable
 
 
 def read_bytes(path: str, most: int, what: str) -> bytes:
-    """The content of a file of JSON, `most` bytes at the most; `what` it should be, for messages. Raises Unreadable."""
+    """Return the content of a JSON file of at most `most` bytes; `what` names it in messages. Raises Unreadable."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             # A pipe or a device would keep us waiting, or never end.
@@ -33,7 +33,7 @@ def read_bytes(path: str, most: int, what: str) -> bytes:
 
 
 def parse(text: str, place: str) -> Json:
-    """Any JSON value. Raises Unreadable where it is no JSON, or nests past what Python can hold."""
+    """Return a JSON value. Raises Unreadable if it is no JSON, or nests deeper than Python can hold."""
     # What Python makes of it: an object, a list, a value and its place in either.
     charge_memory(len(text) + 184 * text.count("{") + 64 * text.count("[") + 64 * text.count(","))
     try:
@@ -56,7 +56,7 @@ def parse(text: str, place: str) -> Json:
 
 
 def parse_object(text: str, place: str) -> JsonObject:
-    """A JSON object; training and model configs are nothing else."""
+    """Return a JSON object, as training and model configs are. Raises Unreadable."""
     value = parse(text, place)
     if not isinstance(value, Mapping):
         raise Unreadable(

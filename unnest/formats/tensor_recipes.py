@@ -18,7 +18,7 @@ Arguments = Sequence[float]
 
 
 def blocks_of(source: Source, tensor: Tensor) -> Iterator[bytes]:
-    """The tensor's bytes, row-major and in its dtype's byte order, at most BLOCK at a time."""
+    """Yield the tensor's bytes, row-major and in its dtype's byte order, at most TRANSFER_BLOCK at a time."""
     if tensor.recipe is None:
         yield from source.blocks(tensor)
         return

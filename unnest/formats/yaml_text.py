@@ -52,7 +52,7 @@ STRUCT_LETTERS = {
 
 
 def _loader() -> type[Any]:
-    """PyYAML's parser, in C where it is built with it, with constructors of plain values alone."""
+    """Return PyYAML's parser, in C if available, which constructs plain values alone."""
     parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     constructor = yaml.constructor.SafeConstructor
     constructors: dict[str | None, Any] = {
@@ -73,7 +73,7 @@ def _loader() -> type[Any]:
 
 
 def _number(construct: Callable[[Any, Any], int | float], loader: Any, node: Any) -> int | float:  # noqa: ANN401 - PyYAML has no types here
-    """A number of a number's length: YAML reads `1:1:1...` to base 60, and takes its time where that is long."""
+    """Return a number of limited length: YAML reads `1:1:1...` to base 60, which takes long for long ones."""
     if len(node.value) > LONGEST_NUMBER:
         raise yaml.constructor.ConstructorError(None, None, "a number is too long", node.start_mark)
     return construct(loader, node)
@@ -87,7 +87,7 @@ class _NumberType:
 
 
 def _value_of_call(loader: Any, function: str, node: Any) -> Any:  # noqa: ANN401 - PyYAML's loaders, nodes and values
-    """The value that a call of this function stands for; the function is not called."""
+    """Return the value that a call of this function stands for; the function is not called."""
     arguments: Any = None
     if isinstance(node, yaml.SequenceNode):
         arguments = loader.construct_sequence(node, deep=True)
@@ -106,7 +106,7 @@ def _value_of_call(loader: Any, function: str, node: Any) -> Any:  # noqa: ANN40
 
 
 def _value_of_new(loader: Any, kind: str, node: Any) -> list[Any]:  # noqa: ANN401 - PyYAML's loaders and nodes
-    """The list that a wrapper of TensorFlow 1.14 around a list stands for: its items, beside its bookkeeping."""
+    """Return the list that a TensorFlow 1.14 list wrapper stands for: its items, beside its bookkeeping."""
     if not LIST_WRAPPER.fullmatch(kind) or not isinstance(node, yaml.MappingNode):
         raise _would_be_called(kind, node)
     parts = loader.construct_mapping(node, deep=True)
@@ -128,7 +128,7 @@ def _would_be_called(name: str, node: Any) -> yaml.constructor.ConstructorError:
 
 
 def _wrapped(wrapper: str, arguments: Any) -> Any:  # noqa: ANN401 - any YAML value
-    """The list or dict that is the one argument of its wrapper; else None."""
+    """Return the list or dict that is a wrapper's one argument; else None."""
     if not isinstance(arguments, list) or len(arguments) != 1:
         return None
     return (
@@ -139,7 +139,7 @@ def _wrapped(wrapper: str, arguments: Any) -> Any:  # noqa: ANN401 - any YAML va
 
 
 def _number_type(arguments: Any) -> _NumberType | None:  # noqa: ANN401 - any YAML value
-    """The type that `numpy.dtype` would make of these; None where it is not one of numbers."""
+    """Return the number type that `numpy.dtype` would make of these arguments; None for others."""
     if not isinstance(arguments, dict):
         return None
     letters, state = arguments.get("args"), arguments.get("state", [None, "<"])
@@ -158,7 +158,7 @@ def _number_type(arguments: Any) -> _NumberType | None:  # noqa: ANN401 - any YA
 
 
 def _unpacked(arguments: Any) -> float | None:  # noqa: ANN401 - any YAML value
-    """The number that a NumPy type and bytes make; None where they do not fit. Python 2 wrote bytes as a text too."""
+    """Return the number of a NumPy type and bytes (a string in Python 2's files); None if they do not fit."""
     if not isinstance(arguments, list) or len(arguments) != NUMBER_PARTS:
         return None
     kind, data = arguments
@@ -179,7 +179,7 @@ def _too_large(place: str) -> Unreadable:
 
 
 def parse(text: str, place: str) -> Json:
-    """A YAML document as a JSON value. Raises Unreadable if it is not YAML, or names an object to be built."""
+    """Parse a YAML document to JSON values. Raises Unreadable if it is not YAML, or names an object to be built."""
     loader = _loader()
     try:
         _check_size(text, loader, place)
@@ -211,7 +211,7 @@ def parse(text: str, place: str) -> Json:
 
 
 def _check_size(text: str, loader: type[Any], place: str) -> None:
-    """Raises Unreadable where the document nests or unfolds too far, by its events: nothing is built."""
+    """Raise Unreadable if the document nests or unfolds too far, by its events: nothing is built."""
     open_nodes: list[tuple[str | None, int]] = []
     sizes: dict[str, int] = {}
     written = total = 0

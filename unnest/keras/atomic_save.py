@@ -59,7 +59,7 @@ def _keep_mode(new: Path, old: Path) -> None:
 
 
 def sweep(pattern: str) -> None:
-    """Complete and remove what killed saves under a checkpoint's path, placeholders included, have left."""
+    """Complete and remove the leftovers of killed saves under a checkpoint's path, placeholders included."""
     folder, name = pattern[: pattern.rfind("/") + 1], pattern[pattern.rfind("/") + 1 :]
     if "{" in folder:
         return
@@ -104,12 +104,12 @@ def _parts(folder: Path, name: str) -> list[str]:
 
 
 def _stale(folder: Path, name: str, parts: list[str]) -> list[str]:
-    """Shards of the checkpoint that was there which the new one has not; a file or a folder has none."""
+    """Return the old checkpoint's shards that the new one lacks; [] for a file or a folder."""
     return [] if name in parts else sorted(set(_shards(folder, name)) - set(parts))
 
 
 def _shards(folder: Path, prefix: str) -> list[str]:
-    """The names of the files of the TF checkpoint with this prefix."""
+    """Return the file names of the TF checkpoint with this prefix."""
     if not folder.is_dir():
         return []
     names = [p.name for p in folder.iterdir()]

@@ -18,7 +18,7 @@ LIMIT = 2**31
 
 
 def whole_ratios(ratios: Iterable[float], towers: int) -> tuple[int, ...]:
-    """The ratios as the smallest whole numbers in the same proportion.
+    """Return the ratios as the smallest whole numbers in the same proportion.
 
     Raises ValueError unless there is one positive, finite number per tower. Where floats need
     more digits than LIMIT holds they are rounded, never to zero.
@@ -49,6 +49,6 @@ def whole_ratios(ratios: Iterable[float], towers: int) -> tuple[int, ...]:
 
 
 def bounds(n: Any, ratios: Sequence[int]) -> list[Any]:
-    """The towers' len(ratios) + 1 bounds of `n` rows, `n` an int or an int64 scalar tensor."""
+    """Return the towers' len(ratios) + 1 bounds of `n` rows, `n` an int or an int64 scalar tensor."""
     total = sum(ratios)
     return [n * part // total for part in accumulate(ratios, initial=0)]

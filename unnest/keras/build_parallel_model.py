@@ -192,7 +192,7 @@ def is_rnn(api: KerasApi, layer: object) -> bool:
 def _assemble(
     api: KerasApi, model: Model, targets: Sequence[str], ratios: Sequence[int], merge: str, way: str
 ) -> Model:
-    """The graph: slices, one call of the template per tower, one concatenation per output."""
+    """Build the graph: slices, one call of the template per tower, one concatenation per output."""
     classes = layer_classes(api)
     taken_names = {model.name, *(tensor_layer(x).name for x in model.inputs)}
     outputs = _distinct_names(output_names(model))
@@ -238,7 +238,7 @@ def _slices(
 
 
 def output_names(model: Model) -> list[str]:
-    """The names of a model's outputs: those of the layers that they come from, in either Keras.
+    """Return the names of a model's outputs: those of the layers they come from, in either Keras.
 
     tf_keras numbers a name that repeats (siamese models) itself, in another way than Keras 2.3.1 did.
     """
@@ -251,7 +251,7 @@ def tensor_layer(tensor: RuntimeTensor) -> Model:
 
 
 def _distinct_names(names: Sequence[str]) -> list[str]:
-    """Output names; where a siamese template repeats one, numbered from 1 as Keras did."""
+    """Return distinct output names; those that a siamese template repeats are numbered from 1, as in Keras."""
     times, met = Counter(names), Counter[str]()
     distinct = []
     for name in names:
@@ -261,7 +261,7 @@ def _distinct_names(names: Sequence[str]) -> list[str]:
 
 
 def _free_name(name: str, taken_names: set[str]) -> str:
-    """`name`, or the first of `name_1`, `name_2`, .. that is not taken; taken from now on."""
+    """Return `name`, or the first of `name_1`, `name_2`, .. that is not taken; it is taken from now on."""
     free_name, number = name, 0
     while free_name in taken_names:
         number += 1

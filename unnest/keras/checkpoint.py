@@ -23,7 +23,7 @@ from unnest.keras.resume_best import EarlierRuns
 
 @cache
 def model_checkpoint(api: KerasApi) -> Any:
-    """The class for one Keras. Raises ImportError for a version of it that has not got what it is built on."""
+    """Return the callback class for one Keras. Raises ImportError for a version that it cannot build on."""
     require(api)
     stock = api.keras.callbacks.ModelCheckpoint
 
@@ -121,7 +121,7 @@ def model_checkpoint(api: KerasApi) -> Any:
 
 @contextmanager
 def _stand_in(api: KerasApi, callback: Any, saver: Saver, value: float | None) -> Iterator[None]:
-    """The saver's view in place of the callback's model; `value` is the monitored one."""
+    """Replace the callback's model by the saver's view in the block; `value` is the monitored one."""
     attribute = "_model" if api.name == "keras" else "model"
     running = getattr(callback, attribute)
     if not is_model(running):
@@ -135,7 +135,7 @@ def _stand_in(api: KerasApi, callback: Any, saver: Saver, value: float | None) -
 
 
 def _refuse_stranger(api: KerasApi, model: object) -> None:
-    """One line for a model of the other Keras."""
+    """Raise for a model of the other Keras, in one line."""
     if is_model(model) and api_of(model) != api:
         other = "unnest.keras.legacy" if api.name == "keras" else "unnest.keras"
         raise TypeError(
@@ -154,7 +154,7 @@ def _refuse_model_by_position(arguments: tuple[Any, ...]) -> None:
 
 
 def _refuse_none(**numbers: Any) -> None:
-    """One line for keeping no file at all, and for what is no number of files."""
+    """Raise for a number of files that is none, or not a number, in one line."""
     for name, number in numbers.items():
         if number is not None and (
             isinstance(number, bool) or not isinstance(number, (int, np.integer))
@@ -174,6 +174,6 @@ def _number(value: Any) -> float | None:
 
 
 def _threshold(api: KerasApi, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The argument `initial_value_threshold`, by position or by name."""
+    """Return the argument `initial_value_threshold`, given by position or by name."""
     position = 7 if api.name == "keras" else 8
     return args[position] if len(args) > position else kwargs.get("initial_value_threshold")

@@ -70,7 +70,7 @@ class Record:
         self.entries = [*(e for e in self.entries if e.name != name), entry]
 
     def values(self) -> list[float]:
-        """The known values of what is monitored now; what was monitored otherwise cannot be compared with them."""
+        """Return the known values of the present monitor; other monitors' cannot be compared with them."""
         return [e.value for e in self.entries if e.value is not None and e.monitor == self.monitor]
 
     def surplus(
@@ -91,7 +91,7 @@ class Record:
         self._write(self.entries)
 
     def _parts(self, prefix: str) -> list[str]:
-        """The files of the TF checkpoint with this prefix, the index first."""
+        """Return the files of the TF checkpoint with this prefix, the index first."""
         folder, name = prefix[: prefix.rfind("/") + 1], prefix[prefix.rfind("/") + 1 :]
         names = [
             n
@@ -137,7 +137,7 @@ def _with_slashes(path: str) -> str:
 
 
 def _file_name(pattern: str) -> str:
-    """The pattern as a file name that every system takes; long ones end in a checksum."""
+    """Return the pattern as a file name for any system; long ones end in a checksum."""
     name = re.sub(r"[^\w.-]", "_", pattern)
     if len(name.encode()) <= MAX_NAME_BYTES:
         return name

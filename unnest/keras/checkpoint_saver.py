@@ -41,7 +41,7 @@ class SavingView:
 
 
 def _warn_of_short_names(running: Model) -> None:
-    """Keras 3 writes `loss="mse"` into an .h5 file in a form that it does not load again."""
+    """Warn that Keras 3 writes `loss="mse"` into .h5 in a form that it cannot load."""
     api = api_of(running)
     settings = getattr(running, "_compile_config", None) if api.name == "keras" else None
     losses = api.keras.tree.flatten(settings.config.get("loss")) if settings is not None else []
@@ -71,7 +71,7 @@ class Saver:
         self._chosen: tuple[weakref.ref[Any], frozenset[int], Model] | None = None
 
     def view(self, running: Model, value: float | None) -> SavingView:
-        """The stand-in for `running` while Keras's own code saves; `value` is the monitored one."""
+        """Return the stand-in for `running` while Keras's own code saves; `value` is the monitored one."""
         template = self.choose(running)
         return SavingView(
             self,
@@ -98,12 +98,12 @@ class Saver:
             self._record.read()
 
     def set_monitor(self, monitor: str) -> None:
-        """Say of what the values are from now on: `min` or `max`, and the name."""
+        """Set what the values are from now on: the mode (`min` or `max`) and the monitor's name."""
         if self._record is not None:
             self._record.monitor = monitor
 
     def earlier_values(self) -> list[float]:
-        """The values of the same monitor of those files of earlier runs that are still there."""
+        """Return the values of the same monitor for files of earlier runs that still exist."""
         return [] if self._record is None else self._record.values()
 
     def forget_earlier_runs(self) -> None:
@@ -123,7 +123,7 @@ class Saver:
                 self._record.drop(entry)
 
     def choose(self, running: Model) -> Model:
-        """The model to write: the template asked for, or the base model of `running`.
+        """Return the model to write: the template asked for, or the base model of `running`.
 
         Looked for anew when `running` has gained weights: a sub-classed model makes them in its first step.
         """
@@ -140,7 +140,7 @@ class Saver:
         )
 
     def _base_of(self, model: Model, label: str) -> Model:
-        """`model` without towers: itself, its template, or all of it with templates in place of parallel models."""
+        """Return `model` without towers: itself, its template, or itself with templates for parallel models in it."""
         base = base_model(model)
         if base is not None and _holds(base, model):
             return base
@@ -163,7 +163,7 @@ class Saver:
         return running
 
     def _as_asked(self, running: Model, template: Model) -> Model:
-        """The template that was passed in, or the clone of it that is being trained instead."""
+        """Return the template that was passed in, or the clone of it that is trained instead."""
         if _holds(running, template):
             return template
         trained_template = template_model(running)

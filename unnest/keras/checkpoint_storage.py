@@ -18,7 +18,7 @@ BLOCKS, BLOCK = 64, 4096
 
 
 def _tensorflow() -> Any | None:
-    """TensorFlow, where Keras runs on it; else None."""
+    """Return TensorFlow if Keras runs on it, else None."""
     return import_module("tensorflow") if backend_in_use() == "tensorflow" else None
 
 
@@ -32,7 +32,7 @@ class Store(Protocol):
     """Files by name. What is not there raises FileNotFoundError, tf.errors.NotFoundError or another OSError."""
 
     def open(self, path: str) -> Any:
-        """The file, for reading bytes."""
+        """Open a file for reading bytes."""
 
     def size(self, path: str) -> int:
         """Return the size of a file, in bytes."""
@@ -61,7 +61,7 @@ class GFile:
         return bool(self._files.isdir(path))
 
     def open(self, path: str) -> Any:
-        """The file, for reading bytes."""
+        """Open a file for reading bytes."""
         return self._files.GFile(path, "rb")
 
     def size(self, path: str) -> int:
@@ -73,7 +73,7 @@ class GFile:
         return bool(self._files.exists(path))
 
     def names(self, folder: str) -> list[str]:
-        """The names in a folder."""
+        """Return the names in a folder."""
         entries = self._files.listdir(folder or ".") if self._files.isdir(folder or ".") else []
         return sorted(name.rstrip("/") for name in entries)
 
@@ -101,7 +101,7 @@ class Local:
         return os.path.isdir(path)
 
     def open(self, path: str) -> Any:
-        """The file, for reading bytes."""
+        """Open a file for reading bytes."""
         return open(path, "rb")
 
     def size(self, path: str) -> int:
@@ -113,7 +113,7 @@ class Local:
         return os.path.exists(path)
 
     def names(self, folder: str) -> list[str]:
-        """The names in a folder."""
+        """Return the names in a folder."""
         return sorted(os.listdir(folder or ".")) if os.path.isdir(folder or ".") else []
 
     def upload(self, local: str, path: str) -> None:
@@ -142,7 +142,7 @@ class FSSpec:
         return str(self._files._strip_protocol(path))
 
     def open(self, path: str) -> Any:
-        """The file, for reading bytes."""
+        """Open a file for reading bytes."""
         return self._files.open(self._inner(path), "rb")
 
     def size(self, path: str) -> int:
@@ -154,7 +154,7 @@ class FSSpec:
         return bool(self._files.exists(self._inner(path)))
 
     def names(self, folder: str) -> list[str]:
-        """The names in a folder."""
+        """Return the names in a folder."""
         inner = self._inner(folder)
         entries = self._files.ls(inner, detail=False) if self._files.isdir(inner) else []
         return sorted(name.rstrip("/").rpartition("/")[2] for name in entries)
@@ -185,7 +185,7 @@ def is_keras_own(path: str) -> bool:
 
 
 def of(path: str) -> Store:
-    """The store of a path. Raises ValueError, in one line, where nothing serves its scheme."""
+    """Return the store that serves a path. Raises ValueError, in one line, if none serves its scheme."""
     if is_keras_own(path):
         return Local() if _tensorflow() is None else GFile()
     scheme = path.partition("://")[0]

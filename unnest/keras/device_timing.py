@@ -335,7 +335,7 @@ def _trial(
     equal: Sequence[_Turn],
     single: Sequence[float] | None,
 ) -> Trial:
-    """A split's medians, its gain over `equal` and over `single`'s throughputs, round by round of the same rounds."""
+    """Return a split's medians, and its gain over `equal` and over `single`, compared within each round."""
     low, middle, high = quantiles([turn.seconds for turn in turns], n=4)
     towers = np.median([turn.towers for turn in turns], axis=0)
     gain, *_ = quantiles(
@@ -354,7 +354,7 @@ _Step = Callable[[], RuntimeTensor]
 
 
 def _in_turns(steps: Mapping[str, _Step]) -> dict[str, list[_Turn]]:
-    """ROUNDS turns of every step, one after the other in each round; what runs out of memory is left out.
+    """Run ROUNDS turns of every step, one after the other in each round; a step that runs out of memory is left out.
 
     Each step is first run twice: to trace it, and to warm up.
     """
@@ -398,7 +398,7 @@ def _turn(step: _Step) -> _Turn:
 
 
 def _batch(model: Model, rows: int) -> list[RuntimeTensor]:
-    """Random input for a model, in the order of its inputs; sizes that it leaves open are OPEN, texts three words."""
+    """Return random input for a model, in input order; open sizes are OPEN_SIZE, strings have three words."""
     rng = np.random.default_rng(0)
     batch = []
     for x in model.inputs:
@@ -415,7 +415,7 @@ def _batch(model: Model, rows: int) -> list[RuntimeTensor]:
 
 
 def _step(api: KerasApi, model: Model, devices: Sequence[str], rows: Sequence[int]) -> _Step:
-    """A training step without its update, compiled: each device takes its rows, in order."""
+    """Compile a training step without its update, in which each device takes its rows, in order."""
     edges = batch_split.bounds(sum(rows), rows)
     batch: list[RuntimeTensor] = []
 
@@ -445,13 +445,13 @@ def _step(api: KerasApi, model: Model, devices: Sequence[str], rows: Sequence[in
 
 
 def _cause(error: Exception) -> str:
-    """The one sentence of an error of a model's that says what is wrong, without the calls that it came through."""
+    """Return the sentence of an error of the model that says what is wrong, without the call stack."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).partition("Arguments received by")[0]
     return " ".join(text.strip().rpartition("\n\n")[2].split())
 
 
 def _tower(api: KerasApi, model: Model, part: list[RuntimeTensor], device: str) -> RuntimeTensor:
-    """Forward pass and gradient of one tower on its device: its row of a step's result."""
+    """Return forward pass and gradient of one tower on its device: its row of a step's result."""
     with tf.device(HOST):
         part = [tf.identity(x) for x in part]
         start = _clock(part)
@@ -480,7 +480,7 @@ def _tower(api: KerasApi, model: Model, part: list[RuntimeTensor], device: str) 
 
 
 def _clock(after: Sequence[RuntimeTensor]) -> RuntimeTensor:
-    """The time in seconds, float64, when all of `after` is there; to be called inside a tf.function.
+    """Return the time in seconds, float64, when all of `after` is computed; for use in a tf.function.
 
     TensorFlow runs what reads a clock in the order of the program. A tower that starts when the tower before it has
     ended is not what is to be measured: each of these readings waits for its own tensors only.

@@ -15,7 +15,7 @@ _NAME = re.compile(r"/?(?:.*/)?(?:device:)?(?P<kind>[a-z_]+):(?P<index>\d+)", re
 
 
 def available() -> list[str]:
-    """The logical devices of this process, GPUs first, as `GPU:0`. Asking initialises TensorFlow."""
+    """Return the logical devices of this process, GPUs first, as `GPU:0`. Asking initialises TensorFlow."""
     names = [canonical(d.name) for d in tf.config.list_logical_devices()]
     return sorted(
         names,
@@ -24,7 +24,7 @@ def available() -> list[str]:
 
 
 def canonical(name: str) -> str:
-    """`/gpu:1`, `/device:GPU:1`, `/job:localhost/replica:0/task:0/device:GPU:1` are `GPU:1`. Raises ValueError."""
+    """Return `GPU:1` for `/gpu:1`, `/device:GPU:1`, `/job:localhost/replica:0/...:GPU:1`. Raises ValueError."""
     match = _NAME.fullmatch(name.strip())
     if match is None:
         raise ValueError(f"{name!r} is not the name of a device, like 'GPU:0' or 'CPU:1'")
@@ -37,7 +37,7 @@ def kind_of_numbers() -> str:
 
 
 def targets(gpus: int | Sequence[int | str] | None, least: int = 2) -> tuple[str, ...]:
-    """The devices that `gpus` means: a count, indices or names; None or nothing is all there are.
+    """Return the devices that `gpus` means: a count, indices or names; None or nothing: all there are.
 
     Raises ValueError for fewer than `least` devices and for devices that do not exist.
     """
@@ -69,7 +69,7 @@ def _split_hint(existing: Sequence[str]) -> str:
 
 
 def _requested(gpus: Any, existing: Sequence[str]) -> Sequence[str]:
-    """The names that `gpus` means, whether they exist or not; NumPy's integers and arrays are as good as Python's."""
+    """Return the names that `gpus` means, whether they exist or not; NumPy integers and arrays are accepted."""
     kind = kind_of_numbers()
     try:
         names = list(gpus) if np.ndim(gpus) else []
@@ -86,7 +86,7 @@ def _requested(gpus: Any, existing: Sequence[str]) -> Sequence[str]:
 
 
 def stand_ins(named: Sequence[str]) -> tuple[str, ...]:
-    """A device of this machine for every one that a saved model names.
+    """Return a device of this machine for each that a saved model names.
 
     What exists stays. The others share, in turn, the devices of the same kind, or of the kind
     that numbers mean here, and a UserWarning says so.

@@ -19,7 +19,7 @@ from unnest.keras.keras_api import KerasApi, Model, api_of
 
 
 def template_model(parallel: Model) -> Model:
-    """The model that was made parallel: the very object, not a copy.
+    """Return the model that was made parallel: the very object, not a copy.
 
     `parallel` is a model of Keras 3 or tf_keras, made by `multi_gpu_model`, by an old copy of it or by
     hand; what was wrapped several times is unwrapped to the innermost model, and a wrapper inside a
@@ -39,7 +39,7 @@ def template_model(parallel: Model) -> Model:
 
 
 def templates_in(model: Model) -> list[Model]:
-    """The innermost templates of all wrappers in `model`, each once; empty where it holds none."""
+    """Return the innermost templates of all wrappers in `model`, each once."""
     by_identity = {id(template): template for template in _templates(api_of(model), model)}
     return list(by_identity.values())
 
@@ -80,7 +80,7 @@ def _base_model(api: KerasApi, model: Model, *, inside: bool) -> Model | None:
 
 
 def _wrapped(api: KerasApi, model: Model, *, inside: bool = False) -> Model | None:
-    """The model that a parallel model has in its towers, or that `model` calls and does nothing else; or None."""
+    """Return the model in a parallel model's towers, or the one that `model` only calls; or None."""
     layers = [layer for layer in model.layers if not isinstance(layer, api.keras.layers.InputLayer)]
     if isinstance(model, api.keras.Sequential):
         return layers[0] if len(layers) == 1 and keras_api.is_model(layers[0]) else None
@@ -128,7 +128,7 @@ def _templates(api: KerasApi, model: Model, *, inside: bool = False) -> Iterator
 
 
 def _templates_at_top(api: KerasApi, model: Model, *, inside: bool) -> list[Model]:
-    """The templates that this one level of `model` wraps."""
+    """Return the templates that this one level of `model` wraps."""
     graph = graph_of(api, model)
     if graph is None:
         return []
@@ -141,13 +141,13 @@ def _templates_at_top(api: KerasApi, model: Model, *, inside: bool) -> list[Mode
 
 
 def nested(model: Model) -> list[Model]:
-    """The models among a model's layers, and in the layers that hold one (TimeDistributed)."""
+    """Return the models among a model's layers, and in layers that wrap one (TimeDistributed)."""
     candidates = (getattr(layer, "layer", layer) for layer in getattr(model, "layers", ()))
     return [layer for layer in candidates if keras_api.is_model(layer)]
 
 
 def graph_of(api: KerasApi, model: Model) -> Graph | None:
-    """The layer graph as the core reads it; None where the model has none (sub-classed models)."""
+    """Return the layer graph as the core reads it; None for sub-classed models."""
     if not getattr(model, "inputs", None) or not any(
         keras_api.is_model(layer) for layer in model.layers
     ):
@@ -166,7 +166,7 @@ def _read(architecture: JsonObject | None) -> Graph | None:
 
 
 def _stored(api: KerasApi, model: Model) -> JsonObject | None:
-    """The architecture as a file of the model would have it; None where it does not serialize.
+    """Return the architecture as a file of the model would have it; None if it does not serialize.
 
     Layers without a configuration of their own make Keras raise whatever it likes: then the live graph is
     drawn instead, which knows all of the structure and less of the evidence.
@@ -254,7 +254,7 @@ def _ranks(api: KerasApi, model: Model) -> dict[tuple[int, int], int]:
 
 
 def _operations(model: Model) -> list[Any]:
-    """Layers and, in Keras 3, bare operations."""
+    """Return the layers and, in Keras 3, bare operations."""
     return list(getattr(model, "operations", None) or model.layers)
 
 

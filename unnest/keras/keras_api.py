@@ -57,11 +57,11 @@ class KerasApi:
     # -- structure ---------------------------------------------------------------
 
     def pack_inputs(self, model: Model, flat: list[RuntimeTensor]) -> Any:
-        """Tensors in the order of `model.inputs`, in the structure that `model` is called with."""
+        """Return tensors in the order of `model.inputs` in the structure that `model` is called with."""
         return _tensorflow().nest.pack_sequence_as(self._structure(model, "inputs"), flat)
 
     def pack_outputs(self, model: Model, flat: list[RuntimeTensor]) -> Any:
-        """Tensors in the order of `model.outputs`, in the structure that a call of `model` returns."""
+        """Return tensors in the order of `model.outputs` in the structure that a call of `model` returns."""
         return _tensorflow().nest.pack_sequence_as(self._structure(model, "outputs"), flat)
 
     def _structure(self, model: Model, side: str) -> Any:
@@ -82,7 +82,7 @@ class KerasApi:
     # -- losses that layers add while they run -----------------------------------
 
     def added_losses(self, model: Model) -> Iterator[list[RuntimeTensor]]:
-        """The live list of every layer in `model`, itself included."""
+        """Yield the live list of added losses of every layer in `model`, itself included."""
         attribute = "_losses" if self.name == "keras" else "_eager_losses"
         for layer in model._flatten_layers():
             yield getattr(layer, attribute)
@@ -102,7 +102,7 @@ class KerasApi:
     # -- state ---------------------------------------------------------------------
 
     def state(self, model: Model) -> list[Any]:
-        """The variables that a training call of `model` may write: moving statistics and the like.
+        """Return the variables that a training call of `model` may write: moving statistics and the like.
 
         Frozen weights are not among them, nor are the seeds of random layers.
         """
@@ -137,7 +137,7 @@ TF_KERAS = KerasApi("tf_keras")
 
 
 def api_of(model: object) -> KerasApi:
-    """The API of the Keras that `model` belongs to. Raises TypeError where it is of neither."""
+    """Return the API of the Keras that `model` belongs to. Raises TypeError if it belongs to neither."""
     for api in (KERAS, TF_KERAS):
         if api.owns(model):
             return api
@@ -180,7 +180,7 @@ def running() -> KerasApi:
 
 
 def installed() -> Iterator[KerasApi]:
-    """The APIs that can be imported here."""
+    """Yield the APIs that can be imported here."""
     for api in (KERAS, TF_KERAS):
         module: ModuleType | None = sys.modules.get(api.name)
         if module is not None or find_spec(api.name) is not None:
@@ -198,7 +198,7 @@ def require(api: KerasApi) -> None:
 
 
 def outdated(api: KerasApi) -> str | None:
-    """One line for a version of this Keras that is older than what training is tested with; else None."""
+    """Return one line on a version older than training is tested with; else None."""
     version, oldest = str(api.keras.__version__), keras_internals.OLDEST[api.name]
     if tuple(int(part) for part in version.split(".")[:2]) >= oldest:
         return None
@@ -238,7 +238,7 @@ STEP_METHODS = (
 
 
 def overridden(api: KerasApi, model: Model) -> str | None:
-    """The first of STEPS that a class outside Keras defines for `model`; None where all are Keras's own."""
+    """Return the first of STEP_METHODS that a custom class defines for `model`; None if all are Keras's own."""
     not_keras = [
         c for c in type(model).__mro__ if not c.__module__.startswith((f"{api.name}.", "builtins"))
     ]

@@ -111,7 +111,7 @@ NAMES: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 def missing_names(keras: str) -> list[str]:
-    """The names that the installed version of this Keras (`keras` or `tf_keras`) has not got, as `Class.name`."""
+    """Return the names, as `Class.name`, that the installed `keras` or `tf_keras` lacks."""
     missing = []
     for path, names in NAMES[keras].items():
         module, _, name = path.rpartition(".")
@@ -129,7 +129,7 @@ def missing_names(keras: str) -> list[str]:
 
 
 def _mentioned(cls: type) -> Iterator[str]:
-    """The names that the methods of a class, inherited ones included, use."""
+    """Yield the names that the methods of a class, inherited ones included, use."""
     for each in cls.__mro__:
         for value in vars(each).values():
             function = (

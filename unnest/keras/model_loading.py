@@ -119,7 +119,7 @@ def _is_todays(report: unnest.Report, api: KerasApi) -> bool:
 
 
 def _suffix(report: unnest.Report, api: KerasApi) -> str:
-    """The container to write: the source's own, where the running Keras reads it in that dialect."""
+    """Return the suffix of the container to write: the source's own if the running Keras reads it in that dialect."""
     if report.contents == "architecture":
         return ".json"
     if api is KERAS and _is_older(report):

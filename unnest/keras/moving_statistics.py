@@ -95,5 +95,5 @@ def _set(layer: Model, momentum: RuntimeTensor) -> None:
 
 
 def _number(layer: Model, value: RuntimeTensor) -> RuntimeTensor:
-    """A scalar of the dtype that the layer computes its statistics in."""
+    """Return a scalar of the dtype in which the layer computes its statistics."""
     return tf.cast(value, tf.float64 if layer.compute_dtype == "float64" else tf.float32)

@@ -47,7 +47,7 @@ class LayerClasses:
 
 @cache
 def layer_classes(api: KerasApi) -> LayerClasses:
-    """The classes for one Keras, registered there as `unnest>TowerSlice` and so on.
+    """Return the classes for one Keras, registered there as `unnest>TowerSlice` and so on.
 
     Raises ImportError for a version of it that has not got what they are built on.
     """
@@ -62,7 +62,7 @@ def layer_classes(api: KerasApi) -> LayerClasses:
 
 
 def template_of(parallel: Model) -> Model:
-    """The template of a ParallelModel, the very object.
+    """Return the template of a ParallelModel, the very object.
 
     No attribute of the class: tf_keras writes weights under the first attribute that leads to them, in
     falling alphabetical order, and files must have them under `layers`.
@@ -71,7 +71,7 @@ def template_of(parallel: Model) -> Model:
 
 
 def towers_of(parallel: Model) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Devices and ratios of a ParallelModel, as its slice layers have them."""
+    """Return devices and ratios of a ParallelModel, as its slice layers have them."""
     slices = {layer.i: layer for layer in _slices_of(parallel)}
     return tuple(slices[i].device for i in range(slices[0].parts)), slices[0].ratios
 

@@ -28,7 +28,7 @@ SWITCH = "_DISABLE_LOWER_USING_SWITCH_MERGE"
 
 
 def layers_without_effects(api: KerasApi, template: Model) -> list[Model]:
-    """The layers of exactly these classes of Keras, at whatever level, that neither draw nor keep anything."""
+    """Return Keras's own recurrent layers in the template, at any level, without dropout, state or custom classes."""
     classes = [getattr(api.keras.layers, name) for name in RECURRENT_CLASSES]
     return [
         layer

@@ -72,7 +72,7 @@ def _steps_made(model: Model) -> int:
 
 
 def _warn_of_another_run(path: str, monitor: str, best: float) -> None:
-    """One line where a run that starts anew is about to replace an earlier run's best file."""
+    """Warn if a run that starts anew is about to replace an earlier run's best file."""
     if "{" not in path:
         warnings.warn(
             f"{path} is an earlier run's, with {monitor}={best!r}; this run starts anew and replaces it: "

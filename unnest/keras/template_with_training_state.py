@@ -17,7 +17,7 @@ from unnest.keras.keras_internals import COMPILED
 
 
 def with_training_state(api: KerasApi, template: Model, running: Model) -> Model:
-    """A copy of `template` with the compile settings and optimizer of `running`; for saving only."""
+    """Return a copy of `template` with the compile settings and optimizer of `running`; for saving only."""
     copy = object.__new__(type(template))
     copy.__dict__.update(template.__dict__)
     for name in COMPILED[api.name]:
@@ -31,7 +31,7 @@ def with_training_state(api: KerasApi, template: Model, running: Model) -> Model
 
 
 def _settings_of_keras(copy: Model, running: Model) -> None:
-    """`jit_compile` of a parallel model is always off; the template's is for Keras to choose again."""
+    """Reset `jit_compile`, which a parallel model switches off, for Keras to choose again."""
     settings = running.__dict__.get("_compile_config")
     if settings is not None and is_parallel(running):
         copy.__dict__["_compile_config"] = type(settings)(
@@ -40,7 +40,7 @@ def _settings_of_keras(copy: Model, running: Model) -> None:
 
 
 def _dependencies_of_tf_keras(copy: Model, running: Model) -> None:
-    """TensorFlow's checkpoints follow objects by name: the optimizer must be among the copy's own."""
+    """Make the optimizer an attribute of the copy: TensorFlow's checkpoints follow objects by name."""
     names_attribute = "_self_unconditional_dependency_names"
     list_attribute = "_self_unconditional_checkpoint_dependencies"
     names: dict[str, Any] = dict(getattr(copy, names_attribute, {}))

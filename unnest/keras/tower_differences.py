@@ -99,13 +99,13 @@ def _is_users(api: KerasApi, layer: Model) -> bool:
 
 
 def _handle(variable: Any) -> RuntimeTensor:
-    """The resource of a variable of either Keras."""
+    """Return the resource of a variable of either Keras."""
     inner = variable if hasattr(variable, "handle") else getattr(variable, "value", None)
     return getattr(inner, "handle", None)
 
 
 def of(api: KerasApi, template: Model, way: str) -> list[str]:
-    """One clause for each such kind of layer; `way` is how towers move moving statistics."""
+    """Return a clause for each kind of layer that differs in towers; `way` is how towers move moving statistics."""
     clauses = (
         _normalization(api, template, way),
         _synchronized(api, template),
@@ -149,7 +149,7 @@ def _across_rows(template: Model) -> str:
 
 
 def _axes(operation: object) -> list[object]:
-    """The axes that a layer or operation says it works along, by attribute or as an argument of its call."""
+    """Return the axes that a layer or operation works along, by attribute or by an argument of its call."""
     calls = (_arguments(operation, node) for node in getattr(operation, "_inbound_nodes", ()))
     is_function = type(operation).__name__ == "TFOpLambda"
     stated = [
@@ -182,7 +182,7 @@ def _loses_rows(operation: Any, batches: set[int | str | None]) -> bool:
 
 
 def _rows(tensor: RuntimeTensor) -> int | str | None:
-    """The first dimension; "none" for a scalar."""
+    """Return the first dimension; "none" for a scalar, None if unknown."""
     shape = tf.TensorShape(tensor.shape)
     return "none" if shape.rank == 0 else shape[0] if shape.rank else None
 
@@ -192,7 +192,7 @@ def _is_float(tensor: RuntimeTensor) -> bool:
 
 
 def _layers(api: KerasApi, template: Model, name: str) -> list[Model]:
-    """The layers of Keras's class of that name, at whatever level, wrapped ones included."""
+    """Return the layers of Keras's class of that name, at any level, wrapped ones included."""
     cls = getattr(api.keras.layers, name, None)
     return [
         layer for layer in template._flatten_layers() if cls is not None and isinstance(layer, cls)

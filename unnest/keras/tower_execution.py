@@ -80,7 +80,7 @@ class Towers:
     def run(
         self, inputs: list[RuntimeTensor], masks: list[RuntimeTensor | None]
     ) -> list[RuntimeTensor]:
-        """The template's outputs for the whole batch, flat, with their masks attached.
+        """Return the template's outputs for the whole batch, flat, with their masks attached.
 
         Losses that layers added are put back on these layers: each tower's weighs as much
         as its share of the batch, which for a mean over the batch is the whole batch's.
@@ -106,7 +106,7 @@ class Towers:
             return self._unpack(self._merge(results, sizes, rows))
 
     def _static_rows(self, inputs: list[RuntimeTensor | None]) -> int | None:
-        """The number of rows, where it is known. Raises ValueError where inputs have other numbers than others."""
+        """Return the number of rows, None if unknown. Raises ValueError if inputs differ in it."""
         rows = {
             row for x in inputs if x is not None for row in [_static_rows([x])] if row is not None
         }
@@ -143,7 +143,7 @@ class Towers:
         inputs: list[RuntimeTensor],
         masks: list[RuntimeTensor | None],
     ) -> list[RuntimeTensor]:
-        """Tower `i`, which is known to have rows."""
+        """Run tower `i`, which is known to have rows."""
         moving.of_tower(i)
         return self.tower(i, (edges[i], edges[i + 1]), inputs, masks)
 
@@ -185,7 +185,7 @@ class Towers:
         masks: list[RuntimeTensor | None],
         keep: RuntimeTensor | None = None,
     ) -> list[RuntimeTensor]:
-        """The flat result of tower `i` for rows from .. to, its first `keep` rows: all on its device."""
+        """Return the flat result of tower `i` on its device for rows from .. to, cut to `keep` rows."""
         with tf.device(HOST):
             tower_inputs = [None if x is None else rows_of(x, *rows) for x in inputs]
             part_masks = [None if m is None else m[rows[0] : rows[1]] for m in masks]
@@ -274,7 +274,7 @@ _CALL_LOCK = threading.RLock()
 
 @contextmanager
 def one_call_at_a_time() -> Iterator[None]:
-    """One call at a time: a template has one list of added losses, and one momentum, for all threads.
+    """Let one thread at a time run the block: a template has one list of added losses, and one momentum.
 
     The replicas of a strategy are threads that wait for each other in the midst of a call; they take turns anyway.
     """
@@ -318,7 +318,7 @@ def on_device(
     inputs: list[RuntimeTensor | None],
     device: str,
 ) -> list[RuntimeTensor]:
-    """`forward(inputs)` with its operations and those of its gradient on `device`.
+    """Return `forward(inputs)` with its operations and those of its gradient on `device`.
 
     The gradient is taken by a tape of the function's own, so that it can be built inside the
     device scope too; gradients reach `inputs` (of sparse and ragged ones, their values) and the variables that
@@ -412,7 +412,7 @@ def _static_rows(inputs: Sequence[RuntimeTensor]) -> int | None:
 
 
 def rows_of(x: RuntimeTensor, start: RuntimeTensor, stop: RuntimeTensor) -> RuntimeTensor:
-    """Rows `start` to `stop` (int or int64 scalars) of a dense, sparse or ragged tensor."""
+    """Return rows `start` to `stop` (int or int64 scalars) of a dense, sparse or ragged tensor."""
     if isinstance(x, tf.SparseTensor):
         shape = tf.cast(x.dense_shape, tf.int64)
         begin = tf.concat([[start], tf.zeros_like(shape[1:])], 0)

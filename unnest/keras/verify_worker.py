@@ -30,7 +30,7 @@ def limit_memory(size: int) -> None:
 
 
 def load(keras: Any, path: str) -> Any:
-    """The model, in safe mode and not compiled."""
+    """Load the model, in safe mode and not compiled."""
     if not path.endswith(".json"):
         return keras.models.load_model(path, compile=False, safe_mode=True)
     with open(path, encoding="utf-8") as file:
@@ -38,7 +38,7 @@ def load(keras: Any, path: str) -> Any:
 
 
 def inputs(model: Any, rows: int, length: int) -> list[Any]:
-    """Random arrays for every input; whole numbers are 0 or 1, which any vocabulary has."""
+    """Return random arrays for every input; integers are 0 or 1, which any vocabulary has."""
     rng = np.random.default_rng(0)
     arrays = []
     for tensor in model.inputs:
@@ -60,7 +60,7 @@ def outputs(model: Any, arrays: list[Any]) -> list[Any]:
 
 
 def run(model: Any, rows: int) -> tuple[list[Any], list[Any], str | None]:
-    """(inputs, outputs, None) by the first length of open axes that the model takes; else empty lists and why not."""
+    """Return (inputs, outputs, None) for the first length of open axes that the model takes, else ([], [], why not)."""
     why = None
     for length in TRIED_LENGTHS:
         arrays = inputs(model, rows, length)
@@ -72,7 +72,7 @@ def run(model: Any, rows: int) -> tuple[list[Any], list[Any], str | None]:
 
 
 def difference(predictions: list[Any], expected: list[Any]) -> float:
-    """The largest, as a share of the largest prediction; infinite where shapes differ, or what is no finite number."""
+    """Return the largest difference over the largest prediction; infinite if shapes differ, or for no finite number."""
     if [a.shape for a in predictions] != [b.shape for b in expected]:
         return float("inf")
     finite = [np.isfinite(b) for b in expected]
@@ -87,7 +87,7 @@ def difference(predictions: list[Any], expected: list[Any]) -> float:
 
 
 def one_line(error: BaseException) -> str:
-    """An error in one line."""
+    """Return an error in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 

@@ -39,7 +39,7 @@ SHARD = re.compile(r"\.data-\d{5}-of-\d{5}$")
 
 @contextlib.contextmanager
 def copied(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator[str]:
-    """The path of a local copy of what the URL names: a file, a SavedModel's folder, or the prefix of a checkpoint.
+    """Make a local copy of the file, SavedModel folder or checkpoint at the URL for the block; its path.
 
     `with_tensors`, or without their bytes. Raises Unreadable, Refused where it changed, UsageError without the driver.
     """
@@ -73,7 +73,7 @@ def copied(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator[str
 def _copy_without_tensors(
     store: RemoteStore, name: str, size: int, local_path: str, *, trust: bool
 ) -> None:
-    """A sparse copy of one object."""
+    """Make a sparse copy of one object."""
     with open(local_path, "x+b", buffering=0) as file:
         if SHARD.search(name):
             file.truncate(size)
@@ -148,7 +148,7 @@ def _copy_present_output(output: str, local_output: str) -> None:
 
 
 def _check_inputs(store: RemoteStore, urls: Sequence[str], *, force: bool) -> None:
-    """Raises Refused where sending there would write to an input. In a folder of inputs nothing may be replaced."""
+    """Raise Refused if sending would write to an input; in a folder of inputs nothing may be replaced."""
     for url in urls:
         if (force or not url.endswith("/")) and store.touches(RemoteStore(url)):
             what = (
@@ -163,7 +163,7 @@ def _check_inputs(store: RemoteStore, urls: Sequence[str], *, force: bool) -> No
 
 
 def _copy_texts(local_root: str, objects: dict[str, int], store: RemoteStore) -> None:
-    """The texts in the data files of checkpoints: the object graph is one; all else in there are tensors."""
+    """Copy the strings in the data files of checkpoints (the object graph); all else in them are tensors."""
     from unnest.formats.tensorflow.tensor_bundle import Bundle
 
     prefixes = {SHARD.sub("", name) for name in objects if SHARD.search(name)}

@@ -96,7 +96,7 @@ class _Part(Readable):
 
 
 def tensor_ranges(copy: Copy, local: str, name: str) -> list[tuple[int, int]]:
-    """The ranges of a file that are tensors' bytes; none where it is neither HDF5 nor a zip with HDF5 in it."""
+    """Return the ranges of a file that are tensors' bytes; [] for what is neither HDF5 nor a zip with HDF5."""
     copy.seek(0)
     start = copy.read(max(len(HDF5_MAGIC), len(ZIP_MAGIC))) or b""
     if start.startswith(HDF5_MAGIC):

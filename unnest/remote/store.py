@@ -91,7 +91,7 @@ class RemoteStore:
         )
 
     def objects(self) -> dict[str, int]:
-        """Size of every object, by its path below the URL: "" is the one object; a checkpoint's begin with a dot."""
+        """Relative path -> size of every object: "" is the object itself; a checkpoint's parts begin with a dot."""
         self.system.invalidate_cache()
         try:
             info = self.system.info(self.path)
@@ -116,7 +116,7 @@ class RemoteStore:
         return {name: self._size_noted(name, info) for name, info in names.items()}
 
     def walk(self) -> Iterator[tuple[str, dict[str, str], Collection[str]]]:
-        """(URL, names of its folders, names of its objects) of each folder, itself first, and those below in order.
+        """Yield (URL, folder names, object names) of each folder, itself first, those below in order.
 
         It does not go into folders that the caller takes out of the names. Raises UnnestError.
         """
@@ -139,11 +139,11 @@ class RemoteStore:
                 pending += (folders[name] for name in sorted(folders, reverse=True))
 
     def _url_below(self, path: str) -> str:
-        """The URL of a path of the store, with the user and password that the whole URL has."""
+        """Return the URL of a path of the store, with the credentials of the whole URL."""
         return self._url + path[len(self.path) :]
 
     def _parts(self) -> dict[str, int]:
-        """The files of the checkpoint of that prefix."""
+        """Return the files of the checkpoint of that prefix, with their sizes."""
         folder = self.path.rpartition("/")[0]
         infos = (
             self.system.find(folder, maxdepth=1, detail=True)
@@ -173,7 +173,7 @@ class RemoteStore:
         return bool(self._marks.get("changed"))
 
     def read(self, name: str, start: int, end: int) -> bytes:
-        """A range of an object."""
+        """Return the bytes of a range of an object."""
         path = below(self.path, name)
         data: bytes = self.system.cat_file(path, start=start, end=end)
         if len(data) > end - start:  # the server sends no ranges
@@ -183,13 +183,13 @@ class RemoteStore:
         return data
 
     def download(self, name: str, local: str, size: int) -> None:
-        """A whole object as a new file, in one stream."""
+        """Download a whole object to a new file, in one stream."""
         self.system.get_file(below(self.path, name), local)
         if os.path.getsize(local) != size:
             raise atomic.changed(self.safe_url)
 
     def send(self, local: str) -> None:
-        """A file, or a folder's files, the deciding one last; what was sent goes again where not all could be."""
+        """Upload a file, or a folder's files, the index last; what was sent is removed if not all could be."""
         if not os.path.exists(local):
             raise Refused(
                 "cannot-write",
@@ -230,7 +230,7 @@ class RemoteStore:
 
 
 def below(path: str, name: str) -> str:
-    """The path of a part: of a folder, of a checkpoint, or the file itself."""
+    """Return the path of a part: of a folder, of a checkpoint, or the file itself."""
     if name and (os.path.isabs(name) or ".." in name.split("/")):
         raise Unreadable("link", f"{name}: leads out of its folder")
     return path + name if not name or name.startswith(".") else f"{path}/{name}"

@@ -22,7 +22,7 @@ OWN = re.compile(r"(?:file|local)://", re.IGNORECASE)
 
 
 def local(path: str) -> str:
-    """The path that a URL of this machine's own files stands for; any other path or URL as it is."""
+    """Return the local path for a file:// URL; any other path or URL unchanged."""
     return OWN.sub("", path, count=1) if OWN.match(path) else path
 
 
@@ -70,7 +70,7 @@ def safe_url(url: str) -> str:
 
 
 def default_output(url: str, name: str) -> str:
-    """Beside the input, in its store."""
+    """Return the URL of the default output: beside the input, in its store."""
     from urllib.parse import urlsplit, urlunsplit
 
     parts = urlsplit(url)
@@ -78,12 +78,12 @@ def default_output(url: str, name: str) -> str:
 
 
 def redacted(text: str) -> str:
-    """A message without what may be secret in the URLs that it names."""
+    """Return a message without credentials in the URLs that it names."""
     return re.sub(r"(\b[a-z][a-z0-9+.-]+://)(?:[^/\s@]*@)?([^\s?]*)(?:\?\S*)?", r"\1\2", text)
 
 
 def renamed(value: T, old: str, new: str) -> T:
-    """A report with one path for another in all its texts."""
+    """Return a report with one path replaced by another in all its texts."""
     changed: Any = value
     if isinstance(value, str):
         changed = value.replace(old, new)

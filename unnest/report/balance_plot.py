@@ -9,7 +9,7 @@ from unnest.report.balance_table import Measured
 
 
 def plot(result: Measured, kind: str) -> bytes | None:
-    """Throughput against batch size, a curve a device, as `png` or `svg`; None where no device did a single size.
+    """Plot throughput against batch size, a curve a device, as `png` or `svg`; None without any measurement.
 
     Raises ImportError where Matplotlib is not installed.
     """

@@ -17,12 +17,12 @@ LARGE_SPREAD = 0.2
 
 
 def render(result: Measured) -> str:
-    """The table of what was measured, and the line to paste."""
+    """Return the table of what was measured, and the line to paste."""
     return "\n".join([render_table(result), "", *_conclusion(result)])
 
 
 def render_table(result: Measured) -> str:
-    """The table of what was measured, also while measuring goes on."""
+    """Return the table of what was measured so far."""
     return "\n".join([*_alone(result), *_together(result)])
 
 

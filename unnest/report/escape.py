@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def plain(text: str) -> str:
-    """Control, format and direction characters as escapes, so that nothing but letters gets through."""
+    """Escape control, format and direction characters."""
     return (
         text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
     )

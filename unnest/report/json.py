@@ -18,7 +18,7 @@ LEFT_OUT = (
 
 
 def render(entries: Sequence[Report]) -> str:
-    """The document as text, ASCII only: control characters in names are escaped by JSON itself."""
+    """Return the document as ASCII text; JSON escapes control characters in names."""
     return json.dumps(document(entries), indent=2, sort_keys=True)
 
 

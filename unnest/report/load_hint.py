@@ -46,7 +46,7 @@ def why_not_keras_3(model: Stored, container: str) -> str | None:
 
 
 def misplaced_within(model: Stored, container: str) -> str | None:
-    """The nested model of an `.h5` of Keras 1 or 2 whose weights every Keras sets elsewhere than they were, if any."""
+    """Return the nested model of a Keras 1 or 2 `.h5` whose weights every Keras assigns wrongly; None without one."""
     return misplaced(model) if container == "h5" and not model.is_keras_3 else None
 
 
@@ -105,7 +105,7 @@ def _is_not_loaded(model: Stored, container: str) -> bool:
 
 
 def other_name(model: Stored, path: str, container: str) -> str | None:
-    """How the file's name has to end for today's Keras, which goes by names; None if it does.
+    """Return the suffix that today's Keras, which goes by names, needs; None if the name has it.
 
     (Source: load_model and load_weights of Keras 3.15 and tf_keras 2.19.)
     """
@@ -125,7 +125,7 @@ def other_name(model: Stored, path: str, container: str) -> str | None:
 
 
 def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
-    """The software that takes the file, most current first, with what it needs besides: another name, your code."""
+    """Return the software that loads the file, most current first, with what else it needs: another name, your code."""
     takers = _takers(model, path, container)
     ending = other_name(model, path, container)
     if ending is not None:
@@ -159,7 +159,7 @@ TAKERS = {
 
 
 def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
-    """The software that takes the file, most current first."""
+    """Return the software that loads the file, most current first."""
     if container in TAKERS and (container != "weights_h5" or model.keras_version is None):
         return (TAKERS[container],)
     if model.is_keras_3 and why_not_keras_3(model, container) is not None:
@@ -184,7 +184,7 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
 
 
 def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
-    """The Keras of today that does not load the file, or may compute something else -> why.
+    """Today's Keras that does not load the file, or may compute something else -> why.
 
     Weights alone and graphs alone are for whoever has the code.
     """
@@ -233,17 +233,17 @@ ENDINGS = (".weights.h5", ".h5", ".hdf5", ".keras")
 
 
 def ending_of(path: str) -> str:
-    """The one of ENDINGS that a path has, else an empty text: equal endings have equal load lines, but for the path."""
+    """Return the one of ENDINGS that a path has, else "": equal endings have equal load lines, paths apart."""
     return next((ending for ending in ENDINGS if path.endswith(ending)), "")
 
 
 def moved(line: str, path: str, new_path: str) -> str:
-    """The `load_line` of `path` for another path of the same ending. No name out of a file stands before the path."""
+    """Return the `load_line` of `path` for another path of the same ending; no name from a file precedes the path."""
     return line.replace(repr(path), repr(new_path), 1)
 
 
 def load_line(model: Stored, path: str, container: str = "", taker: str = TEMPLATE) -> str | None:
-    """One line of Python; paths are quoted as Python quotes them, and what is to be given is named.
+    """Return the line of Python that loads a file, with quoted path and named custom code; None without one.
 
     `taker`: the model that weights alone load into, in words.
     None where nothing loads the file, its writer included: operations in an .h5 of Keras 3, frozen models of Keras 2.
@@ -298,7 +298,7 @@ def load_line(model: Stored, path: str, container: str = "", taker: str = TEMPLA
 
 
 def _module(model: Stored, container: str) -> tuple[str, list[str]]:
-    """The import of a Keras that loads the file, and what is to be said of it."""
+    """Return the import of a Keras that loads the file, and notes on it."""
     if model.is_keras_3:
         return "import keras", []
     why = why_not_tf_keras(model, container)
@@ -317,7 +317,7 @@ def _module(model: Stored, container: str) -> tuple[str, list[str]]:
 
 
 def _python(model: Stored) -> str:
-    """The Python that runs the stored code, by its versions if the code shows them."""
+    """Return the Python that runs the stored code, with versions if the code shows them."""
     versions = loading_requirements.pythons(model)
     return (
         f"Python {' or '.join(versions)}, of the Lambda layers"
@@ -340,7 +340,7 @@ def _own_globals(wanted: Needs) -> list[str]:
 
 
 def _custom_objects_keyword(wanted: Needs, keras: str) -> list[str]:
-    """The keyword that brings classes, functions and globals; a registered one goes by its registered name.
+    """Return the keyword `custom_objects` with classes, functions and globals; registered ones by registered name.
 
     `keras`: the name of the Keras that the line imports.
     """
@@ -356,7 +356,7 @@ def _custom_objects_keyword(wanted: Needs, keras: str) -> list[str]:
 
 
 def _identifier(name: str) -> str:
-    """The name that a class or function has in Python; a registered one is stored with its package."""
+    """Return the Python name of a class or function; a registered one is stored with its package."""
     return re.sub(r"[^0-9A-Za-z_]", "_", name.rpartition(">")[2])
 
 
@@ -365,12 +365,12 @@ def _note(notes: list[str]) -> str:
 
 
 def _untrained(model: Stored, path: str) -> bool:
-    """Keras 3 (seen with 3.15) fails on losses by name in its own .h5, and loads no optimizer state from one."""
+    """Return True if Keras 3 (seen with 3.15) fails on its own .h5: losses by name; it loads no optimizer state."""
     return model.is_keras_3 and path.endswith((".h5", ".hdf5")) and model.training is not None
 
 
 def _own_names(training: JsonObject | None) -> list[str]:
-    """Custom losses, metrics and optimizers: a loader needs them in `custom_objects`."""
+    """Return custom losses, metrics and optimizers, which a loader needs in `custom_objects`."""
     names = custom_optimizers(training)
     pending: list[Json] = [
         (training or {}).get(key) for key in ("loss", "metrics", "weighted_metrics")

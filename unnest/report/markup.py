@@ -11,12 +11,12 @@ from unnest.report.escape import plain
 
 
 def text(words: str) -> str:
-    """Words out of a file, as the text of an element or the value of a quoted attribute."""
+    """Escape words for the text of an element, or the value of a quoted attribute."""
     return escape(plain(words))
 
 
 def page(title: str, body: str, style: str, *scripts: str, head: str = "") -> str:
-    """A self-contained page. The browser runs these scripts and the style, by their hashes, and loads nothing else.
+    """Return a self-contained page; the browser runs only these scripts and styles, by their hashes.
 
     `head` is markup for the page's head, before the title.
     """

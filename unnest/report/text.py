@@ -52,7 +52,7 @@ def render(report: Report, look: Look = PLAIN) -> str:
 
 
 def _wrapped(line: str, look: Look, column: int | None = None) -> str:
-    """The line, continued at this column, or two further in than it begins; what is to be pasted stays whole."""
+    """Wrap a line at this column, or two further in than it begins; what is to be pasted stays whole."""
     if not look.wraps or len(line) <= look.width:
         return line
     import textwrap
@@ -92,7 +92,7 @@ _PAINT = {
 
 
 def _tree(report: Report, paint: Mapping[str, str], look: Look) -> Iterator[str]:
-    """The wrapper as a picture, where there is one."""
+    """Yield the wrapper as a picture, if there is one."""
     if report.drawing is None or not report.wrappers:
         return
     from unnest.report.diagram import terminal
@@ -194,7 +194,7 @@ def wrapper_summary(report: Report) -> str:
 
 
 def _likely(report: Report) -> str:
-    """The confidence, and what to do where it is less than proven."""
+    """Return the confidence, and what to do if it is less than proven."""
     is_proven = all(wrapper.confidence == "proven" for wrapper in report.wrappers)
     return " (proven)" if is_proven else " (likely: check the result)"
 
@@ -212,14 +212,14 @@ def towers(wrappers: Sequence[Wrapper]) -> str:
 
 
 def _fitting(report: Report) -> Iterator[str]:
-    """The command with the architecture that lies beside weights alone and fits them."""
+    """Yield the command with the architecture beside weights alone that fits them."""
     command = whole_model_command(report)
     if command is not None:
         yield f"next: {command}  (fits; makes a whole model)"
 
 
 def _next(report: Report, fix_would: str) -> str:
-    """The command that takes the wrapper out, and what it does; or why it will not."""
+    """Return the command that takes the wrapper out, and what it does; or why it will not."""
     command = fix_command(report)
     return (
         fix_would
@@ -281,12 +281,12 @@ def _result(result: Result, look: Look, paint: Mapping[str, str]) -> Iterator[st
 
 
 def done(report: Report) -> str:
-    """The verdict, or of `fix` the action; a clean input of which a copy was written is not unchanged but copied."""
+    """Return the verdict, or of `fix` the action; a clean input that was copied is "copied"."""
     return _done(report) if isinstance(report, Result) else report.verdict
 
 
 def _done(result: Result) -> str:
-    """The action; a clean input of which a copy was written is no longer unchanged but copied."""
+    """Return the action; a clean input that was copied is "copied"."""
     return "copied" if is_copy(result) else result.action
 
 
@@ -304,7 +304,7 @@ NEEDS_ARCHITECTURE = "needs-architecture"
 
 
 def _what_was_done(result: Result) -> Iterator[str]:
-    """The wrapper that went and what stayed, in one line."""
+    """Yield what was removed and what stayed, in one line."""
     if result.output is None:
         return
     facts = []

@@ -15,7 +15,7 @@ LEGACY = "keras.optimizers.legacy"
 
 
 def with_output_names(training: JsonObject | None, outputs: Mapping[str, str]) -> JsonObject | None:
-    """The compile settings with losses, metrics and weights under the template's output names.
+    """Return the compile settings with losses, metrics and weights under the template's output names.
 
     `outputs` leads from merge layer names to template output names.
     """
@@ -32,7 +32,7 @@ def _rename_keys(value: Json, outputs: Mapping[str, str]) -> Json:
 
 
 def _rename_name(key: str, value: Json, outputs: Mapping[str, str]) -> Json:
-    """A compiled metric's own name begins with that of its output: `concatenate_1_mae`."""
+    """Return a compiled metric's name with the output's new name in front (`concatenate_1_mae`)."""
     if key == "name" and isinstance(value, str):
         for old in sorted(outputs, key=len, reverse=True):
             if value.startswith(old + "_"):
@@ -41,7 +41,7 @@ def _rename_name(key: str, value: Json, outputs: Mapping[str, str]) -> Json:
 
 
 def optimizer_class(training: JsonObject | None) -> str | None:
-    """The optimizer's class name, wherever the version at hand puts it."""
+    """Return the optimizer's class name, wherever the writing release stores it."""
     for key in NOT_BY_OUTPUT:
         config = (training or {}).get(key)
         if isinstance(config, Mapping) and isinstance(config.get("class_name"), str):
@@ -76,7 +76,7 @@ def output_names(layers: Sequence[str]) -> list[str]:
 def reordered(
     state: Sequence[Tensor], before: Sequence[Tensor], after: Sequence[Tensor]
 ) -> tuple[Tensor, ...] | None:
-    """The optimizer state for trained weights in another order; None where its layout is not clear.
+    """Return the optimizer state for trained weights in another order; None if its layout is not clear.
 
     `before` and `after` are the same trained weights in the order that `state` is for, and in the new one. The state
     begins with up to three scalars of its own. Then come either slot after slot, each with a tensor per trained

@@ -52,7 +52,7 @@ class Call(NamedTuple):
 
     @property
     def inputs(self) -> tuple[Ref, ...]:
-        """The tensors that it reads, without the unused ones."""
+        """The tensors that the call reads, without the unused ones."""
         return self.reads[: len(self.reads) - self.unused]
 
 
@@ -79,7 +79,7 @@ class Layer(_StoredLayer):
 
     @cached_property
     def settings(self) -> JsonObject:
-        """The config where it is an object, else nothing (an old Sequential's is a list)."""
+        """The layer's config if it is an object, else {} (an old Sequential's is a list)."""
         return self.config if isinstance(self.config, OBJECT) else {}
 
     @cached_property
@@ -133,7 +133,7 @@ class Graph:
         return {call_id: tuple(reads) for call_id, reads in readers.items()}
 
     def stored_reads(self, call_id: CallId) -> tuple[Ref, ...]:
-        """The tensors that a call reads in the order in which Keras walks them: of a mapping, that of its keys."""
+        """Return the tensors that a call reads in the order in which Keras walks them: a mapping by its sorted keys."""
         call = self.call(call_id)
         if call.arguments is call.stored:
             return call.reads
@@ -145,7 +145,7 @@ class Graph:
 
     @cached_property
     def noted_shapes(self) -> Mapping[Ref, tuple[int | None, ...]]:
-        """The shapes that Keras 3 notes beside every tensor that a call reads; of other dialects none."""
+        """Tensor -> the shape that Keras 3 notes where a call reads it; {} in other dialects."""
         return {
             Ref(layer, number - self.layers[layer].first, tensor): shape
             for _, call in self.calls()
@@ -156,7 +156,7 @@ class Graph:
 def keras_order(
     reads: Callable[[CallId], Iterable[Ref]], inputs: Iterable[Ref], outputs: Iterable[Ref]
 ) -> list[str]:
-    """The order that Keras keeps a functional model's layers in, by name.
+    """Return the names of a functional model's layers in the order in which Keras keeps them.
 
     Deepest layers first, where a layer's depth is that of its deepest call, counted from
     the outputs; layers of one depth in the order that a depth-first walk back from the
@@ -179,7 +179,7 @@ def keras_order(
 def _walk_back(
     reads: Callable[[CallId], Iterable[Ref]], outputs: Iterable[Ref]
 ) -> tuple[dict[str, int], list[CallId]]:
-    """Layers in the order first met, calls in the order finished. Without recursion: graphs are deep."""
+    """Return layers in the order they are met, calls in the order they are finished (iterative: graphs are deep)."""
     layer_order: dict[str, int] = {}
     entered: set[CallId] = set()
     finished: list[CallId] = []
@@ -223,7 +223,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 def reached(starts: Iterable[T], leads_to: Callable[[T], Iterable[T]]) -> set[T]:
-    """Everything that is reached from `starts`, themselves included, by following `leads_to` on and on.
+    """Return everything that is reachable from `starts`, themselves included, by `leads_to`.
 
     Each is asked once where it leads to. Without recursion: graphs are deep.
     """

@@ -44,7 +44,7 @@ def is_broken_model(entry: JsonObject) -> bool:
 
 
 def model_name(model: JsonObject) -> str:
-    """The model's own name; an old Sequential's is only known to the layer entry around it."""
+    """Return the model's own name; that of an old Sequential stands in the layer entry around it only."""
     return entry_name(model) or str(model.get("class_name", "model"))
 
 
@@ -57,7 +57,7 @@ def entry_name(entry: JsonObject) -> str | None:
 
 
 def read(model: JsonObject) -> Graph:
-    """The graph of a serialized model, one level deep.
+    """Return the graph of a serialized model, one level deep.
 
     Raises NotAGraph where names repeat, or a reference leads nowhere or in a circle.
     """
@@ -182,7 +182,7 @@ def _raw_call(node: Json, entry: JsonObject, names: Container[str]) -> _RawCall:
 
 
 def _end_refs(config: JsonObject, key: str, names: Container[str]) -> list[tensor_refs.RawRef]:
-    """The tensors that a model is given, or gives. Raises NotAGraph where one of them is of no layer."""
+    """Return a model's input or output tensors, by `key`. Raises NotAGraph if one of them belongs to no layer."""
     refs = tensor_refs.reads(config.get(key), names)
     stranger = next(
         (
@@ -198,7 +198,7 @@ def _end_refs(config: JsonObject, key: str, names: Container[str]) -> list[tenso
 
 
 def _calls_by_layer(entry_by_name: Mapping[str, JsonObject]) -> dict[str, Sequence[Json]]:
-    """The stored calls of each layer entry. Raises NotAGraph where an entry has no config, or a call cannot be."""
+    """Layer name -> its stored calls. Raises NotAGraph for an entry without a config, or an impossible call."""
     without_config = next(
         (name for name, entry in entry_by_name.items() if entry.get("config", {}) is None), None
     )
@@ -226,7 +226,7 @@ def _first_numbers(
     *,
     keras_3: bool,
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """The numbers that the file gives to every layer's first call, in calls and at the model's ends.
+    """Return the numbers of every layer's first call: as calls refer to it, and as the model's ends do.
 
     A nested model's own graph is its node 0 and its calls count from 1 (source: the get_config of Network
     and Functional). Keras 3 does so at the ends only, and not for a Sequential.
@@ -266,19 +266,19 @@ def _numbers_of(
 
 
 def first_at_ends(entry: JsonObject) -> int:
-    """The number of a layer's first call in Keras 3's lists of inputs and outputs."""
+    """Return the number of a layer's first call as Keras 3's lists of inputs and outputs have it."""
     config = entry.get("config")
     return int(isinstance(config, Mapping) and "output_layers" in config)
 
 
 def _refuse_circles(graph: Graph) -> None:
-    """Raises NotAGraph where calls read one another in a circle."""
+    """Raise NotAGraph if calls read one another in a circle."""
     if sum(1 for _ in in_order(graph)) < sum(1 for _ in graph.calls()):
         raise NotAGraph(f"the layers of {graph.name!r} read one another in a circle")
 
 
 def _read_sequential(model: JsonObject, entries: Sequence[JsonObject]) -> Graph:
-    """A chain: every layer reads the one before it, the first an input that need not be stored."""
+    """Return a Sequential's graph: each layer reads the one before it, the first an input that may not be stored."""
     entry_by_name = _entries_by_name(_with_names(entries))
     layers: dict[str, Layer] = {}
     previous: Ref | None = None
@@ -342,7 +342,7 @@ NAMES_IN_CODE = {"GroupQueryAttention": "GroupedQueryAttention"}
 
 
 def snake_case(name: str) -> str:
-    """A class name, as it is stored, the way Keras spells it in the names of layers, and in paths."""
+    """Return a class name in snake case, spelled as Keras names layers and paths."""
     name = NAMES_IN_CODE.get(name, name)
     name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
@@ -351,7 +351,7 @@ def snake_case(name: str) -> str:
 def functional(
     model: JsonObject, entries: Iterable[JsonObject], inputs: Json, outputs: Json
 ) -> JsonObject:
-    """A functional model with other layers: their JSON entries, and the stored lists of input and output tensors."""
+    """Return a functional model with other layers: JSON entries, and the stored lists of input and output tensors."""
     config = model["config"]
     assert isinstance(config, Mapping)
     new = {**config, "layers": list(entries), "input_layers": inputs, "output_layers": outputs}
@@ -373,13 +373,13 @@ def is_input(entry: JsonObject) -> bool:
 
 
 def children(entry: JsonObject) -> Iterator[tuple[json_tree.Path, JsonObject]]:
-    """The models inside a layer's config (TimeDistributed's, a custom layer's), each with its path in the entry."""
+    """Yield the models inside a layer's config (TimeDistributed's, a custom layer's), with their paths in the entry."""
     within = json_tree.walk(entry.get("config"), into=lambda part: not is_model(part))
     return ((("config", *path), part) for path, part in within if is_model(part))
 
 
 def replace_children(entry: JsonObject, models: Mapping[json_tree.Path, JsonObject]) -> JsonObject:
-    """The layer entry with other models in its config, by their paths in the entry. Raises KeyError."""
+    """Return the layer entry with other models in its config, by their paths in the entry. Raises KeyError."""
     for path, model in models.items():
         changed = json_tree.replace_at(entry, path, model)
         assert isinstance(changed, Mapping)  # a path never leads to the entry itself

@@ -62,7 +62,7 @@ def _with_list(node: Json, model: JsonObject, release: tuple[int, ...]) -> Model
 
 
 def _with_inputs(node: Json, inputs: Json, names: Sequence[str]) -> Json:
-    """A call of Keras 3 with other inputs, and the masks of the old ones by those names in a list."""
+    """Return a Keras 3 call with other inputs; the masks of the old ones are put in a list in the order of `names`."""
     assert isinstance(node, OBJECT)
     args, kwargs = node["args"], node.get("kwargs")
     args, kwargs = args if is_list(args) else (), {**kwargs} if isinstance(kwargs, OBJECT) else {}
@@ -121,7 +121,7 @@ def called_by_release(architecture: JsonObject) -> str | None:
 
 
 def _call_today(node: Json, model: JsonObject, release: tuple[int, ...]) -> Json:
-    """The call that Keras reads today as that release read the stored one."""
+    """Return the call that Keras reads today as that release read the stored one."""
     written = _with_list(node, model, release).node
     inputs, model_inputs = _first_argument(written)[0], _inputs_of(model)
     if written == with_list(node, model).node or model_inputs is None or not is_list(inputs):
@@ -139,7 +139,7 @@ class _Inputs(NamedTuple):
 
 
 def _inputs_of(model: JsonObject) -> _Inputs | None:
-    """The inputs of a functional model; None where they are nested, and for other layers."""
+    """Return the inputs of a functional model; None if they are nested, and for other layers."""
     config = model.get("config")
     ends, layers = (
         (config.get("input_layers"), config.get("layers"))
@@ -167,7 +167,7 @@ def _inputs_of(model: JsonObject) -> _Inputs | None:
 
 
 def _first_argument(node: Json) -> tuple[Json, bool]:
-    """The first argument of a stored call, and whether Keras 3 stored it; a tensor alone is no argument here."""
+    """Return a stored call's first argument, and whether Keras 3 stored it; a lone tensor reference does not count."""
     if not isinstance(node, OBJECT) or not tensor_refs.is_keras_3(node):
         return node, False
     args, kwargs = node["args"], node.get("kwargs")

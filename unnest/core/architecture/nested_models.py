@@ -37,7 +37,7 @@ class Leaf(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Path as text, for messages."""
+        """The path as text, for messages."""
         return "/".join(self.path)
 
 

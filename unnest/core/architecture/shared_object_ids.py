@@ -20,7 +20,7 @@ MOST_PER_OBJECT = 8
 
 
 def renumber_shared_objects(before: JsonObject, after: JsonObject) -> JsonObject:
-    """A model taken out of another as its writer stores it at top level.
+    """Return a model that was taken out of another as its writer stores it at top level.
 
     The outer model reuses the template's input layers, so their numbers go where only one is
     left, and later objects move up; it can leave them in a Sequential in the form that a
@@ -51,7 +51,7 @@ def _is_list_of_layers(config: JsonObject) -> bool:
 
 
 def without_numbers(value: Json) -> Json:
-    """Anything out of a model's JSON without the numbers of the objects in it."""
+    """Return JSON without the ids of shared objects."""
 
     def change(_: JsonObject, parts: dict[str, Json]) -> Json:
         return {k: v for k, v in parts.items() if k != SHARED_OBJECT_ID}
@@ -86,7 +86,7 @@ def _numbers(value: Json) -> Iterator[int]:
 
 
 def _moved_up(before: JsonObject, after: JsonObject) -> dict[int, int | None]:
-    """New numbers: as many objects come earlier now, plus those that a writer numbers but does not show."""
+    """Old id -> new id: lower by the objects that no longer come earlier; None if it is no longer shared."""
     earlier_before, earlier_after = _earlier(before), _earlier(after)
     if any(
         number > MOST_PER_OBJECT * (1 + sum(1 for _ in _objects(before)))
@@ -133,7 +133,7 @@ def _renumbered(
 
 
 def _plain(layers: list[Json]) -> list[Json]:
-    """A Sequential's entries without the calls that only a functional model's have."""
+    """Return a Sequential's entries without the calls that only entries of functional models have."""
     entries = [e for e in layers if isinstance(e, Mapping)]
     stray = [e for e in entries if "inbound_nodes" in e]
     if not stray or len(stray) == len(entries):

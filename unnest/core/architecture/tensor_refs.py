@@ -38,7 +38,7 @@ def is_keras_3(node: Json) -> bool:
 def keras_3(
     history: Json, shape: Sequence[int | None], dtype: str, kwargs: Mapping[str, Json]
 ) -> Json:
-    """A call on one tensor as Keras 3 stores it; `history` is [layer, node, tensor], `dtype` as in `float32`."""
+    """Return a Keras 3 call on one tensor; `history` is [layer, node, tensor], `dtype` is like `float32`."""
     tensor = {"shape": list(shape), "dtype": dtype, "keras_history": history}
     return {"args": [{"class_name": KERAS_3_TENSOR, "config": tensor}], "kwargs": kwargs}
 
@@ -53,7 +53,7 @@ def with_dtype(node: Json, history: Json, dtype: str) -> Json:
 
 
 def with_rows(node: Json, rows: int) -> Json:
-    """A Keras 3 node in which every tensor spec with a fixed batch has a batch of `rows`."""
+    """Return a Keras 3 node in which every tensor spec with a fixed batch has a batch of `rows`."""
 
     def change(spec: JsonObject) -> JsonObject:
         shape = spec.get("shape")
@@ -66,7 +66,7 @@ def with_rows(node: Json, rows: int) -> Json:
 
 
 def _with_tensor_specs(node: Json, change: Callable[[JsonObject], JsonObject]) -> Json:
-    """The node with each tensor spec (`config` of a `__keras_tensor__`) changed."""
+    """Return the node with each tensor spec (`config` of a `__keras_tensor__`) changed."""
 
     def changed(part: JsonObject, parts: dict[str, Json]) -> Json:
         spec = part.get("config")

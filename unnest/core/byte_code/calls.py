@@ -126,7 +126,7 @@ class Calls(Frame[DomainValue]):
     # Calls
 
     def _call_function(self, argument: int) -> None:
-        """Positional arguments; before 3.6 pairs of name and value after them, counted in the high byte."""
+        """Call with positional arguments; before 3.6 (name, value) pairs follow, counted in the high byte."""
         count, named = (argument & 0xFF, argument >> 8) if self._python.wide else (argument, 0)
         pairs = self._stack.pop_many(2 * named)
         names = _texts(tuple(map(self._meaning.plain, pairs[::2])))
@@ -152,7 +152,7 @@ class Calls(Frame[DomainValue]):
         return _texts(self._meaning.plain(self._stack.pop()))
 
     def _call_beside_null(self, count: int, names: Sequence[str] = ()) -> None:
-        """Calls a function beside the null that stands for its object; that of a comprehension has it in its place."""
+        """Call a function beside the NULL in the slot for its object; for a comprehension the two are exchanged."""
         held = self._stack.take(count)
         null, function = self._stack.take(2)
         if null is Exit.EXIT and not names:
@@ -176,7 +176,7 @@ class Calls(Frame[DomainValue]):
         names: Sequence[str],
         function: StackValue[DomainValue],
     ) -> None:
-        """Calls with values of which the last have names."""
+        """Call with values, the last of which have names."""
         first = len(held) - len(names)
         if first < 0:
             raise Impossible
@@ -217,7 +217,7 @@ class Calls(Frame[DomainValue]):
 
 
 def _texts(names: object) -> tuple[str, ...]:
-    """The names of keyword arguments: texts in a tuple, each once."""
+    """Return the names of keyword arguments, a tuple of distinct strings. Raises Impossible for anything else."""
     if type(names) is not tuple:
         raise Impossible
     texts = tuple(name for name in names if isinstance(name, str))

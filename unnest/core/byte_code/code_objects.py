@@ -114,7 +114,7 @@ def read(text: str) -> list[CodeObject]:
 
 
 def parts_of(function: Json) -> tuple[str | None, Json, Json]:
-    """Code, defaults and closure: `[code, defaults, closure]` up to Keras 2, an object of that in Keras 3.
+    """Return code, defaults and closure: stored as `[code, defaults, closure]` up to Keras 2, as an object in Keras 3.
 
     In Keras 1.0 the code alone, where functions that are stored by name have their name: a text either way.
     """
@@ -166,7 +166,7 @@ class _Walk:
         self._objects = 0
 
     def whole(self) -> CodeObject:
-        """The one function that the bytes hold."""
+        """Return the one function that the bytes hold."""
         value = self._object(0)
         if self._at != len(self._data) or not isinstance(value, CodeObject):
             raise _Unreadable

@@ -118,7 +118,7 @@ class Frame(Generic[DomainValue]):
         return instruction
 
     def _next_instruction(self) -> Instruction:
-        """The one that is carried out now, counted."""
+        """Return the instruction that is executed now, counted."""
         self._work.step()
         if self._depths.setdefault(self._next, len(self._stack)) != len(self._stack):
             raise Impossible
@@ -149,7 +149,7 @@ class Frame(Generic[DomainValue]):
             self._go_to(offset)
 
     def _jump_or_pop(self, argument: int, *, wanted: bool) -> None:
-        """`and`, `or`: the value stays where it decides."""
+        """Jump and keep the tested value, or pop it: `and`, `or`."""
         offset = self._target(argument * self._unit + (self._next if self._since_311 else 0))
         value = self._stack.pop()
         if self._meaning.truth(value) is wanted:
@@ -211,7 +211,7 @@ class Frame(Generic[DomainValue]):
         self._stack.extend_new_list(depth, longer)
 
     def _extend(self, depth: int) -> None:
-        """A list with unpacked parts, or of constants since 3.9: only where nothing else holds it yet."""
+        """Extend a list by unpacked parts, or (since 3.9) by constants, if nothing else refers to it."""
         if depth != 1:
             raise Unknown("a list that grows")
         self._stack.extend_new_list(depth, self._meaning.extended)

@@ -29,7 +29,7 @@ COROUTINE = 0x80 | 0x100 | 0x200
 
 
 def readings(text: str) -> Sequence[tuple[CodeObject, Python]]:
-    """Everything that a stored function's bytes may be: `text` as Keras keeps it, each Python of each layout."""
+    """Return all readings of a stored function's text: each code layout, with each Python that may have written it."""
     return memoize(_across_files, _readings, text)
 
 
@@ -128,7 +128,7 @@ def arguments_of(
     defaults: Sequence[DomainValue],
     stored: Mapping[str, DomainValue],
 ) -> dict[str, DomainValue]:
-    """The locals of a Lambda's function as it begins: its tensors first, the layer's arguments, what has a default.
+    """Return a Lambda function's locals at its start: input tensors first, then the layer's arguments, then defaults.
 
     `given` is the first argument, `stored` are the layer's by name.
 

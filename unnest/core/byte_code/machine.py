@@ -153,7 +153,7 @@ class Machine(Calls[DomainValue]):
             self._work.has_handlers = True
 
     def _yielded(self, handlers: int) -> DomainValue:
-        """The value on top; None stands there when the function goes on. 3.12 counts the handlers around it."""
+        """Yield the value on top; None takes its place when the function goes on. 3.12 counts handlers around it."""
         if not self._code.flags & GENERATOR:
             raise Impossible
         if handlers != (self._python.version == "3.12"):
@@ -217,7 +217,7 @@ class Machine(Calls[DomainValue]):
         self._with_null(argument, self._variables.global_at)
 
     def _with_null(self, argument: int, value: Callable[[int], DomainValue]) -> None:
-        """Since 3.11 the lowest bit asks for a null: before the value, since 3.13 after it."""
+        """Push a value, and a NULL if the argument's lowest bit asks for it (3.11 on): under it, since 3.13 over it."""
         if not self._since_311:
             self._stack.push(value(argument))
             return

@@ -51,7 +51,7 @@ Entry = TypeVar("Entry")
 
 
 def entry(values: Sequence[Entry], index: int) -> Entry:
-    """A constant or name of the code's own lists, by an instruction's argument. Raises Impossible outside of it."""
+    """Return a constant or name of the code's lists, by an instruction's argument. Raises Impossible outside them."""
     if index >= len(values):
         raise Impossible
     return values[index]
@@ -90,7 +90,7 @@ def catches(python: Python, code: CodeObject) -> bool:
 
 
 def comparison(python: Python, argument: int) -> str | None:
-    """The operator of a COMPARE_OP; None for a membership or identity test.
+    """Return the operator of a COMPARE_OP; None for a membership or identity test.
 
     Since 3.12 it stands beside the outcomes for which it holds. Raises Impossible where the two differ.
     """
@@ -131,7 +131,7 @@ def instructions(python: Python, code: bytes) -> Iterator[Instruction | None]:
 
 
 def at_offset(python: Python, code: bytes, at: int) -> tuple[Instruction | None, int]:
-    """The instruction that begins at a byte, and where the next one begins; None for one that the table lacks.
+    """Return the instruction at a byte (None if the table lacks it), and the offset of the next one.
 
     Raises:
         Impossible: This Python's compiler did not write this.

@@ -47,19 +47,19 @@ class RunCost:
     has_handlers: bool = False
 
     def step(self) -> None:
-        """One instruction more. Raises TooMuch."""
+        """Charge one more instruction. Raises TooMuch."""
         self.instructions += 1
         if self.instructions > MAX_INSTRUCTIONS:
             raise TooMuch(BEYOND_EXPRESSIONS)
 
     def handle(self, size: int) -> None:
-        """Values of that size. Raises TooMuch."""
+        """Charge the handling of values of that size. Raises TooMuch."""
         self.values += size
         if self.values > MAX_STACK_WORK:
             raise TooMuch("more work than anyone's function")
 
     def enter(self) -> None:
-        """One function more is under way. Raises TooMuch."""
+        """Charge one more nested function call. Raises TooMuch."""
         if self.nested == MAX_NESTED:
             raise TooMuch("functions within functions")
         self.nested += 1

@@ -39,7 +39,7 @@ class OperandStack(Generic[DomainValue]):
 
     @property
     def values(self) -> list[DomainValue]:
-        """The values, the last on top."""
+        """The values on the stack, the last on top."""
         return [value for value in self._held if not isinstance(value, Internal)]
 
     @property
@@ -54,13 +54,13 @@ class OperandStack(Generic[DomainValue]):
         return bool(self._held) and (self.iteration is not None or self._held[-1] is Exit.EXIT)
 
     def push(self, *values: StackValue[DomainValue]) -> None:
-        """The last of them on top."""
+        """Push values, the last on top."""
         self._held += values
         if len(self._held) > self._limit:
             raise Impossible
 
     def take(self, count: int) -> list[StackValue[DomainValue]]:
-        """The last `count`, in the order they were pushed."""
+        """Pop `count` entries, returned in the order they were pushed."""
         start = len(self._held) - count
         if start < 0:
             raise Impossible
@@ -75,7 +75,7 @@ class OperandStack(Generic[DomainValue]):
         return taken
 
     def pop_many(self, count: int) -> list[DomainValue]:
-        """The last `count`, all of them values."""
+        """Pop `count` entries, all of which must be values, in the order they were pushed."""
         return only_values(self.take(count))
 
     def pop(self) -> DomainValue:
@@ -83,18 +83,18 @@ class OperandStack(Generic[DomainValue]):
         return self.pop_many(1)[0]
 
     def rotate(self, count: int) -> None:
-        """The last below the `count` - 1 before it."""
+        """Move the top entry below the `count` - 1 entries under it."""
         *lower, top = self.take(count)
         self.push(top, *lower)
 
     def copy(self, depth: int) -> None:
-        """The value at a depth once more; 1 is the last."""
+        """Push the value at a depth once more; depth 1 is the top."""
         place = self._place(depth)
         self._new_lists.discard(place)
         self.push(self._held[place])
 
     def swap(self, depth: int) -> None:
-        """The last and the value at a depth, each in the other's place."""
+        """Exchange the top with the value at a depth."""
         last, place = len(self._held) - 1, self._place(depth)
         self._held[last], self._held[place] = self._held[place], self._held[last]
         others = {last: place, place: last}
@@ -106,7 +106,7 @@ class OperandStack(Generic[DomainValue]):
         return len(self._held) - depth
 
     def push_new_list(self, value: DomainValue) -> None:
-        """A list that nothing else holds yet."""
+        """Push a list that nothing else refers to yet."""
         self.push(value)
         self._new_lists.add(len(self._held) - 1)
 

@@ -31,7 +31,7 @@ class Interpretation(ABC, Generic[DomainValue]):
 
     @abstractmethod
     def constant(self, value: PlainValue) -> DomainValue:
-        """A constant of the code; tuples come as sequences of them."""
+        """Return the value of a constant of the code; tuples come as sequences of values."""
 
     @abstractmethod
     def plain(self, value: DomainValue) -> object:
@@ -39,19 +39,19 @@ class Interpretation(ABC, Generic[DomainValue]):
 
     @abstractmethod
     def size(self, value: DomainValue) -> int:
-        """The work that it is to handle, 1 or more: counted for each value that leaves the stack."""
+        """Return the cost of handling a value, 1 or more: charged for each value that leaves the stack."""
 
     @abstractmethod
     def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[DomainValue]) -> DomainValue:
-        """`[a, b]` or `(a, b)`."""
+        """Return `[a, b]` or `(a, b)`."""
 
     @abstractmethod
     def extended(self, parts: DomainValue, more: DomainValue) -> DomainValue:
-        """`[*parts, *more]` for a list that nothing else holds."""
+        """Return `[*parts, *more]`, for a list that nothing else refers to."""
 
     @abstractmethod
     def unpacked(self, value: DomainValue, count: int) -> Sequence[DomainValue]:
-        """The so many parts of `a, b = value`, in order."""
+        """Return the `count` parts of `a, b = value`, in order."""
 
     @abstractmethod
     def slice_of(self, ends: Sequence[DomainValue]) -> DomainValue:
@@ -67,11 +67,11 @@ class Interpretation(ABC, Generic[DomainValue]):
 
     @abstractmethod
     def binary(self, symbol: str, left: DomainValue, right: DomainValue) -> DomainValue:
-        """`left symbol right`; `classic /` is Python 2's division."""
+        """Return `left symbol right`; `classic /` is Python 2's division."""
 
     @abstractmethod
     def compare(self, symbol: str, left: DomainValue, right: DomainValue) -> DomainValue:
-        """`left < right` and the like."""
+        """Return `left < right` and the like."""
 
     @abstractmethod
     def global_value(self, name: str) -> DomainValue:
@@ -102,7 +102,7 @@ class Interpretation(ABC, Generic[DomainValue]):
 
     @abstractmethod
     def module(self, path: str) -> DomainValue:
-        """`import path`, the innermost module."""
+        """Return the innermost module of `import path`."""
 
     def entered(self, value: DomainValue) -> DomainValue:  # noqa: ARG002 - for those that follow `with` blocks
         """Return the value that `with value as name` binds, if leaving the block does not affect it."""
@@ -125,7 +125,7 @@ class Interpretation(ABC, Generic[DomainValue]):
         return self.binary(symbol, left, right)
 
     def iterator(self, value: DomainValue) -> Iterator[DomainValue]:  # noqa: ARG002 - for those that follow loops
-        """The values that a loop over `value` has, one after the other, as Python's own iterator would give them."""
+        """Return an iterator over `value`, as Python's own would iterate."""
         raise Unknown(BEYOND_EXPRESSIONS)
 
     def generator(self, values: Iterator[DomainValue]) -> DomainValue:  # noqa: ARG002 - for those that follow loops

@@ -68,7 +68,7 @@ class Variables(Generic[DomainValue]):
         return held
 
     def store(self, name: str, held: StackValue[DomainValue]) -> None:
-        """A local variable gets a value, or loses the one that it had."""
+        """Set a local variable; its old value is dropped."""
         if held is Null.UNSET:
             self._local.pop(name, None)
             return
@@ -91,12 +91,12 @@ class Variables(Generic[DomainValue]):
     # Cells
 
     def make_cell(self, index: int) -> None:
-        """A variable becomes one that inner functions share."""
+        """Turn a variable into a cell, which inner functions share."""
         name = entry(self._code.slots, index)
         self._local[name] = Cell(self._local.get(name, Null.UNSET))
 
     def cell(self, index: int) -> Cell[DomainValue]:
-        """The cell of a variable that functions share."""
+        """Return the cell of a variable that functions share."""
         name = entry(self._code.slots, index)
         held = self._local.get(name)
         if isinstance(held, Cell):
@@ -124,13 +124,13 @@ class Variables(Generic[DomainValue]):
         return self._meaning.global_value(name)
 
     def constant(self, index: int) -> DomainValue:
-        """A constant, the same value each time."""
+        """Return a constant, the same object each time."""
         if index not in self._constants:
             self._constants[index] = self._value(entry(self._code.constants, index))
         return self._constants[index]
 
     def constant_or_code(self, index: int) -> DomainValue | InnerCode:
-        """A constant, or an inner function's code where those are followed."""
+        """Return a constant, or an inner function's code if inner functions are followed."""
         stored = entry(self._code.constants, index)
         if isinstance(stored, CodeObject) and self._meaning.branches:
             return InnerCode(stored)

@@ -47,7 +47,7 @@ def is_operation(layer: Layer, call: Call) -> bool:
 
 
 def shape_of(what: OpCall) -> Sequence[Json]:
-    """The shape that a call brings a tensor into, as it is stored; empty where that is computed, or none."""
+    """Return the stored shape to which a call reshapes a tensor; [] if the call computes it, or has none."""
     shape = argument(what, "shape")
     is_literal = is_list(shape) and not (shape and isinstance(shape[0], str))
     return shape if is_literal else ()
@@ -93,7 +93,7 @@ def with_refs(
 
 
 def _of_function(function: str, stored: Json) -> OpCall | None:
-    """`["x", 0, 0, {...}]`, or a list of these where the first argument is a list."""
+    """Return the call of a TFOpLambda: `["x", 0, 0, {...}]`, or a list of these if the first argument is a list."""
     if not is_list(stored) or not stored:
         return None
     several = not isinstance(stored[0], str)
@@ -116,7 +116,7 @@ def _of_keras_3(class_name: str, config: JsonObject, stored: JsonObject) -> OpCa
 
 
 def _of_node_def(node: JsonObject | None, config: JsonObject, stored: Json) -> OpCall | None:
-    """Inputs go by number: the constants are numbered, the layer's inputs fill the rest."""
+    """Return the call of a TensorFlowOpLayer: constants are stored by input number, layer inputs fill the gaps."""
     node = node or {}
     inputs, constants = node.get("input"), config.get("constants") or {}
     if (

@@ -30,7 +30,7 @@ SCOPES = frozenset(
 
 
 def static_shape(tensor: TracedTensor) -> tuple[int | None, ...]:
-    """The shape when the model is made: the number of rows is not known. Raises Unknown without an axis."""
+    """Return a tensor's shape as known when the model is built: None rows. Raises Unknown for a scalar."""
     if not tensor.shape:
         raise Unknown("the shape of a number")
     return (None, *tensor.shape[1:])
@@ -39,7 +39,7 @@ def static_shape(tensor: TracedTensor) -> tuple[int | None, ...]:
 def library_call(
     path: str, args: Sequence[PythonValue], kwargs: Mapping[str, PythonValue]
 ) -> OpCall:
-    """A call of a library's function as the call of an operation, where the libraries differ in their arguments."""
+    """Return the call of an operation for that of a library's function, whose arguments differ between libraries."""
     module, _, name = path.rpartition(".")
     operation = plain_name(path)
     match operation, args:
@@ -65,5 +65,5 @@ def library_call(
 
 
 def _type_name(value: PythonValue) -> PythonValue:
-    """A type by its last name: `tensorflow.float32` is `float32`."""
+    """Return a dtype by its last name: `tensorflow.float32` is `float32`."""
     return value.path.rpartition(".")[2] if isinstance(value, Name) else value

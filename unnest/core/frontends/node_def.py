@@ -61,7 +61,7 @@ def node_attributes(node: JsonObject) -> dict[str, Json]:
 
 
 def _attribute(value: Json) -> Json:
-    """`{"i": "1"}` and its like: JSON spells whole numbers as text, and bytes in base 64."""
+    """Return the value of an attribute in JSON, `{"i": "1"}`: whole numbers are strings there, bytes base 64."""
     if not isinstance(value, Mapping) or len(value) != 1:
         return None
     ((kind, inner),) = value.items()
@@ -77,12 +77,12 @@ def _attribute(value: Json) -> Json:
 
 
 def node_operation(op: str) -> Operation | None:
-    """The operation behind the op of a NodeDef, None where it is not registered."""
+    """Return the operation behind the op of a NodeDef; None if it is not registered."""
     return BY_NODE_OP[op][0] if op in BY_NODE_OP else OPERATIONS.get(op.lower())
 
 
 def node_call(op: str, inputs: Sequence[Value], attributes: Mapping[str, Value]) -> OpCall:
-    """The call that a node is; the op's name without arguments where it has fewer inputs than the operation takes."""
+    """Return a node as a call; a name without arguments if the node has fewer inputs than the operation takes."""
     if op not in BY_NODE_OP:
         return OpCall(op.lower(), inputs, {})
     operation, pattern = BY_NODE_OP[op]
@@ -113,7 +113,7 @@ def may_join_rows(op: str) -> bool:
 
 
 def _text(value: Value) -> Value:
-    """An attribute as text: bytes in a graph."""
+    """Return an attribute as a string; graphs store bytes."""
     return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 

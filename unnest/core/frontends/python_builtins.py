@@ -14,19 +14,19 @@ class Evaluator(Protocol):
     """Python's rules for values of the trace. Methods raise Unknown."""
 
     def number(self, value: PythonValue) -> float:
-        """A Python number."""
+        """Return a Python number. Raises Unknown."""
 
     def whole(self, value: PythonValue) -> int:
-        """A whole Python number."""
+        """Return a whole Python number. Raises Unknown."""
 
     def iterator(self, value: PythonValue) -> Iterator[PythonValue]:
-        """The entries of a list or tuple, or of an iterator."""
+        """Return an iterator over a list, a tuple or an iterator."""
 
     def slice_of(self, ends: Sequence[PythonValue]) -> PythonValue:
-        """`slice(*ends)`."""
+        """Return `slice(*ends)`."""
 
     def binary(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
-        """`left symbol right`."""
+        """Return `left symbol right`."""
 
 
 def _range(evaluator: Evaluator, *bounds: PythonValue) -> tuple[int, ...]:
@@ -37,7 +37,7 @@ def _range(evaluator: Evaluator, *bounds: PythonValue) -> tuple[int, ...]:
 
 
 def _least_or_most(choose: Callable[..., Any]) -> Callable[..., PythonValue]:
-    """`min` or `max`, of numbers, or of those in one list."""
+    """Return `min` or `max` for numbers, or for the numbers in one list."""
     return lambda evaluator, *values: choose(
         map(evaluator.number, values if len(values) > 1 else evaluator.iterator(*values))
     )

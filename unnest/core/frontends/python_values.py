@@ -82,7 +82,7 @@ MAX_BITS = 2_000
 
 
 def stored_value(value: Json) -> PythonValue:
-    """A value that is stored beside the code: an argument, a default, a cell. Raises Unknown."""
+    """Return a value that is stored beside the code: an argument, a default, a cell. Raises Unknown."""
 
     def unpack(holder: Sequence[Json] | JsonObject, parts: list[PythonValue]) -> PythonValue:
         if not isinstance(holder, Mapping):
@@ -95,7 +95,7 @@ def stored_value(value: Json) -> PythonValue:
 
 
 def flat(values: Sequence[PythonValue]) -> Iterator[PythonValue]:
-    """The values in lists, tuples and slices of any depth."""
+    """Yield the values in lists, tuples and slices of any depth."""
     pending = [*values]
     while pending:
         value = pending.pop()
@@ -108,7 +108,7 @@ def flat(values: Sequence[PythonValue]) -> Iterator[PythonValue]:
 
 
 def lists_in(values: Sequence[PythonValue]) -> list[list[PythonValue]]:
-    """The lists among values, and within lists and tuples among them."""
+    """Return the lists among values, and those within lists and tuples."""
     found, pending = list[list[PythonValue]](), [*values]
     while pending:
         value = pending.pop()

@@ -101,7 +101,7 @@ def follow(
 
 
 def _stored_list(stored: Json) -> list[PythonValue]:
-    """The values of a stored list; none for null. Raises Unknown for anything else."""
+    """Return the values of a stored list; [] for null. Raises Unknown for anything else."""
     values = stored_value(stored) if stored is not None else []
     if not isinstance(values, list):
         raise Unknown("no list")
@@ -135,15 +135,15 @@ class Tracer(Interpretation[PythonValue]):
     # Plain values
 
     def constant(self, value: PlainValue) -> PythonValue:
-        """A constant is itself."""
+        """Return a constant unchanged."""
         return value
 
     def plain(self, value: PythonValue) -> object:
-        """A constant is itself."""
+        """Return a constant unchanged."""
         return value
 
     def size(self, value: PythonValue) -> int:
-        """One for each entry of lists, for those of lists in them each time that they stand there.
+        """Return how many entries a value has, lists in lists counted each time that they occur.
 
         Raises:
             Unknown: If there are too many, or for a list that a custom function was given and may have changed.
@@ -170,7 +170,7 @@ class Tracer(Interpretation[PythonValue]):
         return [*self.iterator(parts), *self.iterator(more)]
 
     def unpacked(self, value: PythonValue, count: int) -> Sequence[PythonValue]:
-        """Entries of a list, or results of an operation whose number is not known."""
+        """Return the `count` entries of a list, or results of an operation that may have any number of them."""
         if value is UNKNOWN:
             return [value] * count
         if isinstance(value, TracedTensor) and not value.arrays:
@@ -191,7 +191,7 @@ class Tracer(Interpretation[PythonValue]):
         return isinstance(value, Name) and value.path == name
 
     def slice_of(self, ends: Sequence[PythonValue]) -> PythonValue:
-        """Python's own, of numbers, tensors and unknown values."""
+        """Return a Python slice of numbers, tensors and unknown values."""
         if any(
             not isinstance(end, (int, TracedTensor, UnknownValue, type(None))) for end in ends
         ) or ends[2:] == [0]:
@@ -199,7 +199,7 @@ class Tracer(Interpretation[PythonValue]):
         return slice(*ends)
 
     def truth(self, value: PythonValue) -> bool:
-        """Python's own, of plain values and of a tensor of one number."""
+        """Return the truth of a plain value, or of a tensor of one number. Raises Unknown for others."""
         if isinstance(value, TracedTensor):
             value = self.number(value)
         if not isinstance(value, (bool, int, float, str, type(None), list)):
@@ -207,7 +207,7 @@ class Tracer(Interpretation[PythonValue]):
         return bool(value)
 
     def iterator(self, value: PythonValue) -> Iterator[PythonValue]:
-        """The entries of a list or tuple, or of an iterator. Raises Unknown for tensors."""
+        """Return an iterator over a list, a tuple or an iterator. Raises Unknown for tensors."""
         if isinstance(value, Once):
             return value.begin()
         if not isinstance(value, (list, tuple)):
@@ -215,11 +215,11 @@ class Tracer(Interpretation[PythonValue]):
         return iter(value)
 
     def generator(self, values: Iterator[PythonValue]) -> PythonValue:
-        """Values that can be read once."""
+        """Return an iterator over values, which can be read once."""
         return Once(values)
 
     def number(self, value: PythonValue) -> float:
-        """A Python number; that of a tensor leaves the trace. Raises Unknown."""
+        """Return a Python number; that of a tensor leaves the trace, which is noted. Raises Unknown."""
         if (
             isinstance(value, TracedTensor)
             and value.arrays
@@ -233,7 +233,7 @@ class Tracer(Interpretation[PythonValue]):
         raise Unknown("no number")
 
     def whole(self, value: PythonValue) -> int:
-        """A whole Python number. Raises Unknown."""
+        """Return a whole Python number. Raises Unknown."""
         number = self.number(value)
         if number != int(number):
             raise Unknown("no whole number")
@@ -250,11 +250,11 @@ class Tracer(Interpretation[PythonValue]):
         )
 
     def module(self, path: str) -> PythonValue:
-        """A module, by dotted path."""
+        """Return a module, by its dotted path."""
         return Name(path)
 
     def attribute(self, of: PythonValue, name: str) -> PythonValue:
-        """An attribute of a module, tensor, shape or list. Raises Unknown for others."""
+        """Return an attribute of a module, tensor, shape or list. Raises Unknown for others."""
         if of is UNKNOWN or (isinstance(of, str) and name == "format"):
             return UNKNOWN
         if isinstance(of, Name):
@@ -269,7 +269,7 @@ class Tracer(Interpretation[PythonValue]):
         return Method(lambda *values: self._change_list(of, name, values))
 
     def _of_tensor(self, tensor: TracedTensor, name: str) -> PythonValue:
-        """An attribute of a tensor: its shape, by any name."""
+        """Return an attribute of a tensor: its shape, under any of its names, or dtype."""
         if name == "shape" and self._has_dynamic_shape:
             return (self.subscript(self._apply("shape", [tensor], {}, ""), 0), *tensor.shape[1:])
         if name == "dtype":
@@ -280,12 +280,12 @@ class Tracer(Interpretation[PythonValue]):
         return Method(lambda: shape) if name == "get_shape" else shape
 
     def _dtype(self, tensor: TracedTensor) -> PythonValue:
-        """A dtype, for casts and the like: no text, for nothing is known of what it is equal to."""
+        """Return a tensor's dtype, for casts; not a string, as it cannot be compared."""
         dtype = self._trace.dtype_of(tensor)
         return UNKNOWN if dtype is None else Name(dtype)
 
     def entered(self, value: PythonValue) -> PythonValue:
-        """Devices, names and the like change nothing of what is computed in them."""
+        """Return the value that a `with` block binds; devices and name scopes change nothing that is computed."""
         if not isinstance(value, NameScope):
             raise Unknown("a with statement")
         return UNKNOWN
@@ -293,7 +293,7 @@ class Tracer(Interpretation[PythonValue]):
     # Operators
 
     def unary(self, symbol: Literal["+", "-", "~"], value: PythonValue) -> PythonValue:
-        """`-value` alone."""
+        """Return `-value`. Raises Unknown for other operators."""
         if symbol != "-":
             raise Unknown(f"the operator {symbol}")
         if isinstance(value, TracedTensor):
@@ -301,7 +301,7 @@ class Tracer(Interpretation[PythonValue]):
         return value if value is UNKNOWN else -self.number(value)
 
     def binary(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
-        """Arithmetic of tensors, of lists, of numbers."""
+        """Return the result of arithmetic on tensors, lists or numbers."""
         sides = (left, right)
         if symbol in ("+", "%") and isinstance(left, str):
             return self.join_texts(sides) if symbol == "+" else UNKNOWN
@@ -327,7 +327,7 @@ class Tracer(Interpretation[PythonValue]):
     compare = binary
 
     def in_place(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
-        """A new list grows; all else is another value."""
+        """Return the result of `left += right`: a list that nothing else refers to grows, all else is a new value."""
         if not isinstance(left, list):
             return self.binary(symbol, left, right)
         self._check_unshared(left)
@@ -337,7 +337,7 @@ class Tracer(Interpretation[PythonValue]):
         return left
 
     def _of_lists(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
-        """Python's `+` and `*` of lists and tuples."""
+        """Return the result of Python's `+` and `*` of lists and tuples."""
         if symbol == "+" and type(left) is type(right):
             return left + right
         of, times = (left, right) if isinstance(left, (list, tuple)) else (right, left)
@@ -365,7 +365,7 @@ class Tracer(Interpretation[PythonValue]):
             raise Unknown("a list that other calls see as well")
 
     def _extend(self, of: list[PythonValue], values: PythonValue) -> None:
-        """Extend a list. Raises Unknown where the two depend on each other, or there are too many."""
+        """Extend a list. Raises Unknown if list and values depend on each other, or for too many values."""
         count, more = len(of), tuple(self.iterator(values))
         if len(of) != count or count + len(more) > MAX_ENTRIES:
             raise Unknown("a list that grows")
@@ -386,7 +386,7 @@ class Tracer(Interpretation[PythonValue]):
                 raise Unknown(f"{name} with other arguments")
 
     def subscript(self, of: PythonValue, key: PythonValue) -> PythonValue:
-        """Elements of a tensor, entries of a list."""
+        """Return `of[key]`: elements of a tensor, entries of a list."""
         if of is UNKNOWN:
             return of
         if isinstance(of, TracedTensor):
@@ -408,7 +408,7 @@ class Tracer(Interpretation[PythonValue]):
             raise Unknown(str(error)) from error
 
     def _part(self, of: TracedTensor, key: PythonValue) -> PythonValue:
-        """`of[key]`; an axis after the batch that is cut by an unknown number is taken as a whole, which is noted."""
+        """Return `of[key]`; an axis behind the batch that an unknown number cuts is taken whole, which is noted."""
         keys, effect = list(key) if isinstance(key, tuple) else [key], Effect.MOVES
         for axis, each in enumerate(keys):
             if UNKNOWN in flat([each]):
@@ -425,7 +425,7 @@ class Tracer(Interpretation[PythonValue]):
         positional: Sequence[PythonValue],
         keywords: Mapping[str, PythonValue],
     ) -> PythonValue:
-        """Functions of Python, TensorFlow, Keras and NumPy; a custom function may do anything to the lists it gets."""
+        """Return a call's result, of Python, TensorFlow, Keras, NumPy or custom, which may change lists it gets."""
         given = {key: value for key, value in keywords.items() if key != "name"}
         if isinstance(function, Method):
             return self._of_python(function.call, positional, given)
@@ -478,7 +478,7 @@ class Tracer(Interpretation[PythonValue]):
             raise Unknown(str(error)) from error
 
     def _custom(self, values: Sequence[PythonValue]) -> PythonValue:
-        """The result of a custom function, which may change the lists, and read the iterators, that it is given."""
+        """Return the result of a custom function, which may change the lists and read the iterators that it gets."""
         self._given_away += lists_in(values)
         for value in values:
             if isinstance(value, Once):
@@ -488,7 +488,7 @@ class Tracer(Interpretation[PythonValue]):
     def _of_library(
         self, path: str, positional: Sequence[PythonValue], keywords: Mapping[str, PythonValue]
     ) -> PythonValue:
-        """The result of a function of TensorFlow, Keras or NumPy, by the operation that it is."""
+        """Return the result of a function of TensorFlow, Keras or NumPy, by the operation behind its path."""
         call = library_call(path, positional, keywords)
         operation = OPERATIONS.get(call.name)
         if path.startswith("numpy.") and (operation is None or operation.compute is None):
@@ -517,7 +517,7 @@ class Tracer(Interpretation[PythonValue]):
         return UNKNOWN if made is None else made
 
     def _argument(self, value: PythonValue) -> PythonValue:
-        """An argument as operations take it: Refs for tensors, lists for tuples."""
+        """Return an argument as operations take it: a Ref for a tensor, a list for a tuple."""
         if isinstance(value, TracedTensor):
             return value.ref
         if isinstance(value, slice):

@@ -59,7 +59,7 @@ class Counts(NamedTuple):
 
     @property
     def rows(self) -> Array:
-        """The rows that they are made of; where how many they are depends on that, all do, unless they are alike."""
+        """Rows on which the numbers depend; all of them, unless alike, if how many there are depends on the batch."""
         if self.one.shape != self.other.shape and not self._are_alike:
             return every(THEIR_NUMBER, self.one.shape)
         return np.where(self.of_rows, THEIR_NUMBER, NO_ROW).astype(np.int32).view(ELEMENT)
@@ -137,7 +137,7 @@ def _of_rows(
 
 
 def _marked(value: Value, of_rows: Callable[[Ref], Array]) -> Value:
-    """An argument with the marks of tensors in their places, and of plain numbers."""
+    """Return an argument with the marks of tensors, and of plain numbers, in their places."""
     if isinstance(value, Ref):
         return of_rows(value)
     return (

@@ -48,7 +48,7 @@ def call_shape(call: OpCall, shapes: Mapping[Ref, Shape | None]) -> Shape | None
 
 
 def _shape_by_kind(operation: Operation, call: OpCall) -> Shape:
-    """The shape that operations of a kind give. Raises Unknown."""
+    """Return the shape of a call's result, by the kind of its operation. Raises Unknown."""
     if operation.keeps_shape:
         tensors = [value for value in call.args if isinstance(value, Sized)]
         return shape_of(tensors[0] if tensors else None)

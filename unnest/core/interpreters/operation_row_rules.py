@@ -172,7 +172,7 @@ class TowerOperations:
 
 
 def _axes_of_rows(tensor: Array) -> list[int]:
-    """The axes along which its numbers are made of other rows."""
+    """Return the axes along which a tensor's numbers depend on different rows."""
     return [axis for axis, stride in enumerate(tensor.strides) if stride and tensor.shape[axis] > 1]
 
 
@@ -204,7 +204,7 @@ def _reaches_the_end(what: OpCall, tensor: Array) -> bool:
 
 
 def _literal_bounds(value: Value, rank: int) -> list[list[int]]:
-    """The numbers that an argument bounds each axis by; all of them for each, where it has places for other axes."""
+    """Return the numbers that an argument bounds each axis by; all of them for each axis if it does not say which."""
     parts = value.tolist() if isinstance(value, np.ndarray) else value
     parts = parts if isinstance(parts, (list, tuple)) and not isinstance(parts, Ref) else [parts]
     ends = [(part.start, part.stop) if isinstance(part, slice) else (part,) for part in parts]
@@ -215,7 +215,7 @@ def _literal_bounds(value: Value, rank: int) -> list[list[int]]:
 
 
 def _size(what: OpCall, tensor: Array) -> Counts:
-    """The sizes of a tensor, one of whose axes are the rows. Raises Unknown for others."""
+    """Return the sizes of a tensor of which one axis is the batch. Raises Unknown for others."""
     axes = _axes_of_rows(tensor)
     if len(axes) != 1:
         raise Unknown("the axis of the rows")
@@ -251,7 +251,7 @@ RowRule: TypeAlias = "Callable[[TowerTensors, RowStep], TensorRows]"
 
 
 def in_place(tensors: TowerTensors, step: RowStep) -> TensorRows:
-    """Numbers made of those in the same places of several tensors."""
+    """Combine the numbers in the same places of several tensors, which are broadcast."""
     if step.operation.chooses_by_mask and argument(step.call, "chosen") is None:
         raise RowsMixed  # the places where a mask is true
     known = [ref for ref, tensor in step.given.items() if tensor is not Known.LOST]
@@ -307,7 +307,7 @@ def of_matrix(tensors: TowerTensors, step: RowStep) -> TensorRows:
 
 
 def multiplied(tensors: TowerTensors, step: RowStep) -> TensorRows:
-    """A sum of products, by the axes that the operation sums over."""
+    """Combine by a sum of products, along the axes that the operation sums over."""
     call, operation = step.call, step.operation
     if operation.axes is None:
         raise Unknown("the axes of a product")
@@ -332,7 +332,7 @@ def multiplied(tensors: TowerTensors, step: RowStep) -> TensorRows:
 
 
 def _numbers(tensors: TowerTensors, value: Value) -> Value:
-    """An argument with numbers for tensors that hold them."""
+    """Return an argument with numbers in place of tensors whose numbers are known."""
     if isinstance(value, (list, tuple)):
         return [_numbers(tensors, part) for part in value]
     return tensors.number(value) if isinstance(value, Ref) else value
@@ -344,7 +344,7 @@ def by_mask(tensors: TowerTensors, step: RowStep) -> TensorRows:
 
 
 def by_index(tensors: TowerTensors, step: RowStep) -> TensorRows:
-    """Entries that are chosen by what is in other tensors."""
+    """Combine entries that are chosen by the content of other tensors."""
     first, second = (
         tensors.rows_of(value)
         for value in (argument(step.call, "x"), argument(step.call, "indices"))
@@ -363,7 +363,7 @@ def by_index(tensors: TowerTensors, step: RowStep) -> TensorRows:
 
 
 def in_another_order(tensors: TowerTensors, step: RowStep) -> TensorRows:
-    """Rows that layers or code mixed, or put elsewhere; layers whose first axis is time take the rows for it."""
+    """Move rows as layers or code do that mix them; layers whose first axis is time take that for the rows."""
     if not step.operation.reorders:
         return Known.LOST
     tensor = tensors.first(step.call)
@@ -380,7 +380,7 @@ def elsewhere(tensors: TowerTensors, shape: Sequence[int]) -> Array:
 
 
 def _axes(tensors: TowerTensors, step: RowStep, tensor: Array) -> Collection[int]:
-    """The axes that an operation works along. Raises NOT_COMPUTED where they are computed of rows."""
+    """Return the axes that an operation works along. Raises NOT_COMPUTED if they are computed from rows."""
     axis = step.operation.axis if (named := argument(step.call, "axis")) is None else named
     axes = range(tensor.ndim) if axis is None else tensors.numbers(axis)
     if any(not -tensor.ndim <= number < tensor.ndim for number in axes):

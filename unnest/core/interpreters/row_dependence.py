@@ -39,18 +39,18 @@ class RowsMade(Enum):
 
 
 def every(row: int, shape: Sequence[int]) -> Array:
-    """A tensor all of whose numbers depend on one row, or on none."""
+    """Return an array of `shape`, all of whose numbers depend on one row, or on none."""
     return np.broadcast_to(np.array(row, np.int32).view(ELEMENT), tuple(shape))
 
 
 def each_its_own(shape: Sequence[int], order: Array | None = None) -> Array:
-    """A tensor of rows, each made of the row that stands there, or in that order."""
+    """Return an array of `shape` whose entry i along axis 0 depends on row i, or on row order[i]."""
     rows = np.arange(shape[0], dtype=np.int32) if order is None else order.astype(np.int32)
     return np.broadcast_to(rows.view(ELEMENT).reshape(-1, *[1] * (len(shape) - 1)), tuple(shape))
 
 
 def combined(tensors: Sequence[Array]) -> Array:
-    """Numbers computed of those in the same places of some tensors, which are broadcast. Raises RowsMixed."""
+    """Row dependence of elementwise results of tensors, which are broadcast. Raises RowsMixed."""
     if len(tensors) == 1:
         return tensors[0]
     shape = np.broadcast_shapes(*(tensor.shape for tensor in tensors))
@@ -60,7 +60,7 @@ def combined(tensors: Sequence[Array]) -> Array:
 
 
 def along(tensor: Array, axes: Collection[int], *, keepdims: bool = True) -> Array:
-    """Numbers computed of all along some axes, which have one entry left, or are dropped. Raises RowsMixed."""
+    """Row dependence of a reduction along axes, which keep one entry or are dropped. Raises RowsMixed."""
     axes = {axis % tensor.ndim for axis in axes} if tensor.ndim else set()
     part = _compact(tensor)
     is_one = all(part.shape[axis] == 1 for axis in axes)
@@ -75,7 +75,7 @@ def along(tensor: Array, axes: Collection[int], *, keepdims: bool = True) -> Arr
 
 
 def product(operands: Sequence[tuple[str, Array]], output: str) -> Array:
-    """A sum of products, by the letters of its tensors' axes (`ij`, `jk` to `ik`). Raises RowsMixed."""
+    """Row dependence of a sum of products, by the letters of the axes (`ij`, `jk` to `ik`). Raises RowsMixed."""
     summed = sorted({letter for letters, _ in operands for letter in letters} - {*output})
     order = [*output, *summed]
     whole = combined([_aligned(letters, tensor, order) for letters, tensor in operands])
@@ -83,7 +83,7 @@ def product(operands: Sequence[tuple[str, Array]], output: str) -> Array:
 
 
 def _aligned(letters: str, tensor: Array, order: Sequence[str]) -> Array:
-    """A tensor with its axes in an order, missing ones being one long; of axes with the same letter the diagonal."""
+    """Return a tensor with its axes in an order, missing ones of size 1; of axes with one letter the diagonal."""
     if len(letters) != tensor.ndim:
         raise ValueError("a letter for every axis")
     own = [letter for letter in order if letter in letters]
@@ -93,7 +93,7 @@ def _aligned(letters: str, tensor: Array, order: Sequence[str]) -> Array:
 
 
 def _compact(tensor: Array) -> Array:
-    """The rows' numbers, with one entry along axes where all are the same by construction."""
+    """Return the row numbers with size 1 along axes where all are equal by construction (stride 0)."""
     return np.asarray(tensor["element"])[
         tuple(slice(0, 1) if stride == 0 else slice(None) for stride in tensor.strides)
     ]

@@ -44,11 +44,11 @@ class TensorGraph(ABC):
 
     @abstractmethod
     def reads(self, at: CallId) -> Sequence[Ref]:
-        """The tensors that a call is given."""
+        """Return the tensors that a call reads."""
 
     @abstractmethod
     def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
-        """The shape of a tensor, as far as the file stores it, else None.
+        """Return the shape of a tensor as far as the file stores it, else None.
 
         `known` are some beside those in the file; what is worked out with them is added to it.
         """
@@ -66,7 +66,7 @@ class TensorGraph(ABC):
 
     @abstractmethod
     def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
-        """The number of axes of a tensor, None where the file does not tell."""
+        """Return the number of axes of a tensor; None if the file does not say."""
 
     @abstractmethod
     def differ(self, column: Column) -> str | None:
@@ -93,7 +93,7 @@ class Values:
         self._work = 0
 
     def of(self, ref: Ref) -> Array:
-        """The array at a tensor. Raises Unknown, DataDependent, and what NumPy does where shapes do not fit."""
+        """Return the array of a tensor. Raises Unknown, DataDependent, and what NumPy raises if shapes do not fit."""
         pending = [ref]
         while pending:
             here = pending[-1]
@@ -120,7 +120,7 @@ class Values:
 
     @property
     def size(self) -> int:
-        """Elements of all tensors that have been computed, or numbered."""
+        """The number of elements of all tensors that were computed or numbered."""
         return self._work + self._numbered
 
     def _apply(self, at: CallId, what: OpCall) -> None:
@@ -142,13 +142,13 @@ class Values:
             raise DataDependent from e
 
     def _source(self, ref: Ref) -> Array:
-        """A tensor that is no operation's: its elements by number, unlike those of all others."""
+        """Return numbered elements for a tensor that no operation makes, unlike those of all others."""
         array = numbered(self._sizes(self.graph.shape(ref)), self._numbered)
         self._numbered += array.size
         return array
 
     def _sizes(self, shape: Shape | None) -> tuple[int, ...]:
-        """The shape of a stand-in. Raises Unknown where it is not known, or has too much in it."""
+        """Return the shape of a stand-in for a tensor. Raises Unknown if it is unknown, or too large."""
         if shape is None:
             raise Unknown("the shape of a tensor")
         if not shape:
@@ -160,13 +160,13 @@ class Values:
 
 
 def row_sizes(row: Shape, longest: int) -> tuple[int, ...]:
-    """The shape of one row. An axis that is longer than any number that is mentioned may as well be shorter."""
+    """Return the shape of one row; sizes beyond any number that is mentioned are cut to `longest`."""
     unlike = range(max(longest, 2) + 1, max(longest, 2) + 1 + len(row))
     return tuple(u if d is None else min(d, u) for d, u in zip(row, unlike, strict=True))
 
 
 def numbered(shape: tuple[int, ...], first: int = 0) -> Array:
-    """An array whose elements are numbered from `first` on, row-major."""
+    """Return an array whose elements are numbered from `first` on, row-major."""
     return np.arange(first, first + prod(shape), dtype=np.int32).view(ELEMENT).reshape(shape)
 
 

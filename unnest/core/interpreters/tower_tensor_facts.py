@@ -33,7 +33,7 @@ TensorRows: TypeAlias = "Array | Counts | Known"
 
 
 def batch_size(fixed: Sequence[int | None]) -> int:
-    """The number of rows to try: that of all inputs where the file fixes it, `TRIAL_BATCH_ROWS` otherwise."""
+    """Return the number of rows to try: that of all inputs if the file fixes it, else `TRIAL_BATCH_ROWS`."""
     sizes = {*fixed}
     size = sizes.pop() if len(sizes) == 1 else None
     return size if size is not None and size > 1 else TRIAL_BATCH_ROWS
@@ -70,7 +70,7 @@ class TowerTensors:
             self.tensors[ref] = each_its_own((self.rows, *self.sizes(ref)[1:]))
 
     def _row_count(self, ref: Ref) -> int | None:
-        """How many rows a tensor has, if known."""
+        """Return the number of rows of a tensor; None if unknown."""
         shape = (
             None
             if self.graph.rank_of(ref, self.shapes) is None
@@ -96,13 +96,13 @@ class TowerTensors:
             alike.append(here)
 
     def first(self, what: OpCall) -> Array:
-        """The rows of the first tensor that an operation is given."""
+        """Return the row dependence of the first tensor that an operation reads."""
         for ref in refs_in([*what.args, *what.kwargs.values()]):
             return self.rows_of(ref)
         raise Unknown("the tensor that an operation reads")
 
     def rows_of(self, value: Value, rank: int | None = None) -> Array:
-        """The rows that a tensor's numbers are made of; `rank`: of one without any, if it is not known."""
+        """Return the row dependence of an argument; `rank` is that of one without rows, if it is unknown."""
         if not isinstance(value, Ref):
             return every(NO_ROW, np.shape(value))
         tensor = self.tensors[value]
@@ -116,7 +116,7 @@ class TowerTensors:
         return every(NO_ROW, [1] * (rank or 0) if is_unknown else self.sizes(value, rows=1))
 
     def axes_of(self, value: Value) -> int | None:
-        """The number of axes of an argument, None where it is not known."""
+        """Return the number of axes of an argument; None if it is unknown."""
         if not isinstance(value, Ref):
             return np.ndim(value)
         tensor = self.tensors[value]
@@ -129,7 +129,7 @@ class TowerTensors:
         )
 
     def sizes(self, ref: Ref, rows: int | None = None) -> tuple[int, ...]:
-        """The shape of a tensor, with what stands for sizes that are not known."""
+        """Return the shape of a tensor, with stand-ins for unknown sizes."""
         if self.graph.rank_of(ref, self.shapes) is None:
             self.guesses_ranks = True
             self.guessed.add(ref)
@@ -142,7 +142,7 @@ class TowerTensors:
         return (*first, *(self.size if size is None else size for size in shape[1:]))
 
     def sized(self, here: Ref, tensor: Array) -> Array:
-        """A tensor with its own sizes in place of single entries, as far as they are known."""
+        """Return a tensor's row dependence at its own sizes, as far as they are known, in place of single entries."""
         if self.graph.rank_of(here, self.shapes) != tensor.ndim:
             return tensor
         shape = self.graph.shape(here, self.shapes) or ()
@@ -155,7 +155,7 @@ class TowerTensors:
         )
 
     def counted(self, ref: Ref) -> Counts | Array:
-        """The numbers of a tensor that is made of no rows. Raises DataDependent, Unknown."""
+        """Return the numbers of a tensor that depends on no row. Raises DataDependent, Unknown."""
         tensor = self.tensors[ref]
         if isinstance(tensor, Counts):
             return tensor
@@ -172,7 +172,7 @@ class TowerTensors:
         return counted.one if isinstance(counted, Counts) else counted
 
     def numbers(self, value: Value) -> list[int]:
-        """The whole numbers of an argument. Raises NOT_COMPUTED."""
+        """Return the whole numbers of an argument. Raises NOT_COMPUTED."""
         return whole_numbers(self.number(value) if isinstance(value, Ref) else value)
 
     def whole_number(self, value: Value) -> int:

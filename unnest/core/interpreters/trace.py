@@ -141,13 +141,13 @@ class Trace:
         return [self.tensors[Ref("", number, 0)] for number in range(len(self.inputs))]
 
     def unknown(self) -> TracedTensor:
-        """A value that nothing in the file explains: a custom function or number, or what such a function returns."""
+        """Return a tensor that nothing in the file explains: of a custom function, or of a number."""
         (made,) = self._add(Step(OpCall("unknown", (), {})), ())
         made.is_unknown = True
         return made
 
     def behind(self, end: Ref) -> list[Step]:
-        """The steps that a tensor is the result of, in their order."""
+        """Return the steps that a tensor results from, in order."""
         found, pending = set[int](), [end.rank]
         while pending:
             at = pending.pop()
@@ -157,7 +157,7 @@ class Trace:
         return [self.steps[at] for at in sorted(found)]
 
     def dtype_of(self, tensor: TracedTensor) -> str | None:
-        """The dtype of a tensor: that of the inputs where their elements are only moved, or that of its cast."""
+        """Return a tensor's dtype: that of the inputs if elements are only moved, or that of its cast; else None."""
         changes = (
             step
             for step in reversed(self.behind(tensor.ref))
@@ -283,7 +283,7 @@ class Trace:
         return self._add(step, () if known is None else elements(known, max(1, len(known))))[0]
 
     def _charge(self, count: int) -> None:
-        """Pay for one operation with so many elements: the one place where work on tensors is counted.
+        """Charge one operation with so many elements: the only place where work on tensors is counted.
 
         Raises:
             TooMuch: If the run does more work than layers do.
@@ -321,7 +321,7 @@ def _is_cast(call: OpCall) -> bool:
 
 
 def elements(shape: tuple[int, ...], axes: int, rows: Array | None = None) -> tuple[Array, ...]:
-    """The index of each element along every axis, as views: each takes the memory of one axis.
+    """Return each element's index along every axis, as views: each takes the memory of one axis.
 
     Raises:
         OtherSizes: If NumPy cannot count the elements.
@@ -331,7 +331,7 @@ def elements(shape: tuple[int, ...], axes: int, rows: Array | None = None) -> tu
         raise OtherSizes
 
     def along(axis: int, numbers: Array) -> Array:
-        """Numbers as a view of that shape, which are the same along all other axes."""
+        """Return numbers along one axis as a view of `shape`, equal along all other axes."""
         strides = tuple(numbers.itemsize if at == axis else 0 for at in range(len(shape)))
         view = np.ndarray(shape, ELEMENT, numbers, strides=strides)
         view.flags.writeable = False
@@ -346,5 +346,5 @@ def elements(shape: tuple[int, ...], axes: int, rows: Array | None = None) -> tu
 
 
 def stored_size(array: Array) -> int:
-    """How many numbers an array keeps in memory: of a view those that differ."""
+    """Return how many numbers an array keeps in memory; a view keeps the different ones."""
     return prod(size for size, stride in zip(array.shape, array.strides, strict=True) if stride)

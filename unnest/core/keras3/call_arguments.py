@@ -16,7 +16,7 @@ from unnest.core.model import Json, Ref
 def arguments_of(
     layer: NewLayer, given: LayerArguments, context: Context
 ) -> tuple[tuple[NodeTree, ...], Mapping[str, NodeTree]]:
-    """A call's arguments as Keras 3's class takes them."""
+    """Return a call's positional and named arguments as Keras 3's class takes them. Raises CannotConvert."""
     args, kwargs = list(given.args), dict(given.kwargs)
     if kwargs.get("training"):
         why = "was called with training=True, which Keras 3 overrides at inference"
@@ -42,7 +42,7 @@ def arguments_of(
 
 
 def _by_cell(layer: NewLayer, states: Sequence[NodeTree], context: Context) -> list[NodeTree]:
-    """The states of a layer over several cells, cell by cell; they were one list. Raises CannotConvert.
+    """Return the states of a layer over several cells grouped by cell; stored as one list. Raises CannotConvert.
 
     (Source: Keras 2.1.6 and 2.2.4, keras/layers/recurrent.py: StackedRNNCells, which had them last cell first once.)
     """
@@ -68,7 +68,7 @@ def is_ref(value: Json, graph: Graph) -> bool:
 
 
 def ref(value: Sequence[Json], graph: Graph) -> Ref:
-    """The tensor that a reference names."""
+    """Return the tensor that a stored reference names."""
     name, number, tensor = str(value[0]), value[1], value[2]
     assert isinstance(number, int)
     assert isinstance(tensor, int)
@@ -76,7 +76,7 @@ def ref(value: Sequence[Json], graph: Graph) -> Ref:
 
 
 def parsed(node: Json, graph: Graph, layer: Layer) -> tuple[list[Json], dict[str, Json]]:
-    """Positional and named arguments of a stored call of before Keras 3.
+    """Return the positional and named arguments of a call that was stored before Keras 3.
 
     The named ones stand behind the (first) tensor; a first argument that is no tensor is `_CONSTANT_VALUE`.
     """
@@ -113,7 +113,7 @@ CONSTANT = "_CONSTANT_VALUE"
 
 
 def _is_constant(value: Json) -> bool:
-    """`["_CONSTANT_VALUE", -1, value, named arguments]`."""
+    """Return True for a stored constant: `["_CONSTANT_VALUE", -1, value, named arguments]`."""
     return (
         is_list(value)
         and len(value) > 2  # noqa: PLR2004 - the mark, and a value

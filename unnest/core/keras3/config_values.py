@@ -51,14 +51,14 @@ GONE_RULES = frozenset({"RadialConstraint", "radial_constraint", "EigenvalueRegu
 
 
 def plain(value: Json) -> Json:
-    """The value without the clothes of NumPy arrays, tuples and shapes that writers put around it."""
+    """Return the value without the wrappers in which writers store NumPy arrays, tuples and shapes."""
     return json_tree.transform(
         value, _undressed, into=lambda part: part.get("class_name") != "__numpy__"
     )
 
 
 def _undressed(part: JsonObject, inner: dict[str, Json]) -> Json:
-    """One object whose parts are plain already."""
+    """Unwrap one object whose parts are unwrapped already."""
     if part.get("class_name") in ("__tuple__", "TensorShape") and isinstance(
         part.get("items"), Sequence
     ):
@@ -70,7 +70,7 @@ def _undressed(part: JsonObject, inner: dict[str, Json]) -> Json:
 
 
 def class_and_config(value: Json) -> tuple[str, JsonObject]:
-    """Class and config of a serialized object, whatever its form; the class of a name is the name."""
+    """Return class and config of a serialized object in any form; of a mere name that name, and {}."""
     if isinstance(value, str):
         return value, {}
     if not isinstance(value, Mapping):
@@ -87,12 +87,12 @@ def class_and_config(value: Json) -> tuple[str, JsonObject]:
 
 
 def built_in(module: str, kind: str, config: JsonObject) -> JsonObject:
-    """An object of Keras 3's own."""
+    """Return the JSON of an object of Keras 3's own."""
     return {"module": module, "class_name": kind, "config": config, "registered_name": None}
 
 
 def initializer(value: Json, layer: str, context: Context) -> Json:
-    """An initializer; one that Keras 3 has not becomes zeros, since the weight itself is stored."""
+    """Convert an initializer; one that Keras 3 lacks becomes zeros, as the weight itself is stored."""
     if value is None:
         return None
     kind, config = class_and_config(value)
@@ -107,12 +107,12 @@ def initializer(value: Json, layer: str, context: Context) -> Json:
 
 
 def regularizer(value: Json, layer: str, context: Context) -> Json:
-    """A regularizer; a custom one stays, to be given to the loader."""
+    """Convert a regularizer; a custom one is kept, for the loader to be given."""
     return _rule(value, "keras.regularizers", REGULARIZERS, layer, context)
 
 
 def constraint(value: Json, layer: str, context: Context) -> Json:
-    """A constraint; a custom one stays, to be given to the loader."""
+    """Convert a constraint; a custom one is kept, for the loader to be given."""
     return _rule(value, "keras.constraints", CONSTRAINTS, layer, context)
 
 
@@ -144,12 +144,12 @@ def _rule(
 
 
 def without_package(name: str) -> str:
-    """The name that `package>name` is registered under; that of a lambda, `<lambda>`, has no package."""
+    """Return the name in `package>name`; `<lambda>` is a name."""
     return re.sub(r"^.*>(?=.)", "", name)
 
 
 def custom(kind: str, config: JsonObject) -> JsonObject:
-    """An object of a custom class, found by its registered name or through custom_objects."""
+    """Return the JSON of a custom object, which is found by its registered name or in custom_objects."""
     return {
         "module": None,
         "class_name": without_package(kind),
@@ -159,7 +159,7 @@ def custom(kind: str, config: JsonObject) -> JsonObject:
 
 
 def function(name: str) -> JsonObject:
-    """A custom function, found through custom_objects alone, whatever its name."""
+    """Return the JSON of a custom function, which is found in custom_objects alone, by any name."""
     return {"module": None, "class_name": "function", "config": name, "registered_name": name}
 
 
@@ -174,7 +174,7 @@ DTYPE_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
 
 
 def dtype(value: Json, layer: str, context: Context) -> str | None:
-    """A dtype or policy by its name; None where the layer has Keras's default."""
+    """Return a dtype or policy by name; None if the layer has Keras's default."""
     if isinstance(value, Mapping):
         kind, config = class_and_config(value)
         if kind not in ("Policy", "PolicyV1", "DTypePolicy", "FloatDTypePolicy"):

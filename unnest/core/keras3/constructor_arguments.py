@@ -30,7 +30,7 @@ def _off(value: Json) -> bool:
 
 
 def _any(value: Json) -> bool:
-    """The argument says nothing that the layer computes with."""
+    """Return True: any value of the argument may be dropped, as the layer does not compute with it."""
     del value
     return True
 
@@ -59,7 +59,7 @@ DROPPED_IF: dict[str, Test] = {
 
 
 def written(old: OldLayer) -> dict[str, Json]:
-    """The arguments for Keras 3's class of that name. Raises CannotConvert for one that it cannot be given."""
+    """Return the arguments for Keras 3's class of that name. Raises CannotConvert for one that it does not take."""
     kind, config, context = old.kind, old.config, old.context
     record = layer_record(kind)
     new: dict[str, Json] = {"name": old.name}
@@ -114,7 +114,7 @@ ROLE_WRITERS = {
 
 
 def _value(old: OldLayer, key: str, value: Json) -> Json:
-    """An argument's value in today's form."""
+    """Return an argument's value in the form of Keras 3."""
     role = ROLE_WRITERS.get(key.rpartition("_")[2])
     if role is not None and key != "vocabulary_dtype":
         return role(value, old.name, old.context)

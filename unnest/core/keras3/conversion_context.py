@@ -121,14 +121,14 @@ class Context:
         return self.layer_converter(entry, name, weights, self)
 
     def note(self, rule: str, layer: str, detail: str = "") -> None:
-        """`rule` touched `layer`; `detail` is put behind the rule's sentence."""
+        """Note that `rule` changed `layer`; `detail` is added to the rule's sentence."""
         assert rule in RULES, rule
         layers = self.notes.applied.setdefault((rule, detail), [])
         if layer not in layers:
             layers.append(layer)
 
     def conversions(self) -> tuple[Conversion, ...]:
-        """The conversions done, in the order in which each was first done."""
+        """Return the conversions that were done, in the order in which each was first done."""
         return tuple(
             Conversion(rule, tuple(layers), RULES[rule].what + (f": {detail}" if detail else ""))
             for (rule, detail), layers in self.notes.applied.items()
@@ -154,20 +154,20 @@ class OldLayer:
         return replace(self, config={k: v for k, v in self.config.items() if k not in arguments})
 
     def as_new(self, config: JsonObject, weights: Weights | None = None) -> NewLayer:
-        """Keras 3's layer of this class and name, with its weights where no others are given."""
+        """Return Keras 3's layer of this class and name; its weights are kept unless others are given."""
         return NewLayer(self.name, self.kind, config, self.weights if weights is None else weights)
 
     def note(self, rule: str, detail: str = "") -> None:
-        """`rule` touched the layer; `detail` is put behind the rule's sentence."""
+        """Note that `rule` changed the layer; `detail` is added to the rule's sentence."""
         self.context.note(rule, self.name, detail)
 
     def refused(self, why: str) -> CannotConvert:
-        """The refusal of the layer."""
+        """Return the exception that refuses the layer, with the reason."""
         return refused(self.name, self.kind, why)
 
 
 def refused(name: str, kind: str, why: str) -> CannotConvert:
-    """The refusal of a layer."""
+    """Return the exception that refuses a layer, with the reason."""
     return CannotConvert(f"{name!r} ({kind}): {why}")
 
 

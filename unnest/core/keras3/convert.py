@@ -43,7 +43,7 @@ class Converted(NamedTuple):
 
 
 def convert(stored: Stored) -> Converted:
-    """The model for Keras 3. A graph that does not add up raises NotAGraph."""
+    """Convert a model for Keras 3. Raises NotAGraph for a graph that is not consistent."""
     architecture = stored.architecture
     if architecture is None or not is_model(architecture):
         what = (
@@ -89,7 +89,7 @@ def convert(stored: Stored) -> Converted:
 
 
 def _context_of(stored: Stored, architecture: JsonObject) -> Context:
-    """The conversion's facts on the writer and the model, before any layer is converted."""
+    """Return the facts on writer and model, before any layer is converted."""
     writer = Context.of(stored.keras_version, stored.backend)
     half_pixels = is_tensorflow_1_15_or_later(
         architecture, writer.release, is_standalone=not writer.is_tf
@@ -129,7 +129,7 @@ def _converted(stored: Stored, architecture: JsonObject, context: Context) -> St
 
 
 def _check_input_shape(model: NewLayer) -> None:
-    """Raises CannotConvert for a Sequential with weights whose input shape is not stored: Keras 3 builds none of them.
+    """Raise CannotConvert for a Sequential with weights but no stored input shape: Keras 3 builds none of them.
 
     (Source: Keras 2.2.4 to 2.3.1 and tf.keras 1.13 leave a Sequential's InputLayer out of the file.)
     """
@@ -149,7 +149,7 @@ NO_INPUT_SHAPE = (
 
 
 def _by_layer(stored: Stored, architecture: JsonObject) -> Sequence[Group]:
-    """The groups under their layers' names; an old Sequential in another has one that is not in the JSON."""
+    """Return the groups by layer name; an old nested Sequential has one under a name that is not in the JSON."""
     graph = read(architecture)
     names = group_names(architecture)
     if graph.sequential and len(names) == len(stored.groups):
@@ -166,7 +166,7 @@ def _top(model: NewLayer) -> JsonObject:
 
 
 def _groups(model: NewLayer) -> tuple[Group, ...]:
-    """A group per layer that can hold weights, each with its weights."""
+    """Return a group for each layer that can hold weights."""
     layers = model.config["layers"]
     assert isinstance(layers, Sequence)
     own = by_owner(model.weights)

@@ -58,14 +58,14 @@ class Builder:
     reserved: set[str] = field(default_factory=set)
 
     def input(self, layer: NewLayer) -> GraphTensor:
-        """An input layer and its tensor."""
+        """Add an input layer and return its tensor."""
         self.entries[layer.name] = _Entry(layer.entry, ())
         tensor = GraphTensor(layer.name, 0, 0)
         self.specs[tensor] = shape_inference.of_input(layer.entry)
         return tensor
 
     def place(self, tree: NodeTree, stem: str, last: str | None = None) -> NodeTree:
-        """The expression with all its calls made: a tensor of the graph for a tensor, a constant as it is.
+        """Add all calls of an expression; return it with the graph's tensors in place of calls.
 
         Operations are called `<stem>_<class>`; the outermost `last`, where that is given.
         """
@@ -130,7 +130,7 @@ class Builder:
         return name
 
     def fresh(self, name: str) -> str:
-        """A name that nothing has."""
+        """Return a name that no layer has, beginning with `name`."""
         number, new = 0, name
         while new in self.entries or new in self.reserved:
             number += 1
@@ -138,7 +138,7 @@ class Builder:
         return new
 
     def reserve(self, name: str) -> str:
-        """A name that nothing has, nor gets."""
+        """Return a name that no layer has, and that none will get."""
         new = self.fresh(name)
         self.reserved.add(new)
         return new
@@ -170,11 +170,11 @@ class Builder:
         return made
 
     def dtype(self, tensor: GraphTensor) -> str:
-        """The dtype of a tensor: float32, where nothing says otherwise."""
+        """Return the dtype of a tensor; float32 if nothing says otherwise."""
         return LayerArguments((), {}, self.specs, self.dtypes).dtype(tensor)
 
     def _sized(self, args: Sequence[NodeTree]) -> list[object]:
-        """Arguments with their shapes in the places of tensors."""
+        """Return the arguments with shapes in place of tensors."""
         sized: list[object] = []
         for arg in args:
             if isinstance(arg, GraphTensor):
@@ -187,7 +187,7 @@ class Builder:
         return sized
 
     def _stored(self, tree: NodeTree) -> Json:
-        """Arguments as Keras 3 stores them. An unknown shape is noted as a scalar's; no loader reads it."""
+        """Return the arguments as Keras 3 stores them; an unknown shape is noted as (), which no loader reads."""
         if isinstance(tree, GraphTensor):
             spec = self.specs.get(tree) or Spec((), "float32")
             history: Json = [tree.layer, tree.rank, tree.tensor]
@@ -205,7 +205,7 @@ class Builder:
         return tree
 
     def ordered(self, inputs: Sequence[GraphTensor], outputs: Sequence[GraphTensor]) -> list[str]:
-        """The layers that the outputs need, in Keras's order."""
+        """Return the names of the layers that the outputs need, in Keras's order."""
 
         def refs(tensors: Sequence[GraphTensor]) -> list[Ref]:
             return [Ref(t.layer, t.rank, t.tensor) for t in tensors]
@@ -220,7 +220,7 @@ class Builder:
         settings: JsonObject,
         structures: tuple[Json, Json] = (None, None),
     ) -> NewLayer:
-        """The functional model; `settings` are more keys of its config. Raises CannotConvert.
+        """Return the functional model; `settings` are more keys of its config. Raises CannotConvert.
 
         `structures` are those of its inputs and outputs, where they are no lists: mappings, or nested.
         """
@@ -267,7 +267,7 @@ class Builder:
         ranks: Mapping[str, Mapping[int, int]],
         structure: Json,
     ) -> Json:
-        """A model's inputs or outputs; a functional model counts its calls from 1 here (source: Keras 3.15)."""
+        """Return stored inputs or outputs; functional models count calls from 1 here (source: Keras 3.15)."""
         ends: list[Json] = []
         for t in tensors:
             rank = ranks.get(t.layer, {}).get(t.rank, t.rank)
@@ -313,7 +313,7 @@ def _packed(structure: Json, ends: Iterator[Json]) -> Json:
 
 
 def owned(name: str, weights: Iterable[Tensor]) -> list[Tensor]:
-    """The weights of a layer as weights of the model that holds it."""
+    """Return a layer's weights as weights of the model that contains it."""
     return [w._replace(owner=(name, *w.owner)) for w in weights]
 
 
@@ -340,7 +340,7 @@ def _spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
 
 
 def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
-    """The dtype of what a layer or an operation gives: arithmetic on integers is another than on floats."""
+    """Return the dtype of a layer's or operation's result; arithmetic on integers differs from that on floats."""
     kind, config = str(entry["class_name"]), entry.get("config")
     if not _is_operation(entry):
         if spec is not None:
@@ -361,7 +361,7 @@ MASKING = r"(concatenate|any|all|expand_dims|not_equal|equal|logical_(and|or)|on
 
 
 def today_names(layers: Mapping[str, Layer], context: Context) -> dict[str, str]:
-    """Layer -> its name in Keras 3, which refuses slashes, and the names of its own operations."""
+    """Layer -> its name in Keras 3, which refuses slashes and the names of its own operations."""
 
     def is_masking(name: str) -> bool:
         return context.masks and re.fullmatch(MASKING, name) is not None

@@ -35,7 +35,7 @@ def is_keras_1(config: JsonObject, context: Context) -> bool:
 def translated(
     kind: str, config: JsonObject, name: str, context: Context
 ) -> tuple[str, JsonObject]:
-    """Class and config in Keras 2's words. Raises CannotConvert."""
+    """Return class and config by the names of Keras 2. Raises CannotConvert."""
     record = layer_record(kind)
     new: dict[str, Json] = {}
     for key, value in config.items():
@@ -84,7 +84,7 @@ def _sides(padding: Json, first: str, second: str) -> list[Json]:
 
 
 def _pairs(padding: Json) -> Json:
-    """2D padding of four numbers: top, bottom, left, right; or the same by name."""
+    """Return 2D padding as two pairs: from four numbers (top, bottom, left, right), or the four by name."""
     if isinstance(padding, Mapping):
         return [_sides(padding, "top_pad", "bottom_pad"), _sides(padding, "left_pad", "right_pad")]
     if isinstance(padding, list) and len(padding) == 4:  # noqa: PLR2004 - one a side

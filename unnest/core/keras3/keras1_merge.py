@@ -19,7 +19,7 @@ ConvertGraph: TypeAlias = Callable[[Graph, Shares, Context], NewLayer]
 def merged_branches(
     graph: Graph, shares: Shares, context: Context, converted: ConvertGraph
 ) -> NewLayer:
-    """Keras 1's Sequential that begins with a Merge of models, which has an input for each of them.
+    """Convert Keras 1's Sequential that begins with a Merge of models to a model with an input for each of them.
 
     The file lists the weights of the branches' layers beside those of the others (source: Keras 1.2.2, keras/models.py:
     flattened_layers). `converted` makes a model of each branch.
@@ -53,7 +53,7 @@ def merged_branches(
 def _branches(
     merge: Layer, shares: Shares, context: Context, converted: ConvertGraph
 ) -> list[NewLayer]:
-    """The models that a Merge holds, each under a name of its own: Keras 1 stores none. Raises CannotConvert."""
+    """Convert the models in a Merge, each under a new name, as Keras 1 stores none. Raises CannotConvert."""
     entries = merge.settings["layers"]
     if context.masks:
         raise refused(
@@ -77,7 +77,7 @@ def _branches(
 
 
 def _input_like(branch: NewLayer, merge: Layer) -> NewLayer:
-    """An input layer for what goes into a branch. Raises CannotConvert where that is not one tensor."""
+    """Return an input layer for a branch. Raises CannotConvert if the branch does not read exactly one tensor."""
     layers = branch.config["layers"]
     assert isinstance(layers, Sequence)
     settings = [

@@ -24,7 +24,7 @@ from unnest.findings import Code
 
 
 def rule(old: OldLayer) -> Piece:
-    """A Lambda. What it computes may depend on its input's shape, and on whether it has a mask."""
+    """Convert a Lambda; its result may depend on its input's shape, and on whether that has a mask."""
 
     def resolved(specs: Sequence[Spec | None], dtypes: Sequence[str]) -> Piece:
         called = LambdaCall(
@@ -54,7 +54,7 @@ def _translated(old: OldLayer, read: Translation) -> Expansion:
 
 
 def _keep_function(old: OldLayer, why: Untranslatable) -> NewLayer:
-    """The layer with its function by name, which the loader must be given."""
+    """Keep a Lambda, its function by name, which the loader must be given."""
     kind, config, name, context = old.kind, old.config, old.name, old.context
     stored, module = config.get("function"), config.get("module")
     if isinstance(stored, Mapping) and stored.get("class_name") == "function":
@@ -86,7 +86,7 @@ def _keep_function(old: OldLayer, why: Untranslatable) -> NewLayer:
 def named_function(
     kind: str, name: str, function: str, arguments: Json, reason: tuple[str, str], context: Context
 ) -> NewLayer:
-    """A Lambda of float32 with a function that the loader is given, and the finding that asks for it.
+    """Return a float32 Lambda with a function that the loader is given; the finding that asks for it is noted.
 
     `kind` is what the file has in its place; `reason` says why that was not converted, and what could be read of it.
     """

@@ -88,7 +88,7 @@ class Masks:
         args: tuple[NodeTree, ...],
         kwargs: Mapping[str, NodeTree],
     ) -> tuple[tuple[NodeTree, ...], Mapping[str, NodeTree]]:
-        """The arguments of a call, the old mask among them where today's is another. Raises CannotConvert."""
+        """Return a call's arguments, with the old mask among them if today's differs. Raises CannotConvert."""
         heard = (
             call.tensors[:1] if "initial_state" in kwargs else call.tensors
         )  # a state's mask is not asked for
@@ -128,7 +128,7 @@ class Masks:
         return args, kwargs
 
     def _as_argument(self, kind: str, layer: NewLayer, masks: Sequence[Mask]) -> NodeTree:
-        """The old mask for a layer that takes one as an argument. Raises CannotConvert."""
+        """Return the old mask for a layer that takes one as an argument. Raises CannotConvert."""
         if len(masks) != 1 or masks[0].tree is None:
             raise _cannot_be_given(layer.name, kind)
         self.context.note("initial-state-mask" if masks[0].today else "mask", layer.name)
@@ -217,7 +217,7 @@ class Masks:
             self.of[outputs[0]] = mask._replace(sources=sources, today=mask.today and today)
 
     def _mask_of_steps(self, config: JsonObject, call: LayerArguments) -> Mask | None:
-        """The mask behind a TimeDistributed, which asked the layer in it at each step.
+        """Return the mask behind a TimeDistributed that asked its layer at each step.
 
         Where the layer gave none there, a step is masked if its parts all are. Keras 3 hands on the mask that it has.
         """
@@ -235,7 +235,7 @@ class Masks:
         return None if mask is None else self._handed_on_by_steps(mask, held, depth)
 
     def _handed_on_by_steps(self, mask: Mask, held: JsonObject, depth: int) -> Mask:
-        """The mask behind `depth` TimeDistributed of a layer, each part of which may be masked."""
+        """Return the mask behind `depth` TimeDistributed around a layer, each part of which may be masked."""
         is_dropped = drops_steps_mask(held, self.context)
         is_kept = is_dropped is False and (
             not is_model(held) or all_pass(settings(held), self.context)
@@ -264,7 +264,7 @@ class Masks:
         )
 
     def _passed(self, kind: str, mask: Mask | None) -> Mask | None:
-        """The mask of its input behind one of Keras's own layers that hands it on."""
+        """Return the input's mask behind a Keras layer that hands it on."""
         if mask is None:
             return None
         if is_ambiguous(kind, self.context):
@@ -281,7 +281,7 @@ class Masks:
     # The ends of the model
 
     def handed_on(self, kind: str, output: GraphTensor, dtype: str) -> NodeTree:
-        """An output of a model in a model, of a layer of this kind, with the mask that it had. Raises CannotConvert."""
+        """Return a nested model's output with the mask that it had in the older Keras. Raises CannotConvert."""
         mask = self.of.get(output)
         if mask is None or mask.today:
             return output
@@ -291,7 +291,7 @@ class Masks:
         return self._with_old_mask(output, output.layer, dtype)
 
     def note_ends(self, outputs: Sequence[GraphTensor]) -> None:
-        """The outputs whose loss sees a mask that counts otherwise today."""
+        """Note the outputs whose loss sees a mask that counts otherwise today."""
         for tensor in outputs:
             mask = self.of.get(tensor)
             if mask is not None and mask.sure:
@@ -335,7 +335,7 @@ def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
 
 
 def stopped(layer: NewLayer) -> Expansion:
-    """A layer, and an operation behind which there is no mask."""
+    """Return a layer followed by an operation that drops its mask."""
 
     def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         return (without_mask(LayerCall(layer, call.args)),)
@@ -359,7 +359,7 @@ def _hands_on_another(name: str, kind: str) -> CannotConvert:
 
 
 def _computed(kind: str, config: JsonObject, source: GraphTensor, rank: int | None) -> Mask | None:
-    """The mask that a layer computes of what it reads, a tensor of that rank."""
+    """Return the mask that a layer computes from `source`, a tensor of that rank."""
     if kind == "Embedding" and config.get("mask_zero"):
         return Mask(numpy_operation("NotEqual", source, 0), frozenset({source}), rank=rank)
     if kind == "Masking":
@@ -372,20 +372,20 @@ def _computed(kind: str, config: JsonObject, source: GraphTensor, rank: int | No
 
 
 def _rank(call: LayerArguments) -> int | None:
-    """Number of axes of the first tensor that a call reads."""
+    """Return the number of axes of the first tensor that a call reads; None if unknown."""
     spec = call.spec(call.tensors[0])
     return None if spec is None else len(spec.shape)
 
 
 def _layer_at_each_step(config: JsonObject) -> tuple[JsonObject, int]:
-    """`distributed` of a TimeDistributed with that config."""
+    """Return `distributed` of a TimeDistributed with that config."""
     return distributed({"class_name": "TimeDistributed", "config": config})
 
 
 def _merged(
     kind: str, config: JsonObject, masks: Sequence[Mask | None], present: Sequence[Mask]
 ) -> Mask:
-    """The mask behind a merge layer: what none of its inputs masks."""
+    """Return the mask behind a merge layer: what none of its inputs masks."""
     axis = config.get("axis", config.get("concat_axis", -1))
     if (kind == "Concatenate" or config.get("mode") == "concat") and axis not in (-1, 2):
         return Mask(None, today=all(m.today for m in present))  # one after the other, then as today
@@ -405,7 +405,7 @@ def _with_tensors(
     kwargs: Mapping[str, NodeTree],
     change: Callable[[GraphTensor], NodeTree],
 ) -> tuple[tuple[NodeTree, ...], Mapping[str, NodeTree]]:
-    """The arguments of a call with their tensors changed."""
+    """Return the arguments of a call with their tensors changed."""
     return tuple(with_tensors(a, change) for a in args), {
         k: with_tensors(v, change) for k, v in kwargs.items()
     }

@@ -36,7 +36,7 @@ def is_known(kind: str) -> bool:
 
 
 def bare_name(kind: str) -> str:
-    """A class as Keras exports it: TensorFlow has BatchNormalizationV1 and V2 inside."""
+    """Return a class name as Keras exports it: TensorFlow has BatchNormalizationV1 and V2 inside."""
     return re.sub(r"V[12]$", "", kind)
 
 
@@ -173,7 +173,7 @@ BY_ALL = "it was divided by the number of all steps, and is by that of the unmas
 
 
 def note_end(name: str, context: Context, *, today: bool = True) -> None:
-    """The loss of this output saw a mask; `today`: whether it sees the same one in Keras 3.
+    """Note that this output's loss saw a mask; `today`: whether it sees the same one in Keras 3.
 
     (Source: a step of each, recorded by its stack. The masked loss was divided by the number of all steps in
     Keras 2.3 and in tf.keras from 1.13 until 2.10, by that of the unmasked ones in Keras 1.2 to 2.2.4; Keras 2.11,
@@ -187,7 +187,7 @@ def note_end(name: str, context: Context, *, today: bool = True) -> None:
 
 
 def note_normalization(entry: JsonObject, name: str, context: Context) -> None:
-    """A layer behind a mask: BatchNormalization, itself or in it, counted the masked steps too in training.
+    """Note a BatchNormalization behind a mask, or in a layer there: in training it counted masked steps too.
 
     (Source: Keras 2.12, batch_normalization.py, the first whose call takes a mask.)
     """

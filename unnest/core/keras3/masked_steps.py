@@ -28,7 +28,7 @@ from unnest.core.model import JsonObject
 def check_masked_steps(
     kind: str, layer: NewLayer, kwargs: Mapping[str, NodeTree], context: Context
 ) -> None:
-    """Raises CannotConvert where something else came out at masked steps than comes out today."""
+    """Raise CannotConvert if the output at masked steps differed from today's."""
     if repeats_last(layer.entry, context) and not _can_be_two(layer, kwargs, context):
         raise repeated_last(layer.name, kind)
     is_known = (
@@ -47,7 +47,7 @@ def repeats_last(entry: JsonObject, context: Context) -> bool:
 
 
 def repeated_last(name: str, kind: str) -> CannotConvert:
-    """The refusal of such a layer."""
+    """Return the exception that refuses a layer whose masked steps repeat the last output."""
     return refused(
         name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3"
     )
@@ -112,7 +112,7 @@ def _is_bidirectional_over_steps(entry: JsonObject) -> bool:
 
 
 def directions(layer: NewLayer, forward: str, backward: str) -> tuple[NewLayer, NewLayer]:
-    """The two layers of a Bidirectional of today, under names of their own."""
+    """Return the two layers of a Bidirectional, each under a name of its own."""
     half = len(layer.weights) // 2
     entries = [layer.config["layer"], layer.config.get("backward_layer")]
     configs = [entry["config"] for entry in entries if isinstance(entry, Mapping)]

@@ -35,7 +35,7 @@ from unnest.light_classes import dataclass
 
 
 def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> NewLayer:
-    """A model inside another, whose weights are one flat list."""
+    """Convert a nested model, whose weights are one flat list."""
     graph = read(entry)
     if context.masks and context.is_tf and not context.half_pixels:
         why = "masks and a model in a model came out otherwise in TensorFlow before 1.15"
@@ -51,7 +51,7 @@ def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
 
 
 def converted(graph: Graph, shares: Shares, context: Context) -> NewLayer:
-    """The model; `shares` are its layers' weights. Raises CannotConvert."""
+    """Convert a model; `shares` are its layers' weights. Raises CannotConvert."""
     if graph.sequential:
         if merged_models(graph):
             return merged_branches(graph, shares, context, converted)
@@ -125,7 +125,7 @@ class _Functional:
         )
 
     def _added(self) -> set[str]:
-        """The layers of losses and metrics that were added to the model, and all that leads to them alone."""
+        """Return the layers of added losses and metrics, and those that lead to them alone."""
 
         def layers_behind(calls: Iterable[CallId]) -> set[str]:
             return {
@@ -148,7 +148,7 @@ class _Functional:
         return added
 
     def _end(self, ref: Ref) -> GraphTensor:
-        """An output; one of a model in a model has the mask that it had, which layers behind it may read."""
+        """Return an output; that of a nested model keeps its old mask, which layers behind it may read."""
         tensor = self._tensor(ref)
         if not self.context.is_nested:
             return tensor
@@ -242,7 +242,7 @@ class _Functional:
         return [self.builder.place(first, name), *states]
 
     def _call_arguments(self, call: Call, layer: Layer) -> LayerArguments:
-        """A stored call's arguments, its tensors those of the new graph."""
+        """Return a stored call's arguments with tensors of the new graph."""
         args, kwargs = parsed(call.arguments, self.graph, layer)
 
         def new_tensors(value: Json) -> NodeTree:
@@ -264,7 +264,7 @@ class _Functional:
 
 
 def _origin(ref: Ref, graph: Graph) -> Ref:
-    """The input layer behind a model's input.
+    """Return the input layer behind a model's input.
 
     A layer of Keras 1 that gave back its very input (Activation `linear`) took its tensor's place there.
     """
@@ -274,5 +274,5 @@ def _origin(ref: Ref, graph: Graph) -> Ref:
 
 
 def _settings(layer: Layer) -> JsonObject:
-    """A layer's config; an old Sequential's is the list of its layers."""
+    """Return a layer's config as an object; {} for an old Sequential's, which is a list."""
     return {"layers": layer.config} if isinstance(layer.config, list) else layer.settings

@@ -135,7 +135,7 @@ def optimizer(given: Json, context: Context) -> KnownOptimizer:
 def _arguments(
     kind: str, config: JsonObject, context: Context, *, modern: bool
 ) -> tuple[dict[str, Json], float]:
-    """The constructor's arguments, and the decay that was one of them."""
+    """Return the constructor's arguments, and the decay that was one of them."""
     new: dict[str, Json] = {}
     decay = 0.0
     known = (*COMMON_ARGUMENTS, *SLOTS_BY_CLASS[kind].arguments)
@@ -184,7 +184,7 @@ def state(
     places: Mapping[str, int],
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """The state in Keras 3's order. `trained` are the new model's weights, `places` orders the old one's.
+    """Return the state in Keras 3's order; `trained`: the new model's weights, `places`: the old model's order.
 
     Raises NoCounterpart where the old order does not follow from the file.
     """
@@ -238,7 +238,7 @@ def is_fresh(stored: Sequence[Tensor]) -> bool:
 def _old_order(
     weights: Iterable[Tensor], places: Mapping[str, int], context: Context
 ) -> list[Tensor]:
-    """The old model's trained weights as its optimizer saw them: by layer, at first by name."""
+    """Return the old model's trained weights in the order of its optimizer: by layer, in early releases by name."""
     if is_trained_by_name(context.release):
         if context.backend == "theano" and context.release < (2,):
             raise NoCounterpart(
@@ -249,7 +249,7 @@ def _old_order(
 
 
 def _wanted(known: KnownOptimizer, stored: int) -> int:
-    """How many slots Keras 3's optimizer has with these arguments."""
+    """Return how many slots a weight has in Keras 3's optimizer with these arguments."""
     config = known.entry["config"]
     assert isinstance(config, Mapping)
     if known.kind == "SGD":
@@ -278,7 +278,7 @@ class StoredState(NamedTuple):
 
 
 def _parted(old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tensor]) -> StoredState:
-    """The parts of the state. Raises NoCounterpart where they do not follow from the file.
+    """Divide the state into numbers and slots. Raises NoCounterpart if the file does not show how.
 
     (Source: Keras 2.11 to 2.15, optimizer.py, and Keras 3.15, base_optimizer.py: averages are made before the slots.)
     """
@@ -338,7 +338,7 @@ def _trained_count(
 
 
 def _by_leaf(leaves: Sequence[Tensor], arrays: Sequence[Tensor]) -> dict[str, Tensor]:
-    """Arrays in the order of the old weights, by those weights' refs."""
+    """Ref of an old weight -> its array; `arrays` are in the order of the weights."""
     return {leaf.ref: array for leaf, array in zip(leaves, arrays, strict=True)}
 
 
@@ -369,7 +369,7 @@ def _iterations(head: Sequence[Tensor]) -> Tensor | None:
 
 
 def _product(head: Sequence[Tensor], known: KnownOptimizer, context: Context) -> Tensor:
-    """Nadam's product of momenta; before Keras 2.11 it ran another schedule, whose product is the nearest there is."""
+    """Return Nadam's product of momenta; before Keras 2.11 the schedule differed, and its product is the nearest."""
     stored = len(head) > 1
     if not known.modern or not stored:
         context.notes.findings.append(Code.OTHER_SCHEDULE())

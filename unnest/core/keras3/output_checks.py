@@ -70,7 +70,7 @@ class _Layer(NamedTuple):
 
     @property
     def class_name(self) -> str:
-        """Class in the output."""
+        """The class name in the output."""
         return str(self.entry.get("class_name"))
 
 
@@ -216,7 +216,7 @@ def _check_sizes(layer: _Layer) -> None:
 
 
 def _promised(entry: JsonObject) -> int | None:
-    """How many weights Keras 3 makes; None where a custom class or a model has a say."""
+    """Return how many weights Keras 3 makes; None if a custom class or a model is involved."""
     kind = str(entry.get("class_name"))
     if kind == "Lambda" or layer_record(kind).is_weightless:
         return 0
@@ -224,7 +224,7 @@ def _promised(entry: JsonObject) -> int | None:
 
 
 def _written_out(entry: JsonObject) -> JsonObject:
-    """The entry, in which every layer of Keras 3's speaks of all that its class initializes."""
+    """Return the entry with every initializer that the classes of its Keras 3 layers use written out."""
 
     def completed(part: JsonObject, inner: dict[str, Json]) -> Json:
         config, arguments = inner.get("config"), layer_record(str(part.get("class_name"))).arguments
@@ -261,7 +261,7 @@ def _next(entry: JsonObject, spec: Spec | None) -> Spec | None:
 
 
 def _noted(entry: JsonObject) -> Iterator[Shape | None]:
-    """The shape of each call's first tensor, as the builder noted it."""
+    """Yield the shape of each call's first tensor, as the builder noted it."""
     calls = entry.get("inbound_nodes")
     for call in calls if isinstance(calls, Sequence) else ():
         args = call.get("args") if isinstance(call, Mapping) else None

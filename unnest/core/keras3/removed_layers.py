@@ -31,19 +31,19 @@ IMAGE = "keras.src.ops.image"
 
 
 def layer(kind: str, name: str, config: JsonObject, weights: Weights = ()) -> NewLayer:
-    """A layer of Keras's own in float32."""
+    """Return a layer of Keras's own in float32."""
     return NewLayer(
         name, kind, {"name": name, "trainable": True, "dtype": "float32", **config}, weights
     )
 
 
 def _new(old: OldLayer) -> NewLayer:
-    """A layer of a class that Keras 3 has, with its arguments of today."""
+    """Return a layer of a class that Keras 3 has, with its arguments of today."""
     return old.as_new(constructor_arguments.written(old))
 
 
 def _einsum(old: OldLayer, suffix: str, settings: JsonObject) -> NewLayer:
-    """An EinsumDense with the rules, the activation and the weights of the layer that it stands for."""
+    """Return an EinsumDense with the rules, activation and weights of the layer that it replaces."""
     rules_and_activation = {
         k: v
         for k, v in old.config.items()
@@ -57,7 +57,7 @@ def _einsum(old: OldLayer, suffix: str, settings: JsonObject) -> NewLayer:
 
 
 def locally_connected(old: OldLayer) -> Piece:
-    """LocallyConnected1D and 2D: a kernel of its own for every patch."""
+    """Convert LocallyConnected1D and 2D: a kernel of its own for every patch."""
     if old.config.get("implementation", 1) != 1:
         raise old.refused(
             f"implementation {old.config['implementation']!r} stores its kernel in another form",
@@ -120,7 +120,7 @@ def _locally_connected(old: OldLayer, spec: Spec | None) -> Piece:
 def _patch_weights(
     old: OldLayer, patches: int, kernel: Sequence[int], channels: int, filters: int
 ) -> Weights:
-    """Kernel (patches, elements, filters) with the elements in the order of rows, columns, channels; bias by patch."""
+    """Return kernel (patches, elements, filters), elements in the order rows, columns, channels, and bias by patch."""
     if not old.weights:
         return ()
     own, *bias = old.weights
@@ -152,7 +152,7 @@ def _sizes(value: Json, rank: int) -> list[int]:
 
 
 def maxout(old: OldLayer) -> Piece:
-    """MaxoutDense: the largest of `nb_feature` dense layers."""
+    """Convert MaxoutDense: the maximum of `nb_feature` dense layers."""
     config = old.config
     old.note("keras-1-layer")
     features, units = config.get("nb_feature", 4), config.get("output_dim", config.get("units"))
@@ -173,7 +173,7 @@ def maxout(old: OldLayer) -> Piece:
 
 
 def highway(old: OldLayer) -> Piece:
-    """Highway: a gate between a dense layer and its input."""
+    """Convert Highway: a gate between a dense layer and its input."""
     old.note("keras-1-layer")
     own = replace(_keras_2(old), kind="Dense")
     biased = bool(own.config["use_bias"])
@@ -208,7 +208,7 @@ def highway(old: OldLayer) -> Piece:
 
 
 def _keras_2(old: OldLayer) -> OldLayer:
-    """A dense layer of Keras 1 by Keras 2's names of its arguments."""
+    """Return a dense layer of Keras 1 with Keras 2's argument names."""
     names = {"W_regularizer": "kernel_regularizer", "b_regularizer": "bias_regularizer",
              "W_constraint": "kernel_constraint", "b_constraint": "bias_constraint"}  # fmt: skip
     left = old.without("bias", "init", "input_dim", "batch_input_shape", "input_dtype").config
@@ -218,7 +218,7 @@ def _keras_2(old: OldLayer) -> OldLayer:
 
 
 def time_major(made: Piece, old: OldLayer) -> Piece:
-    """A recurrent layer whose input begins with time, not with the batch."""
+    """Transpose input and output of a recurrent layer whose input is (time, batch, features)."""
     if not isinstance(made, NewLayer):
         raise old.refused("time_major with an activation that is a layer is not expressed")
     old.note("time-major")
@@ -236,7 +236,7 @@ def time_major(made: Piece, old: OldLayer) -> Piece:
 
 
 def channels_first(made: NewLayer, context: Context) -> Piece:
-    """A convolution of channels_first with a bias, which Keras 3 on TensorFlow adds along the wrong axis at times."""
+    """Add the bias of a channels_first convolution apart: Keras 3 on TensorFlow may add it along the wrong axis."""
     rank = layer_record(made.class_name).window_axes
     name = made.name
 
@@ -261,7 +261,7 @@ def channels_first(made: NewLayer, context: Context) -> Piece:
 
 
 def bilinear(made: NewLayer, spec: Spec | None) -> Piece:
-    """UpSampling2D with pixel k at k / factor, between its two neighbours: two constant matrices."""
+    """Convert bilinear UpSampling2D with pixel k at k / factor, between its two neighbours: two constant matrices."""
     if spec is None or len(spec.shape) != 4:  # noqa: PLR2004 - batch, two axes, channels
         raise refused(
             made.name,
@@ -299,7 +299,7 @@ def bilinear(made: NewLayer, spec: Spec | None) -> Piece:
 
 
 def _between(size: int, factor: int) -> JsonObject:
-    """The matrix (size x factor, size) that puts new pixels between old ones, the last beside itself."""
+    """Return the (size x factor, size) matrix that interpolates new pixels; those behind the last repeat it."""
     rows = []
     for k in range(size * factor):
         low, share = k // factor, k % factor / factor

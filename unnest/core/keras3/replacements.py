@@ -94,11 +94,11 @@ class LayerArguments(NamedTuple):
         return [*tensors_in(self.args), *tensors_in(dict(self.kwargs))]
 
     def spec(self, tree: NodeTree) -> Spec | None:
-        """The known facts on a tensor."""
+        """Return the known shape and dtype of a tensor; None if unknown."""
         return self.specs.get(tree) if isinstance(tree, GraphTensor) else None
 
     def dtype(self, tensor: GraphTensor) -> str:
-        """The dtype of a tensor: float32, where nothing says otherwise."""
+        """Return the dtype of a tensor; float32 if nothing says otherwise."""
         spec = self.specs.get(tensor)
         return self.dtypes.get(replace(tensor, tensor=0), FLOAT if spec is None else spec.dtype)
 
@@ -123,7 +123,7 @@ Piece: TypeAlias = "NewLayer | Expansion | Choice"
 
 
 def chain(*layers: NewLayer) -> Expansion:
-    """Layers one after the other."""
+    """Return an expansion that calls layers one after the other."""
 
     def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         args, kwargs = call.args, call.kwargs
@@ -136,7 +136,7 @@ def chain(*layers: NewLayer) -> Expansion:
 
 
 def filled(tree: Operand, tensors: Sequence[NodeTree], done: dict[int, NodeTree]) -> NodeTree:
-    """An operand with a layer's tensors in the places of its inputs; what was one node stays one."""
+    """Return an operand with a layer's tensors in place of its inputs; a node that occurs twice stays one node."""
     if isinstance(tree, Input):
         return tensors[tree.index]
     if id(tree) in done:
@@ -159,12 +159,12 @@ def filled(tree: Operand, tensors: Sequence[NodeTree], done: dict[int, NodeTree]
 
 
 def numpy_operation(kind: str, *args: NodeTree, **config: Json) -> OpNode:
-    """An operation on tensors, by NumPy's name."""
+    """Return an operation on tensors, by its name in NumPy."""
     return OpNode(NUMPY, kind, config, args)  # type: ignore[arg-type]  # trees of the builder are operands
 
 
 def tensors_in(tree: NodeTree) -> Iterator[GraphTensor]:
-    """The tensors in a structure of arguments."""
+    """Yield the tensors in a structure of arguments."""
     if isinstance(tree, GraphTensor):
         yield tree
     elif isinstance(tree, Mapping):
@@ -176,7 +176,7 @@ def tensors_in(tree: NodeTree) -> Iterator[GraphTensor]:
 
 
 def with_tensors(tree: NodeTree, change: Callable[[GraphTensor], NodeTree]) -> NodeTree:
-    """A structure of arguments with its tensors changed."""
+    """Return a structure of arguments with its tensors changed."""
     if isinstance(tree, GraphTensor):
         return change(tree)
     if isinstance(tree, Mapping):

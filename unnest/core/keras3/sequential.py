@@ -31,7 +31,7 @@ from unnest.core.model import Json, JsonObject
 
 
 def sequential(graph: Graph, shares: Shares, context: Context) -> NewLayer:
-    """The model; functional where a layer became operations. `shares` are its layers' weights. Raises CannotConvert."""
+    """Convert a Sequential, to a functional model if a layer became operations. Raises CannotConvert."""
     check_chain([layer.stored for layer in graph.layers.values()], context)
     names = today_names(graph.layers, context)
     pieces: list[Piece] = [
@@ -70,7 +70,7 @@ def sequential(graph: Graph, shares: Shares, context: Context) -> NewLayer:
 
 
 def _resolved(pieces: Sequence[Piece]) -> list[Piece]:
-    """The pieces of a chain, each told what it is given as far as that is known.
+    """Resolve the pieces of a chain that depend on their input's shape and dtype, as far as these are known.
 
     Behind operations they stay as they are: the model will be a functional one, whose builder knows more.
     """
@@ -99,7 +99,7 @@ def _resolved(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _input_of(graph: Graph, names: Mapping[str, str], context: Context) -> NewLayer | None:
-    """The input layer of a Sequential whose first layer keeps its shape; None where there is one, or no shape."""
+    """Return an input layer for a Sequential whose first layer stores its shape; None if there is one, or no shape."""
     layer = next(iter(graph.layers.values()), None)
     if layer is None or is_input(layer.stored):
         return None
@@ -142,7 +142,7 @@ def _input_from_weights(
 
 
 def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:
-    """The input shape that a first layer stores, and its dtype; a first model's is its first layer's."""
+    """Return the input shape and dtype that a first layer stores; of a nested model those of its first layer."""
     if is_model(entry):
         graph = read(entry)
         if graph.sequential and graph.layers:
@@ -176,7 +176,7 @@ def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:
 
 
 def as_functional(graph: Graph, context: Context) -> JsonObject | None:
-    """A Sequential of then as the functional model of then that computes the same; None where its input is not told."""
+    """Return the functional model of the same release that equals a Sequential; None if its input is unknown."""
     entries = [layer.stored for layer in graph.layers.values()]
     names = list(graph.layers)
     if not is_input(entries[0]):
@@ -210,7 +210,7 @@ def as_functional(graph: Graph, context: Context) -> JsonObject | None:
 def _as_functional(
     graph: Graph, pieces: Sequence[Piece], names: Sequence[str], context: Context
 ) -> NewLayer:
-    """A chain in which a layer became operations, which a Sequential cannot hold."""
+    """Return a chain with operations in it as a functional model, as a Sequential holds layers only."""
     name = graph.name
     context.note("sequential-graph", name)
     builder = Builder(reserved=set(names))
@@ -257,7 +257,7 @@ def chained(
 
 
 def build_shape(model: JsonObject) -> list[Json] | None:
-    """The shape that a Sequential without an input was built on, where it is stored."""
+    """Return the stored shape that a Sequential without an input layer was built on; None without one."""
     config = plain(model.get("config"))
     build = plain(model.get("build_config"))
     for where, key in ((config, "build_input_shape"), (build, "input_shape")):

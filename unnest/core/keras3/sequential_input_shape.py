@@ -23,7 +23,7 @@ MOST_STEPS = 4096
 
 
 def shape_of_input(layers: Sequence[Layer], shares: Shares) -> Shape | None:
-    """Shape of the input, its batch unknown, on which every layer fits its weights; None where several may be.
+    """Return the input shape, its batch None, on which every layer fits its weights; None if several may.
 
     Of images and steps that any number fits, the number stays open. Behind a Dense, rows of features are assumed.
     """
@@ -49,7 +49,7 @@ def _keeps_shape(class_name: str) -> bool:
 
 
 def _candidates(layer: Layer, kernel: tuple[int, ...]) -> list[Shape]:
-    """Shapes that the first layer's kernel may have been made for, sizes of images and steps open."""
+    """Return shapes that the first layer's kernel may have been made for; sizes of images and steps are None."""
     kind = layer.class_name
     if kind == "Bidirectional":
         kind = str(settings({"config": layer.settings.get("layer")}).get("class_name"))

@@ -12,12 +12,12 @@ from unnest.core.model import Recipe, Tensor
 
 
 def scaled(tensor: Tensor, *factors: float) -> Tensor:
-    """The last axis cut into as many equal blocks as there are factors, each times its own; the dtype stays."""
+    """Multiply equal blocks of the last axis, as many as there are factors, each by its own; the dtype stays."""
     return _derived("scale", (tensor,), tensor.shape, *factors)
 
 
 def transposed(tensor: Tensor, *axes: int) -> Tensor:
-    """Axis k of the result is axis `axes[k]` of the tensor."""
+    """Permute the axes: axis k of the result is axis `axes[k]` of the tensor."""
     return _derived("transpose", (tensor,), tuple(tensor.shape[a] for a in axes), *axes)
 
 
@@ -27,25 +27,25 @@ def reshaped(tensor: Tensor, *shape: int) -> Tensor:
 
 
 def flipped(tensor: Tensor, *axes: int) -> Tensor:
-    """The elements of the axes in reverse."""
+    """Reverse the elements along the axes."""
     return _derived("flip", (tensor,), tensor.shape, *axes)
 
 
 def part(tensor: Tensor, axis: int, start: int, stop: int) -> Tensor:
-    """Elements `start` to `stop` of one axis."""
+    """Return elements `start` to `stop` of one axis."""
     axis %= len(tensor.shape)
     shape = (*tensor.shape[:axis], stop - start, *tensor.shape[axis + 1 :])
     return _derived("part", (tensor,), shape, axis, start, stop)
 
 
 def blocks(tensor: Tensor, axis: int, count: int) -> list[Tensor]:
-    """One axis in `count` equal parts."""
+    """Split one axis into `count` equal parts."""
     size = tensor.shape[axis] // count
     return [part(tensor, axis, k * size, (k + 1) * size) for k in range(count)]
 
 
 def concatenated(tensors: Sequence[Tensor], axis: int) -> Tensor:
-    """One after the other along an axis."""
+    """Concatenate tensors along an axis."""
     first = tensors[0]
     axis %= len(first.shape)
     total = sum(t.shape[axis] for t in tensors)
@@ -60,12 +60,12 @@ def added(left: Tensor, right: Tensor) -> Tensor:
 
 
 def power(tensor: Tensor, exponent: float, offset: float = 0.0) -> Tensor:
-    """(tensor + offset) ** exponent, element by element."""
+    """Return (tensor + offset) ** exponent, element by element."""
     return _derived("power", (tensor,), tensor.shape, exponent, offset)
 
 
 def constant(name: str, value: float, shape: tuple[int, ...], dtype: str) -> Tensor:
-    """A tensor that no file holds."""
+    """Return a tensor of one value, which no file holds."""
     return Tensor(name, shape, dtype, f"constant {name}", recipe=Recipe("constant", (), (value,)))
 
 
@@ -79,19 +79,19 @@ def cast(tensor: Tensor, dtype: str) -> Tensor:
 
 
 def repeated(recipe: Recipe, of: Sequence[Tensor], shape: tuple[int, ...]) -> Tensor:
-    """The step of a recipe on other tensors of the same shapes."""
+    """Return a recipe's step applied to other tensors of the same shapes."""
     return _derived(recipe.step, tuple(of), shape, *recipe.arguments)
 
 
 def stored(tensor: Tensor) -> list[Tensor]:
-    """The stored tensors that a handle is computed from; itself where it is copied."""
+    """Return the stored tensors that a handle is computed from; the handle itself if it is copied."""
     if tensor.recipe is None:
         return [tensor]
     return [leaf for operand in tensor.recipe.of for leaf in stored(operand)]
 
 
 def stored_refs(tensors: Iterable[Tensor]) -> frozenset[str]:
-    """The refs of all stored tensors that these are, or are computed from."""
+    """Return the refs of all stored tensors that these are, or are computed from."""
     return frozenset(leaf.ref for tensor in tensors for leaf in stored(tensor))
 
 

@@ -85,7 +85,7 @@ METRIC_OBJECTS = frozenset({
 
 
 def with_training(stored: Stored, model: NewLayer, result: Stored, context: Context) -> Stored:
-    """`result` with the compile settings and the optimizer's state of `stored`."""
+    """Return `result` with the compile settings and optimizer state of `stored`."""
     settings = plain(stored.training)
     if not isinstance(settings, Mapping) or stored.contents != "model":
         return result
@@ -124,17 +124,17 @@ def with_training(stored: Stored, model: NewLayer, result: Stored, context: Cont
 
 
 def _trained(model: NewLayer) -> Iterator[Tensor]:
-    """The trained weights in the order in which Keras 3's model lists them."""
+    """Yield the trained weights in the order in which Keras 3's model lists them."""
     return (w for w in model.weights if w.trained)
 
 
 def _places(stored: Stored) -> dict[str, int]:
-    """Stored weight, by its ref -> its place among all, in the old model's order."""
+    """Ref of a stored weight -> its index in the old model's order."""
     return {t.ref: k for k, t in enumerate(t for g in stored.groups for t in g.tensors)}
 
 
 def _outputs(model: NewLayer) -> list[str]:
-    """The layers that give the outputs; one name where there is one output."""
+    """Return the names of the layers that give the outputs; several outputs of one layer are one name each."""
     ends = model.config.get("output_layers")
     if isinstance(ends, list) and ends and isinstance(ends[0], list):
         return [str(end[0]) for end in ends]
@@ -144,7 +144,7 @@ def _outputs(model: NewLayer) -> list[str]:
 def _compiled(
     settings: JsonObject, known: KnownOptimizer, outputs: Sequence[str], context: Context
 ) -> JsonObject:
-    """Keras 3's compile_config. Raises NoCounterpart for a loss that it has not."""
+    """Return Keras 3's compile_config. Raises NoCounterpart for a loss that it lacks."""
     loss = _by_output(_losses(settings.get("loss"), context), context)
     weights = _by_output(settings.get("loss_weights"), context)
     compiled: dict[str, Json] = {
@@ -171,7 +171,7 @@ def _compiled(
 
 
 def _for_every_output(loss: Json, weights: Json, outputs: Sequence[str]) -> Json:
-    """The loss as Keras 3 wants it of several outputs: as many as there are weights, and a name for every output.
+    """Return the loss by output name, as Keras 3 wants it of several outputs: one for every weight and output.
 
     (Source: Keras 3.15, keras/src/trainers/compile_utils.py: CompileLoss.build.)
     """
@@ -187,7 +187,7 @@ def _for_every_output(loss: Json, weights: Json, outputs: Sequence[str]) -> Json
 
 
 def _note_masked_losses(loss: Json, outputs: Sequence[str], context: Context) -> None:
-    """A finding for the outputs whose loss made something else of a mask; a sum was never divided."""
+    """Note the outputs whose loss used a mask otherwise; a sum was never divided."""
     by_output = isinstance(loss, Mapping) and _is_structure(loss)
     whys: dict[str, list[str]] = {}
     ends = list(context.graph.masked_ends) if len(outputs) == 1 else outputs
@@ -212,7 +212,7 @@ def _note_masked_losses(loss: Json, outputs: Sequence[str], context: Context) ->
 
 
 def _by_output(value: Json, context: Context) -> Json:
-    """Settings by output name, under the outputs' names of today."""
+    """Return settings by output name, under the outputs' names in Keras 3."""
     if isinstance(value, Mapping) and "class_name" not in value:
         return {context.graph.output_names.get(k, k): v for k, v in value.items()}
     return value
@@ -224,7 +224,7 @@ def _is_structure(value: JsonObject) -> bool:
 
 
 def _losses(value: Json, context: Context) -> Json:
-    """The losses that Keras 3 has, in the structure that they are given in."""
+    """Return the losses that Keras 3 has, in the structure in which they are stored."""
 
     def holder(part: Sequence[Json] | JsonObject, parts: list[Json]) -> Json:
         return dict(zip(part, parts, strict=True)) if isinstance(part, Mapping) else parts
@@ -257,7 +257,7 @@ def _loss(value: Json, context: Context) -> Json:
 
 
 def _check_same(loss: str, context: Context) -> None:
-    """Raises NoCounterpart for a loss that computed something else then (source: steps recorded by its stack)."""
+    """Raise NoCounterpart for a loss that another release computed otherwise (source: steps recorded by its stack)."""
     if (
         loss in ("hinge", "squared_hinge")
         and not context.is_tf
@@ -277,7 +277,7 @@ def _check_same(loss: str, context: Context) -> None:
 
 
 def _metrics(value: Json, context: Context) -> Json:
-    """The metrics that Keras 3 has, in the structure that they are given in."""
+    """Return the metrics that Keras 3 has, in the structure in which they are stored."""
 
     def holder(part: Sequence[Json] | JsonObject, parts: list[Json]) -> Json:
         if isinstance(part, Mapping):

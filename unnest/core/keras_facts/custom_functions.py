@@ -49,7 +49,7 @@ def is_custom_activation(activation: str, release: tuple[int, ...]) -> bool:
 
 
 def rules(config: JsonObject) -> Iterator[str]:
-    """The initializers, regularizers and constraints in a layer's config that are to be given to its loader."""
+    """Yield the custom initializers, regularizers and constraints in a layer's config, for its loader."""
     for key, value in config.items():
         if key.endswith(ROLE_SUFFIXES) and value is not None:
             word = (
@@ -65,7 +65,7 @@ def is_rule_of_keras(name: str) -> bool:
 
 
 def activations(config: JsonObject, release: tuple[int, ...]) -> Iterator[str]:
-    """The activations in a layer's config that are to be given to its loader."""
+    """Yield the custom activations in a layer's config, for its loader."""
     for place in PLACES:
         value = config.get(place)
         if value is None:
@@ -79,7 +79,7 @@ def activations(config: JsonObject, release: tuple[int, ...]) -> Iterator[str]:
 
 
 def custom_objects_within(config: Json) -> Iterator[tuple[str, bool]]:
-    """Custom objects in the config of a custom class: the name to give each by, and whether it is a function.
+    """Yield custom objects in a custom class's config: the name to give each by, and True for a function.
 
     The class hands them to Keras, which looks for them in the loader's `custom_objects`. What it calls its activation
     in a word of its own, it may know itself.
@@ -116,7 +116,7 @@ def custom_objects(config: Json) -> Iterator[tuple[str, bool]]:
 
 
 def _function(value: JsonObject) -> str | None:
-    """The name of a serialized function."""
+    """Return the name of a serialized function; None for another object."""
     return str(value["config"]) if value.get("class_name") == "function" else None
 
 

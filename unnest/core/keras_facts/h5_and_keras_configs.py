@@ -41,7 +41,7 @@ RUNTIME = ("run_eagerly", "steps_per_execution", "jit_compile")
 
 
 def as_zipped(stored: Stored) -> Stored:
-    """The model as `.keras` stores it; compile settings that it has no form for are left out. Raises Refused."""
+    """Return the model as `.keras` stores it, without compile settings that have no form there. Raises Refused."""
     release = stored.release
     if release[:1] not in ((2,), (3,)) or stored.architecture is None:
         who = f"Keras {stored.keras_version}" if stored.keras_version else "an unknown Keras"
@@ -57,7 +57,7 @@ def as_zipped(stored: Stored) -> Stored:
 
 
 def as_h5(stored: Stored) -> Stored:
-    """A `.keras` model as its Keras stores it in .h5."""
+    """Return a `.keras` model as its Keras stores it in .h5."""
     assert stored.architecture is not None
     bare = _bare(stored.architecture)
     assert isinstance(bare, Mapping)
@@ -73,7 +73,7 @@ class _Zipped(NamedTuple):
     release: tuple[int, ...]
 
     def top(self, model: JsonObject) -> JsonObject:
-        """The model itself: it must say where its class is."""
+        """Return the top-level model, which must say in which module its class is."""
         entry = self._entry(model)
         if "module" in entry:
             return entry
@@ -143,7 +143,7 @@ class _Zipped(NamedTuple):
         }
 
     def _config(self, entry: JsonObject) -> Json:
-        """A model's config with its layers rewritten, and so of Keras 3's models within a layer; another's as it is.
+        """Return a model's config with its layers rewritten; another layer's is unchanged but for Keras 3 models in it.
 
         Keras 3 finds layers in those by their names, and operations by their modules alone.
         """
@@ -166,7 +166,7 @@ class _Zipped(NamedTuple):
 
 
 def _renamed(value: Json) -> Json:
-    """Layers inside an old layer's config by their classes' names of today: their paths are made of these."""
+    """Return the layers inside an old layer's config under today's class names, of which their paths are made."""
     return json_tree.transform(
         value,
         lambda _, e: e | {"class_name": today(str(e["class_name"]))} if "class_name" in e else e,
@@ -174,12 +174,12 @@ def _renamed(value: Json) -> Json:
 
 
 def _is_operation(entry: JsonObject, config: Json) -> bool:
-    """Keras 3 stores operations among the layers; only layers can be trained or not."""
+    """Return True for an operation among the layers of Keras 3: it has no `trainable`."""
     return isinstance(config, Mapping) and "trainable" not in config and not is_input(entry)
 
 
 def _compile_config(training: JsonObject | None, release: tuple[int, ...]) -> JsonObject | None:
-    """`.keras`'s compile settings; None where it has no form for them."""
+    """Return the compile settings of `.keras`; None if they have no form there."""
     optimizer = _optimizer((training or {}).get("optimizer_config"), release)
     if training is None or optimizer is None or release < OPTIMIZERS:
         return None
@@ -195,7 +195,7 @@ def _compile_config(training: JsonObject | None, release: tuple[int, ...]) -> Js
 
 
 def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
-    """An optimizer as `.keras` names it; a custom one by the name that a loader is to find it by.
+    """Return an optimizer as `.keras` names it; a custom one by the name under which a loader looks for it.
 
     Those of before Keras 2.11 went on as legacy ones, and their config does not say so;
     their state is not stored.
@@ -228,7 +228,7 @@ def _is_legacy(optimizer: JsonObject, release: tuple[int, ...]) -> bool:
 
 
 def _moduled(value: Json, module: str) -> Any:  # noqa: ANN401 - JSON is any
-    """Objects by class with their module; metrics that wrap a function stay for `metric_by_name`."""
+    """Return objects with the module of their class; metrics that wrap a function are left to `metric_by_name`."""
 
     def change(before: JsonObject, part: dict[str, Json]) -> Json:
         if set(before) != {"class_name", "config"} or before["class_name"] == "MeanMetricWrapper":
@@ -246,7 +246,7 @@ def _moduled(value: Json, module: str) -> Any:  # noqa: ANN401 - JSON is any
 
 
 def metric_by_name(value: Any) -> Any:  # noqa: ANN401 - JSON is any; an ellipsis is what has no such form
-    """Metrics that Keras 2 made out of names, by these names again."""
+    """Return metrics that Keras 2 made out of names as these names."""
     if isinstance(value, Mapping) and value.get("class_name") == "MeanMetricWrapper":
         config = value.get("config")
         name, function = (
@@ -275,7 +275,7 @@ def metric_by_name(value: Any) -> Any:  # noqa: ANN401 - JSON is any; an ellipsi
 
 
 def _bare(value: Json) -> Json:
-    """Entries of layers without what .h5 does not have, and no numbers of shared objects."""
+    """Return layer entries without the keys that .h5 lacks, and without ids of shared objects."""
 
     def change(before: JsonObject, bare: dict[str, Json]) -> Json:
         bare.pop("shared_object_id", None)
@@ -298,7 +298,7 @@ def _entry_of_h5(entry: Any) -> JsonObject:  # noqa: ANN401 - JSON is any
 
 
 def _training_config(compiled: JsonObject | None, release: tuple[int, ...]) -> JsonObject | None:
-    """.h5's training_config of `.keras`'s compile_config."""
+    """Return .h5's training_config for `.keras`'s compile_config."""
     if not compiled or not isinstance(compiled.get("optimizer"), Mapping):
         return None
     left_out = ("optimizer", *(() if release >= (3,) else RUNTIME))
@@ -313,7 +313,7 @@ def _training_config(compiled: JsonObject | None, release: tuple[int, ...]) -> J
 
 
 def _short(value: Json) -> Json:
-    """Objects by class and config, functions by name."""
+    """Return objects as class and config alone, functions as names."""
 
     def change(before: JsonObject, short: dict[str, Json]) -> Json:
         if not {"module", "class_name", "config"} <= set(before):

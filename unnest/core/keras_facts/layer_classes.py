@@ -18,7 +18,7 @@ ACCURACIES = frozenset({"binary_accuracy", "categorical_accuracy", "sparse_categ
 
 
 def today(class_name: str) -> str:
-    """Today's name of a class: TensorFlow numbered some of its layers for a while, and Model became Functional."""
+    """Return today's name of a class: TensorFlow numbered some (BatchNormalizationV1), and Model became Functional."""
     if class_name == "Model":
         return "Functional"
     if class_name in OTHER_NAMES:
@@ -90,7 +90,7 @@ KERAS_MODULES = frozenset({"keras", "tf_keras", "tensorflow"})
 
 
 def operation_module(entry: JsonObject) -> str | None:
-    """The module of one of Keras 3's own operations, stored or known by its class; None for a layer, or another's.
+    """Return the module of a Keras 3 operation, as stored or by its class; None for a layer, or a custom one.
 
     Of an entry without one, as `.h5` has it, the config decides: only a layer's says whether it is trained, or, of
     SpatialDropout and Discretization, in which type it computes.

@@ -245,7 +245,7 @@ def is_operation(entry: JsonObject) -> bool:
 
 
 def _function(entry: JsonObject) -> str | None:
-    """The name that a Lambda calls its function by; None for stored code."""
+    """Return the name by which a Lambda stores its function; None for stored code."""
     config = entry.get("config")
     function = config.get("function") if isinstance(config, Mapping) else None
     if isinstance(function, str):
@@ -264,13 +264,13 @@ def is_by_old_paths(model: Stored, container: str) -> bool:
 
 
 def shared_between_models(model: Stored) -> list[str]:
-    """The layers that several models of a path-keyed file share, as its JSON notes, sorted by name."""
+    """Return the names of layers that several models of a path-keyed file share by its JSON, sorted."""
     times = Counter(t.ref for g in model.groups for t in g.tensors)
     return [] if all(n == 1 for n in times.values()) else noted_as_shared(model)
 
 
 def noted_as_shared(model: Stored) -> list[str]:
-    """The layers that the JSON notes to be those of another model in it, sorted by name."""
+    """Return the names of layers that the JSON notes to belong to another model in it, sorted."""
     return sorted(
         {
             layer_name(e)
@@ -281,7 +281,7 @@ def noted_as_shared(model: Stored) -> list[str]:
 
 
 def without_its_weights(model: Stored) -> str | None:
-    """The first layer of a path-keyed file that applies one which another applies too, and which is stored there alone.
+    """Return the first wrapping layer of a path-keyed file whose inner layer is stored under another one only; or None.
 
     Built from the JSON each has one of its own, and every Keras looks for the weights in both: but where the JSON notes
     at both places that it is one. (Source: a Dense, and a Sequential, in two TimeDistributed layers, in `.keras` files
@@ -344,7 +344,7 @@ def unbuilt_sequential(model: Stored) -> str | None:
 
 
 def with_surplus_weights(model: Stored) -> str | None:
-    """The first layer of Keras's own that has weights where its class has none: every Keras refuses the model."""
+    """Return the first Keras layer with weights that its class lacks, or None: every Keras refuses the model."""
     architecture = model.architecture
     if architecture is None or not is_model(architecture):
         return None
@@ -464,7 +464,7 @@ ARRAY = {"type", "value"}
 
 
 def pythons(model: Stored) -> tuple[str, ...]:
-    """Versions of Python that may have written all the stored code of the Lambda layers, oldest first."""
+    """Return the Python versions that may have compiled all stored code of the Lambda layers, oldest first."""
     common: list[str] | None = None
     for entry in layer_entries(model.architecture):
         config = entry.get("config") if entry["class_name"] == "Lambda" else None
@@ -476,5 +476,5 @@ def pythons(model: Stored) -> tuple[str, ...]:
 
 
 def _version_list(versions: Sequence[str]) -> str:
-    """The versions for a sentence."""
+    """Return the versions as words of a sentence."""
     return f", {' or '.join(versions)}" if versions else ""

@@ -34,7 +34,7 @@ def is_keras_optimizer(class_name: str) -> bool:
 
 
 def custom_optimizers(training: JsonObject | None) -> list[str]:
-    """Custom classes among the optimizer, the one in it and its schedule: the names that loaders look for."""
+    """Return the custom classes of the optimizer, its inner one and its schedule: names that loaders look for."""
     names: list[str] = []
     pending: list[Json] = [(training or {}).get(key) for key in NOT_BY_OUTPUT]
     while pending:
@@ -66,7 +66,7 @@ WEIGHT_BY_WEIGHT = frozenset({("accumulator", "linear")})
 
 
 def slot_order(kinds: Collection[str]) -> tuple[str, ...] | None:
-    """The kinds of an optimizer's slots in the order in which it makes them; None for an optimizer not known."""
+    """Return the kinds of an optimizer's slots in the order it makes them; None for an unknown optimizer."""
     if len(kinds) < 2:  # noqa: PLR2004 - one has any order
         return tuple(kinds)
     return next(

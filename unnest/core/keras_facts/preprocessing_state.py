@@ -19,7 +19,7 @@ from unnest.core.model import Json, JsonObject
 
 
 def untold(architecture: Json, *, in_h5: bool) -> list[str]:
-    """The names of layers that lose what they were adapted to; `.h5` keeps Discretization's summary as weights."""
+    """Return the names of layers that lose what `adapt` found; `.h5` keeps Discretization's summary as weights."""
     layers = memoize(_without_state, architecture)
     return [
         *dict.fromkeys(name for kind, name in layers if not (in_h5 and kind == "Discretization"))
@@ -27,7 +27,7 @@ def untold(architecture: Json, *, in_h5: bool) -> list[str]:
 
 
 def _without_state(architecture: Json) -> list[tuple[str, str]]:
-    """The class and name of each layer that is adapted to data, and has not what it found in its config."""
+    """Return (class, name) of each layer that is adapted to data, and whose config does not hold the result."""
     found = []
     for entry in json_tree.all_objects(architecture):
         if "class_name" not in entry:

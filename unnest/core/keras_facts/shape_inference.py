@@ -35,7 +35,7 @@ class Called(NamedTuple):
 
 
 def of_input(entry: JsonObject) -> Spec | None:
-    """The tensor of an input layer."""
+    """Return shape and dtype of an input layer's tensor; None if unknown."""
     config = settings(entry)
     dtype = config.get("dtype")
     if entry.get("class_name") != "InputLayer" or config.get("sparse") or config.get("ragged"):
@@ -57,7 +57,7 @@ def called(entry: JsonObject, given: Spec) -> Called | None:
 
 
 def result_of(entry: JsonObject, given: Sequence[Spec]) -> Spec | None:
-    """The tensor that a call of this layer on those tensors yields."""
+    """Return shape and dtype of a layer's output for such inputs; None if unknown."""
     try:
         return _merge_output(entry, given)
     except (Unknown, ArithmeticError, LookupError):
@@ -76,7 +76,7 @@ def converts(entry: JsonObject, given: Spec) -> bool:
 
 
 def noted(node: Json) -> Iterator[Spec]:
-    """The tensors that a stored call reads, as it notes them; those of a mapping in the order of its keys."""
+    """Yield shape and dtype of the tensors that a stored call notes; those of a mapping in the order of its keys."""
     if isinstance(node, Mapping):
         config = node.get("config")
         if node.get("class_name") == TENSOR and isinstance(config, Mapping):
@@ -96,7 +96,7 @@ def noted(node: Json) -> Iterator[Spec]:
 
 
 def _filled_in(entry: JsonObject, given: Spec) -> JsonObject:
-    """The arguments that the call notes beside its tensor.
+    """Return the layer's entry with the arguments that the call notes beside its tensor in its config.
 
     Keras fills them into a copy where it has to convert the tensor, and they are lost (from 3.10 on).
     """
@@ -115,7 +115,7 @@ def _filled_in(entry: JsonObject, given: Spec) -> JsonObject:
 
 
 def _takes(entry: JsonObject, given: Spec) -> str:
-    """The dtype that a layer wants its tensor in."""
+    """Return the dtype to which a layer casts its input."""
     config = settings(entry)
     if "output_layers" in config:
         return given.dtype  # a functional model takes what it gets
@@ -128,7 +128,7 @@ def _takes(entry: JsonObject, given: Spec) -> str:
 
 
 def _compute_dtype(config: JsonObject) -> str:
-    """The dtype that a layer computes in, by the name of its policy."""
+    """Return the dtype in which a layer computes, by the name of its policy."""
     policy = config.get("dtype")
     name = policy_name(policy)
     if not isinstance(name, str) or (
@@ -175,7 +175,7 @@ def _output(entry: JsonObject, given: Spec) -> Spec:
 
 
 def _agrees_with_build(entry: JsonObject, shape: Shape) -> None:
-    """A .keras file stores the shape that most layers were built for: a second witness."""
+    """Raise Unknown if the shape that a .keras file notes for the built layer contradicts this one."""
     build = entry.get("build_config")
     stored = build.get("input_shape") if isinstance(build, Mapping) else None
     if stored is not None and stored_shape(stored) != shape:
@@ -186,7 +186,7 @@ def _agrees_with_build(entry: JsonObject, shape: Shape) -> None:
 
 
 def _of_sequential(config: JsonObject, given: Spec) -> Spec:
-    """A model called on the shape that it was built for repeats what it knows of its own output."""
+    """Return the output that a nested model notes itself, if it is called on the shape it was built for."""
     first, *rest = _layers(config)
     spec = of_input(first)
     if spec is None or spec.shape != given.shape:
@@ -209,7 +209,7 @@ def _of_functional(config: JsonObject, given: Spec) -> Spec:
 
 
 def _only(ends: Json) -> str:
-    """The name of the one layer in a list of inputs or outputs, `["a", 0, 0]` or `[["a", 0, 0]]`."""
+    """Return the name of the one layer in a list of inputs or outputs, `["a", 0, 0]` or `[["a", 0, 0]]`."""
     end = ends[0] if isinstance(ends, Sequence) and len(ends) == 1 else ends
     if not is_list(end) or not isinstance(end[0], str):
         raise Unknown("the one end of a model")
@@ -217,7 +217,7 @@ def _only(ends: Json) -> str:
 
 
 def _merge_output(entry: JsonObject, given: Sequence[Spec]) -> Spec:
-    """The output of a layer that may read several tensors."""
+    """Return the output of a layer that may read several tensors."""
     config, shapes = settings(entry), [spec.shape for spec in given]
     name = str(entry.get("class_name"))
     if layer_record(name).is_elementwise and len(set(shapes)) == 1:

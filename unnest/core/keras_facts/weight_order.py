@@ -51,7 +51,7 @@ class Claim(NamedTuple):
 
 
 def parts_of(layer: Layer) -> Iterator[tuple[str, str, JsonObject]]:
-    """(class, name, config) of a layer and of the layers in its config that speak of weights, in order."""
+    """Yield (class, name, config) of a layer, and of the layers in its config that have weights, in order."""
     pending: list[tuple[str, str, object]] = [(layer.class_name, layer.name, layer.config)]
     while pending:
         kind, name, config = pending.pop()
@@ -77,14 +77,14 @@ def parts_of(layer: Layer) -> Iterator[tuple[str, str, JsonObject]]:
 
 
 def stem_of(weight: str, stems: Iterable[str]) -> str | None:
-    """The stem that a weight's own name begins with: `recurrent` of `recurrent_kernel`, `W` of `W_i`."""
+    """Return the stem that a weight's own name begins with: `recurrent` of `recurrent_kernel`, `W` of `W_i`."""
     return max(
         (s for s in stems if weight == s or weight.startswith(s + "_")), key=len, default=None
     )
 
 
 def as_made(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
-    """The claims in the order in which Keras's own layer of that class makes its weights; None if unknown."""
+    """Return the claims in the order in which that Keras class makes its weights; None if unknown."""
     parts = list(parts_of(layer))
     sets: dict[tuple[tuple[str, ...], int], list[Claim]] = {}
     for claim in claims:

@@ -61,7 +61,7 @@ def _vectors_contradiction(config: Mapping[str, Json], shapes: Sequence[WeightSh
 
 
 def _wrapped(layer: Layer) -> Layer | None:
-    """The one layer that a wrapper holds; None of a model, or where the config has none, or another one backwards."""
+    """Return the one layer in a wrapping layer; None for a model, without a config, or with a `backward_layer`."""
     entry = layer.settings.get("layer")
     if (
         not isinstance(entry, Mapping)
@@ -73,7 +73,7 @@ def _wrapped(layer: Layer) -> Layer | None:
 
 
 def _is_one_axis(axis: Json) -> bool:
-    """Over several axes a normalization's weights have as many; `mode` 1 of Keras 1 has one axis too."""
+    """Return True if a normalization has one axis (Keras 1's `mode` 1 too): its weights are vectors then."""
     return axis is None or isinstance(axis, int) or (isinstance(axis, Sequence) and len(axis) == 1)
 
 

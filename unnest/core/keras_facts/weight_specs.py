@@ -39,7 +39,7 @@ class Expected(NamedTuple):
 
 
 def expected(config: Json) -> Expected | None:
-    """The weights that a layer's config promises; None if it does not show them all.
+    """Return the number of weights that a layer's config promises; None if it does not show them all.
 
     BatchNormalization with `renorm` has three statistics more (source: TensorFlow 1.15 to 2.15), or four (1.13).
     """
@@ -115,7 +115,7 @@ def is_quantized(config: Json) -> bool:
 
 
 def units(config: JsonObject) -> Iterator[int]:
-    """Sizes that one of a layer's weights must show in its shape."""
+    """Yield sizes that one of a layer's weights must have in its shape."""
     for key in ("units", "filters", "output_dim", "nb_filter"):
         value = config.get(key)
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
@@ -130,7 +130,7 @@ def fits(config: JsonObject, shapes: Sequence[tuple[int, ...]]) -> bool:
 
 
 def _configs(config: Json) -> Sequence[JsonObject]:
-    """The config and those nested in it (a cell's, a wrapped layer's), not initializers' own; walked once a file."""
+    """Return the config and the configs of layers and cells in it; initializers' are left out. Walked once a file."""
     return memoize(_find_configs, config)
 
 
@@ -163,7 +163,7 @@ def stems_of(config: JsonObject) -> list[str]:
 
 
 def promised(class_name: str, config: Json) -> Expected | None:
-    """The weights that a layer's config promises, as if nothing were frozen; None if it does not show them.
+    """Return the number of weights that a config promises, as if nothing were frozen; None if it does not show them.
 
     Bidirectional's config holds one layer, of which it makes two. Keras 1's configs speak of rules, and not of
     BatchNormalization's two statistics (source: Keras 1.2). Discretization's config speaks of no weights: it keeps what

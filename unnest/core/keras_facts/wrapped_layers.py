@@ -19,7 +19,7 @@ from unnest.light_classes import NamedTuple
 
 
 def wrapped(entry: JsonObject) -> JsonObject | None:
-    """The one layer that has all the weights of a layer which holds it; None of any other."""
+    """Return the one layer that owns all the weights of the layer around it; None for any other layer."""
     config, record = (
         entry.get("config"),
         record_of(str(entry.get("class_name")), entry.get("config")),
@@ -78,7 +78,7 @@ def _tells_one_way(entry: JsonObject) -> bool:
 
 
 def partly_frozen(architecture: Json) -> str | None:
-    """The name of a layer of which a part is frozen and another is not, or may not be, or None.
+    """Return the name of a layer that is frozen in part, or may be; None without one.
 
     A layer that holds a model is not one of them: its weights belong to the model's layers, frozen or not.
     """
@@ -97,7 +97,7 @@ def partly_frozen(architecture: Json) -> str | None:
 
 
 def promised_total(entry: JsonObject, untold: int | None = None) -> int | None:
-    """Number of weights of one of Keras's own layers, with those that it holds; None where the config leaves it open.
+    """Return the number of weights of a Keras layer and the layers in it; None if the config leaves it open.
 
     `untold`: the number for a layer of a plain class whose config speaks of no weights.
     """
@@ -125,7 +125,7 @@ def promised_total(entry: JsonObject, untold: int | None = None) -> int | None:
 
 
 def _own_total(record: KerasLayer, config: JsonObject, untold: int | None) -> int | None:
-    """Number of weights of a layer that makes all of them itself; None of others."""
+    """Return the number of weights of a layer that makes all of them itself; None for others."""
     if record.weight_count is not None:
         return record.weight_count(config)
     if not record.is_plain and record.parts is not Parts.CELL:
@@ -135,7 +135,7 @@ def _own_total(record: KerasLayer, config: JsonObject, untold: int | None) -> in
 
 
 def spectral_normalization(tensors: Sequence[Tensor]) -> tuple[tuple[Tensor, ...], Tensor] | None:
-    """The weights of the layer that a SpectralNormalization of Keras 3 holds, and the vector that is its own.
+    """Divide a Keras 3 SpectralNormalization's weights into its inner layer's, and the vector of its own.
 
     None where their shapes do not tell: the kernel comes first, and the vector, a row as long as the kernel's last
     axis, behind what is trained, or, of a layer that is frozen, behind the kernel.

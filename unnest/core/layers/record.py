@@ -64,7 +64,7 @@ class Weight:
 
     @property
     def stem(self) -> str:
-        """The prefix of its arguments, and of its name in a file."""
+        """The prefix of the weight's arguments, and of its name in a file."""
         return self.argument or self.name
 
 

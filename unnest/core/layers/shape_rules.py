@@ -15,7 +15,7 @@ LayerShapeRule: TypeAlias = Callable[[JsonObject, Shape], Shape]
 
 
 def same(config: JsonObject, shape: Shape) -> Shape:
-    """The shape of the input."""
+    """Shape of the input, unchanged."""
     del config
     return shape
 
@@ -23,7 +23,7 @@ def same(config: JsonObject, shape: Shape) -> Shape:
 def _spatial(
     config: JsonObject, shape: Shape, sizes: Sequence[int | None], channels: int | None
 ) -> Shape:
-    """The shape with other sizes between batch and channels, or after both."""
+    """Return the shape with other spatial sizes, channels first or last as the config says."""
     if any(size is not None and size <= 0 for size in sizes):
         raise Unknown("a size below 1")
     if config.get("data_format") == "channels_first":
@@ -32,7 +32,7 @@ def _spatial(
 
 
 def _parts(config: JsonObject, shape: Shape) -> tuple[Shape, int | None]:
-    """The sizes in between, and the channels."""
+    """Return the spatial sizes and the channels of a shape, as `data_format` says."""
     if config.get("data_format") == "channels_first":
         return shape[2:], shape[1]
     return shape[1:-1], shape[-1]
@@ -56,7 +56,7 @@ def _windows(
 
 
 def conv(config: JsonObject, shape: Shape) -> Shape:
-    """Convolution: so many places of the window, and `filters` channels, or `depth_multiplier` times as many."""
+    """Shape of a convolution: window positions, `filters` channels (depthwise: `depth_multiplier` times as many)."""
     sizes, channels = _parts(config, shape)
     window, dilation = (
         integers(config.get(key), len(sizes)) for key in ("kernel_size", "dilation_rate")
@@ -69,7 +69,7 @@ def conv(config: JsonObject, shape: Shape) -> Shape:
 
 
 def conv_transpose(config: JsonObject, shape: Shape) -> Shape:
-    """A convolution backwards, as TensorFlow pads it."""
+    """Shape of a transposed convolution, as TensorFlow pads it."""
     sizes, _ = _parts(config, shape)
     rank, padding = len(sizes), config.get("padding")
     if padding not in {"valid", "same"}:
@@ -92,14 +92,14 @@ def conv_transpose(config: JsonObject, shape: Shape) -> Shape:
 
 
 def pooling(config: JsonObject, shape: Shape) -> Shape:
-    """Pooling: so many places of the window, the same channels."""
+    """Shape of a pooling: window positions, channels unchanged."""
     sizes, channels = _parts(config, shape)
     window = integers(config.get("pool_size"), len(sizes))
     return _spatial(config, shape, _windows(config, sizes, window, [1] * len(sizes)), channels)
 
 
 def global_pooling(config: JsonObject, shape: Shape) -> Shape:
-    """One number per channel, or one pixel with `keepdims`."""
+    """Shape of a global pooling: (batch, channels), spatial sizes of 1 with `keepdims`."""
     sizes, channels = _parts(config, shape)
     return (
         _spatial(config, shape, [1] * len(sizes), channels)
@@ -109,7 +109,7 @@ def global_pooling(config: JsonObject, shape: Shape) -> Shape:
 
 
 def _edges(key: str, sign: int) -> LayerShapeRule:
-    """Padding and cropping: so much more or less at each end."""
+    """Rule for padding (`sign` 1) and cropping (-1): each end of a spatial axis longer or shorter."""
 
     def changed(config: JsonObject, shape: Shape) -> Shape:
         sizes, channels = _parts(config, shape)
@@ -141,14 +141,14 @@ def dense(config: JsonObject, shape: Shape) -> Shape:
 
 
 def embedding(config: JsonObject, shape: Shape) -> Shape:
-    """One axis more, of `output_dim`."""
+    """Shape of an Embedding: the input's with a last axis of `output_dim`."""
     if config.get("mask_zero"):
         raise Unknown  # the mask becomes operations of their own
     return (*shape, integer(config.get("output_dim")))
 
 
 def flatten(config: JsonObject, shape: Shape) -> Shape:
-    """(batch, all other sizes multiplied)."""
+    """Shape of a Flatten: (batch, product of all other sizes)."""
     del config
     return (shape[0], _product(shape[1:]))
 
@@ -159,7 +159,7 @@ def _product(shape: Shape) -> int | None:
 
 
 def reshape(config: JsonObject, shape: Shape) -> Shape:
-    """(batch, *target_shape), -1 for what is left."""
+    """Shape of a Reshape: (batch, *target_shape), with -1 worked out."""
     target = integers(config.get("target_shape"))
     whole, known = _product(shape[1:]), prod(size for size in target if size != -1)
     if target.count(-1) > 1 or (whole is not None and whole % known):
@@ -169,12 +169,12 @@ def reshape(config: JsonObject, shape: Shape) -> Shape:
 
 
 def permute(config: JsonObject, shape: Shape) -> Shape:
-    """(batch, other axes in the order of `dims`)."""
+    """Shape of a Permute: (batch, other sizes in the order of `dims`)."""
     return (shape[0], *(shape[at] for at in integers(config.get("dims"), len(shape) - 1)))
 
 
 def repeat(config: JsonObject, shape: Shape) -> Shape:
-    """(batch, n, features) of (batch, features)."""
+    """Shape of a RepeatVector: (batch, n, features) for (batch, features)."""
     batch, size = shape if len(shape) == 2 else (None, None)  # noqa: PLR2004 - rows and features
     if size is None:
         raise Unknown("the number of features")
@@ -182,7 +182,7 @@ def repeat(config: JsonObject, shape: Shape) -> Shape:
 
 
 def recurrent(config: JsonObject, shape: Shape) -> Shape:
-    """(batch, units), or (batch, steps, units) with `return_sequences`, of (batch, steps, features)."""
+    """Shape for input (batch, steps, features): (batch, units), with `return_sequences` (batch, steps, units)."""
     if config.get("return_state") or len(shape) != 3:  # noqa: PLR2004 - rows, steps and features
         raise Unknown("the shape of states or of steps")
     return (*shape[: 2 if config.get("return_sequences") else 1], integer(config.get("units")))
@@ -221,26 +221,26 @@ def bidirectional(config: JsonObject, shape: Shape) -> Shape:
 
 
 def policy_name(dtype: Json) -> Json:
-    """The name of a dtype, or of the policy that is stored in its place; None where nothing is."""
+    """Return the name of a dtype, or of the policy stored in its place; None without one."""
     config = dtype.get("config") if isinstance(dtype, Mapping) else None
     return config.get("name") if isinstance(config, Mapping) else dtype
 
 
 def settings(entry: JsonObject) -> JsonObject:
-    """A layer's config where it is an object."""
+    """Return a layer's config; {} if it is not an object."""
     config = entry.get("config")
     return config if isinstance(config, Mapping) else {}
 
 
 def integer(value: Json) -> int:
-    """A whole number. Raises Unknown."""
+    """Return a whole number. Raises Unknown for anything else."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise Unknown("a whole number in a config")
     return value
 
 
 def integers(value: Json, count: int | None = None) -> list[int]:
-    """The integers of a list, or one integer as often as asked for (old files store `size` so)."""
+    """Return the integers of a list, or one integer `count` times (old files store `size` so). Raises Unknown."""
     if isinstance(value, int) and count is not None:
         return [integer(value)] * count
     if (
@@ -253,7 +253,7 @@ def integers(value: Json, count: int | None = None) -> list[int]:
 
 
 def stored_shape(value: Json) -> Shape:
-    """A shape as JSON has it. Raises Unknown."""
+    """Return a shape from JSON. Raises Unknown for anything else."""
     if not isinstance(value, Sequence) or isinstance(value, str) or not value:
         raise Unknown("a shape in a config")
     return tuple(None if size is None else integer(size) for size in value)

@@ -52,7 +52,7 @@ def bind(call: OpCall) -> Callable[[Callable[[Ref], Array]], Array | list[Array]
 
 
 def _argument_values(value: Value, lookup: Callable[[Ref], Array]) -> Value:
-    """An argument with arrays for tensors, and whole numbers in slices."""
+    """Return an argument with arrays for tensors, and whole numbers in slices."""
     if isinstance(value, Ref):
         return lookup(value)
     if isinstance(value, list):
@@ -66,7 +66,7 @@ def _argument_values(value: Value, lookup: Callable[[Ref], Array]) -> Value:
 
 
 def contents(call: OpCall) -> list[Value]:
-    """The arguments whose contents a call hands on, or computes with; empty where its arguments cannot be read."""
+    """Return the arguments whose content a call moves or computes with; [] if its arguments cannot be read."""
     operation = OPERATIONS.get(call.name)
     if operation is None or operation.compute is None:
         return []
@@ -80,7 +80,7 @@ def contents(call: OpCall) -> list[Value]:
 
 
 def literal_axis(call: OpCall) -> int | None:
-    """The axis that a call names as a number, 0 where it names none; None where it computes it."""
+    """Return the axis that a call names as a number, 0 by default; None if the axis is computed."""
     operation = OPERATIONS.get(call.name)
     try:
         if operation is None or operation.compute is None:

@@ -37,7 +37,7 @@ define_all("accumulate_n|accumulate_n_v2 multiply_n maximum_n minimum_n", "xs", 
 
 
 def arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:
-    """A NumPy function on plain numbers, in TensorFlow's types; of elements only a sum of scattered ones."""
+    """Return a NumPy function on plain numbers in TensorFlow's dtypes; numbered elements can only be added to zeros."""
 
     def compute(x: Sequence[Value]) -> Array:
         operands = [each for each in x if each is not None]
@@ -59,7 +59,7 @@ def arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:
 
 
 def logical(function: Callable[..., Any]) -> Callable[..., Array]:
-    """A NumPy function on truth values or numbers, of one array or of two. Raises DataDependent for elements."""
+    """Return a NumPy function on one or two arrays of booleans or numbers. Raises DataDependent for elements."""
 
     def compute(x: Value, y: Value = None) -> Array:
         operands = [np.asarray(each) for each in (x, y) if each is not None]
@@ -188,7 +188,7 @@ define("divide_no_nan div_no_nan tf.div_no_nan tf.math.divide_no_nan", "*x", Kin
 
 @keras3("K.pow pow", "x|a y|b", theano=Theano.USUALLY)
 def power_nodes(call: FunctionCall) -> SymbolicTensor:
-    """The backend's, and Python's own."""
+    """Nodes of `K.pow`, and of Python's `**`."""
     return call.calculate("Power", call["x"], call["y"])
 
 
@@ -197,7 +197,7 @@ define("atan2 arctan2", "*x", Kind.ELEMENTWISE)
 
 @keras3("tf.atan2 tf.math.atan2", "y x")
 def atan2_nodes(call: FunctionCall) -> SymbolicTensor:
-    """The angle of a point; y comes first."""
+    """Nodes of atan2, the angle of a point (y, x)."""
     return call.calculate("Arctan2", call["y"], call["x"])
 
 
@@ -206,26 +206,26 @@ define("squared_difference", "*x", Kind.ELEMENTWISE)
 
 @keras3("tf.squared_difference tf.math.squared_difference", "x y")
 def squared_difference_nodes(call: FunctionCall) -> SymbolicTensor:
-    """`(x - y) ** 2`."""
+    """Nodes of `(x - y) ** 2`."""
     return call.op("Square", call.calculate("Subtract", call["x"], call["y"]))
 
 
 @keras3("tf.scalar_mul tf.math.scalar_mul", "scalar x")
 def scaled_nodes(call: FunctionCall) -> SymbolicTensor:
-    """A tensor times a number, which comes first."""
+    """Nodes of a number times a tensor."""
     return call.calculate("Multiply", call.floats("x"), call.number("scalar"))
 
 
 @operation("add_n", "xs", Kind.ELEMENTWISE, nodes={"AddN": "*xs"}, function=np.add)
 def added(xs: Value) -> Array:
-    """A sum of several tensors."""
+    """Return the sum of several arrays."""
     arrays = same_contents(xs)
     return overlaid(arrays) if arrays[0].dtype == ELEMENT else np.asarray(np.sum(arrays, axis=0))
 
 
 @keras3("tf.add_n tf.math.add_n", "inputs")
 def added_nodes(call: FunctionCall) -> SymbolicTensor:
-    """One sum after the other; of one tensor a new one."""
+    """Nodes of a sum of tensors, pairwise in order; of one tensor a new node."""
     total, *others = call.tensors("inputs")
     for other in others:
         total = call.calculate("Add", total, other)
@@ -234,7 +234,7 @@ def added_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @operation("average_n", "xs", Kind.ELEMENTWISE)
 def averaged(xs: Value) -> Array:
-    """The mean of several arrays of numbers. Raises DataDependent for rows."""
+    """Return the mean of several arrays of numbers. Raises DataDependent for rows."""
     arrays = same_contents(xs)
     if arrays[0].dtype == ELEMENT:
         raise DataDependent
@@ -248,7 +248,7 @@ def averaged(xs: Value) -> Array:
     keras3="Where",
 )
 def where(mask: Value, chosen: Value = None, other: Value = None) -> Array:
-    """Numbers of `chosen` where the mask is true, else of `other`; the places where it is true, if neither is given."""
+    """Return elements of `chosen` where the mask is true, else of `other`; without either the indices of True."""
     condition = np.asarray(mask)
     if any(a.dtype == ELEMENT for a in (condition, *arrays_in(chosen), *arrays_in(other))):
         raise DataDependent
@@ -275,7 +275,7 @@ def where_shape(mask: Value, chosen: Value = None, other: Value = None) -> Shape
 
 @keras3("tf.where", "condition x y")
 def where_nodes(call: FunctionCall) -> SymbolicTensor:
-    """TensorFlow 1 has no broadcasting here, but takes whole rows by a vector: shapes must be known to be one."""
+    """Nodes of a where on equal shapes: TensorFlow 1 does not broadcast, and takes whole rows by a vector."""
     condition = call.tensor("condition")
     sides = [
         call.number(side) if call.is_number(side) else call.floats(side) for side in ("x", "y")
@@ -320,7 +320,7 @@ def bias_add_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("K.bias_add", "x bias data_format=null")
 def backend_bias_add_nodes(call: FunctionCall) -> SymbolicTensor:
-    """A vector along the last axis."""
+    """Nodes of `K.bias_add` with a vector along the last axis."""
     bias = call.nested("bias")
     is_vector = call.is_array("bias") and isinstance(bias, list) and not isinstance(bias[0], list)
     if not call.is_channels_last("data_format") or not is_vector:

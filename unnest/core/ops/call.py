@@ -21,7 +21,7 @@ class OpCall(NamedTuple):
 
 
 def plain_name(name: str) -> str:
-    """The last part of a function's name as every dialect has it: `tf.strided_slice` and `StridedSlice` are one."""
+    """Return the last part of a function's name in one spelling: `tf.strided_slice` and `StridedSlice` are one."""
     if name.endswith("linalg.normalize"):
         return "normalizewhole"  # by the norm of all, where Keras's `normalize` takes that of the last axis
     return name.rpartition(".")[2].replace("_", "").lower()

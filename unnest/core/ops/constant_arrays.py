@@ -30,7 +30,7 @@ ARITHMETIC_SYMBOLS = frozenset({"+", "-", "*", "/"})
 
 
 def rounded_array(nested: object, numbers: ArrayKind, text: str = "") -> ConstantArray:
-    """An array of those numbers, rounded as its dtype rounds them.
+    """Return an array of those numbers, rounded as its dtype rounds them.
 
     Raises:
         Unknown: Where its size, or a number in it, is beyond what is computed here.
@@ -51,7 +51,7 @@ def holds_floats(nested: object) -> bool:
 
 
 def arithmetic(symbol: str, left: SymbolicValue, right: SymbolicValue) -> ConstantArray | None:
-    """`left symbol right` of arrays of one kind, or of an array and a number; None where it is not understood.
+    """Return `left symbol right` of arrays of one kind, or of an array and a number; None if that is not known.
 
     `classic /` is Python 2's, which is no division of floats on integers.
     """
@@ -98,14 +98,14 @@ def _numbers_of(value: NDArray[np.generic]) -> ArrayKind:
 
 
 def negative(value: ConstantArray) -> ConstantArray | None:
-    """`-value`."""
+    """Return `-value`; None if that is not known."""
     return (
         None if value.numbers is None else rounded_array(np.negative(_numpy(value)), value.numbers)
     )
 
 
 def part(value: ConstantArray, keys: Sequence[SymbolicValue]) -> ConstantArray | None:
-    """`value[keys]` by slices, new axes and dots; None where it is not understood, one number by itself among it."""
+    """Return `value[keys]` by slices, new axes and dots; None for other keys, or if the result is a single number."""
     plain: list[slice | EllipsisType | None] = []
     for key in keys:
         if isinstance(key, SliceOf):
@@ -143,7 +143,7 @@ def _numpy(value: ConstantArray) -> NDArray[np.generic]:
 
 
 def of_value(value: SymbolicValue, numbers: ArrayKind | None, text: str = "") -> ConstantArray:
-    """A list or array of numbers as an array; without a dtype, of floats of 64 bits where one of them is a float.
+    """Return a list or array of numbers as an array; without a dtype, float64 if one of them is a float.
 
     What comes from JSON may have been an array of any dtype, and stays one.
 

@@ -59,7 +59,7 @@ def floatx_nodes(call: FunctionCall) -> Const:
 
 @keras3("np.array np.asarray", "value|object dtype=null")
 def numpy_array_nodes(call: FunctionCall) -> ConstantArray:
-    """An array, of floats of 64 bits where one number in it is a float."""
+    """Nodes of `np.array`: float64 if one of the numbers is a float."""
     return call.array("value", call.numpy_dtype("dtype"))
 
 

@@ -85,7 +85,7 @@ def _pool2d(call: FunctionCall) -> SymbolicTensor:
 
 
 def _sides(call: FunctionCall, name: str) -> list[int]:
-    """One number for both sides, one for each, or four, of which those of the batch and of the channels are 1."""
+    """Return padding of both sides: from one number, one a side, or four, those of batch and channels being 1."""
     sides = [call.integer(name)] if call.is_plain(name) else call.integers(name)
     if len(sides) == IMAGE_RANK and (sides[0], sides[-1]) == (1, 1):
         sides = sides[1:-1]

@@ -44,7 +44,7 @@ LENGTH_ARGUMENTS = ("label_length", "input_length")
 
 
 def _column(call: FunctionCall, name: str) -> SymbolicTensor:
-    """Lengths, shape (rows, 1)."""
+    """Return lengths as a tensor of shape (rows, 1)."""
     lengths = call.tensor(name)
     if lengths.shape is None or lengths.shape[1:] != (1,):
         raise Unknown("lengths of another shape than one a row")

@@ -112,7 +112,7 @@ X = "x|features|tensor|logits|input|a"
 
 
 def power_of_size(keras3: str, exponent: float) -> Nodes:
-    """A function that people call on one size of a shape, too: its power."""
+    """Nodes of a power with this exponent; applied to one size of a shape it is that size's power."""
 
     def nodes(call: FunctionCall) -> SymbolicValue:
         if call.is_number("x") and isinstance(size := call.number("x"), float) and size > 0:
@@ -130,13 +130,13 @@ keras3("tf.rsqrt tf.math.rsqrt", X)(power_of_size("Rsqrt", -0.5))
 
 @keras3("K.sqrt", "x", theano=Theano.SAME)
 def backend_sqrt_nodes(call: FunctionCall) -> SymbolicValue:
-    """Negative numbers count as zero."""
+    """Nodes of `K.sqrt`, for which negative numbers count as zero."""
     return call.op("Sqrt", call.calculate("Maximum", call.floats("x"), 0.0))
 
 
 @keras3("abs", "x")
 def python_abs_nodes(call: FunctionCall) -> SymbolicValue:
-    """Python's own, of a number or a tensor."""
+    """Nodes of Python's `abs`, of a number or a tensor."""
     return (
         call.constant(abs(call.number("x")))
         if call.is_plain("x")
@@ -149,7 +149,7 @@ define("hard_sigmoid", "*x", Kind.MAP)
 
 @keras3("K.hard_sigmoid keras.activations.hard_sigmoid", "x")
 def hard_sigmoid_nodes(call: FunctionCall) -> SymbolicValue:
-    """The slope of Keras 1 and 2 is 0.2."""
+    """Nodes of a hard_sigmoid with the slope of Keras 1 and 2, 0.2."""
     line = call.calculate("Add", call.calculate("Multiply", call.floats("x"), 0.2), 0.5)
     return call.op("Clip", line, x_min=0.0, x_max=1.0)
 

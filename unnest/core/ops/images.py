@@ -30,7 +30,7 @@ define("adjust_contrast adjust_contrast_v2", "x|images contrast_factor", Kind.WI
     "tf.image.resize", 'x|images size method="bilinear" preserve_aspect_ratio=false antialias=false'
 )
 def _resize(call: FunctionCall) -> SymbolicTensor:
-    """TensorFlow 2's puts pixels where Keras 3's does; before, `tf.image.resize` was another function."""
+    """Nodes of TensorFlow 2's resize, which samples as Keras 3's; TensorFlow 1's `tf.image.resize` did not."""
     if call.dialect.tensorflow != "2":
         raise Unknown(
             "`tf.image.resize` of an unknown TensorFlow, which may not use half-pixel centres"
@@ -98,7 +98,7 @@ def _resized(call: FunctionCall, how: str) -> SymbolicTensor:
 def _between(
     call: FunctionCall, x: SymbolicTensor, sizes: list[int], *, is_aligned: bool
 ) -> SymbolicTensor:
-    """Between the two rows, then the two columns, next to where a pixel comes from, which is not its centre.
+    """Interpolate between the rows, then the columns, next to a pixel's source, with corners as origin of pixels.
 
     (Source: TensorFlow 1.13, core/kernels/resize_bilinear_op.cc and image_resizer_state.h, which compute in 32 bits.)
     """
@@ -139,7 +139,7 @@ def _with_size(x: SymbolicTensor, axis: int, size: int) -> tuple[int | None, ...
 
 
 def _at(call: FunctionCall, x: SymbolicTensor, places: list[int], axis: int) -> SymbolicTensor:
-    """The rows or columns of an image at these places."""
+    """Return the rows or columns of an image at these places."""
     index: Json = {"class_name": "__numpy__", "config": {"value": [*places], "dtype": "int32"}}
     return call.op("Take", x, index, axis=axis)
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     nodes={"ConcatV2": "*xs axis", "Concat": "axis *xs"},
 )
 def concat(xs: Value, axis: Value = 0) -> Array:
-    """Arrays one behind the other; one array alone, in no list, is itself."""
+    """Return arrays concatenated along an axis; one array that is in no list is returned unchanged."""
     return np.concatenate(
         same_contents(xs if isinstance(xs, (list, tuple)) else [xs]), axis_number(axis)
     )
@@ -49,14 +49,14 @@ def concat(xs: Value, axis: Value = 0) -> Array:
 
 @shape_rule("concat")
 def concat_shape(xs: Value, axis: Value = 0) -> Shape:
-    """One axis as long as all together."""
+    """Shape of a concatenation: the sum of the sizes along the axis."""
     shapes = shapes_of(xs)
     return concatenated_shape(shapes, axis_of(axis, len(shapes[0])))
 
 
 @keras3("K.concatenate keras.layers.concatenate", "tensors|inputs axis=-1", theano=Theano.SAME)
 def concatenate_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Along the last axis, where none is named."""
+    """Nodes of a concatenation, along the last axis by default."""
     return concat_nodes(call)
 
 
@@ -68,7 +68,7 @@ def concat_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.nn.crelu", "x|features * axis=-1")
 def crelu_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Positive parts, and behind them the negative ones turned."""
+    """Nodes of a CReLU: the positive part, and behind it the negative part with its sign changed."""
     x = call.floats("x")
     parts = [call.op("Relu", x), call.op("Relu", call.calculate("Negative", x))]
     return call.op("Concatenate", parts, axis=call.integer("axis"))
@@ -76,33 +76,33 @@ def crelu_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @operation("vstack row_stack", "xs", Kind.CONCATENATE)
 def vstack(xs: Value) -> Array:
-    """Arrays one behind the other, along axis 0."""
+    """Return arrays concatenated along axis 0."""
     return concat(xs)
 
 
 @operation("hstack", "xs", Kind.CONCATENATE)
 def hstack(xs: Value) -> Array:
-    """Arrays one beside the other, along axis 1; vectors one behind the other."""
+    """Return arrays concatenated along axis 1, vectors along axis 0."""
     arrays = same_contents(xs)
     return np.concatenate(arrays, min(1, arrays[0].ndim - 1))
 
 
 @shape_rule("hstack")
 def hstack_shape(xs: Value) -> Shape:
-    """One axis as long as all together."""
+    """Shape of an hstack: the sum of the sizes along the axis."""
     shapes = shapes_of(xs)
     return concatenated_shape(shapes, axis_of(min(1, len(shapes[0]) - 1), len(shapes[0])))
 
 
 @operation("stack pack", "xs axis", Kind.STACK, nodes={"Pack": "*xs @axis"})
 def stack(xs: Value, axis: Value = 0) -> Array:
-    """Arrays along a new axis."""
+    """Return arrays stacked along a new axis."""
     return np.stack(same_contents(xs), axis_number(axis))
 
 
 @shape_rule("stack")
 def stack_shape(xs: Value, axis: Value = 0) -> Shape:
-    """A new axis with an entry a tensor."""
+    """Shape of a stack: a new axis with an entry for each tensor."""
     shapes = shapes_of(xs)
     shape = stacked(shapes)
     place = axis_of(axis, len(shape) + 1)
@@ -121,7 +121,7 @@ def stack_nodes(call: FunctionCall) -> SymbolicTensor | Items:
 
 @operation("scatter_nd scatter", "indices updates shape", Kind.SCATTER)
 def scattered(indices: Value, updates: Array, shape: Value) -> Array:
-    """Rows put at places of a tensor of zeros."""
+    """Return zeros of `shape` with the rows of `updates` at `indices`."""
     dims = whole_numbers(shape)
     check_size(int(np.prod(dims, dtype=np.int64)))
     return updated(no_rows(dims), indices, updates)
@@ -180,7 +180,7 @@ def pad_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("K.temporal_padding", "x padding=1")
 def temporal_padding_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Steps before and behind a sequence: as many on both sides, or two numbers."""
+    """Nodes of `K.temporal_padding`: steps before and behind a sequence, one number for both sides or two."""
     width = _widths(call)
     pair = _pairs([[width, width] if isinstance(width, int) else width])
     return call.padded(call.floats("x"), [[0, 0], *pair, [0, 0]], 0)
@@ -191,7 +191,7 @@ def _spatial_padding(function: str, axes: int) -> None:
 
     @keras3(function, "x padding=1 data_format|dim_ordering=null")
     def nodes(call: FunctionCall) -> SymbolicTensor:
-        """A number an axis, which Keras 1 took, or a pair; one on each side where nothing is said."""
+        """Nodes of a padding of both spatial axes: a pair of numbers an axis, one number (Keras 1), by default 1."""
         widths = _widths(call)
         each = [widths] * axes if widths == 1 else widths
         if not isinstance(each, list) or len(each) != axes:
@@ -237,7 +237,7 @@ PAIR = 2
     Kind.SCATTER,
 )
 def updated(x: Array, indices: Value, updates: Array) -> Array:
-    """A tensor with other rows at some places; a tensor of zeros counts as one without any rows."""
+    """Return x with the rows of `updates` at `indices`; zeros count as a tensor without rows."""
     where, rows = np.asarray(indices), np.asarray(updates)
     if where.shape[1:] != (1,) or where.dtype.kind not in "iu" or rows.dtype != ELEMENT:
         raise Unknown("which rows of a tensor are replaced")
@@ -257,7 +257,7 @@ def updated(x: Array, indices: Value, updates: Array) -> Array:
     nodes=dict.fromkeys(("DynamicStitch", "ParallelDynamicStitch"), "indices+x"),
 )
 def stitched(indices: Value, x: Value) -> Array:
-    """Rows of several tensors, each to its number."""
+    """Return the rows of several tensors, each at its index (`tf.dynamic_stitch`)."""
     places, parts = [np.asarray(i) for i in indices], same_contents(x)
     if any(p.ndim != 1 or p.dtype.kind not in "iu" for p in places):
         raise Unknown("the places of rows that are stitched")
@@ -271,7 +271,7 @@ def stitched(indices: Value, x: Value) -> Array:
 
 @operation("append", "x|x1 updates|x2|values axis", Kind.CONCATENATE)
 def appended(x: Array, updates: Value, axis: Value = None) -> Array:
-    """One tensor behind another one, both flattened where no axis is named."""
+    """Return one tensor behind another along an axis; both flattened if no axis is named."""
     arrays = same_contents([x, updates])
     return np.concatenate(
         [a.reshape(-1) for a in arrays] if axis is None else arrays, axis_number(axis)
@@ -280,7 +280,7 @@ def appended(x: Array, updates: Value, axis: Value = None) -> Array:
 
 @operation("slice_update", "x begin|start_indices updates", Kind.SCATTER)
 def slice_updated(x: Array, begin: Value, updates: Array) -> Array:
-    """A tensor with another one in place of a part; a tensor of zeros counts as one without any rows."""
+    """Return x with `updates` in place of the part from `begin` on; zeros count as a tensor without rows."""
     begins, part = whole_numbers(begin), np.asarray(updates)
     result = _over(x, part)
     if len(begins) != x.ndim or any(

@@ -60,21 +60,21 @@ class FunctionCall(ABC):
         return self.values[name]
 
     def tensor(self, name: str) -> SymbolicTensor:
-        """A tensor of whatever dtype."""
+        """Return an argument that is a tensor of any dtype. Raises Unknown for anything else."""
         value = self[name]
         if not isinstance(value, SymbolicTensor):
             raise Unknown(f"{kind(value)} in a tensor's place")
         return value
 
     def floats(self, name: str) -> SymbolicTensor:
-        """A tensor of floats."""
+        """Return an argument that is a tensor of floats. Raises Unknown for anything else."""
         value = self.tensor(name)
         if value.dtype != FLOAT:
             raise Unknown(f"arithmetic on {value.dtype}")
         return value
 
     def tensors(self, name: str) -> list[SymbolicTensor]:
-        """A list of tensors of one dtype."""
+        """Return an argument that is a list of tensors of one dtype. Raises Unknown for anything else."""
         value = self[name]
         if not isinstance(value, Items) or not value.items:
             raise Unknown(f"{kind(value)} in the place of a list of tensors")
@@ -84,21 +84,21 @@ class FunctionCall(ABC):
         return parts
 
     def number(self, name: str) -> int | float:
-        """A plain number."""
+        """Return an argument that is a plain number. Raises Unknown for anything else."""
         value = number(self[name])
         if value is None:
             raise Unknown(f"{kind(self[name])} in a number's place")
         return value
 
     def integer(self, name: str) -> int:
-        """A plain integer."""
+        """Return an argument that is a plain integer. Raises Unknown for anything else."""
         value = self.number(name)
         if not isinstance(value, int):
             raise Unknown("a number in an integer's place")
         return value
 
     def integers(self, name: str) -> list[int]:
-        """A list of plain integers, or a shape of which every size is known."""
+        """Return an argument that is a list of integers, or a shape with all sizes known. Raises Unknown."""
         sizes = self.sizes(name)
         integers = [each for each in sizes if isinstance(each, int)]
         if len(integers) != len(sizes):
@@ -106,7 +106,7 @@ class FunctionCall(ABC):
         return integers
 
     def sizes(self, name: str) -> list[int | Size]:
-        """A list of plain integers and of sizes that are not known, or a shape of whatever kind."""
+        """Return an argument that is a list of integers and unknown sizes, or any shape. Raises Unknown."""
         value = self[name]
         if not isinstance(value, Items | ShapeTuple):
             raise Unknown(f"{kind(value)} that should hold integers alone")
@@ -120,7 +120,7 @@ class FunctionCall(ABC):
         return sizes
 
     def plain_values(self, name: str) -> list[object]:
-        """A list of plain values."""
+        """Return an argument that is a list of plain values. Raises Unknown."""
         value = self[name]
         parts = value.items if isinstance(value, Items) else ()
         plain_parts: list[object] = [part.value for part in parts if isinstance(part, Const)]
@@ -129,14 +129,14 @@ class FunctionCall(ABC):
         return plain_parts
 
     def axis(self, name: str = "axis") -> Json:
-        """One axis, several, or all (null)."""
+        """Return an axis argument: one axis, several, or None for all. Raises Unknown."""
         value = self[name]
         if isinstance(value, Const) and value.value is None:
             return None
         return self.integers(name) if isinstance(value, Items) else self.integer(name)
 
     def flag(self, name: str) -> bool:
-        """A truth value; None counts as false, as TensorFlow's old defaults have it."""
+        """Return a boolean argument; None counts as False, as TensorFlow's old defaults have it. Raises Unknown."""
         value = self[name]
         if not isinstance(value, Const) or not (
             value.value is None or isinstance(value.value, bool)
@@ -145,14 +145,14 @@ class FunctionCall(ABC):
         return bool(value.value)
 
     def text(self, name: str) -> str:
-        """A text."""
+        """Return a string argument. Raises Unknown."""
         value = self[name]
         if not isinstance(value, Const) or not isinstance(value.value, str):
             raise Unknown(f"{kind(value)} in the place of text")
         return value.value
 
     def dtype(self, name: str) -> str:
-        """A dtype by text or as a name of TensorFlow's or NumPy's."""
+        """Return a dtype argument, a string or a name of TensorFlow's or NumPy's. Raises Unknown."""
         value = self[name]
         text = value.path.rpartition(".")[2] if isinstance(value, LibraryName) else self.text(name)
         if text not in CAST_DTYPES:
@@ -160,7 +160,7 @@ class FunctionCall(ABC):
         return text
 
     def is_channels_last(self, name: str) -> bool:
-        """The order of an image's axes: as told, or as the model's layers have it."""
+        """Return True if channels come last: by the argument, or as in the model's layers."""
         value = self[name]
         told = value.value if isinstance(value, Const) else None
         if told in {None, "default"}:
@@ -185,7 +185,7 @@ class FunctionCall(ABC):
     # What an argument is
 
     def is_omitted(self, name: str) -> bool:
-        """True where an argument is None."""
+        """Return True if an argument is None."""
         value = self[name]
         return isinstance(value, Const) and value.value is None
 
@@ -214,7 +214,7 @@ class FunctionCall(ABC):
         )
 
     def as_stored_list(self, name: str) -> Items:
-        """A list as JSON has it: what was a tuple, a list or an array is no longer told apart."""
+        """Return a list as JSON stores it: tuples, lists and arrays cannot be told apart in it."""
         value = self[name]
         assert isinstance(value, Items)
         return replace(value, kind="stored")
@@ -228,7 +228,7 @@ class FunctionCall(ABC):
         return isinstance(self[name], ConstantArray)
 
     def constant_tensor(self, name: str) -> ConstantArray | None:
-        """A constant of TensorFlow's, None for anything else."""
+        """Return an argument that is a TensorFlow constant; None for anything else."""
         value = self[name]
         return value if isinstance(value, ConstantArray) and value.numbers == "tensor" else None
 
@@ -261,11 +261,11 @@ class FunctionCall(ABC):
         return None if spelt is None else ARRAY_KINDS[str(spelt)]
 
     def nested(self, name: str) -> Json:
-        """The numbers of a constant array, or of nested lists, as nested lists; None for anything else."""
+        """Return the numbers of a constant array, or of nested lists, as nested lists; None for anything else."""
         return array(self[name])
 
     def length(self, name: str) -> int:
-        """The items of a list, or the axes of a shape that is one to Python."""
+        """Return the length of a list, or of a shape, which Python takes for a list."""
         value = self[name]
         if isinstance(value, ShapeTuple) and value.kind != "tensor":
             return len(value.dimensions)
@@ -279,12 +279,12 @@ class FunctionCall(ABC):
         return isinstance(value, ShapeTuple) and value.kind == "tensor"
 
     def axis_size(self, tensor: SymbolicTensor, axis: int) -> int | None:
-        """The size of an axis, where it is known."""
+        """Return the size of an axis; None if unknown."""
         shape = tensor.shape
         return shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
 
     def function_name(self, name: str) -> str | None:
-        """The last part of a name of TensorFlow's or NumPy's (`tf.image.ResizeMethod.BILINEAR`); None for a value."""
+        """Return the last part of a TensorFlow or NumPy name (`tf.image.ResizeMethod.BILINEAR`); None for a value."""
         value = self[name]
         return value.path.rpartition(".")[2] if isinstance(value, LibraryName) else None
 
@@ -292,31 +292,31 @@ class FunctionCall(ABC):
 
     @abstractmethod
     def op(self, class_name: str, *args: Argument, **config: Json) -> SymbolicTensor:
-        """An operation of Keras 3, with these arguments of its class; the dtype is that of the first tensor."""
+        """Return a call of a Keras 3 operation with these constructor arguments; its dtype is the first tensor's."""
 
     @abstractmethod
     def layer(self, class_name: str, x: SymbolicTensor, **config: Json) -> SymbolicTensor:
-        """A layer of Keras 3 in an operation's place."""
+        """Return a call of a Keras 3 layer in place of an operation."""
 
     @abstractmethod
     def calculate(self, class_name: str, *sides: SymbolicValue | float) -> SymbolicTensor:
-        """An operation on the numbers in the same places of tensors of one dtype, numbers and arrays among them."""
+        """Return an elementwise operation on tensors of one dtype, numbers and constant arrays."""
 
     @abstractmethod
     def subscript(self, x: SymbolicTensor, *keys: Key) -> SymbolicTensor:
-        """`x[keys]`."""
+        """Return `x[keys]`."""
 
     @abstractmethod
     def sum(self, name: str) -> SymbolicValue:
-        """The items of a list added up, from 0 on."""
+        """Return the sum of a list's items."""
 
     @abstractmethod
     def rounded(self, nested: object, numbers: ArrayKind) -> ConstantArray:
-        """An array of known numbers, rounded as its dtype rounds them."""
+        """Return an array of known numbers, rounded as its dtype rounds them."""
 
     @abstractmethod
     def array(self, name: str, numbers: ArrayKind | None = None) -> ConstantArray:
-        """A list or array of numbers as an array; its dtype as NumPy chooses it where none is named."""
+        """Return a list or array of numbers as an array; if no dtype is named, NumPy's choice."""
 
     @abstractmethod
     def array_reshaped(self, made: ConstantArray, shape: Sequence[int]) -> ConstantArray:
@@ -324,19 +324,19 @@ class FunctionCall(ABC):
 
     @abstractmethod
     def array_with_axis(self, made: ConstantArray, axis: int) -> ConstantArray:
-        """An array with one more axis, of size 1."""
+        """Return an array with one more axis, of size 1."""
 
     def each_number(self, class_name: str, **config: Json) -> SymbolicTensor:
-        """An operation on each number of `x` by itself."""
+        """Return an elementwise operation on `x`."""
         x = self.floats("x")
         return replace(self.op(class_name, x, **config), shape=x.shape, rows=x.rows)
 
     def output(self, whole: SymbolicTensor, index: int) -> SymbolicTensor:
-        """Output `index` of an operation that gives several."""
+        """Return output `index` of an operation with several outputs."""
         return part(whole, index)
 
     def padded(self, x: SymbolicTensor, widths: Json, value: Json) -> SymbolicTensor:
-        """A tensor with so many elements of a value before and behind, two numbers an axis.
+        """Return a tensor padded by a value; `widths` has (before, behind) for each axis.
 
         The value is an argument of Keras 3's call, and not of its class.
         """
@@ -345,31 +345,31 @@ class FunctionCall(ABC):
         return replace(made, operand=replace(made.operand, kwargs={"constant_values": value}))
 
     def shape(self, x: SymbolicTensor) -> ShapeTuple:
-        """The sizes of a tensor."""
+        """Return the sizes of a tensor."""
         return shape_of(x)
 
     def constant(self, value: float | str) -> Const:
-        """A number or text of Python's."""
+        """Return a Python number or string as a value."""
         return constant(value)
 
     def constant_of_32_bits(self, value: float) -> Const:
-        """A number that a tensor of 32 bits holds."""
+        """Return a number that a 32-bit tensor holds as a value. Raises Unknown for others."""
         if not plain(value):
             raise Unknown("a number beyond 32 bits")
         return constant(value)
 
     def list_of(self, values: Sequence[SymbolicValue]) -> Items:
-        """A list of tensors, as functions give it that have several results."""
+        """Return a list of tensors, the value of a function with several results."""
         return items("list", values)
 
     # Constant arrays
 
     def constant_array(self, nested: Json, numbers: ArrayKind | None = None) -> ConstantArray:
-        """An array of known numbers."""
+        """Return an array of known numbers."""
         return ConstantArray(nested, "", numbers=numbers)
 
     def stored_floats(self, nested: Json) -> Json:
-        """A constant array in Keras 3's JSON, float32."""
+        """Return a constant array as Keras 3 stores it in JSON, float32."""
         return as_floats(nested)
 
 
@@ -389,7 +389,7 @@ def _holds_floats(value: SymbolicValue) -> bool:
 
 
 def shape_of(tensor: SymbolicTensor) -> ShapeTuple:
-    """The sizes of a tensor as Python sees them, the batch unknown.
+    """Return the sizes of a tensor as Python sees them, the batch unknown.
 
     Raises:
         Unknown: Where not even their number is known.

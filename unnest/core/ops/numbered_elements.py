@@ -46,7 +46,7 @@ def arrays_in(value: Value) -> Iterator[Array]:
 
 
 def whole_number(value: Value) -> int:
-    """One whole number, whatever holds it. Raises DataDependent, Unknown."""
+    """Return one whole number out of a scalar, an array or a list of one. Raises DataDependent, Unknown."""
     if any(a.dtype == ELEMENT for a in arrays_in(value)):
         raise DataDependent
     array = np.asarray(value)
@@ -63,7 +63,7 @@ def whole_numbers(value: Value) -> list[int]:
 
 
 def axis_number(value: Value) -> int:
-    """The axis that an argument names, 0 where it names none."""
+    """Return the axis that an argument names, 0 if it is None."""
     return 0 if value is None else whole_number(value)
 
 
@@ -79,7 +79,7 @@ def check_copy(*arrays: Array) -> None:
 
 
 def overlaid(arrays: Sequence[Array]) -> Array:
-    """A sum of tensors, each of which is zero wherever another is not: scattered rows. Raises DataDependent."""
+    """Return the sum of scattered rows: each array is zero wherever another is not. Raises DataDependent otherwise."""
     if any(a.dtype != ELEMENT or a.shape != arrays[0].shape for a in arrays):
         raise DataDependent
     elements = [np.atleast_1d(a["element"]) for a in arrays]
@@ -93,7 +93,7 @@ def overlaid(arrays: Sequence[Array]) -> Array:
 
 
 def same_contents(xs: Value) -> list[Array]:
-    """Arrays that are to be one: all of rows, zeros among them, or all of numbers."""
+    """Return arrays that are to be one with one kind of content: elements (zeros among them), or plain numbers."""
     arrays = [np.asarray(x) for x in xs]
     check_size(sum(a.size for a in arrays))
     if len({a.dtype == ELEMENT for a in arrays}) > 1:
@@ -102,25 +102,25 @@ def same_contents(xs: Value) -> list[Array]:
 
 
 def _zero_rows(array: Array) -> Array:
-    """The elements of an array of zeros. Raises Unknown for other numbers, which are not the source's."""
+    """Return an array of zeros as elements. Raises Unknown for other numbers, which are not the source's."""
     if np.any(array):
         raise Unknown("numbers that are not the source's")
     return no_rows(array.shape)
 
 
 def no_rows(shape: Sequence[int]) -> Array:
-    """Zeros that rows may be put over."""
+    """Return zeros of `shape` as elements, over which rows may be put."""
     return np.full(shape, ZERO, np.int32).view(ELEMENT).reshape(shape)
 
 
 def truncated_quotient(x: Array, y: Array) -> Array:
-    """A division of whole numbers towards zero; of others the plain one."""
+    """Return x / y; of whole numbers towards zero."""
     return (
         np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
     )
 
 
 def whole_quotient(x: Array, y: Array) -> Array:
-    """A division towards zero, of fractions too."""
+    """Return x / y towards zero, of fractions too."""
     quotient = np.trunc(x / y)
     return quotient.astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else quotient

@@ -21,7 +21,7 @@ AXES, STACK = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def as_matrices(ranks: Ranks) -> tuple[int, int]:
-    """The numbers of axes of two tensors; one that is not known is a matrix."""
+    """Return the numbers of axes of two tensors; unknown ones count as matrices."""
     first, second = (MATRIX if rank is None else rank for rank in ranks)
     return first, second
 
@@ -49,7 +49,7 @@ def of_tensordot(
 
 
 def operands_of(equation: str) -> list[str]:
-    """The letters that an equation has for each of its tensors."""
+    """Return the letters that an equation has for each of its tensors."""
     return equation.replace(" ", "").partition("->")[0].split(",")
 
 

@@ -43,7 +43,7 @@ define(
 
 @shape_rule("matmul")
 def matmul_shape(x: Value, y: Value, transpose_a: Value = None, transpose_b: Value = None) -> Shape:
-    """Rows of the first, columns of the second, batches that are broadcast."""
+    """Shape of a matrix product: (*batch, rows of x, columns of y), with batch axes broadcast."""
     left, right = shape_of(x), shape_of(y)
     if min(len(left), len(right)) < MATRIX:
         raise Unknown("a matrix product of vectors")
@@ -60,7 +60,7 @@ def matmul_axes(
     adjoint_a: Value = None,
     adjoint_b: Value = None,
 ) -> tuple[list[str], str]:
-    """The last axis of the first tensor with the last but one of the second, unless these are turned."""
+    """Axis letters of a matrix product, by the arguments that transpose its operands."""
     return of_matrices(
         as_matrices(ranks), (bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b))
     )
@@ -81,7 +81,7 @@ define("matvec", "x|a y|b transpose_a adjoint_a", Kind.PRODUCT)
 
 @shape_rule("matvec")
 def matvec_shape(x: Value, y: Value, transpose_a: Value = None, adjoint_a: Value = None) -> Shape:
-    """Rows of the matrices, batches that are broadcast."""
+    """Shape of matrices times vectors: (*batch, rows), with batch axes broadcast."""
     left, right = shape_of(x), shape_of(y)
     if len(left) < MATRIX or not right:
         raise Unknown("a matrix product of vectors")
@@ -90,19 +90,19 @@ def matvec_shape(x: Value, y: Value, transpose_a: Value = None, adjoint_a: Value
 
 @keras3("tf.linalg.matvec", "a b transpose_a=false")
 def matvec_nodes(call: FunctionCall) -> SymbolicTensor:
-    """A matrix times a column, which is a vector again."""
+    """Nodes of a matrix times a vector, which gives a vector."""
     a = _turned(call, call.floats("a")) if call.flag("transpose_a") else call.floats("a")
     column = call.op("ExpandDims", call.floats("b"), axis=-1)
     return call.op("Squeeze", call.calculate("Matmul", a, column), axis=-1)
 
 
 def _turned(call: FunctionCall, tensor: SymbolicTensor) -> SymbolicTensor:
-    """The last two axes in each other's place."""
+    """Return a tensor with its last two axes exchanged."""
     return call.op("Swapaxes", tensor, axis1=-1, axis2=-2)
 
 
 def _rank(nested: Json) -> int:
-    """The axes of nested lists."""
+    """Return the number of axes of nested lists."""
     return 1 + _rank(nested[0]) if isinstance(nested, list) else 0
 
 
@@ -111,14 +111,14 @@ define("dot", "x|a|x1 y|b|x2", Kind.PRODUCT)
 
 @axes_rule("dot")
 def dot_axes(ranks: Ranks) -> tuple[list[str], str]:
-    """The last axis of the first tensor with the last but one of the second, whose other axes come behind."""
+    """Axis letters of a dot: x's last axis with y's last but one; y's other axes come behind x's."""
     first, second = as_matrices(ranks)
     return of_tensordot((first, second), ([first - 1], [max(second - 2, 0)]))
 
 
 @keras3("K.dot", "x y")
 def dot_nodes(call: FunctionCall) -> SymbolicTensor:
-    """The last axis of `x` with the last but one of `y`, whose other axes come behind those of `x`."""
+    """Nodes of a dot: x's last axis with y's last but one; y's other axes come behind x's."""
     x, nested = call.floats("x"), call.nested("y")
     rank = len(call.floats("y").shape or ()) if nested is None else _rank(nested)
     if x.shape is None or len(x.shape) < MATRIX or rank < MATRIX:
@@ -166,7 +166,7 @@ def tensordot_axes(ranks: Ranks, axes: Value = None) -> tuple[list[str], str]:
 
 @keras3("tf.tensordot tf.linalg.tensordot", "a b axes")
 def tensordot_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Along so many axes, or along those of two lists; `b` may be a constant."""
+    """Nodes of a tensordot along a number of axes, or two lists of them; `b` may be a constant."""
     a = call.floats("a")
     axes: Json = call.integer("axes") if call.is_plain("axes") else call.nested("axes")
     if not (axes >= 1 if isinstance(axes, int) else isinstance(axes, list) and len(axes) == PAIR):
@@ -219,7 +219,7 @@ define(
 
 @keras3("tf.linalg.diag_part tf.matrix_diag_part", "x|input")
 def diag_part_nodes(call: FunctionCall) -> SymbolicTensor:
-    """The main diagonal of the last two axes."""
+    """Nodes of the main diagonal of the last two axes."""
     return call.op("Diagonal", call.tensor("x"), offset=0, axis1=-2, axis2=-1)
 
 
@@ -228,7 +228,7 @@ define_all("band_part|matrix_band_part", "x num_lower num_upper", Kind.ALONG, ax
 
 @keras3("tf.linalg.band_part tf.matrix_band_part", "x|input num_lower num_upper")
 def band_part_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Diagonals of the last two axes; all of them on a side where the number is below zero."""
+    """Nodes that keep diagonals of the last two axes; a negative number keeps all of a side."""
     made = call.floats("x")
     lower, upper = call.integer("num_lower"), call.integer("num_upper")
     if lower < 0 and upper < 0:

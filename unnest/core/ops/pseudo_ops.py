@@ -44,5 +44,5 @@ class ClaimedRows(NamedTuple):
 
 @operation("claimed", "x claims", Kind.OPAQUE)
 def claimed(x: Array, claims: Sequence[ClaimedRows]) -> list[Array]:
-    """The rows that layers which are no operations claim to take, a claim for each output."""
+    """Return the rows of `x` that layers which are not operations claim to take, an array for each claim."""
     return [x[claim.of(len(x))] for claim in claims]

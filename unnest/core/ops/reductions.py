@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def reduction(function: Callable[..., Any]) -> Callable[..., Array]:
-    """A NumPy function along axes, of plain numbers alone. Raises DataDependent for elements."""
+    """Return a NumPy reduction of plain numbers along axes. Raises DataDependent for elements."""
 
     def compute(x: Value, axis: Value = None, keepdims: Value = False) -> Array:
         array = np.asarray(x)
@@ -123,7 +123,7 @@ define_all("fft ifft rfft irfft", "x n axis", Kind.FOLD, axis=LAST)
     nodes={"Cumsum": "x axis @exclusive @reverse"},
 )
 def cumsum(x: Value, axis: Value = 0, exclusive: Value = False, reverse: Value = False) -> Array:
-    """Sums of numbers so far along an axis. Raises DataDependent for elements."""
+    """Return running sums along an axis. Raises DataDependent for elements."""
     array = np.asarray(x)
     if array.dtype == ELEMENT:
         raise DataDependent
@@ -150,7 +150,7 @@ TF_L2_EPSILON = "1e-12"
 
 
 def _normalized(call: FunctionCall, epsilon: float) -> Tensor:
-    """Keras 3 bounds the norm where TensorFlow bounds its square."""
+    """Nodes of an L2 normalization: Keras 3 bounds the norm, TensorFlow the square of it."""
     if not epsilon > 0:
         raise Unknown("an epsilon that is not positive")
     return call.op(
@@ -175,7 +175,7 @@ def l2_normalize_nodes(call: FunctionCall) -> Tensor:
 
 @keras3("tf.norm tf.linalg.norm", 'x|tensor ord="euclidean" axis=null keepdims|keep_dims=false')
 def norm_nodes(call: FunctionCall) -> Tensor:
-    """The Euclidean norm of all numbers or along an axis, or the sum of absolute values along one."""
+    """Nodes of the Euclidean norm of all numbers or along an axis, or of the sum of absolute values along one."""
     axis, keepdims = call.axis(), call.flag("keepdims")
     order = call.number("ord") if call.is_number("ord") else None
     if isinstance(axis, list):
@@ -255,7 +255,7 @@ def log_softmax_nodes(call: FunctionCall) -> Tensor:
 
 @keras3("tf.sort", 'x|values axis=-1 direction="ASCENDING"')
 def sort_nodes(call: FunctionCall) -> Tensor:
-    """Along one axis, in either direction."""
+    """Nodes of a sort along one axis, in either direction."""
     rising = call.op("Sort", call.floats("x"), axis=call.integer("axis"))
     return rising if _rises(call) else call.op("Flip", rising, axis=call.integer("axis"))
 
@@ -277,7 +277,7 @@ def _rises(call: FunctionCall) -> bool:
 
 @keras3("tf.math.top_k tf.nn.top_k", "x|input k=1 sorted=true")
 def top_k_nodes(call: FunctionCall) -> Items:
-    """The largest along the last axis, and where they are."""
+    """Nodes of the k largest along the last axis, and their indices."""
     call.only(sorted=True)
     best = call.op("TopK", call.floats("x"), k=call.integer("k"), sorted=True)
     places = call.op("Cast", call.output(best, 1), dtype="int32")

@@ -194,11 +194,11 @@ class Operation:
         return self.parameters[:1] == ("*x",)
 
     def position(self, parameter: str) -> int | None:
-        """The place of a parameter, None if the operation has none of that name."""
+        """Return the index of a parameter; None if the operation does not have it."""
         return self.parameters.index(parameter) if parameter in self.parameters else None
 
     def bind(self, args: Sequence[Value], kwargs: Mapping[str, Value]) -> dict[str, Value]:
-        """Arguments by parameter.
+        """Return the arguments by parameter.
 
         Raises:
             Unknown: If an argument is given that the operation does not take, and that is not empty.
@@ -223,7 +223,7 @@ class Operation:
 
 
 def argument(call: OpCall, parameter: str) -> Value:
-    """The argument of a call for a parameter, by any of its names or by its place; None where it gives none."""
+    """Return a call's argument for a parameter, by any of its names or by position; None without one."""
     operation = OPERATIONS.get(call.name)
     aliases = {} if operation is None else operation.aliases
     for key, value in call.kwargs.items():
@@ -344,7 +344,7 @@ def _define_function(name: str, function: Function) -> None:
 
 @lru_cache(maxsize=256)
 def _arguments(signature: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    """The parameters of a signature, and what dialects call them."""
+    """Return the parameters of a signature, and alias -> parameter."""
     parameters, aliases = list[str](), dict[str, str]()
     for spelled in signature.split():
         parameter, *others = spelled.split("|")
@@ -405,18 +405,18 @@ def keras3(
 
 
 def operation_of(call: OpCall) -> Operation | None:
-    """The operation that a call is of, None for one that is not registered."""
+    """Return the operation of a call; None if it is not registered."""
     return OPERATIONS.get(call.name)
 
 
 def kind_of(call: OpCall) -> Kind | None:
-    """The kind of a call's operation, None for one that is not registered."""
+    """Return the kind of a call's operation; None if it is not registered."""
     found = OPERATIONS.get(call.name)
     return None if found is None else found.kind
 
 
 def function_of(call: OpCall) -> Callable[..., Any] | None:
-    """The NumPy function of an operation on plain numbers."""
+    """Return the NumPy function of a call's operation on plain numbers; None without one."""
     found = OPERATIONS.get(call.name)
     return None if found is None else found.function
 

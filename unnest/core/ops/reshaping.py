@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @operation("identity", "x", Kind.MOVE, keeps_shape=True)
 def identity(x: Value) -> Array:
-    """A tensor as it is."""
+    """Return the array unchanged."""
     return np.asarray(x)
 
 
@@ -41,7 +41,7 @@ def identity_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @operation("ensure_shape", "x sizes|shape", Kind.MOVE, nodes={"EnsureShape": "x"})
 def ensure_shape(x: Array, sizes: Value = None) -> Array:
-    """A tensor as it is, of named sizes; None is any. Raises ValueError for others."""
+    """Return the array unchanged. Raises ValueError if its sizes are others than those named; None is any."""
     if sizes is not None and not _fits(x.shape, sizes):
         raise ValueError("other sizes")
     return x
@@ -78,13 +78,13 @@ def ensure_shape_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @operation("stop_gradient", "x|variables", Kind.MAP)
 def stop_gradient(x: Value) -> Array:
-    """A tensor as it is, which trains nothing behind it: another computation than one without."""
+    """Return the array unchanged; a tower with it is another computation than one without."""
     return np.asarray(x)
 
 
 @keras3("K.stop_gradient tf.stop_gradient", "x|variables|input")
 def stop_gradient_nodes(call: FunctionCall) -> SymbolicTensor:
-    """An operation of its own in Keras 3, too."""
+    """Nodes of Keras 3's own operation of that name."""
     return call.op("StopGradient", call.tensor("x"))
 
 
@@ -109,7 +109,7 @@ def reshape_shape(x: Value, shape: Value) -> Shape:
 
 @keras3("K.reshape tf.reshape", "x|tensor shape", theano=Theano.SAME)
 def reshape_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
-    """One size of the result may be unknown: it follows from the others, whatever it was computed from."""
+    """Nodes of a reshape; one unknown size may be left, which follows from the others."""
     known = call.constant_tensor("x")
     if known is not None:
         return call.array_reshaped(known, call.integers("shape"))
@@ -152,7 +152,7 @@ def _rest(x: SymbolicTensor, rows: Size, sizes: Sequence[int | Size]) -> int:
 
 
 def _elements_of_row(x: SymbolicTensor) -> int | None:
-    """The number of elements in a row of a tensor, where it is known."""
+    """Return the number of elements in a row of a tensor; None if unknown."""
     sizes = [size for size in x.shape[1:] if size is not None] if x.shape else []
     return prod(sizes) if x.shape and len(sizes) == len(x.shape) - 1 else None
 
@@ -200,13 +200,13 @@ def batch_flatten_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @operation("expand_dims", "x axis", Kind.MOVE)
 def expand_dims(x: Value, axis: Value) -> Array:
-    """A new axis of one entry."""
+    """Return the array with a new axis of size 1."""
     return np.expand_dims(x, whole_number(axis))
 
 
 @shape_rule("expand_dims")
 def expand_dims_shape(x: Value, axis: Value) -> Shape:
-    """One more axis of size 1."""
+    """Shape with a new axis of size 1."""
     shape = shape_of(x)
     place = axis_of(axis, len(shape) + 1)
     return (*shape[:place], 1, *shape[place:])
@@ -214,7 +214,7 @@ def expand_dims_shape(x: Value, axis: Value) -> Shape:
 
 @keras3("K.expand_dims", "x axis|dim=-1", theano=Theano.SAME)
 def backend_expand_dims_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
-    """The last axis, where none is named."""
+    """Nodes of `K.expand_dims`, whose default is the last axis."""
     return expand_dims_nodes(call)
 
 
@@ -256,13 +256,13 @@ def squeeze_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @operation("transpose permute_dimensions", "x perm|axes|pattern", Kind.MOVE)
 def transpose(x: Value, perm: Value = None) -> Array:
-    """Axes in another order, reversed where none is given."""
+    """Return the array with its axes permuted; reversed by default."""
     return np.transpose(x, None if perm is None else whole_numbers(perm))
 
 
 @shape_rule("transpose")
 def transpose_shape(x: Value, perm: Value = None) -> Shape:
-    """The sizes in another order."""
+    """Shape with its sizes permuted."""
     shape = shape_of(x)
     axes = [*range(len(shape))][::-1] if perm is None else axes_of(wholes(perm), len(shape))
     if sorted(axes) != [*range(len(shape))]:
@@ -272,7 +272,7 @@ def transpose_shape(x: Value, perm: Value = None) -> Shape:
 
 @keras3("K.permute_dimensions", "x pattern", theano=Theano.SAME)
 def permute_dimensions_nodes(call: FunctionCall) -> SymbolicTensor:
-    """The backend's name of it."""
+    """Nodes of `K.permute_dimensions`, a transposition."""
     return call.op("Transpose", call.tensor("x"), axes=call.integers("pattern"))
 
 
@@ -300,13 +300,13 @@ def swapaxes_shape(x: Value, axis1: Value, axis2: Value) -> Shape:
 
 @operation("moveaxis", "x source destination", Kind.MOVE)
 def moveaxis(x: Value, source: Value, destination: Value) -> Array:
-    """Axes in other places, the others in their order."""
+    """Return the array with axes moved, the others in their order."""
     return np.moveaxis(x, whole_numbers(source), whole_numbers(destination))
 
 
 @operation("reverse", "x axis|axes", Kind.REORDER, nodes={"ReverseV2": "x axis"})
 def reverse(x: Value, axis: Value) -> Array:
-    """Entries of some axes from the last to the first."""
+    """Return the array reversed along the axes."""
     return np.flip(x, tuple(whole_numbers(axis)))
 
 
@@ -327,7 +327,7 @@ def flip(x: Value, axis: Value = None) -> Array:
 
 @operation("roll", "x shift axis", Kind.REORDER)
 def roll(x: Value, shift: Value, axis: Value = None) -> Array:
-    """Entries of an axis some places further, around its end; of all numbers, row-major, where none is given."""
+    """Return the array rotated along an axis; without one all elements, row-major."""
     array = np.asarray(x)
     check_copy(array)
     if axis is None:
@@ -358,7 +358,7 @@ def repeat(x: Value, repeats: Value, axis: Value = None) -> Array:
 
 @shape_rule("repeat")
 def repeat_shape(x: Value, repeats: Value, axis: Value = None) -> Shape:
-    """One axis so many times as long."""
+    """Shape with one size multiplied."""
     shape = [*shape_of(x)]
     place = axis_of(axis, len(shape))
     size = shape[place]
@@ -384,7 +384,7 @@ def repeat_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("K.repeat", "x n")
 def backend_repeat_nodes(call: FunctionCall) -> SymbolicTensor:
-    """A row of numbers n times, along a new axis 1: another function than TensorFlow's of that name."""
+    """Nodes of `K.repeat`: (rows, features) to (rows, n, features); not TensorFlow's function of that name."""
     return call.op(
         "Tile", call.op("ExpandDims", call.tensor("x"), axis=1), repeats=[1, call.integer("n"), 1]
     )
@@ -417,7 +417,7 @@ def tile_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @operation("broadcast_to", "x shape|newshape|dims", Kind.REPEAT)
 def broadcast_to(x: Value, shape: Value) -> Array:
-    """Axes of one entry as long as a shape has them."""
+    """Return the array broadcast to a shape."""
     array, sizes = np.asarray(x), whole_numbers(shape)
     check_size(prod(sizes))
     return np.broadcast_to(array, sizes)

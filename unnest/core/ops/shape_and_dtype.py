@@ -31,25 +31,25 @@ FLOAT = "float32"
 
 @operation("shape", "x", Kind.SIZE)
 def shape(x: Value) -> Array:
-    """The sizes of all axes."""
+    """Return the sizes of all axes."""
     return np.array(np.shape(x), np.int64)
 
 
 @keras3("K.int_shape", "x", theano=Theano.SAME)
 def int_shape_nodes(call: FunctionCall) -> ShapeTuple:
-    """Python's numbers, None for what only a run knows."""
+    """The sizes as Python numbers (`K.int_shape`), None for those that only a run knows."""
     return replace(call.shape(call.tensor("x")), kind="tuple")
 
 
 @keras3("K.shape", "x")
 def backend_shape_nodes(call: FunctionCall) -> ShapeTuple:
-    """A tensor of the sizes."""
+    """The sizes as a tensor (`K.shape`)."""
     return replace(call.shape(call.tensor("x")), kind="tensor")
 
 
 @keras3("tf.shape", 'x|input out_type="int32"')
 def shape_nodes(call: FunctionCall) -> ShapeTuple:
-    """A tensor of the sizes."""
+    """The sizes as a tensor (`tf.shape`)."""
     if call.dtype("out_type") not in {"int32", "int64"}:
         raise Unknown("a shape of another dtype")
     return replace(call.shape(call.tensor("x")), kind="tensor")
@@ -57,19 +57,19 @@ def shape_nodes(call: FunctionCall) -> ShapeTuple:
 
 @operation("shape_n", "xs", Kind.CONTROL, nodes={"ShapeN": "*xs"})
 def shape_n(xs: Value) -> list[Array]:
-    """The sizes of all axes, of several tensors."""
+    """Return the sizes of several arrays."""
     return [shape(x) for x in xs]
 
 
 @operation("size", "x", Kind.SIZE)
 def size(x: Value) -> Array:
-    """The number of entries."""
+    """Return the number of elements."""
     return np.array(np.size(x))
 
 
 @operation("rank ndim", "x", Kind.CONTROL)
 def rank(x: Value) -> Array:
-    """The number of axes."""
+    """Return the number of axes."""
     return np.array(np.ndim(x))
 
 
@@ -81,7 +81,7 @@ def ndim_nodes(call: FunctionCall) -> Const:
 
 @operation("cast", "x dtype", Kind.MAP, nodes={"Cast": "x @DstT:dtype"})
 def cast(x: Value, dtype: Value = None) -> Array:
-    """Numbers of another type. Raises DataDependent for elements, whose values may change, and Unknown."""
+    """Return the numbers in another dtype. Raises DataDependent for elements, whose values may change, and Unknown."""
     array, name = np.asarray(x), str(dtype).lower().removeprefix("dt_")
     if array.dtype == ELEMENT:
         raise DataDependent
@@ -103,7 +103,7 @@ def cast(x: Value, dtype: Value = None) -> Array:
 
 @keras3("K.cast tf.cast", "x|value dtype", theano=Theano.USUALLY)
 def cast_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray | Const:
-    """A tensor, one size of a shape, or a constant array."""
+    """Nodes of a cast of a tensor, of one size of a shape, or of a constant array."""
     dtype = call.dtype("dtype")
     if call.is_integer("x") and dtype == FLOAT:
         return call.constant(float(call.number("x")))
@@ -120,7 +120,7 @@ def to_float_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("K.cast_to_floatx", "x")
 def cast_to_floatx_nodes(call: FunctionCall) -> ConstantArray:
-    """A NumPy array, whatever went in."""
+    """The argument as a NumPy array (`K.cast_to_floatx`)."""
     if not call.is_numpy_array("x"):
         raise Unknown("what may not be an array of NumPy's")
     return call.array("x", "float32")
@@ -128,5 +128,5 @@ def cast_to_floatx_nodes(call: FunctionCall) -> ConstantArray:
 
 @operation("broadcast_args", "x y", Kind.NUMBERS)
 def broadcast_args(x: Value, y: Value) -> Array:
-    """The shape of two tensors of these shapes together."""
+    """Return the shape to which two shapes are broadcast."""
     return np.array(np.broadcast_shapes(whole_numbers(x), whole_numbers(y)))

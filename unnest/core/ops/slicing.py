@@ -34,7 +34,7 @@ MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axi
 
 @operation("__getitem__", "x key|slice_spec", Kind.SLICE)
 def get_item(x: Value, key: Value) -> Array:
-    """`x[key]`, of numbers, slices and new axes."""
+    """Return `x[key]` for numbers, slices and new axes."""
     keys = list(key) if isinstance(key, (list, tuple)) else [key]
     plain = [k if k is None or k is ... or isinstance(k, slice) else whole_number(k) for k in keys]
     return np.asarray(np.asarray(x)[tuple(plain)])
@@ -42,7 +42,7 @@ def get_item(x: Value, key: Value) -> Array:
 
 @shape_rule("__getitem__")
 def get_item_shape(x: Value, key: Value) -> Shape:
-    """A number takes an axis away, a slice keeps it, None adds one, an ellipsis stands for the others."""
+    """Shape of `x[key]`: a number drops an axis, a slice keeps it, None adds one, an ellipsis stands for the others."""
     shape, keys = shape_of(x), list(key) if isinstance(key, list | tuple) else [key]
     used = sum(each is not None and each is not ... for each in keys)
     if used > len(shape):
@@ -63,7 +63,7 @@ def get_item_shape(x: Value, key: Value) -> Shape:
 
 
 def _slice_size(key: slice, size: int | None) -> int | None:
-    """The entries of an axis that a slice takes. Raises Unknown."""
+    """Return how many entries of an axis a slice takes; None if unknown. Raises Unknown."""
     start, stop, step = (
         None if end is None else whole(end) for end in (key.start, key.stop, key.step)
     )
@@ -79,7 +79,7 @@ def _slice_size(key: slice, size: int | None) -> int | None:
 def strided_slice(
     x: Value, begin: Value, end: Value, strides: Value = None, **masks: Value
 ) -> Array:
-    """TensorFlow's own form: bounds for every axis, and bits that say what else an axis is."""
+    """Return a slice in TensorFlow's form: bounds for every axis, and bits that say what else an axis is."""
     begins, ends = whole_numbers(begin), whole_numbers(end)
     steps = [1] * len(begins) if strides is None else whole_numbers(strides)
     key = strided_key(
@@ -91,7 +91,7 @@ def strided_slice(
 def strided_key(
     begins: Sequence[int], ends: Sequence[int], steps: Sequence[int], masks: Mapping[str, int]
 ) -> list[Value]:
-    """A strided slice as a subscript: bounds for every axis, and masks whose bits say what else an axis is."""
+    """Return a strided slice as a subscript; the bits of its masks say what else an axis is."""
     key: list[Value] = []
     for n, (first, last, step) in enumerate(zip(begins, ends, steps, strict=True)):
         has = {name.removesuffix("_mask") for name, mask in masks.items() if mask >> n & 1}
@@ -110,7 +110,7 @@ def strided_key(
 
 @operation("slice", "x begin size", Kind.SLICE)
 def slice_of_sizes(x: Array, begin: Value, size: Value) -> Array:
-    """A part of a tensor from `begin` on, all of an axis where its size is -1."""
+    """Return the part of x from `begin` on; a size of -1 takes the rest of an axis."""
     begins, sizes = whole_numbers(begin), whole_numbers(size)
     if len(begins) != x.ndim or len(sizes) != x.ndim:
         raise ValueError("begin and size for every axis")
@@ -122,7 +122,7 @@ def slice_of_sizes(x: Array, begin: Value, size: Value) -> Array:
 
 @keras3("K.slice tf.slice", "x|input_ begin|start size")
 def slice_nodes(call: FunctionCall) -> SymbolicTensor:
-    """`size` elements from `begin` on along each axis; all that follow where it is -1."""
+    """Nodes of a slice of `size` elements from `begin` on; a size of -1 takes the rest of an axis."""
     begin, size = call.integers("begin"), call.integers("size")
     if len(begin) != len(size) or min(begin) < 0 or min(size) < -1:
         raise Unknown("the slice")
@@ -141,7 +141,7 @@ def k3_slice(x: Array, begin: Value, shape: Value) -> Array:
 
 
 def _few(parts: int) -> int:
-    """Parts that anyone has devices for; a small file may ask for more than memory holds."""
+    """Return the number of parts. Raises Unknown for more than anyone has devices for."""
     if parts > MAX_SPLIT_PARTS:
         raise Unknown("more parts than any machine has devices")
     return parts
@@ -154,7 +154,7 @@ def _few(parts: int) -> int:
     nodes={"Split": "axis x @num_split:parts", "SplitV": "x parts axis"},
 )
 def split(x: Array, parts: Value, axis: Value = 0, num: Value = None) -> list[Array]:
-    """Into so many parts, or into parts of these sizes, one of which may be -1."""
+    """Return x split into equal parts, or into parts of these sizes, one of which may be -1."""
     del num
     axis = axis_number(axis)
     if np.ndim(parts) == 0:
@@ -173,7 +173,7 @@ MAX_OUTPUTS = 100
 
 @keras3("tf.split", "x|value num_or_size_splits axis=0")
 def split_nodes(call: FunctionCall) -> Items:
-    """Into so many parts, or into parts of these sizes."""
+    """Nodes of a split into equal parts, or into parts of these sizes."""
     x, axis = call.tensor("x"), call.integer("axis")
     if call.is_list("num_or_size_splits"):
         sizes = call.integers("num_or_size_splits")
@@ -191,7 +191,7 @@ def split_nodes(call: FunctionCall) -> Items:
 
 @operation("k3split", "x parts|indices_or_sections axis", Kind.SLICE)
 def k3_split(x: Array, parts: Value, axis: Value = 0) -> list[Array]:
-    """Into so many parts, or at these places."""
+    """Return x split into equal parts, or at these indices (`keras.ops.split`)."""
     return np.split(
         x,
         _few(whole_number(parts)) if np.ndim(parts) == 0 else whole_numbers(parts),
@@ -201,14 +201,14 @@ def k3_split(x: Array, parts: Value, axis: Value = 0) -> list[Array]:
 
 @operation("array_split", "x parts|indices_or_sections axis", Kind.SLICE)
 def array_split(x: Array, parts: Value, axis: Value = 0) -> list[Array]:
-    """Into so many parts, the first of which take a row more where they do not divide, or at these places."""
+    """Return x split at these indices, or into parts of which the first have a row more if they are not equal."""
     where = _few(whole_number(parts)) if np.ndim(parts) == 0 else whole_numbers(parts)
     return np.array_split(x, where, axis_number(axis))
 
 
 @operation("unstack", "x num axis", Kind.SLICE, nodes={"Unpack": "x @num @axis"})
 def unstack(x: Array, num: Value = None, axis: Value = 0) -> list[Array]:
-    """An array for every place along an axis."""
+    """Return an array for every index along an axis."""
     del num
     along = np.moveaxis(x, axis_number(axis), 0)
     _few(len(along))
@@ -217,7 +217,7 @@ def unstack(x: Array, num: Value = None, axis: Value = 0) -> list[Array]:
 
 @keras3("tf.unstack", "x|value num=null axis=0")
 def unstack_nodes(call: FunctionCall) -> Items:
-    """Python sees as many tensors as the shape says."""
+    """Nodes of an unstack, as many tensors as the shape says."""
     x, axis = call.tensor("x"), call.integer("axis")
     count = call.axis_size(x, axis)
     if count is None or count > MAX_OUTPUTS or call.axis("num") not in {None, count}:
@@ -249,13 +249,13 @@ def backend_gather_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.gather", "x|params indices * axis=null validate_indices=null batch_dims=0")
 def gather_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Along one axis, the first where none is named."""
+    """Nodes of a gather along one axis, by default the first."""
     call.only(batch_dims=0, validate_indices=None)
     return _take(call, 0 if call.axis() is None else call.integer("axis"))
 
 
 def _take(call: FunctionCall, axis: int) -> SymbolicTensor:
-    """Entries by a tensor of whole numbers, by one number, or by a constant list of them."""
+    """Nodes that take entries by a tensor of whole numbers, by one number, or by a constant list."""
     x = call.tensor("x")
     if call.is_tensor("indices") and call.tensor("indices").dtype in {"int32", "int64"}:
         return call.op("Take", x, call.tensor("indices"), axis=axis)
@@ -282,7 +282,7 @@ def take(x: Array, indices: Value, axis: Value = 0) -> Array:
 
 @operation("gather_nd", "x indices|ids batch_dims", Kind.SLICE)
 def gather_nd(x: Array, indices: Value, batch_dims: Value = 0) -> Array:
-    """Rows by their numbers alone."""
+    """Return rows by their indices along axis 0. Raises Unknown for indices of several axes."""
     where = np.asarray(indices)
     if where.shape[-1:] != (1,):
         raise Unknown("places in more than one axis")
@@ -319,7 +319,7 @@ def boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
     nodes={"DynamicPartition": "x partitions @num_partitions:num"},
 )
 def dynamic_partition(x: Array, partitions: Value, num: Value) -> list[Array]:
-    """An array for each number of a part, of the rows that bear it."""
+    """Return an array for each partition number, of the rows that have it."""
     where = np.asarray(partitions)
     if where.ndim != 1:
         raise Unknown("parts of several axes")

@@ -219,7 +219,7 @@ class CallArguments:
 
 
 def constant(value: bool | float | str | EllipsisType | None) -> Const:
-    """A plain value, written as Python writes it."""
+    """Return a plain value as a constant, written as Python writes it."""
     text = "..." if value is ... else repr(value)
     negative = (
         isinstance(value, (int, float))
@@ -230,7 +230,7 @@ def constant(value: bool | float | str | EllipsisType | None) -> Const:
 
 
 def items(kind: Literal["list", "tuple", "stored"], values: Sequence[SymbolicValue]) -> Items:
-    """A list or tuple.
+    """Return a list or tuple of values.
 
     Raises:
         Unknown: Where it holds more than anyone writes.
@@ -244,7 +244,7 @@ def items(kind: Literal["list", "tuple", "stored"], values: Sequence[SymbolicVal
 
 
 def bounded(text: str) -> str:
-    """The text, unless it is never read.
+    """Return the text, cut if it is too long to be read.
 
     Raises:
         Unknown: Where it is too long.
@@ -256,18 +256,18 @@ def bounded(text: str) -> str:
 
 
 def enclosed(value: SymbolicValue, rank: int) -> str:
-    """A value's text as part of what binds as `rank` does."""
+    """Return a value's text, in parentheses if it binds less than `rank`."""
     return value.text if value.rank >= rank else f"({value.text})"
 
 
 def part(tensor: SymbolicTensor, index: int) -> SymbolicTensor:
-    """Output `index` of an operation that gives several."""
+    """Return output `index` of an operation with several outputs."""
     assert isinstance(tensor.operand, OpNode)
     return replace(tensor, operand=Part(tensor.operand, index), shape=None)
 
 
 def number(value: SymbolicValue) -> int | float | None:
-    """A finite Python number that a tensor of 32 bits holds."""
+    """Return a finite Python number that a 32-bit tensor holds. Raises Unknown for others."""
     if (
         not isinstance(value, Const)
         or isinstance(value.value, bool)
@@ -308,7 +308,7 @@ def _shape(nested: Json) -> tuple[int, ...] | None:
 
 
 def as_floats(nested: Json) -> Json:
-    """A constant array in Keras 3's JSON, float32."""
+    """Return a constant array as Keras 3 stores it in JSON, float32."""
     return {"class_name": "__numpy__", "config": {"value": _floats(nested), "dtype": "float32"}}
 
 
@@ -320,7 +320,7 @@ def _floats(nested: Json) -> Json:
 
 
 def listed(value: SymbolicValue) -> Items:
-    """A list or tuple, or a shape that is one to Python.
+    """Return a list or tuple, or a shape, which Python takes for a list. Raises Unknown for others.
 
     Raises:
         Unknown: For anything else, a shape that is itself a tensor among it.

@@ -42,13 +42,13 @@ define(
 
 @keras3("K.one_hot", "x|indices num_classes", theano=Theano.USUALLY)
 def backend_one_hot_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Ones and zeros along a new last axis."""
+    """Nodes of `K.one_hot`: ones and zeros along a new last axis."""
     return _one_hot_of(call, "num_classes")
 
 
 @keras3("tf.one_hot", "x|indices depth on_value=null off_value=null axis=null dtype=null")
 def one_hot_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Ones and zeros, or two other numbers."""
+    """Nodes of `tf.one_hot`, with ones and zeros or two other numbers."""
     if not call.is_omitted("dtype") and call.dtype("dtype") != FLOAT:
         raise Unknown("one-hot rows of another dtype")
     if call.axis() not in {None, -1}:
@@ -72,7 +72,7 @@ def _one_hot_of(call: FunctionCall, size: str) -> SymbolicTensor:
 
 @operation("convert_to_tensor", "x dtype", Kind.MAP)
 def convert_to_tensor(x: Value, dtype: Value = None) -> Array:
-    """An array, of that type where one is named."""
+    """Return an array, of `dtype` if one is named."""
     return np.asarray(x) if dtype is None else cast(x, dtype)
 
 
@@ -91,7 +91,7 @@ def constant(x: Value, dtype: Value = None) -> Array:
 
 @keras3("K.constant", "value dtype=null shape=null")
 def backend_constant_nodes(call: FunctionCall) -> ConstantArray | Const:
-    """A constant of floats, whatever numbers it is made of."""
+    """A float constant (`K.constant`), whatever numbers it is made of."""
     return _float_constant(call, _shape_of_constant(call))
 
 
@@ -127,7 +127,7 @@ def _sizes(call: FunctionCall) -> list[int]:
 
 
 def _float_constant(call: FunctionCall, shape: list[int] | None) -> ConstantArray | Const:
-    """A number, an array of numbers, or one number in a shape."""
+    """Return a float constant: a number, an array of numbers, or one number in a shape."""
     _check_float32(call)
     if call.is_number("value"):
         value = float(call.number("value"))
@@ -144,7 +144,7 @@ def _float_constant(call: FunctionCall, shape: list[int] | None) -> ConstantArra
 def _filled(
     call: FunctionCall, shape: list[int], value: float, numbers: ArrayKind
 ) -> ConstantArray:
-    """An array of one number."""
+    """Return an array filled with one number."""
     if not shape or min(shape) < 1 or prod(shape) > MAX_CONSTANT:
         raise Unknown("the shape of an array")
     nested: Json = value
@@ -159,7 +159,7 @@ MAX_CONSTANT = 10_000
 
 @operation("range arange", "start limit|stop delta|step dtype", Kind.NUMBERS)
 def arange(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = None) -> Array:
-    """`range(start, limit, delta)`, or from 0 to what is given alone."""
+    """Return the numbers of `range(start, limit, delta)`; a single argument is the limit."""
     first, last = (0, start) if limit is None else (start, limit)
     numbers = [np.asarray(v).reshape(()) for v in (first, last, 1 if delta is None else delta)]
     if any(n.dtype.kind not in "iuf" for n in numbers):
@@ -171,7 +171,7 @@ def arange(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = N
 
 @keras3("K.arange tf.range np.arange", "start stop|limit=null step|delta=1 dtype=null")
 def arange_nodes(call: FunctionCall) -> ConstantArray:
-    """Whole numbers from `start`, or 0 where one number is given, up to and without `stop`."""
+    """A constant of the whole numbers from `start`, or 0, up to and without `stop`."""
     is_one = call.is_omitted("stop")
     start, stop = (
         (0, call.integer("start")) if is_one else (call.integer("start"), call.integer("stop"))
@@ -186,7 +186,7 @@ def arange_nodes(call: FunctionCall) -> ConstantArray:
 
 @operation("linspace", "start limit|stop num endpoint", Kind.NUMBERS)
 def linspace(start: Value, limit: Value, num: Value, endpoint: Value = True) -> Array:
-    """`num` numbers at equal distances, the limit the last of them."""
+    """Return `num` numbers at equal distances, `limit` the last of them."""
     first, last, count = np.asarray(start), np.asarray(limit), whole_number(num)
     if not endpoint or any(n.ndim or n.dtype.kind not in "iuf" for n in (first, last)):
         raise Unknown("the bounds of numbers at equal distances")
@@ -196,7 +196,7 @@ def linspace(start: Value, limit: Value, num: Value, endpoint: Value = True) -> 
 
 @operation("fill", "shape|dims value", Kind.FILL)
 def fill(shape: Value, value: Value = 0) -> Array:
-    """An array of one number."""
+    """Return an array filled with one number."""
     dims = whole_numbers(shape)
     check_size(int(np.prod(dims, dtype=np.int64)))
     return np.full(dims, np.asarray(value))
@@ -204,14 +204,14 @@ def fill(shape: Value, value: Value = 0) -> Array:
 
 @operation("zeros", "shape|dims dtype", Kind.FILL)
 def zeros(shape: Value, dtype: Value = None) -> Array:
-    """An array of zeros."""
+    """Return an array of zeros."""
     del dtype
     return fill(shape, 0)
 
 
 @operation("ones", "shape|dims dtype", Kind.FILL)
 def ones(shape: Value, dtype: Value = None) -> Array:
-    """An array of ones."""
+    """Return an array of ones."""
     del dtype
     return fill(shape, 1)
 
@@ -238,14 +238,14 @@ _filling("zeros", 0.0)
 
 @operation("zeros_like", "x dtype", Kind.FILL, keeps_shape=True)
 def zeros_like(x: Value, dtype: Value = None) -> Array:
-    """Zeros in the shape of a tensor."""
+    """Return zeros in the shape of an array."""
     check_size(np.size(x))
     return cast(np.zeros(np.shape(x), np.int64), dtype or "int64")
 
 
 @operation("ones_like", "x dtype", Kind.FILL, keeps_shape=True)
 def ones_like(x: Value, dtype: Value = None) -> Array:
-    """Ones in the shape of a tensor."""
+    """Return ones in the shape of an array."""
     check_size(np.size(x))
     return cast(np.ones(np.shape(x), np.int64), dtype or "int64")
 

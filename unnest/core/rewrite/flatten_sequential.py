@@ -19,7 +19,7 @@ from unnest.core.model import Json, JsonObject, Unknown
 
 
 def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) -> JsonObject:
-    """A Sequential's layers as Model(s.input, s.output) stores them; a functional model as it is.
+    """Return a Sequential's layers as Model(s.input, s.output) stores them; a functional model unchanged.
 
     Where the Sequential does not store its input layer, `inputs[0]` is taken: the entry of the input
     layer that it is called on (the two are one object to the writer). Raises Unknown.
@@ -83,7 +83,7 @@ def _keras_3_chain(model: JsonObject, graph: Graph) -> JsonObject:
 
 
 def _own_input(first: Layer, called_on: JsonObject) -> JsonObject:
-    """The input layer that a Sequential makes for itself, from the one that it is called on.
+    """Return the input layer that a Sequential makes for itself, from the one that it is called on.
 
     The two are one object unless the wrapper was given an input of its own, which then has an automatic
     name; a Sequential's own is called after the first layer, if that layer was given a shape.
@@ -99,7 +99,7 @@ def _own_input(first: Layer, called_on: JsonObject) -> JsonObject:
 
 
 def _inlined(model: JsonObject, inputs: Sequence[JsonObject]) -> tuple[list[JsonObject], Json]:
-    """A model that begins a Keras 1 Sequential: its layers are the Sequential's own graph."""
+    """Return layers and output of the model that begins a Keras 1 Sequential, which become the Sequential's own."""
     inner = sequential_as_functional(model, inputs)
     graph = read(inner)
     config = inner["config"]
@@ -111,13 +111,13 @@ def _inlined(model: JsonObject, inputs: Sequence[JsonObject]) -> tuple[list[Json
 
 
 def _is_keras_3(entry: JsonObject) -> bool:
-    """Keras 3's input layers say `batch_shape` where earlier ones say `batch_input_shape`."""
+    """Return True for a Keras 3 input layer, which says `batch_shape`, not `batch_input_shape`."""
     config = entry.get("config")
     return isinstance(config, Mapping) and "batch_shape" in config
 
 
 def _is_keras_1(entry: JsonObject) -> bool:
-    """Keras 1's input layers say `input_dtype` where later ones say `dtype`."""
+    """Return True for a Keras 1 input layer, which says `input_dtype`, not `dtype`."""
     config = entry.get("config")
     return isinstance(config, Mapping) and "input_dtype" in config
 

@@ -80,7 +80,7 @@ def _reads_the_same(
 def noting(
     graph: Graph, wrapper: LayerWrapper, output: shape_inference.Spec | None, stored: Json
 ) -> Json:
-    """A call of the head as Keras 3 notes it where no merge has cast what the template makes."""
+    """Return a call of the head with the tensor specs that Keras 3 notes when no merge has cast the outputs."""
     for merge in wrapper.merges if output else ():
         number = merge.tensor.rank + graph.layers[merge.layer].first
         stored = tensor_refs.with_dtype(

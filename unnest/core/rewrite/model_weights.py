@@ -27,17 +27,17 @@ class ModelWeights(NamedTuple):
 
     @classmethod
     def of_nested(cls, model: JsonObject, weights: Share) -> ModelWeights:
-        """A nested model with the weights that the container stores for it. Raises Ambiguous."""
+        """Return a nested model with the weights that the container stores for it. Raises Ambiguous."""
         if weights.tensors and all(t.owner for t in weights.tensors):
             return cls(model, split(weights.tensors, read(model)), owned=True)
         return cls(model, flat=weights)
 
     def by_layer(self) -> Mapping[str, Share]:
-        """The weights of every layer. Raises Ambiguous."""
+        """Layer name -> its weights. Raises Ambiguous."""
         return split(self.flat.tensors, read(self.model)) if self.groups is None else self.groups
 
     def as_flat_list(self) -> Share:
-        """The weights as a nested model stores them."""
+        """Return the weights as a nested model stores them."""
         if self.groups is None:
             return self.flat
         shares = [self._share(name) for name in read(self.model).layers]
@@ -45,7 +45,7 @@ class ModelWeights(NamedTuple):
         return Share(trained, flat(shares)[len(trained) :])
 
     def _share(self, name: str) -> Share:
-        """A layer's weights as they are in the model's flat list, each with its owner where the container says it."""
+        """Return a layer's weights in the order of the model's flat list, with owners if the container names them."""
         share = (self.groups or {}).get(name, Share())
         if not self.owned:
             return share
@@ -63,7 +63,7 @@ class ModelWeights(NamedTuple):
             return None
 
     def with_layer(self, old: str, new: str, share: Share) -> ModelWeights:
-        """The weights by layer with those of one layer exchanged, and its name; a flat list as it is."""
+        """Return the weights by layer with one layer's name and weights exchanged; a flat list stays unchanged."""
         if self.groups is None:
             return self
         groups = {new if name == old else name: group for name, group in self.groups.items()}

@@ -78,7 +78,7 @@ TOP_LEVEL_ONLY = ("inbound_nodes", "name", "class_name", "config")
 
 
 def standalone(outer: JsonObject, layer: Layer) -> JsonObject:
-    """A nested model as its own top-level model, with what the writer puts beside a top-level config."""
+    """Return a nested model as a top-level model, with what the writer puts beside a top-level config."""
     inner_keys = {
         key: layer.stored[key] for key in outer if key in layer.stored and key not in TOP_LEVEL_ONLY
     }
@@ -183,7 +183,7 @@ def _removed(graph: Graph, wrapper: LayerWrapper) -> set[CallId]:
 
 
 def _calls_behind(tensors: Iterable[Ref], reads: Callable[[CallId], Iterable[Ref]]) -> set[CallId]:
-    """The calls that some tensors are made by, all the way back."""
+    """Return the calls that lead to some tensors, all the way back."""
     return reached(
         (ref.call for ref in tensors), lambda call_id: [ref.call for ref in reads(call_id)]
     )
@@ -217,7 +217,7 @@ class _Renumbering:
         return self._new(raw, lambda layer: layer.first)
 
     def rewrite(self, stored: Json) -> Json:
-        """A stored call with its references as the new file spells them."""
+        """Return a stored call with its references as the new file spells them."""
         return tensor_refs.rewrite(stored, self._graph.layers, self)
 
     def at_ends(self, raw: tensor_refs.RawRef) -> tensor_refs.RawRef:
@@ -238,7 +238,7 @@ class _Renumbering:
 
 
 def in_place(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
-    """The outer model with the first tower, reading the sources, where the wrapper was. Raises NotAGraph."""
+    """Return the outer model with the first tower, reading the sources, in place of the wrapper. Raises NotAGraph."""
     removed, first = _removed(graph, wrapper), wrapper.first
     replacements: dict[Ref, _TemplateTensor | Ref] = {**wrapper.ends}
     renumber = _Renumbering(graph, removed, replacements)
@@ -263,7 +263,7 @@ def in_place(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
 
 
 def _fixed_batch(graph: Graph, wrapper: LayerWrapper) -> int | None:
-    """The batch that the model's own layers take once they are no tower, where it is fixed."""
+    """Return the fixed batch that the model's own layers take when they are no tower any more; None if not fixed."""
     shapes = (
         [stored_shape(graph.layers[source.layer]) for source in wrapper.sources]
         if wrapper.inline
@@ -283,7 +283,7 @@ def _with_layers(graph: Graph, entries: Iterable[JsonObject], change: _Renumberi
 
 
 def in_keras_order(before: Graph, model: JsonObject) -> JsonObject:
-    """The model's layers in the order that its writer would keep them in.
+    """Return the model with its layers in the order in which its writer would keep them.
 
     The rule is believed only if it explains the order that the writer did keep.
     """
@@ -299,7 +299,7 @@ def in_keras_order(before: Graph, model: JsonObject) -> JsonObject:
 
 
 def flattened(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
-    """The outer model with the template's layers as its own, and no wrapper. Raises NotAGraph, Unknown."""
+    """Return the outer model with the template's layers as its own, and no wrapper. Raises NotAGraph, Unknown."""
     template = graph.layers[wrapper.template]
     inner_model = own_layers(graph, wrapper)
     inner = read(inner_model)
@@ -350,7 +350,7 @@ def _notes_tensors(template: Layer) -> bool:
 def _entries_left(
     graph: Graph, layer: Layer, removed: set[CallId], rewritten: Callable[[CallId, Json], Json]
 ) -> list[JsonObject]:
-    """A layer's entry with the calls that are left, spelled anew; nothing where none is left."""
+    """Return [a layer's entry] with the calls that are left, rewritten; [] if none is left."""
     call_ids = [CallId(layer.name, rank) for rank in range(len(layer.calls))]
     if graph.call(call_ids[0]).stored is None:  # an input layer
         return [layer.stored]
@@ -365,7 +365,7 @@ def _entries_left(
 def instead_of_nested(
     graph: Graph, name_in_outer: str, model: JsonObject
 ) -> tuple[JsonObject, str]:
-    """The outer model with another model in the place of a nested one, and the name that it goes by there.
+    """Return the outer model with another model in place of a nested one, and the name it has there.
 
     It keeps its own name unless another layer of the outer model has it.
     """
@@ -416,7 +416,7 @@ def instead_of_nested(
 
 
 def with_entry(graph: Graph, layer: str, entry: JsonObject) -> JsonObject:
-    """The model with another entry for one layer."""
+    """Return the model with another entry for one layer."""
     entries = [entry if name == layer else other.stored for name, other in graph.layers.items()]
     config = graph.model["config"]
     if isinstance(config, Mapping):

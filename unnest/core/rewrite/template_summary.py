@@ -59,7 +59,7 @@ It numbers the text that Python shows for bytes: `b'tied/kernel:0'_2` for the se
 
 
 def without_needless(group: Group) -> Group:
-    """The group with plain names where nothing else in it bears them, as its writer would have written it."""
+    """Return the group with plain weight names where these stay unique, as its writer would have written it."""
     plain = [_plain(tensor.name) for tensor in group.tensors]
     count = Counter(plain)
     named = zip(group.tensors, plain, strict=True)

@@ -109,7 +109,7 @@ class _Unwrapping:
         self.removed: set[str] = set()
 
     def top(self, parallel: ModelWeights) -> ModelWeights:
-        """The outermost model without wrappers, its weights layer by layer. Raises Ambiguous."""
+        """Return the outermost model without wrappers, its weights by layer. Raises Ambiguous."""
         left = self._unwrap(parallel, depth=0, inside=False)
         try:
             return left._replace(groups=left.by_layer())
@@ -214,7 +214,7 @@ class _Unwrapping:
     def _take_out(
         self, level: ModelWeights, graph: Graph, wrapper: LayerWrapper, scope: Scope
     ) -> ModelWeights:
-        """The model without this wrapper. Raises Ambiguous."""
+        """Return the model without this wrapper. Raises Ambiguous."""
         self.removed |= {c.layer for c in wrapper.slices} | {
             c.layer for merge in wrapper.merges for c in merge.calls
         }
@@ -297,7 +297,7 @@ class _Unwrapping:
         return ModelWeights(model, shares, owned=level.owned)
 
     def _unwrap_layer(self, level: ModelWeights, layer: Layer, depth: int) -> ModelWeights:
-        """The model with every wrapper out of the models inside one layer."""
+        """Return the model with every wrapper taken out of the models inside one layer."""
         if not layer.is_model:
             return self._unwrap_config(level, layer, depth)
         nested = ModelWeights.of_nested(layer.stored, level.of_layer(layer.name) or Share())
@@ -310,7 +310,7 @@ class _Unwrapping:
         return level._replace(model=model).with_layer(layer.name, name, left.as_flat_list())
 
     def _unwrap_config(self, level: ModelWeights, layer: Layer, depth: int) -> ModelWeights:
-        """The model with every wrapper out of the models in one layer's config (TimeDistributed's)."""
+        """Return the model with every wrapper taken out of the models in one layer's config (TimeDistributed's)."""
         held_models = dict(children(layer.stored))
         if not held_models:
             return level

@@ -30,7 +30,7 @@ from unnest.core.weight_assignment.shared_layers import at_every_place, count_st
 
 
 def split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
-    """A nested model's flat list, shared out to its layers; every layer is in the result.
+    """Divide a nested model's flat list among its layers; every layer is in the result. Raises Ambiguous.
 
     Raises Ambiguous where more than one reading, or none, is left.
     """
@@ -152,7 +152,7 @@ def layers_placed_by_order(shares: Mapping[str, Share], graph: Graph) -> tuple[s
 
 
 def _check_complete(layers: Sequence[OwnerCandidate], shares: Sequence[Share]) -> None:
-    """Raises Ambiguous where a layer has fewer weights than its config promises: Keras would refuse the result."""
+    """Raise Ambiguous if a layer has fewer weights than its config promises: Keras would refuse the result."""
     for layer, share in zip(layers, shares, strict=True):
         if layer.promised is not None and len(share.tensors) < layer.promised.total:
             have = f"{len(share.tensors)} of {layer.promised.total}"
@@ -178,7 +178,7 @@ def _anchored(
     claims: Sequence[frozenset[int] | None],
     border: int | None,
 ) -> list[Share] | None:
-    """The reading where every tensor bears exactly one layer's name, and order agrees."""
+    """Return the division in which each tensor bears one layer's name and the order agrees; None without one."""
     owners = [next(iter(c)) for c in claims if c is not None and len(c) == 1]
     if len(owners) < len(tensors):
         return None

@@ -121,7 +121,7 @@ class _Order(NamedTuple):
 
     @property
     def wanted(self) -> tuple[Tensor, ...]:
-        """The list in the order of the architecture."""
+        """The tensors in the order of the architecture."""
         counts = [0 if owner.is_frozen else owner.trained for owner in self.owners]
         pairs = list(zip(self.owners, counts, strict=True))
         return (

@@ -13,7 +13,7 @@ from unnest.core.model import Group, JsonObject
 
 
 def group_names(model: JsonObject) -> list[str]:
-    """The layers that get a group: a Sequential does not count its input layer among its own."""
+    """Return the names of layers with a group of their own: a Sequential's input layer has none."""
     graph = read(model)
     return [
         n for n, layer in graph.layers.items() if not (graph.sequential and is_input(layer.stored))
@@ -46,7 +46,7 @@ def without_operations(groups: Sequence[Group], model: JsonObject) -> tuple[Grou
 
 
 def as_listed(group: Group, model: JsonObject) -> Group:
-    """A layer's weights as Keras 3 lists them in a group of its own, where a nested model's list has them otherwise.
+    """Return a layer's weights in the order that Keras 3 lists them in a group; a nested model's list may differ.
 
     A SpectralNormalization that was made frozen has its layer's weights among the trained ones of the model's list, and
     in its own none that is trained. (Source: files of Keras 3.15.)

@@ -29,11 +29,11 @@ class Share(NamedTuple):
 
 
 def trained_first(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
-    """The weights of a layer or a model in the order in which Keras lists them: the trained ones, then the rest."""
+    """Return weights in the order in which Keras lists them: the trained ones, then the rest."""
     return tuple(sorted(tensors, key=lambda tensor: not tensor.trained))
 
 
 def flat(shares: Iterable[Share]) -> tuple[Tensor, ...]:
-    """The flat list that a nested model with these layers stores."""
+    """Return the flat list that a nested model with these layers stores."""
     shares = list(shares)
     return tuple(t for s in shares for t in s.trained) + tuple(t for s in shares for t in s.rest)

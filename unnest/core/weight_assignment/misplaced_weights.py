@@ -48,7 +48,7 @@ def _first(model: JsonObject, groups: Sequence[Group]) -> str | None:
 
 
 def _nested_models(model: JsonObject, groups: Sequence[Group]) -> Iterator[tuple[Layer, Group]]:
-    """The models that are layers of a model, each with the group of its weights."""
+    """Yield the nested models of a model, each with the group of its weights."""
     layers, layer_names = read(model).layers, layer_name_by_group(model, groups)
     for group in groups:
         layer = layers.get(layer_names.get(group.name, group.name))

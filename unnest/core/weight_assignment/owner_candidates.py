@@ -128,7 +128,7 @@ def _is_open(layer: Layer) -> bool:
 
 
 def _names_within(entry: JsonObject) -> Iterator[str]:
-    """The names of all layers inside a layer: a nested model's, a wrapped layer's.
+    """Yield the names of all layers inside a layer: a nested model's, a wrapped layer's.
 
     Of a Bidirectional's two the config holds one, under its own name or, in Keras 1.2.0, as `forward_lstm_1`.
     """
@@ -158,7 +158,7 @@ def _promised(entry: JsonObject) -> Expected | None:
 
 
 def _promise(entry: JsonObject) -> Expected | None:
-    """A nested model promises what its layers promise; a frozen layer's weights are all rest."""
+    """Return the weights that a layer promises: a nested model those of its layers; a frozen one none as trained."""
     if not is_model(entry):
         config = entry.get("config")
         if is_quantized(config):  # then it has others than its config speaks of
@@ -298,7 +298,7 @@ def _has_its_own(layer: OwnerCandidate, count: int) -> bool:
 
 
 def _one_more(weight_name: str, names: Container[str]) -> str:
-    """A weight's name with the next number in the part that would be a layer's then."""
+    """Return a weight's name with the next number in the part that would be the layer's."""
     parts = weight_name.split("/")
     for at, part in enumerate(parts[:-1]):
         stem, number = CLASS_AND_NUMBER.fullmatch(part).groups()  # type: ignore[union-attr] # any text is so

@@ -33,7 +33,7 @@ def layers_of(found: Layers, *, is_standalone: bool) -> Layers:
 
 
 def _apart(found: Layers, *, is_standalone: bool) -> Layers:
-    """Separate owners into the layers, the names of which contain a `/`."""
+    """Divide owners into layers; standalone ones may have a `/` in their names."""
     apart: dict[str, tuple[Tensor, ...]] = {}
     for owner, own in found.items():
         parts = {tensor: _parts(owner, tensor) for tensor in own}
@@ -96,7 +96,7 @@ SUBLAYER_NAMES = frozenset({"attention_output", "key", "query", "stacked_rnn_cel
 
 
 def _with_bidirectional(found: Layers) -> Layers:
-    """Owners with one for each Bidirectional layer of Keras 1: its weights bear the names of the two layers in it.
+    """Merge the two owners of each Keras 1 Bidirectional, whose weights bear the names of the layers in it.
 
     Its own name is stored nowhere; they get those that Keras gives to the first ones of a process. Raises Ambiguous
     where two layers of a model may have been called so.
@@ -132,7 +132,7 @@ OF_KERAS_1 = (
 
 
 def owners(tensors: Iterable[Tensor]) -> dict[str, tuple[Tensor, ...]]:
-    """A flat list by the owner that each weight name bears, in order of first appearance.
+    """Owner that the weight names bear -> its tensors, in order of first appearance.
 
     The owner is what stands before the first `/` (`dense_1` of `dense_1/kernel:0`) after a scope that
     all share; in Keras 1's spelling what stands before the weight's own name (`lstm_1` of `lstm_1_W_i`).

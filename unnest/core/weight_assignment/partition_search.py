@@ -64,7 +64,7 @@ class Search:
 
     @cached_property
     def _layers_with_name(self) -> frozenset[int]:
-        """The layers that at least one weight is named after unambiguously."""
+        """Indices of the layers that at least one weight is unambiguously named after."""
         return frozenset(
             next(iter(claim)) for claim in self.claims if claim is not None and len(claim) == 1
         )
@@ -208,7 +208,7 @@ class Search:
         return all(self._scopes[scope] == n for scope, n in taken.items() if scope)
 
     def _stops(self, index: int, start: int, most: int, stop: int) -> list[int]:
-        """After how many tensors a layer's may end: not where the next one bears its name alone."""
+        """Return the places at which a layer's tensors may end: not before one that bears the layer's name alone."""
         return [
             n
             for n in range(most + 1)
@@ -236,7 +236,7 @@ def _whole_owners(
     counts: tuple[int, int],
     end: tuple[int, int],
 ) -> bool:
-    """Weights that share a scope in their names are not torn apart."""
+    """Return True unless weights that share a scope in their names go to different layers."""
     for start, count, stop in zip(at, counts, end, strict=True):
         border = start + count
         if 0 < border < stop and count:

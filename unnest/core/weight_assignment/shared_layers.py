@@ -46,7 +46,7 @@ class _Place(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name by which the layer that has the weights is met again; some cells have none."""
+        """The name by which the layer with the weights is recognized elsewhere; some cells have none."""
         config = self.entry.get("config")
         name = config.get("name") if isinstance(config, Mapping) else None
         return (
@@ -66,7 +66,7 @@ class _Place(NamedTuple):
 
 
 def at_every_place(tensors: Sequence[Tensor], graph: Graph) -> Sequence[Tensor]:
-    """A model's flat list with the weights of shared layers at each place, each with its owners; else as it is.
+    """Return a model's flat list with shared weights repeated at each place, with owners; unchanged without any.
 
     It is certain where the list is shorter than what the configs promise by just what layers promise that are met
     again, by name, class and config, in another nested model or wrapping layer; and what stands at their first place
@@ -98,7 +98,7 @@ def at_every_place(tensors: Sequence[Tensor], graph: Graph) -> Sequence[Tensor]:
 
 
 def _places(graph: Graph) -> Iterator[_Place]:
-    """The layers of a model and of those nested in it, in the order of a flat list."""
+    """Yield the layers of a model and its nested models, in the order of a flat list."""
     for path, layer in leaves(graph.model):
         candidate = OwnerCandidate.of(layer, "")
         is_known = candidate.promised is not None or candidate.has_none

@@ -52,7 +52,7 @@ def _check_head(
     flat_list: Sequence[Tensor],
     shares: Mapping[str, Share],
 ) -> None:
-    """Raises Ambiguous where something speaks against it that these layers are the head, and all others the template.
+    """Raise Ambiguous if something speaks against these layers being the head, and all others the template.
 
     Layers of other weights may bear such names: those of the template itself, where the program counted on.
     """
@@ -76,7 +76,7 @@ def _check_head(
 
 
 def _followers(graph: Graph, layers: Collection[str]) -> list[str]:
-    """The layers that read, by way of others too, what these give."""
+    """Return the layers that depend on the outputs of these."""
     if graph.sequential:
         names = [*graph.layers]
         return names[min(map(names.index, layers)) + 1 :]

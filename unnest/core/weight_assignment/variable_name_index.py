@@ -64,7 +64,7 @@ class Bearers:
         )
 
     def _by_beginning(self, variable: Variable, parts: Sequence[str]) -> Bearing | None:
-        """`conv_W`, or what a layer in a layer's config is called, in the place of `conv`."""
+        """Return the layer for `conv_W`, or for an inner layer's name in place of the layer's own."""
         *scope, last = parts
         beginnings = [
             last[:index] for index in range(len(last) - 1, 0, -1) if last[index] == "_"
@@ -90,7 +90,7 @@ class Bearers:
         )
 
     def _by_lent_scope(self, variable: Variable, parts: Sequence[str]) -> Bearing | None:
-        """`forward_lstm/kernel`, of a layer in a layer's config."""
+        """Return the layer for `forward_lstm/kernel`, the scope of a layer in its config."""
         span = self._scoped(parts, self._layer_of_inner_name)
         if span is None:
             return None
@@ -101,7 +101,7 @@ class Bearers:
         )
 
     def _by_numbered_scope(self, variable: Variable, parts: Sequence[str]) -> Bearing | None:
-        """`conv_1/kernel`, where `conv` was taken."""
+        """Return the layer for `conv_1/kernel`, the scope that TensorFlow numbers if `conv` is taken."""
         *scope, last = parts
         for index in range(len(scope) - 1, -1, -1):
             match = NAME_AND_NUMBER.fullmatch(scope[index])
@@ -158,7 +158,7 @@ def is_satellite(name: str, names: Container[str]) -> bool:
 
 
 def without_numbers(name: str) -> str:
-    """A name without the numbers behind it: `kernel` of `kernel_1`."""
+    """Return a name without the number behind it: `kernel` of `kernel_1`."""
     while match := NAME_AND_NUMBER.fullmatch(name):
         name = match[1]
     return name

@@ -52,7 +52,7 @@ class CheckpointVariables:
     assumed_trained: list[Layer] = field(default_factory=list)
 
     def groups(self, architecture: JsonObject) -> tuple[Group, ...]:
-        """A group per layer of the architecture, with all its weights in Keras's order. Raises Refused."""
+        """Return a group per layer of the architecture, with all its weights in Keras's order. Raises Refused."""
         layers = dict(leaves(architecture, inner_model=_inner_model))
         with_weights = [layer for layer in layers.values() if not _is_weightless(layer)]
         repeated = {
@@ -131,7 +131,7 @@ class CheckpointVariables:
         return trained_first(tensors)
 
     def _family(self, layer: Layer, families: Mapping[str, list[Claim]]) -> list[Claim]:
-        """The one set of variables that is the layer's. Raises Refused where there are several."""
+        """Return the one set of variables that belongs to the layer. Raises Refused if there are several."""
         if len(families) > 1:
             read_families = {
                 f: claims for f, claims in families.items() if any(c.variable.read for c in claims)
@@ -151,7 +151,7 @@ class CheckpointVariables:
         tensors_by_path: Mapping[ScopePath, tuple[Tensor, ...]],
         without_tensors: Sequence[Layer],
     ) -> None:
-        """Raises Refused where a variable that is left over may belong to a layer that got none."""
+        """Raise Refused if an unassigned variable may belong to a layer that got none."""
         placed_tensors = [t for variables in tensors_by_path.values() for t in variables]
         refs, shapes = {t.ref for t in placed_tensors}, {t.shape for t in placed_tensors}
         unplaced = [
@@ -275,7 +275,7 @@ def _is_slot(variable: Variable, shapes: Container[tuple[int, ...]]) -> bool:
 
 
 def _expected_count(layer: Layer) -> int | None:
-    """The least number of weights that a layer's config, or what is kept in layers inside it, speaks of."""
+    """Return the least number of weights that a layer's config, or the layers inside it, promise; None if unknown."""
     expected_weights = expected(layer.config)
     if expected_weights is not None:
         return expected_weights.total
@@ -298,7 +298,7 @@ def _may_be(layer: Layer, expected_count: int, claims: Sequence[Claim]) -> bool:
 
 
 def _inner_model(layer: Layer) -> JsonObject | None:
-    """The model that a layer is, or holds."""
+    """Return the model that a layer is, or wraps; None for others."""
     if layer.is_model:
         return layer.stored
     held_models = [child for _, child in children(layer.stored)]

@@ -153,7 +153,7 @@ def _latest_read(graph: Graph, places: Mapping[str, int]) -> dict[CallId, int]:
 def groups_of_runs(
     tensors: Sequence[Tensor], model: JsonObject, *, is_sorted: bool
 ) -> tuple[tuple[Group, ...], tuple[str, ...]]:
-    """A group per layer of a list in which each layer has one run, and the layers that order alone placed.
+    """Return a group per layer of a list with one run a layer, and the names of layers that order alone placed.
 
     `is_sorted`: the runs are in the order of the layers' names, as HDF5 lists groups, else in the model's. Raises
     Ambiguous.
@@ -166,7 +166,7 @@ def groups_of_runs(
 def groups_of_flat_list(
     tensors: Sequence[Tensor], model: JsonObject
 ) -> tuple[tuple[Group, ...], tuple[str, ...]]:
-    """A group per layer of a list with all that is trained before the rest, and those that order alone placed.
+    """Return a group per layer of a list with trained weights first, and the names of layers that order alone placed.
 
     Raises Ambiguous.
     """
@@ -175,7 +175,7 @@ def groups_of_flat_list(
 
 
 def _place_in_hdf5(name: str) -> list[bytes]:
-    """The order of groups in HDF5: by the bytes of their names; a name with slashes is a path."""
+    """Return a sort key for HDF5's order of groups: the bytes of the names, a name with slashes being a path."""
     return [part.encode("utf-8", "surrogatepass") for part in name.split("/")]
 
 

@@ -53,12 +53,12 @@ def _is_same(key: str, one: Json, other: Json) -> bool:
 
 
 def _alone(value: Json) -> Json:
-    """The one item of a list, as BatchNormalization stores its axis; any other value as it is."""
+    """Return the item of a list of one, as BatchNormalization stores its axis; other values unchanged."""
     return value[0] if is_list(value) and len(value) == 1 else value
 
 
 def _is_same_object(one: JsonObject, other: JsonObject) -> bool:
-    """A held layer, a cell or a model. A model is compared where it is a layer's: here by its layers' classes alone."""
+    """Return True if two inner layers, cells or models agree; of models only the classes of their layers count here."""
     if one["class_name"] != other["class_name"]:
         return False
     configs = one.get("config"), other.get("config")

@@ -33,7 +33,7 @@ def in_one_form(old: NodeOutput, new: NodeOutput) -> tuple[NodeOutput, NodeOutpu
 
 
 def _with_kept_axes(reshape: Node, pooling: Node) -> Forms:
-    """A global pooling whose output is reshaped to sizes of 1 and the channels, and one with `keepdims`."""
+    """Two forms of one thing: a global pooling reshaped to (1, 1, channels), and one with `keepdims`."""
     inner = _only_operand(reshape)
     if (
         reshape.kind != "Reshape"
@@ -56,7 +56,7 @@ def _with_kept_axes(reshape: Node, pooling: Node) -> Forms:
 
 
 def _activated_last(reshape: Node, activation: Node) -> Forms:
-    """A reshaped activation, and the activation of a reshaped tensor."""
+    """Two forms of one thing: a reshaped activation, and the activation of a reshaped tensor."""
     inner = _only_operand(reshape)
     other = _only_operand(activation)
     if reshape.kind != "Reshape" or inner is None or other is None or other.kind != "Reshape":
@@ -74,7 +74,7 @@ def _activated_last(reshape: Node, activation: Node) -> Forms:
 
 
 def _padded_by_itself(valid: Node, same: Node) -> Forms:
-    """A convolution with `padding="valid"` of the zero-padded input, and one with `padding="same"` of the input.
+    """Two forms of one thing: a `valid` convolution of the zero-padded input, and a `same` one of the input.
 
     They are equal if the two inputs have one size, and the zero padding is what "same" adds for that size.
     """

@@ -98,7 +98,7 @@ class _Walk:
 
     @property
     def result(self) -> Correspondence:
-        """Layers that belong together, and Lambda layers, of which only the operands were compared."""
+        """The layers that correspond, and the Lambda layers of which only the operands were compared."""
         return Correspondence(self.stored, tuple(self._code))
 
     def compare(self, old: NodeOutput, new: NodeOutput) -> None:
@@ -128,7 +128,7 @@ class _Walk:
 
 
 def _part(old: Node, new: Node, why: str) -> Exception:
-    """The error for two calls that differ."""
+    """Return the exception for two calls that differ."""
     shown = f"{_node_text(old)}, your model {_node_text(new)}" + (f" ({why})" if why else "")
     is_known = not (old.is_opaque or new.is_opaque)
     return Different(f"the file's model has {shown} there") if is_known else NotComparable(old.name)

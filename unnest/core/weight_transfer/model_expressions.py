@@ -159,7 +159,7 @@ def _arguments(call: Call, graph: Graph) -> Json:
 
 
 def _bare(value: Json) -> Json:
-    """A value without nulls and what is empty then; a list keeps its places where any of them is not null."""
+    """Return a value without nulls and what is empty without them; a list keeps its places unless all are null."""
     if isinstance(value, OBJECT):
         told = {k: part for k, each in value.items() if (part := _bare(each)) is not None}
         if told.get("training") is False:  # as inference is

@@ -37,7 +37,7 @@ class OperandOrder:
         return operands
 
     def _digest(self, value: NodeOutput) -> int:
-        """The digest of an expression. Without recursion: graphs are deep."""
+        """Return the digest of an expression; iterative, as graphs are deep."""
         pending = [value.node]
         while pending:
             node = pending[-1]

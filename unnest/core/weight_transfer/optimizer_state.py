@@ -88,7 +88,7 @@ def _converted(
     target: TargetModel,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """The state of Keras 2 in the order of Keras 3. Raises NoCounterpart."""
+    """Return the state of Keras 2 in the order of Keras 3. Raises NoCounterpart."""
     optimizer = target.optimizer
     assert optimizer is not None
     if optimizer.class_name not in SLOTS_BY_CLASS:

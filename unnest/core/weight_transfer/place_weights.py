@@ -170,7 +170,7 @@ def _with_state(
     context: Context,
     state: StateAlone | None,
 ) -> PlacedWeights:
-    """The weights in the target's groups, with the optimizer's state where the file has one."""
+    """Return the weights in the target's groups, with the optimizer's state if the file has one."""
     placed = PlacedWeights(groups_of(target.architecture, weights))
     if state is None:
         return placed

@@ -192,7 +192,7 @@ def _training(optimizer: TargetOptimizer | None) -> JsonObject | None:
 def _optimizer(
     optimizer: TargetOptimizer, model: Stored, weights: WeightsByLeaf, trained: frozenset[str]
 ) -> TargetOptimizer:
-    """The optimizer as Keras 3 has it; without variables where it has none like it."""
+    """Return the optimizer as Keras 3 has it, without variables if Keras 3 lacks it."""
     if model.training is None or model.optimizer is None:
         return TargetOptimizer(optimizer.class_name, ())
     kind, config = class_and_config(model.training["optimizer"])

@@ -148,7 +148,7 @@ def _misfits(tensors: Sequence[Tensor], target: TargetModel) -> Iterator[str]:
 def _weights_without_match(
     weights: Sequence[tuple[str, Shape]], others: Sequence[tuple[str, Shape]]
 ) -> list[tuple[str, Shape]]:
-    """The weights that are left, in order, when each of the others has taken one of its shape."""
+    """Return the weights left, in order, when each of the others has taken one of its shape."""
     takers = Counter(shape for _, shape in others)
     left = []
     for name, shape in weights:
@@ -159,7 +159,7 @@ def _weights_without_match(
 
 
 def _by_layer(within: Iterable[Leaf]) -> list[list[Leaf]]:
-    """The leaf layers by the layer of the outermost model that they are, or are in."""
+    """Return the leaf layers grouped by the outermost model's layer that they are in."""
     units: dict[str, list[Leaf]] = {}
     for leaf in within:
         units.setdefault(leaf.path[0], []).append(leaf)
@@ -167,7 +167,7 @@ def _by_layer(within: Iterable[Leaf]) -> list[list[Leaf]]:
 
 
 def _names(groups: Sequence[Group], within: Sequence[Leaf]) -> dict[str, str]:
-    """The name in the file of each leaf layer's name, where names differ by Keras's numbers at most."""
+    """Leaf layer's name -> its name in the file, where they differ by Keras's numbers at most."""
     count = Counter(leaf.path[-1] for leaf in within)
     stored = [name for group in groups for name in (group.name, *_parts(group.tensors))]
     return {k: v for k, v in renumbered(count, stored).items() if count[k] == 1}
@@ -189,7 +189,7 @@ def _of_groups(
     *,
     is_keras_1: bool,
 ) -> ListedWeights:
-    """One group for each layer, in order. Raises Ambiguous."""
+    """Return the weights of a file with one group for each layer, in order. Raises Ambiguous."""
     weights: LeafWeights = {}
     by_order: list[str] = []
     shapes = {group.name: [t.shape for t in group.tensors] for group in groups}
@@ -249,7 +249,7 @@ def _of_list(
     *,
     is_keras_1: bool,
 ) -> ListedWeights:
-    """The flat list of a model at that depth, which may stand before the groups of a head. Raises Ambiguous."""
+    """Return the flat list of a nested model, which may stand before the groups of a head. Raises Ambiguous."""
     parts: dict[LeafPath, list[Leaf]] = {}
     for leaf in unit:
         parts.setdefault(leaf.path[: depth + 1], []).append(leaf)
@@ -335,7 +335,7 @@ def _entry(
     is_frozen: bool,
     is_keras_1: bool,
 ) -> JsonObject:
-    """A layer's entry as the file's program may have had it; a model's is a chain of its leaf layers."""
+    """Return a layer's entry as the file's program may have had it; a model becomes a chain of its leaf layers."""
     if len(own) == 1 and name_of[own[0].path] == name:
         return _renamed(own[0], name, is_frozen=is_frozen, is_keras_1=is_keras_1)
     layers = [
@@ -345,7 +345,7 @@ def _entry(
 
 
 def _renamed(leaf: Leaf, name: str, *, is_frozen: bool, is_keras_1: bool) -> JsonObject:
-    """A leaf layer's entry under another name, frozen or not, without the names of layers that it holds."""
+    """Return a leaf layer's entry under another name, frozen or not, without the names of its inner layers."""
     kind = leaf.layer.class_name
     if is_keras_1 and layer_record(kind).keras_1_gates:  # has three weights a gate
         config: Json = {"name": name, "init": "", "trainable": not is_frozen}

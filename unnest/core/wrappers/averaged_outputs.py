@@ -21,7 +21,7 @@ from unnest.core.wrappers.searched_graph import SearchedGraph
 def averages(
     graph: SearchedGraph, parts: Collection[Column], merges: Iterable[Ref]
 ) -> Iterator[tuple[Ref, Column, frozenset[CallId]]]:
-    """(mean, what it is the mean of: one number per tower, the calls between) in a graph, not behind a merge.
+    """Yield means of one number per tower, not behind a merge: (mean, the towers' tensors, the calls between).
 
     `parts` are what the towers read of each of their sources.
     """
@@ -59,12 +59,12 @@ class _Marks:
                 pending += [(user, before | mark) for user in graph.readers.get(at, ())]
 
     def of(self, tensor: Ref) -> int:
-        """The towers of one tensor."""
+        """Return the towers that one tensor depends on, as bits."""
         return self.parts.get(tensor, self.calls.get(tensor.call, 0))
 
 
 def _numbers(graph: SearchedGraph, tensor: Ref, marks: _Marks) -> tuple[Column, frozenset[CallId]]:
-    """The one tensor of every tower that a tensor is made of, none where there are more, and the calls between."""
+    """Return the one tensor of every tower that a tensor is made of ([] if there are more), and the calls between."""
     leaves: dict[int, Ref] = {}
     calls: set[CallId] = set()
     pending, met = [tensor], {tensor}

@@ -41,7 +41,7 @@ def rows_kept(
 def _tried(
     graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]
 ) -> list[RowsKept]:
-    """The answer for every end: where ranks are not known, mixed is what is so for all of them."""
+    """Return the answer for every end; with unknown ranks, rows count as mixed if they are for every rank tried."""
     by_rank: list[list[RowsKept]] = []
     for rank in RANKS:
         trials = []
@@ -59,7 +59,7 @@ def _tried(
 
 
 def _of_trials(trials: Sequence[RowsKept], *, may_fail: bool = True) -> RowsKept:
-    """Combine trials with several shapes; `may_fail`: one without an answer leaves all without."""
+    """Combine trials with several shapes; unless `may_fail`, one trial without an answer leaves all without."""
     answers = [trial for trial in trials if trial.mixing is not None or trial.is_told]
     is_mixed = bool(answers) and not any(answer.is_told for answer in answers)
     is_mixed = is_mixed and (may_fail or len(answers) == len(trials))

@@ -55,7 +55,7 @@ class Joined(NamedTuple):
 
 
 def batches(towers: int, longest: int) -> list[int]:
-    """Numbers of rows to try: some that towers and small shares divide, some that they do not."""
+    """Return batch sizes to try: some divisible by towers and small shares, some not."""
     k = towers
     return sorted(
         {1, k, k + 1, 2 * k, 2 * k + 1, 3 * k, 5 * k - 1, beyond(k, longest), lcm(DIVISIBLE, k)}
@@ -63,7 +63,7 @@ def batches(towers: int, longest: int) -> list[int]:
 
 
 def beyond(towers: int, longest: int) -> int:
-    """A number of rows of which every bound that is written down leaves some over."""
+    """Return a batch size that is larger than every bound that is written down."""
     return 2 * (longest + towers)
 
 
@@ -113,7 +113,7 @@ def verdict(found: Mapping[int, BatchOutcome], towers: int, *, is_fixed: bool) -
 
 
 def longest(graph: SearchedGraph, ends: Sequence[Ref], stops: Sequence[Ref] = ()) -> int:
-    """The largest number that is mentioned between some tensors and others."""
+    """Return the largest number that calls between `ends` and `stops` mention."""
     if not stops:
         return max(map(graph.largest_behind, ends), default=0)
     return max(graph.literals(graph.behind(ends, stops)), default=0)
@@ -125,7 +125,7 @@ class RowTrial:
     def __init__(
         self, graph: SearchedGraph, sources: Mapping[Column, Ref], joins: Sequence[Joined] = ()
     ) -> None:
-        """`sources`: what the towers' parts are rows of. Without a join they are taken one after the other."""
+        """Try batches of the `sources`, of which the towers read rows; without a join rows are taken tower by tower."""
         self.graph, self.sources, self.joins = graph, sources, joins
         self.towers = len(next(iter(sources)))
         self._of_parts = {
@@ -176,7 +176,7 @@ class RowTrial:
         return taken._replace(reach=max(lengths[BatchOutcome.FIRST]))
 
     def _tried(self, rows: int) -> tuple[int, list[list[int]], list[int] | None]:
-        """The batch, the rows of every tower, and those that come together; None where that are no whole rows."""
+        """Return batch size, rows of every tower, and rows after the joins; None there if these are no whole rows."""
         values = Values(self.graph, rows, self.longest, {})
         wholes = {source: values.of(source) for source in self.sources.values()}
         lengths = {len(whole) for whole in wholes.values()}
@@ -195,7 +195,7 @@ class RowTrial:
         return batch, shares, together[0] if all(t == together[0] for t in together) else None
 
     def _rows_to_try(self, joined: Joined) -> Sequence[Shape]:
-        """The shapes that rows of the towers' outputs may have: the stored one, or some unlike ones."""
+        """Return shapes to try for one row of the towers' outputs: the stored one, or several unlike ones."""
         if joined not in self._tried_rows:
             shape = self.graph.shape(joined.operands[0], self._of_parts)
             is_told = bool(shape) and shape is not None and None not in shape[1:]
@@ -205,7 +205,7 @@ class RowTrial:
     def _together(
         self, rows: int, joined: Joined, shares: Sequence[list[int]], batch: int
     ) -> list[int] | None:
-        """The rows that a join gives, in the order in which it does."""
+        """Return the rows that a join gives, in its order; None if they are no whole rows."""
         answers: list[list[int] | None] = []
         for row in self._rows_to_try(joined):
             whole = numbered((batch, *row_sizes(row, self.longest)))

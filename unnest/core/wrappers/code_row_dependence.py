@@ -55,7 +55,7 @@ def _trial(
 
 
 def _run(trace: Trace, shapes: Sequence[Shape], size: int) -> RowsMade:
-    """The row dependence after one run of the code."""
+    """Return the row dependence after one run of the code."""
     results = trace.result if isinstance(trace.result, (list, tuple)) else [trace.result]
     tensors = [each for each in results if isinstance(each, TracedTensor)]
     if not tensors or len(tensors) < len(results):
@@ -116,11 +116,11 @@ class TracedTensors(TensorGraph):
         self._rows = {len(each.rows) for each in trace.inputs}
 
     def reads(self, at: CallId) -> Sequence[Ref]:
-        """The tensors that an operation is given."""
+        """Return the tensors that an operation reads."""
         return [*dict.fromkeys(refs_in(arguments(self.parsed(at))))]
 
     def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
-        """The shape of a tensor, None for axes as long as there are rows."""
+        """Return the shape of a tensor, with None for axes as long as the batch."""
         if known is not None and ref in known:
             return known[ref]
         if ref.rank < len(self._shapes):
@@ -133,21 +133,21 @@ class TracedTensors(TensorGraph):
         )
 
     def parsed(self, at: CallId) -> OpCall:
-        """The operation."""
+        """Return the operation as a call."""
         return self._trace.steps[at.rank].call
 
     def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
-        """The operation."""
+        """Return the operation as a call."""
         del known
         return self.parsed(at)
 
     def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
-        """The number of axes."""
+        """Return the number of axes of a tensor."""
         shape = self.shape(ref, known)
         return None if shape is None else len(shape)
 
     def differ(self, column: Column) -> str | None:
-        """Operations differ in their names, or in arguments that are no tensors."""
+        """Return why operations differ: in their names, or in arguments that are no tensors; None if they agree."""
         first, *others = (self.parsed(ref.call) for ref in column)
         is_same = all(
             other.name == first.name and _without_refs(other) == _without_refs(first)
@@ -157,7 +157,7 @@ class TracedTensors(TensorGraph):
 
 
 def _without_refs(value: Value) -> Value:
-    """An argument with None for its tensors."""
+    """Return an argument with None for its tensors."""
     if isinstance(value, Ref):
         return None
     if isinstance(value, OpCall):

@@ -160,7 +160,7 @@ class LoneCall(Candidate):
 
     @property
     def root(self) -> Ref:
-        """The slice that near misses name."""
+        """The tensor that near misses name: the slice."""
         return self.reads[0]
 
     def towers(self) -> Copies:

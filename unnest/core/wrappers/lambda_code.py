@@ -40,7 +40,7 @@ class CodeFacts(NamedTuple):
 
 
 def code(function: Json) -> CodeFacts | None:
-    """The facts of a Lambda's stored function; None where it is stored by name, or not readable."""
+    """Return the facts of a Lambda's stored code; None if the function is stored by name, or is not readable."""
     text, _, closure = code_objects.parts_of(function)
     if text is None:
         return None
@@ -49,7 +49,7 @@ def code(function: Json) -> CodeFacts | None:
 
 @lru_cache(maxsize=1024)
 def _read(text: str, *, captures: bool) -> CodeFacts | None:
-    """The facts of code as it is stored; every question about a layer asks for them."""
+    """Return the facts of stored code; cached, as every question about a layer asks for them."""
     return next((_facts(reading, captures) for reading in code_objects.read(text)), None)
 
 
@@ -93,7 +93,7 @@ ANY_KEYWORDS = 0x08
 
 
 def _plain_names(code: CodeObject) -> set[str]:
-    """The names that a function reads as globals and nowhere else; none where its Python cannot be told."""
+    """Return names that a function reads as globals only; empty if its Python is not known."""
     readings = []
     for python in writers(code):
         with suppress(Impossible):
@@ -103,7 +103,7 @@ def _plain_names(code: CodeObject) -> set[str]:
 
 
 def _instructions(code: CodeObject) -> list[Instruction]:
-    """The instructions of a function, as the first Python that may have written it reads them."""
+    """Return a function's instructions, read as the first Python that may have written it."""
     for python in writers(code):
         with suppress(Impossible):
             return [each or UNFOLLOWED for each in instructions(python, code.code)]
@@ -127,14 +127,14 @@ def _minus_one(code: CodeObject, steps: Sequence[Instruction]) -> Iterator[str |
 
 
 def _constant(code: CodeObject, step: Instruction) -> Constant:
-    """The constant that an instruction loads, None for any other."""
+    """Return the constant that an instruction loads; None for other instructions."""
     if step.name == "LOAD_CONST" and step.argument < len(code.constants):
         return code.constants[step.argument]
     return step.argument if step.name == "LOAD_SMALL_INT" else None
 
 
 def _variable(code: CodeObject, step: Instruction) -> str | None:
-    """The variable that an instruction loads, None for any other."""
+    """Return the variable that an instruction loads; None for other instructions."""
     names, place = tuple[str, ...](), step.argument
     if step.name in LOADS_LOCAL:
         names = code.slots if code.layout == "3.11" else code.locals

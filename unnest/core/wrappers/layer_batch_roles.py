@@ -79,7 +79,7 @@ def _uses(names: Iterable[str], words: Iterable[str]) -> bool:
 
 
 def stored_code(layer: Layer) -> lambda_code.CodeFacts | None:
-    """The facts of a Lambda's code, or None to read."""
+    """Return the facts of a Lambda's code; None without readable code."""
     return lambda_code.code(layer.settings.get("function"))
 
 
@@ -217,7 +217,7 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
 
 
 def _axis_joins(layer: Layer) -> bool | None:
-    """Answer for a layer that is no function, by its class and the axis in its config."""
+    """Return True or False if a layer's class and axis say whether it joins along the batch axis; else None."""
     axis = _axis(layer.settings)
     if layer.class_name == "Concatenate":
         return (
@@ -237,7 +237,7 @@ def _axis(config: JsonObject) -> int | None:
 
 
 def _code_joins(function: Json, axes: Sequence[Json]) -> bool | None:
-    """Answer for stored code, by the names that it uses and the numbers in it."""
+    """Return True or False if names and numbers in code say whether it joins along the batch axis; else None."""
     code = lambda_code.code(function)
     if code and not any(_says(name, JOINING) for name in code.names):
         return None
@@ -368,7 +368,7 @@ def fixes_rows(layer: Layer, call: Call) -> bool:
 
 
 def stored_shape(layer: Layer) -> Shape | None:
-    """An input layer's shape; None where the layer does not store one."""
+    """Return an input layer's shape; None if the layer does not store one."""
     for key in ("batch_input_shape", "batch_shape"):
         shape = _shape(layer.settings.get(key))
         if shape is not None:
@@ -377,7 +377,7 @@ def stored_shape(layer: Layer) -> Shape | None:
 
 
 def promised_shape(layer: Layer) -> Shape | None:
-    """The shape of what a Lambda gives, as its author promised it, without the axis of rows, which is put before it."""
+    """Return a Lambda's `output_shape`, with None for the batch in front; None without one."""
     promised = _shape(layer.settings.get("output_shape"))
     return None if promised is None else (None, *promised)
 
@@ -389,7 +389,7 @@ def _shape(value: Json) -> Shape | None:
 
 
 def template_shapes(model: JsonObject) -> list[Shape | None] | None:
-    """The shapes that a model's inputs take, in order; None where it does not store them."""
+    """Return the shapes of a model's inputs, in order; None if it does not store them."""
     graph = read(model)
     while not graph.inputs:
         first = next(iter(graph.layers.values()), None)

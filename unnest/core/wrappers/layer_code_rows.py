@@ -44,7 +44,7 @@ RANKS = (2, 4, 3, 5)
 def code_result_rows(
     rows: Sequence[Array], shape: Shape | None, layer: Layer
 ) -> tuple[CodeRows | None, ...] | None:
-    """The rows in each result of a layer's code, of tensors with these rows; None where it cannot be followed."""
+    """Return the rows in each result of a layer's code for such tensors; None if it cannot be followed."""
     if not layer_batch_roles.is_function(layer):
         return None
     from unnest.core.wrappers import (
@@ -57,6 +57,6 @@ def code_result_rows(
 
 
 def stored_arguments(layer: Layer) -> JsonObject:
-    """The arguments that a layer stores for its function."""
+    """Return the arguments that a layer stores for its function."""
     stored = layer.settings.get("arguments")
     return stored if isinstance(stored, Mapping) else {}

@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # brings NumPy's part of the search, which most graphs do not
 def find(
     graph: Graph, vouched: Collection[str] = (), *, inside: bool = False
 ) -> list[LayerWrapper]:
-    """The wrappers of one graph (not of the models nested in it); `vouched` are classes said to cut the batch."""
+    """Return one graph's wrappers, nested models' left out; `vouched`: classes that, by the caller, cut the batch."""
     return [*recognise(graph, vouched, inside=inside).wrappers]
 
 

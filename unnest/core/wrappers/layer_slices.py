@@ -56,7 +56,7 @@ class InputSlices:
 
     @property
     def calls(self) -> set[CallId]:
-        """The slices, and layers that only hand a tensor on."""
+        """The calls of the slices, and of layers that only hand a tensor on."""
         return self.passed.union(*self.steps)
 
 
@@ -105,7 +105,7 @@ class BatchSplit(NamedTuple):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The evidence on the rows that the towers read."""
+        """The evidence on the rows that the towers read, as sentences."""
         sentences = dict.fromkeys(claim.sentence for claim in self.claims if claim.sentence)
         if self.computed:
             sentences[self.computed] = None

@@ -63,7 +63,7 @@ class LayerTensors(SearchedGraph):
             self._claimed.setdefault(ref.call, []).append(rows)
 
     def reads(self, at: CallId) -> Sequence[Ref]:
-        """The tensors that a call is given, as far as they count."""
+        """Return the tensors that a call reads, without unused ones."""
         reads = self.graph.call(at).reads
         return reads[:1] if at in self._claimed else reads
 
@@ -85,7 +85,7 @@ class LayerTensors(SearchedGraph):
         )
 
     def backwards(self) -> Iterator[Ref]:
-        """The first tensor of every call."""
+        """Yield the first tensor of every call."""
         met: set[CallId] = set()
         pending = [*self.outputs]
         for ref in pending:
@@ -97,7 +97,7 @@ class LayerTensors(SearchedGraph):
 
     @cached_property
     def readers(self) -> Mapping[CallId, set[CallId]]:
-        """The readers of each call's outputs, whether anything needs them or not."""
+        """Call -> the calls that read its outputs, needed or not."""
         return {at: {user for user, _ in users} for at, users in self.graph.readers.items()}
 
     def parsed(self, at: CallId) -> OpCall:
@@ -160,12 +160,12 @@ class LayerTensors(SearchedGraph):
         return made
 
     def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
-        """The number of axes of a tensor, as far as the file stores it."""
+        """Return the number of axes of a tensor; None if the file does not store it."""
         shape = self.shape(ref, known)
         return None if shape is None else len(shape)
 
     def _ref(self, raw: tensor_refs.RawRef) -> Ref:
-        """A tensor by the number that the file gives its call."""
+        """Return a tensor by the number that the file gives its call."""
         return Ref(raw[0], raw[1] - self.graph.layers[raw[0]].first, raw[2])
 
     def differ(self, column: Column) -> str | None:
@@ -197,7 +197,7 @@ class LayerTensors(SearchedGraph):
         return super().unread(column)
 
     def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
-        """The shape of a tensor, as far as the file stores it, else None.
+        """Return the shape of a tensor; None if the file does not store it.
 
         Those of all tensors before it are kept, in `known` or here: a model is asked for each of its tensors.
         """
@@ -239,7 +239,7 @@ class LayerTensors(SearchedGraph):
         )  # a Sequential's first layer
 
     def _shape_of_output(self, model: Layer, output: int) -> Shape | None:
-        """Worked out once, however often the model is called: models nest, and every level has several towers."""
+        """Return the shape of a nested model's output, worked out once for all calls of the model."""
         if (model.name, output) not in self._outputs:
             inner = read(model.stored)
             is_one = output < len(inner.outputs)
@@ -345,7 +345,7 @@ NAMES = frozenset({"name", "shared_object_id"})
 
 
 def _settings(layer: Layer) -> Json:
-    """A config without the names in it; a NodeDef's inputs are names too."""
+    """Return a config without names, among them the input names of a NodeDef."""
     settings: dict[str, Json] = {
         key: value for key, value in layer.settings.items() if key not in NAMES
     }

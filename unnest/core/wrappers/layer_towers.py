@@ -88,7 +88,7 @@ class LayerTowers(Candidate):
     def __init__(
         self, tensors: LayerTensors, merges: Iterable[Merge], operands: Mapping[Ref, Column]
     ) -> None:
-        """`operands`: those of every merge, by the joined tensor."""
+        """Search towers behind opaque slices; `operands`: joined tensor -> the operands of its merge."""
         self.tensors, self.graph = tensors, tensors.graph
         self.merges = tuple(merges)
         self.joins = [

@@ -166,7 +166,7 @@ def _levels(graph: SearchedGraph, root: Ref) -> Iterator[Joined]:
 
 
 def _moved_alone(graph: SearchedGraph, ref: Ref) -> list[Ref]:
-    """The one tensor that an operation cuts or moves; nothing where it is no such operation."""
+    """Return [the tensor] that an operation slices or moves; [] for other operations."""
     moved = graph.moved(ref.call) if kind_of(graph.of(ref.call)) in SLICES | MOVES else []
     return moved if len(moved) == 1 else []
 
@@ -177,7 +177,7 @@ def _are_split(graph: SearchedGraph, copies: Copies) -> bool:
 
 
 def _slices(graph: SearchedGraph, copies: Copies) -> frozenset[CallId]:
-    """The calls that cut the towers' parts, and what they compute their bounds from."""
+    """Return the calls that cut the towers' parts, and those that compute their bounds."""
     return frozenset(
         graph.behind(
             [ref for column in copies.cut_points for ref in column], copies.cut_points.values()
@@ -209,7 +209,7 @@ class _Sources:
         self._computed: dict[tuple[int, int], Values] = {}
 
     def of(self, column: Column) -> Ref | None:
-        """The tensor that all of a column are different rows of, where they are cut from one; else None."""
+        """Return the source tensor of which a column's tensors are different rows; None without one."""
         if any(kind_of(self.graph.of(ref.call)) not in SLICES | MOVES | JOINS for ref in column):
             return None
         chains = [self._chain(ref) for ref in column]
@@ -273,7 +273,7 @@ class _Sources:
         return None
 
     def _values(self, rows: int, longest: int) -> Iterator[Values]:
-        """The tensors for a batch: those that were computed before; new ones where these are too many by now."""
+        """Yield the tensors' values for a batch: the ones computed before, or new ones if these grew too large."""
         known = self._computed.get((rows, longest))
         if known is not None:
             yield known

@@ -36,12 +36,12 @@ class SearchedGraph(TensorGraph):
         self._largest: dict[Ref, int] = {}
 
     def rows_alone(self, ref: Ref) -> Shape | None:
-        """The shape of any number of rows of a tensor, None where the file does not tell."""
+        """Return the shape of a tensor with any number of rows; None if the file does not store it."""
         shape = None if self.rank_of(ref) is None else self.shape(ref)
         return (None, *shape[1:]) if shape else None
 
     def rows_of_part(self, part: Ref, source: Ref) -> Shape | None:
-        """The shape of a part of the rows of a tensor; any number of them where the file does not tell how many."""
+        """Return the shape of some rows of a tensor, of any number of them if the file does not say how many."""
         shape = self.rows_alone(source)
         told = None if shape is None or self.rank_of(part) is None else self.shape(part)
         return (told[0], *shape[1:]) if shape and told else shape
@@ -61,7 +61,7 @@ class SearchedGraph(TensorGraph):
 
     @abstractmethod
     def backwards(self) -> Iterator[Ref]:
-        """The tensors that may be an output of a wrapper, from the graph's outputs back, breadth first."""
+        """Yield the tensors that may be outputs of a wrapper, from the graph's outputs back, breadth first."""
 
     @abstractmethod
     def may_join(self, ref: Ref) -> bool:
@@ -73,7 +73,7 @@ class SearchedGraph(TensorGraph):
         return False
 
     def moved(self, at: CallId) -> list[Ref]:
-        """The tensors whose contents an operation moves about; none where it is no operation."""
+        """Return the tensors whose content an operation moves; [] for a call that is no operation."""
         if at not in self._moved:
             self._moved[at] = [
                 value for value in _flat(contents(self.of(at))) if isinstance(value, Ref)
@@ -81,7 +81,7 @@ class SearchedGraph(TensorGraph):
         return self._moved[at]
 
     def literals(self, calls: Iterable[CallId]) -> Iterator[int]:
-        """The whole numbers among the arguments of some calls, without their signs; of an array the largest."""
+        """Yield the absolute values of whole numbers among the calls' arguments; of an array the largest."""
         for value in _flat([[*self.of(at).args, *self.of(at).kwargs.values()] for at in calls]):
             if isinstance(value, int) and not isinstance(value, bool):
                 yield abs(value)
@@ -89,7 +89,7 @@ class SearchedGraph(TensorGraph):
                 yield int(max(-int(value.min()), int(value.max())))
 
     def behind(self, ends: Iterable[Ref], stops: Iterable[Ref]) -> set[CallId]:
-        """The calls that some tensors are made by, no further than `stops`, nor than what is given."""
+        """Return the calls that tensors depend on, no further than `stops` and the graph's inputs."""
         calls: set[CallId] = set()
         met = {*stops}
         pending = [*ends]
@@ -112,7 +112,7 @@ class SearchedGraph(TensorGraph):
         return None
 
     def largest_behind(self, ref: Ref) -> int:
-        """The largest of the `literals` of the calls behind a tensor, as `behind` has them; 0 without any.
+        """Return the largest of the `literals` of the calls behind a tensor; 0 without any.
 
         In a circle, of which nothing can be computed, it may be that of a part.
         """

@@ -111,7 +111,7 @@ class _Named:
             self.names.setdefault(tensors.ref(Place((), name)), []).append(name)
 
     def towers(self, wrapper: TowerSet) -> ServingWrapper | None:
-        """The wrapper by names; None where some part of it lies in a function that the graph calls."""
+        """Return the wrapper by names; None if a part of it lies in a function that the graph calls."""
         joins = [(self._merged(joined), self._operands(joined)) for joined in wrapper.joins]
         entries = [
             (self._maker(column[0]), self._source(source))
@@ -138,7 +138,7 @@ class _Named:
         )
 
     def _maker(self, ref: Ref) -> str | None:
-        """The name nearest to the operation that makes a tensor: its own, or that of the call that it lies in."""
+        """Return the name nearest to the operation that makes a tensor: its own, or that of the call it lies in."""
         names = self.names.get(ref, [])
         return next((name for name in names if self._makes(name, ref)), None)
 
@@ -151,13 +151,13 @@ class _Named:
         return None if place.frame else place.tensor
 
     def _merged(self, joined: Joined) -> str | None:
-        """The replaced tensors: of a mean the name that is met first, as it may be one that only passes it on."""
+        """Return the name of the tensor to be replaced; of a mean the first that is met, which may only pass it on."""
         if join_operands(self.tensors, joined.root):
             return self._maker(joined.root)
         return next(iter(self.names.get(joined.root, ())), None)
 
     def _operands(self, joined: Joined) -> list[str | None]:
-        """The joined tensors, by the names that are read."""
+        """Return the joined tensors, by the names that are read."""
         reads = {
             self.tensors.ref(place): place
             for at in joined.calls
@@ -169,7 +169,7 @@ class _Named:
         ]
 
     def _on_the_way(self, wrapper: TowerSet, tower: int) -> set[str]:
-        """The operations of the graph that a tower's tensors pass, its slices among them."""
+        """Return the operations of the graph that a tower's tensors pass, its slices among them."""
         ends = [joined.operands[tower] for joined in wrapper.joins]
         reads = {
             place
@@ -186,7 +186,7 @@ class _Named:
 
 
 def _backwards(graph: OpGraph) -> Iterator[str]:
-    """The tensors of a graph from its results back, breadth first."""
+    """Yield the tensors of a graph from its results back, breadth first."""
     met = {*graph.rets}
     for tensor in (pending := [*dict.fromkeys(graph.rets)]):
         yield tensor

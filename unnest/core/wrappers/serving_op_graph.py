@@ -63,7 +63,7 @@ class OpGraph:
     known: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def producer(self, tensor: str) -> Op | None:
-        """The operation that makes a tensor; None for an argument."""
+        """Return the operation that makes a tensor; None for an argument."""
         return self.ops.get(tensor.partition(":")[0])
 
 
@@ -93,7 +93,7 @@ class GraphView:
         self._graphs: dict[tuple[str, ...], OpGraph] = {(): root}
 
     def graph(self, frame: tuple[str, ...]) -> OpGraph:
-        """The graph at the end of a chain of calls."""
+        """Return the graph at the end of a chain of function calls."""
         if frame not in self._graphs:
             call = self.graph(frame[:-1]).ops[frame[-1]]
             self._graphs[frame] = self._callee(call)
@@ -106,7 +106,7 @@ class GraphView:
         return self.library[function.name]
 
     def op(self, place: Place) -> Op | None:
-        """The operation that makes the tensor at a place; None for an argument of the root."""
+        """Return the operation that makes the tensor at a place; None for an argument of the root graph."""
         return self.graph(place.frame).producer(place.tensor)
 
     def aliases(self, place: Place) -> Iterator[Place]:
@@ -144,12 +144,12 @@ class GraphView:
         return last
 
     def at_root(self, place: Place, *, last: bool) -> str | None:
-        """The value's name in the root graph: the alias nearest to its maker, or the first met."""
+        """Return a tensor's name in the root graph: the alias nearest to its maker, or the first met."""
         found = [p.tensor for p in self.aliases(place) if not p.frame]
         return (found[-1] if last else found[0]) if found else None
 
     def shape(self, place: Place) -> StoredShape:
-        """The static shape of a value, from whichever alias states one."""
+        """Return the static shape of a tensor, from any alias that states one."""
         for p in self.aliases(place):
             op = self.op(p)
             graph = self.graph(p.frame)

@@ -85,7 +85,7 @@ class ServingTensors(SearchedGraph):
         self.outputs = [self.ref(Place((), tensor)) for tensor in view.root.rets]
 
     def ref(self, place: Place) -> Ref:
-        """The tensor at a place, wherever it is made."""
+        """Return the tensor at a place, by the operation that makes it."""
         return self._ref(self._number_of(place.frame), place.tensor)
 
     def _ref(self, frame: int, tensor: str) -> Ref:
@@ -104,7 +104,7 @@ class ServingTensors(SearchedGraph):
         return ref
 
     def _first_like(self, ref: Ref, place: Place) -> Ref:
-        """The first cast of the same tensor to the same type: layers of mixed precision cast what they read, each anew.
+        """Return the first cast of this tensor to this dtype: layers of mixed precision each cast their input anew.
 
         A cast of a cast is itself: a chain of them may be as long as the file.
         """
@@ -126,7 +126,7 @@ class ServingTensors(SearchedGraph):
         return self._frame_numbers[frame]
 
     def _output(self, place: Place, output: str) -> int:
-        """`1`, or `name:1` in a function: outputs of another name are far from those of the first one that is met."""
+        """Return the number of an output; `1` in graphs, `name:1` in functions, where each name counts by itself."""
         name, _, last = output.rpartition(":")
         if not name or not last.isdigit():
             return int(last) if last.isdigit() else 0
@@ -137,7 +137,7 @@ class ServingTensors(SearchedGraph):
         return int(last) + MAX_FOLDED * names.index(name)
 
     def op(self, at: CallId) -> Op | None:
-        """The operation of a call; None for an argument of the root graph."""
+        """Return the operation of a call; None for an argument of the root graph."""
         return self.view.graph(self._frames[at.rank]).ops.get(at.layer)
 
     def place(self, ref: Ref) -> Place:
@@ -150,7 +150,7 @@ class ServingTensors(SearchedGraph):
         return [] if op is None else [Place(self._frames[at.rank], tensor) for tensor in op.inputs]
 
     def reads(self, at: CallId) -> Sequence[Ref]:
-        """The tensors that a call is given."""
+        """Return the tensors that a call reads."""
         reads = self._reads.get(at)
         if reads is None:
             op = self.op(at)
@@ -176,7 +176,7 @@ class ServingTensors(SearchedGraph):
         return op is not None and may_join_rows(op.kind)
 
     def backwards(self) -> Iterator[Ref]:
-        """The tensors of the root graph that an operation which may join makes, or a function."""
+        """Yield the tensors of the root graph that a joining operation, or a function, makes."""
         met: set[str] = set()
         pending = list(self.view.root.rets)
         for tensor in pending:
@@ -222,7 +222,7 @@ class ServingTensors(SearchedGraph):
         return any(op.kind == "SquaredDifference" for op in (makes, *squares) if op is not None)
 
     def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
-        """The number of axes of a tensor, as far as it is stored, or known."""
+        """Return the number of axes of a tensor; None if it is neither stored nor inferred."""
         stored = self.view.shape(self._places[ref])
         shape = (known or {}).get(ref) if stored is None else stored
         return None if shape is None else len(shape)
@@ -239,7 +239,7 @@ class ServingTensors(SearchedGraph):
         return ref if value is None or value.size > MAX_FOLDED else value
 
     def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
-        """The shape of a tensor, as far as it is stored, or known."""
+        """Return the shape of a tensor; None if it is neither stored nor inferred."""
         shape = self.view.shape(self._places[ref])
         if shape is None and known is not None and (told := known.get(ref)) is not None:
             return told

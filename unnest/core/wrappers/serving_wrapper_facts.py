@@ -59,7 +59,7 @@ def scope(
 
 
 def parameters(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWrapper) -> int | None:
-    """Number of elements of the variables that tower 0 reads; None where that is not told. Raises Broken.
+    """Return the number of elements of the variables that tower 0 reads; None if unknown. Raises Broken.
 
     A graph whose weights were frozen into constants has no variables, and constants may be anything.
     """
@@ -88,7 +88,7 @@ def objection(
 
 
 def built_for(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWrapper) -> int | None:
-    """The rows of its own slice, where tower 0 holds their number, or as many rows, and takes no other. Raises Broken.
+    """Return the number of rows that tower 0 was traced for, if it takes no other; else None. Raises Broken.
 
     None where the graph does not tell that number, or where nothing in the tower is made for it.
     """
@@ -125,7 +125,7 @@ def _holds(view: GraphView, place: Place, rows: int) -> bool:
 
 
 def _integers(op: Op | None) -> tuple[int, ...]:
-    """A constant list of whole numbers; nothing for anything else."""
+    """Return a constant list of whole numbers; () for anything else."""
     value = None if op is None else op.value
     return (
         tuple(value.tolist())
@@ -135,7 +135,7 @@ def _integers(op: Op | None) -> tuple[int, ...]:
 
 
 def _first_size(view: GraphView, place: Place) -> int | None:
-    """The first of several sizes, where it is written down; None where it is computed, or the only one."""
+    """Return the first of several sizes if it is constant; None if it is computed, or the only one."""
     op = view.op(place)
     if op is not None and op.kind == "Pack" and len(op.inputs) > 1:
         first = view.op(view.resolve(view.inputs(place)[0]))
@@ -167,7 +167,7 @@ def _states(view: GraphView, op: Op, reads: Sequence[Place]) -> Iterator[Place]:
 
 
 def _rows_of_variable(view: GraphView, place: Place) -> int | None:
-    """The first axis of a variable with more than one, or of what is read of it; None for anything else."""
+    """Return the first size of a variable of several axes, or of what is read of it; None for others."""
     op = view.op(place)
     if op is not None and op.kind == "ReadVariableOp":
         op = view.op(view.resolve(view.inputs(place)[0]))
@@ -185,13 +185,13 @@ def tower_0(view: GraphView, towers: ServingWrapper) -> tuple[set[Place], set[Pl
 def variables(
     view: GraphView, ends: set[Place], stops: set[Place] | None = None
 ) -> dict[Place, Op]:
-    """The variables that some tensors are computed from, no further than `stops`. Raises Broken."""
+    """Return the variables that tensors are computed from, no further than `stops`. Raises Broken."""
     behind = ((place, view.op(place)) for place in _behind(view, ends, stops))
     return {place: op for place, op in behind if op is not None and op.kind in VARIABLE_OPS}
 
 
 def _frame(view: GraphView, name: str) -> tuple[str, ...]:
-    """The first chain of calls that leads from the main graph to a function."""
+    """Return the first chain of calls that leads from the main graph to a function."""
     pending: list[tuple[str, ...]] = [()]
     seen = {""}
     for frame in pending:
@@ -215,7 +215,7 @@ def _is_fed(view: GraphView, place: Place) -> bool:
 
 
 def _behind(view: GraphView, ends: set[Place], stops: set[Place] | None = None) -> Iterator[Place]:
-    """The resolved places that some depend on, these included, no further than `stops`."""
+    """Yield the resolved places that `ends` depend on, these included, no further than `stops`."""
     seen = set(ends)
     pending = list(ends)
     while pending:

@@ -30,7 +30,7 @@ FEW = 4
 
 
 def counted(numbers: Sequence[Numbers], constant: Numbers, facts: SliceFacts) -> Iterator[Reading]:
-    """An index that counts from 0 or 1, and their number beside it: `{i, parts}`."""
+    """Yield readings with an index from 0 or 1 and the number of parts: `{i, parts}`."""
     count = facts.slice_count
     edges = tuple(i / count for i in range(count))
     for place, first in numbers[0].items():
@@ -66,7 +66,7 @@ def counted(numbers: Sequence[Numbers], constant: Numbers, facts: SliceFacts) ->
 def shared_out(
     numbers: Sequence[Numbers], constant: Numbers, facts: SliceFacts
 ) -> Iterator[Reading]:
-    """Shares of a total, each with its start: `{share, total, start}`."""
+    """Yield readings with shares of a total, each with its start: `{share, total, start}`."""
     keys = [p for p in numbers[0] if all(p in n for n in numbers)]
     for start in keys:
         for share in keys:
@@ -134,7 +134,7 @@ def bounded(numbers: Sequence[Numbers], facts: SliceFacts) -> Iterator[Reading]:
 def _with_end(
     reading: Reading, numbers: Sequence[Numbers], start: Path, end: Number, facts: SliceFacts
 ) -> Reading:
-    """Bounds whose last stop is stored: it must be the whole, told by a total or by equal parts."""
+    """Return bounds whose last stop is stored: it must be the whole, by a total or by equal parts."""
     others = numbers[0].keys() - reading.places
     constant = {p: end for p in others if all(n.get(p) == end for n in numbers)}
     total = next(_beside([*reading.places], constant), None)

@@ -78,7 +78,7 @@ def _constants(slices: Sequence[Slice]) -> frozenset[Number]:
 
 
 def _from_one(slices: Sequence[Slice]) -> frozenset[str | None] | None:
-    """The names that the code of all slices takes 1 off, None for any unnamed one; no set without code."""
+    """Return the names of which the code of all slices subtracts 1 (None: an unnamed value); None without code."""
     codes = [layer_batch_roles.stored_code(layer) for layer, _, _ in slices]
     sets = [
         code.minus_one | ({None} if -1 in code.numbers else set())
@@ -89,7 +89,7 @@ def _from_one(slices: Sequence[Slice]) -> frozenset[str | None] | None:
 
 
 def _one_of(names: set[tuple[str, ...]]) -> tuple[str, ...]:
-    """The names that all slices have in common, none where they differ."""
+    """Return the names that all slices have in common; () if they differ."""
     return names.pop() if len(names) == 1 else ()
 
 
@@ -120,7 +120,7 @@ def _bounds_are_rows(slices: Sequence[Slice]) -> bool:
 
 
 def numbers_of(layer: Layer, call: Call) -> dict[Path, Number]:
-    """The numeric arguments of a slice, by their roles."""
+    """Return the numeric arguments of a slice, by their path in its config."""
     settings = layer.settings
     told: dict[Path, Number] = {}
     if layer_batch_roles.is_function(layer):
@@ -159,7 +159,7 @@ CELLS: tuple[Path, ...] = (("function", "closure"), ("function", 2))
 
 
 def _call_arguments(call: Call, layer: Layer) -> Iterator[tuple[Path, Number]]:
-    """The numbers that a call is given beside its tensors."""
+    """Yield the numbers that a call gets beside its tensors."""
     stored = call.stored
     if isinstance(stored, Mapping):
         arguments: Json = {"args": stored.get("args"), **_mapping(stored.get("kwargs"))}

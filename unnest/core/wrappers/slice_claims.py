@@ -118,7 +118,7 @@ def says_nothing(layer: Layer) -> bool:
 
 
 def _split(slices: Sequence[Slice]) -> SliceClaim:
-    """One layer gives every tower its part."""
+    """Judge one layer that gives every tower its part."""
     layer, call, _ = slices[0]
     parts, count = [output for _, _, output in slices], len(slices)
     if parts != list(range(count)):
@@ -170,7 +170,7 @@ def _half_told(
     numbers: Sequence[Numbers],
     facts: SliceFacts,
 ) -> SliceClaim:
-    """A lone counter, or bounds whose end nothing calls the whole: rows by themselves where the code knows no size."""
+    """Judge a lone counter, or bounds without a known end: enough if the code knows no size."""
     others = every - reading.places
     if others:
         return SliceClaim(
@@ -227,7 +227,7 @@ def _unread(
     constant: Numbers,
     facts: SliceFacts,
 ) -> SliceClaim:
-    """Numbers in none of the forms that tell rows."""
+    """Judge numbers in none of the forms that determine rows."""
     is_function = layer_batch_roles.is_function(slices[0].layer)
     if varying and (is_function or len(slices) in constant.values()):
         return SliceClaim(

@@ -75,7 +75,7 @@ def _change(slices: Sequence[Slice], parts: Sequence[CodeRows | None]) -> str | 
 def _bound_late(
     claim: SliceClaim, slices: Sequence[Slice], shape: Shape | None, count: int
 ) -> SliceClaim:
-    """The claim of slices with the cells of the last part, unless code that can be followed takes another part."""
+    """Return the claim of slices whose cells were bound late, unless code that can be followed takes another part."""
     larger = count if shape and shape[0] else 2 * count
     for part, of_larger in zip(
         _each(slices, count, shape), _each(slices, larger, shape), strict=True
@@ -155,7 +155,7 @@ def _in_order(
     shape: Shape | None,
     count: int,
 ) -> SliceClaim:
-    """The claim of slices that cut rows and do nothing else, unless these are not all rows in order."""
+    """Return the claim of slices that only cut rows, weakened if these are not all rows in order."""
     if claim.status in UNSURE and any(part.is_partly for part in parts):
         return claim._replace(status=ClaimStatus.OTHERWISE)
     names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in slices))
@@ -187,7 +187,7 @@ UNSURE = frozenset({ClaimStatus.OTHERWISE, ClaimStatus.UNEXPLAINED})
 
 
 def _of_one_batch(claim: SliceClaim, count: int, names: str) -> SliceClaim:
-    """The claim of slices that take the first rows of any batch, in order: they know the batch that they are for."""
+    """Return the claim of slices that take the first rows of any batch, in order: made for one batch size."""
     if claim.status in UNSURE:
         return SliceClaim(
             ClaimStatus.PARTLY,
@@ -203,7 +203,7 @@ def _confirmed(
     shape: Shape | None,
     names: str,
 ) -> SliceClaim:
-    """The claim of slices that take all rows in order; where the numbers do not tell it, their code does."""
+    """Return the claim of slices that take all rows in order, proven by their code if not by their numbers."""
     if claim.status not in {ClaimStatus.PARTLY, ClaimStatus.UNEXPLAINED, ClaimStatus.OTHERWISE}:
         return claim
     count = sum(len(part.numbers) for part in parts)
@@ -241,7 +241,7 @@ def _are_whole(parts: Sequence[CodeRows], count: int) -> bool:
 
 
 def _numbers(parts: Sequence[CodeRows], count: int) -> list[int] | None:
-    """The rows of all parts, one part after the other; None where they are more than the `count` that there are.
+    """Return the rows of all parts in turn; None if they are more than the `count` of the batch.
 
     Slices that overlap may take as many as the square of what the file stores.
     """
@@ -252,7 +252,7 @@ def _numbers(parts: Sequence[CodeRows], count: int) -> list[int] | None:
 def _parts(
     slices: Sequence[Slice], count: int, shape: Shape | None = None
 ) -> list[CodeRows] | None:
-    """The rows that each slice takes of so many; None where the code of one cannot be followed."""
+    """Return the rows that each slice takes of `count`; None if the code of one cannot be followed."""
     parts = [part for part in _each(slices, count, shape) if part is not None]
     return parts if len(parts) == len(slices) else None
 

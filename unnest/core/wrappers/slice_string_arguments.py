@@ -55,7 +55,7 @@ def difference(slices: Sequence[Slice]) -> str | None:
 
 
 def _own_arguments(layer: Layer) -> Mapping[str, Json]:
-    """The arguments of a function; what a class's config holds beside every layer's keys."""
+    """Return the arguments of a function, or the config of a class without the keys of every layer."""
     if layer_batch_roles.is_function(layer):
         arguments = layer.settings.get("arguments")
         return arguments if isinstance(arguments, Mapping) else {}

@@ -76,7 +76,7 @@ def _takes_apart(tensors: LayerTensors, ref: Ref, at: CallId, towers: int) -> bo
 def _rows_tried(
     tensors: LayerTensors, ref: Ref, at: CallId, towers: int
 ) -> Sequence[tuple[int, ...]]:
-    """The shape of a row of `ref`; where the file does not tell it, those that a reshape of it may be meant for."""
+    """Return the shape of a row of `ref`; if the file does not store it, those that a reshape may be meant for."""
     shape = tensors.shape(ref)
     if shape:
         return [tuple(UNKNOWN_SIZE if size is None else size for size in shape[1:])]

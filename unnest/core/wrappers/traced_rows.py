@@ -107,14 +107,14 @@ def rows_of_code(
 
 
 def _of_named_sizes(rows: CodeRows) -> CodeRows | None:
-    """Rows of tensors with the sizes that code gives its results: they may be parts, and what is done is not known."""
+    """Return the rows in tensors whose sizes the code names: they may be parts; what else is done is unknown."""
     return None if rows.change else rows._replace(is_partly=True)
 
 
 def _with_larger_axes(
     found: tuple[CodeRows | None, ...], larger: tuple[CodeRows | None, ...] | None
 ) -> tuple[CodeRows | None, ...]:
-    """The rows in each result, where some of them are the first entries of longer axes.
+    """Return the rows in each result, where some may be the first entries of longer axes.
 
     As many of twice as many may be all that there are; shares of them are a part.
     """
@@ -131,7 +131,7 @@ def _with_larger_axes(
 
 
 def _numbers(function: Json, values: Mapping[str, Json]) -> Iterator[int]:
-    """The whole numbers in code and in the values beside it, without their signs."""
+    """Yield the absolute values of whole numbers in code and in the values beside it."""
     text, defaults, closure = code_objects.parts_of(function)
     beside = (leaf for part in (defaults, closure, values) for _, leaf in json_tree.leaves(part))
     pending: list[object] = [*code_objects.read(text or ""), *beside]
@@ -156,7 +156,7 @@ def _results(trace: Trace) -> tuple[CodeRows | None, ...] | None:
 
 
 def _rows_in(trace: Trace, tensor: TracedTensor) -> CodeRows | None:
-    """The rows of the inputs in a tensor; None if nothing is known of it."""
+    """Return the rows of the inputs in a tensor; None if nothing is known of it."""
     steps = trace.behind(tensor.ref)
     change = next((step.words for step in steps if step.effect is Effect.COMPUTES), "")
     if change:
@@ -170,7 +170,7 @@ def _rows_in(trace: Trace, tensor: TracedTensor) -> CodeRows | None:
 
 
 def _rows_moved(given: TracedInput, tensor: TracedTensor, steps: Sequence[Step]) -> CodeRows | None:
-    """The rows in a tensor that is made of elements of an input; None if its sizes were guessed wrong."""
+    """Return the rows in a tensor made of elements of an input; None if its sizes were guessed wrong."""
     if ZERO in _entries(tensor.arrays[0]):
         return CodeRows(change="pads the rows")
     numbers, changes = _along(tensor.arrays[0], 0), _changes(tensor, given.sizes)
@@ -230,7 +230,7 @@ def _change(entries: Array, size: int, axis: int) -> Change:
 
 
 def _entries(array: Array) -> Array:
-    """The indices in an array of elements, with one entry along axes where all are the same by construction."""
+    """Return the element indices of an array, with size 1 along axes where all are equal by construction."""
     return np.asarray(array["element"])[
         tuple(slice(0, 1) if stride == 0 else slice(None) for stride in array.strides)
     ]
@@ -242,7 +242,7 @@ def _is_alike(array: Array) -> bool:
 
 
 def _along(array: Array, axis: int) -> Array | None:
-    """The indices along an axis, None if those along other axes differ."""
+    """Return the indices along an axis; None if those along other axes differ."""
     entries = np.moveaxis(_entries(array), axis, 0)
     if not entries.size:
         return None

@@ -46,7 +46,7 @@ def _sources(towers: TowerSet) -> Mapping[Ref, Ref]:
 
 
 def _around_a_model(graph: Graph, towers: TowerSet, calls: Sequence[CallId]) -> LayerWrapper:
-    """The wrapper around calls of one nested model; layers that only pass its outputs on are part of the joins."""
+    """Return the wrapper around calls of one nested model; layers that pass its outputs on belong to the joins."""
     template, call, source_of = graph.layers[calls[0].layer], graph.call(calls[0]), _sources(towers)
     sources = towers.sources or tuple(source_of[ref] for ref in call.inputs)
     called_on = towers.called_on or tuple(source_of[ref] for ref in call.reads)

@@ -91,7 +91,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _stem(name: str) -> str:
-    """A name without the number at its end; numbers in its middle (`In0_Dev1`) count as one and the same."""
+    """Return a name without the number at its end; numbers in its middle (`In0_Dev1`) are replaced by one sign."""
     stem, _, number = name.rpartition("_")
     return re.sub(r"\d+", "0", stem if stem and number.isdigit() else name)
 
@@ -113,7 +113,7 @@ def is_doubtful(groups: Sequence[Group]) -> bool:
 
 
 def _slices(names: Sequence[str]) -> tuple[int, int | None] | None:
-    """How many inputs there are and into how many slices each is cut: the last names share a stem.
+    """Return how many inputs there are, and into how many slices each is cut, by the last names; None if unclear.
 
     Slicing operators leave a layer for every step of their arithmetic; then the number is not known.
     """
@@ -137,7 +137,7 @@ def _slices(names: Sequence[str]) -> tuple[int, int | None] | None:
 def _evidence(
     template: Group, cut: str, after: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The merge layers among those that follow the template, and what speaks for a wrapper."""
+    """Return the merge layers among those after the template, and the evidence for a wrapper."""
     found = []
     own = _owner_names(template.tensors)
     if any(word in cut.lower() for word in SLICE_WORDS):
@@ -155,12 +155,12 @@ def _evidence(
 
 
 def _owner_names(tensors: Sequence[Tensor]) -> set[str]:
-    """The parts of the names of weights, among them the names of the layers that own them."""
+    """Return the parts of weight names, among them the names of the owning layers."""
     return {part for tensor in tensors for part in tensor.name.split("/")}
 
 
 def groups_of(bare: WrapperByNames, *, is_standalone: bool) -> tuple[Group, ...]:
-    """The weights as a flat model stores them: a group per layer, then the head's own.
+    """Return the weights as a flat model stores them: a group per layer, then those of the head.
 
     `is_standalone`: whether the Keras that wrote them is not TensorFlow's. Raises Ambiguous where two weights, or two
     layers, would bear one name, where the names fit different layers, and where one has no layer's name in it, as those
@@ -192,7 +192,7 @@ def unstored_names(groups: Sequence[Group]) -> list[str]:
 def _as_layers_are_called(
     found: Mapping[str, tuple[Tensor, ...]], merge: Sequence[str]
 ) -> Mapping[str, tuple[Tensor, ...]]:
-    """Owners without the number that a clone's weights bear: a merge layer shows what its layer is called."""
+    """Return owners without the number of a clone's weights, by the layer name that a merge layer bears."""
     ends = {owner.rpartition("_")[2] for owner in found}
     if (
         len(ends) == 1

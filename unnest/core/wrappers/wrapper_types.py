@@ -134,7 +134,7 @@ class MixesRows(NotAWrapper):
 
 
 def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:
-    """Raises NotAWrapper for a tower of the graph's own layers that learns nothing of rows, or fixes their number.
+    """Raise NotAWrapper for a tower of own layers that reads nothing of the rows, or fixes their number.
 
     Statistics of parts of a batch are a purpose of their own (ghost batch normalization).
     """
@@ -159,7 +159,7 @@ MAX_NAMES_IN_EVIDENCE = 4
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first of some names."""
+    """Return the first of some names, for a line of evidence."""
     return ", ".join(names[:MAX_NAMES_IN_EVIDENCE]) + (
         ", ..." if names[MAX_NAMES_IN_EVIDENCE:] else ""
     )

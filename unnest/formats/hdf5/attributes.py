@@ -101,14 +101,14 @@ def style(attributes: Attributes, name: str) -> Style:
 
 
 def write_text(group: h5py.Group, name: str, value: str, how: Style) -> None:
-    """A scalar text; fixed-length where the source's is."""
+    """Write a scalar text, of fixed length if the source's is."""
     group.attrs.create(
         name, np.bytes_(value.encode()) if how is None else value.encode(), dtype=how
     )
 
 
 def write_names(group: h5py.Group, name: str, values: Sequence[str], how: Style) -> None:
-    """A list of names, split as Keras splits it where it is too long for an object header."""
+    """Write a list of names, split as Keras splits one that is too long for an object header."""
     if not values:
         group.attrs[name] = np.empty(0)
         return

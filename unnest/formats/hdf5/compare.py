@@ -146,7 +146,7 @@ def same_stream(left: Iterable[bytes], right: Iterable[bytes]) -> bool:
 
 
 def slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
-    """A dataset's elements in row-major order, decoded where they are compressed, ALIGNED bytes at most at a time.
+    """Yield a dataset's elements in row-major order, decompressed, at most ALIGNED bytes at a time.
 
     Raises Unreadable where they cannot be, or OverBudget.
     """
@@ -208,7 +208,7 @@ def _slab_axis_and_step(
 
 
 def _decoded(begin: tuple[int, ...], count: tuple[int, ...], chunk: tuple[int, ...] | None) -> int:
-    """Elements that have to be read for a slab: whole chunks."""
+    """Return how many elements are decoded for a slab: those of whole chunks."""
     if chunk is None:
         return math.prod(count)
     touched = ((b + n - 1) // c - b // c + 1 for b, n, c in zip(begin, count, chunk, strict=True))

@@ -55,7 +55,7 @@ class _ErrorKeepingFile:
 
 @contextmanager
 def new_hdf5(file: IO[bytes]) -> Iterator[h5py.File]:
-    """HDF5 in an open, unbuffered file, which must outlive it: HDF5 writes its last bytes on closing.
+    """Open HDF5 in an open, unbuffered file, which must outlive it: HDF5 writes its last bytes on closing.
 
     Raises OSError where the disk does not take them.
     """
@@ -79,7 +79,7 @@ def new_hdf5(file: IO[bytes]) -> Iterator[h5py.File]:
 def copy_dataset(
     hdf5: GuardedFile, path: str, group: h5g.GroupID, name: str, links: h5p.PropLCID
 ) -> None:
-    """A dataset of the input as it is stored, under its name in a group of the output.
+    """Copy a dataset of the input as it is stored to a group of the output.
 
     Raises Unreadable where the input is to blame, OSError or RuntimeError where the system is.
     """
@@ -107,7 +107,7 @@ class _Stored(NamedTuple):
     offset: int
 
     def blocks(self, start: int, end: int) -> Iterator[memoryview]:
-        """The file's bytes between two offsets; each block is gone when the next one is read. Raises Unreadable."""
+        """Yield the file's bytes between two offsets; a block is overwritten by the next one. Raises Unreadable."""
         buffer = memoryview(bytearray(min(TRANSFER_BLOCK, end - start)))
         while start < end:
             count = self._read(buffer[: end - start], start)
@@ -158,7 +158,7 @@ class Transfer:
     def _declare(
         self, group: h5py.Group, name: str, tensor: Tensor, stored: _Stored | None
     ) -> None:
-        """A contiguous dataset, for which there is no room as long as nothing is written to it."""
+        """Declare a contiguous dataset, which has no room in the file until something is written to it."""
         properties = h5p.create(h5p.DATASET_CREATE)
         properties.set_obj_track_times(False)
         space = h5s.create_simple(tensor.shape) if tensor.shape else h5s.create(h5s.SCALAR)
@@ -169,7 +169,7 @@ class Transfer:
             self._declared.append(_Declared(h5o.get_info(dataset).addr, tensor, stored))
 
     def fill(self, file: IO[bytes]) -> None:
-        """The bytes of what was declared, behind those of a file that HDF5 has closed; open here, unbuffered.
+        """Write the bytes of declared datasets at the end of a file that HDF5 has closed; open here, unbuffered.
 
         Raises Unreadable where the input is to blame, OSError where the output is.
         """
@@ -189,7 +189,7 @@ class Transfer:
                 self._copy(stored, file, room)
 
     def _copy(self, stored: _Stored, file: IO[bytes], room: Room) -> None:
-        """Whole blocks are shared where the file system can, and the bytes before and behind them copied."""
+        """Copy a tensor's bytes: whole blocks are shared if the file system can, the ends are copied."""
         raw, first, last = stored.hdf5.raw, stored.offset, stored.offset + room.size
         shift = room.offset - first
         start, end = reflinks.whole_blocks(first, room.size)

@@ -170,7 +170,7 @@ class _Content:
                 done.pop_all()
 
     def close(self) -> None:
-        """Nothing is read any more."""
+        """Close the file."""
         self._file.close()
 
     def read(self, offset: int, count: int) -> bytes:
@@ -238,13 +238,13 @@ class PlainFile:
         return name in self._attributes[""]
 
     def attributes(self, path: str) -> dict[str, PlainAttribute]:
-        """The attributes of a group."""
+        """Return the attributes of a group by name."""
         attributes = self._attributes[path]
         charge_steps(len(attributes) * (1 + len(attributes) // WALKED_IN_A_STEP))
         return attributes
 
     def texts(self, references: bytes, count: int) -> list[bytes]:
-        """The texts that an attribute refers to. Raises Unsafe, OverBudget or NotPlain."""
+        """Return the texts that an attribute refers to. Raises Unsafe, OverBudget or NotPlain."""
         self._heaps.check_texts(references, count)
         found = []
         for length, address, index in iter_unpack("<IQI", references[: count * REFERENCE]):
@@ -328,7 +328,7 @@ class PlainFile:
             require(name_at(key) == last)
 
     def _names(self, address: int) -> bytes:
-        """The names of a group, by their offsets, each with a zero behind it."""
+        """Return the heap of a group's names, each ended by a zero byte."""
         magic, size, free, start = HEAP.unpack(self._content.read(address, HEAP.size))
         require(magic == HEAP_MAGIC)
         self._take(size)
@@ -344,7 +344,7 @@ class PlainFile:
         return names
 
     def _messages(self, address: int) -> dict[int, list[bytes]]:
-        """The contents of an object's messages by their type; there is one of each at most, but of attributes."""
+        """Return an object's header messages by type; all but attributes occur once at most."""
         version, count, links, size, zero = HEADER.unpack(self._content.read(address, HEADER.size))
         require((version, links, zero) == (1, 1, 0))
         messages: dict[int, list[bytes]] = {}
@@ -429,6 +429,6 @@ def _type_of_attribute(stored: bytes) -> np.dtype[Any]:
 
 
 def require(condition: object) -> None:
-    """Raises NotPlain unless it holds."""
+    """Raise NotPlain unless the condition holds."""
     if not condition:
         raise NotPlain

@@ -106,7 +106,7 @@ class GuardedFile:
     def __init__(
         self, path: str, window: IO[bytes] | io.RawIOBase | None = None, size: int = 0
     ) -> None:
-        """`window` where the HDF5 file is part of another file, `size` bytes long; `path` is then its name."""
+        """Open `path`; if `window` is given, HDF5 is a part of another file, `size` bytes long."""
         self.path = path
         self._window = window
         self._raw: IO[bytes] | None = None
@@ -239,19 +239,19 @@ class GuardedFile:
         return TWO_OPAQUE_BYTES if note is None else BFLOAT16 if note == BFLOAT16 else NOT_PLAIN
 
     def dataset(self, path: str) -> h5d.DatasetID:
-        """A dataset of the index, opened."""
+        """Open a dataset of the index."""
         return h5d.open(self.id, encoded(path))
 
     def holder(self, path: str) -> GuardedFile:
-        """The file that a dataset of the index is in: this one."""
+        """Return the file that contains a dataset of the index: this one."""
         return self
 
     def group(self, path: str) -> h5g.GroupID:
-        """A group of the index, opened; the root is the empty path."""
+        """Open a group of the index; the root is the empty path."""
         return h5g.open(self.id, b"/" + encoded(path))
 
     def attributes(self, path: str) -> dict[str, GuardedAttribute]:
-        """The attributes of a group, opened but not read, in file order. Raises Unreadable."""
+        """Return the attributes of a group, opened but not read, in file order. Raises Unreadable."""
         try:
             return {
                 attribute.name: attribute
@@ -266,7 +266,7 @@ class GuardedFile:
     def _attributes_of(
         self, path: str, opened: h5g.GroupID | h5d.DatasetID
     ) -> Iterator[GuardedAttribute]:
-        """The attributes of what has been opened at `path`, in file order. Raises Unreadable, or OverBudget."""
+        """Yield the attributes of an object opened at `path`, in file order. Raises Unreadable, OverBudget."""
         count = h5a.get_num_attrs(opened)
         if count > MAX_ATTRIBUTES:
             raise self._refuse("too-many-attributes", f"{count} attributes", path)
@@ -276,7 +276,7 @@ class GuardedFile:
             yield GuardedAttribute(self, path, text_of(attribute.name), attribute)
 
     def check_copy(self, path: str) -> None:
-        """Raises Unreadable, or OverBudget, unless the library can copy a dataset, which copies its attributes, too."""
+        """Raise Unreadable, or OverBudget, unless the library can copy a dataset, which copies its attributes, too."""
         dataset = self.dataset(path)
         require_numbers(self.datasets[path], f"{self.path}: /{short(path)}")
         for attribute in self._attributes_of(path, dataset):
@@ -294,7 +294,7 @@ class GuardedFile:
     def check_references(
         self, attribute: GuardedAttribute, dtype: np.dtype[Any], count: int
     ) -> None:
-        """Raises Unsafe or OverBudget unless the `count` texts of an attribute lie sound in the file."""
+        """Raise Unsafe or OverBudget unless the `count` texts of an attribute lie sound in the file."""
         if dtype.kind != "O":
             raise Unsafe("has a type that Keras does not write")
         if self._heaps is None:
@@ -307,7 +307,7 @@ class GuardedFile:
         self._heaps.check(header, encoded(attribute.name), count)
 
     def _reader(self, base: int) -> Read:
-        """Reads the very file that HDF5 has open, behind its back where the system lets us."""
+        """Return a function that reads the file HDF5 has open, by its own descriptor if the system can."""
         window = self._window
         if window is None and hasattr(os, "pread"):
             descriptor = self.id.get_vfd_handle()
@@ -338,7 +338,7 @@ def _open(path: str, window: IO[bytes] | io.RawIOBase | None) -> h5f.FileID:
 
 
 def _no_locking(access: Any) -> None:  # noqa: ANN401 - h5py has no types
-    """Reading needs no lock, and on network file systems asking for one fails."""
+    """Switch file locking off: reading needs none, and on network file systems asking for it fails."""
     if hasattr(access, "set_file_locking"):
         access.set_file_locking(False, True)  # noqa: FBT003 - h5py takes them by position
 
@@ -357,7 +357,7 @@ def _opening_failed(path: str, error: OSError) -> Unreadable:
 
 
 def _links(group: h5g.GroupID) -> list[tuple[bytes, int, int]]:
-    """(name, link type, address of the object) of every link in a group."""
+    """Return (name, link type, address of the object) of every link in a group."""
     links: list[tuple[bytes, int, int]] = []
 
     def collect(name: bytes, info: Any) -> None:  # noqa: ANN401 - h5py has no types

@@ -49,7 +49,7 @@ class Heaps:
         self._contents: dict[int, dict[int, tuple[int, int]]] = {}
 
     def check(self, header: int, name: bytes, count: int) -> None:
-        """Raises Unsafe, or OverBudget, unless the `count` texts of an attribute can be read.
+        """Raise Unsafe, or OverBudget, unless the `count` texts of an attribute can be read.
 
         `header` is the address of the object that it belongs to.
         """
@@ -76,7 +76,7 @@ class Heaps:
         charge_memory(total)
 
     def text(self, address: int, index: int) -> bytes:
-        """An object that has been checked."""
+        """Return the bytes of an object that was checked."""
         offset, size = self._objects(address)[index]
         return self.read(address + offset, size)
 
@@ -95,7 +95,7 @@ class Heaps:
         return self._contents[address]
 
     def _walked(self, address: int) -> dict[int, tuple[int, int]]:
-        """Offset and size by index.
+        """Index of an object in the heap at `address` -> its offset and size.
 
         A collection: magic, version 1, 3 zeros, size; then objects of 16 bytes and their content.
         """
@@ -123,7 +123,7 @@ class Heaps:
 
 
 def _attributes(read: Read, header: int, size: int) -> Iterator[bytes]:
-    """The contents of an object's attribute messages. Raises Unsafe, struct.error or IndexError."""
+    """Yield the contents of an object's attribute messages. Raises Unsafe, struct.error or IndexError."""
     start = read(header, 64)
     if start[:4] == HEADER:
         flags = start[5]
@@ -144,7 +144,7 @@ def _attributes(read: Read, header: int, size: int) -> Iterator[bytes]:
 def _messages(
     read: Read, first: tuple[int, int], size: int, *, extra: int, modern: bool
 ) -> Iterator[bytes]:
-    """Version 1: type (2), size (2), flags (1), 3 zeros; 2: type (1), size (2), flags (1), `extra`."""
+    """Yield header messages. Version 1: type 2, size 2, flags 1, 3 zero bytes; 2: type 1, size 2, flags 1, `extra`."""
     pending, visited = [first], {first[0]}
     head_size = 4 + extra if modern else 8
     while pending:

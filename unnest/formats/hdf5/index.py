@@ -54,7 +54,7 @@ class DatasetNode(NamedTuple):
 
 
 def require_numbers(node: DatasetNode, place: str) -> None:
-    """Raises Unreadable unless a dataset, which messages call `place`, is an array of numbers of a known type."""
+    """Raise Unreadable unless a dataset, which messages call `place`, is an array of numbers of a known type."""
     if node.dtype == NOT_PLAIN:
         raise Unreadable(
             "not-a-tensor", f"{place} is not an array of numbers; do not trust this file"
@@ -68,17 +68,17 @@ def require_numbers(node: DatasetNode, place: str) -> None:
 
 
 def encoded(name: str) -> bytes:
-    """A name as HDF5 wants it."""
+    """Return a name as the bytes that HDF5 takes."""
     return name.encode("utf-8", "surrogateescape")
 
 
 def text_of(name: bytes) -> str:
-    """A name as text; bytes that are no UTF-8 survive the way there and back."""
+    """Return a name as text; bytes that are not UTF-8 survive the way there and back."""
     return name.decode("utf-8", "surrogateescape")
 
 
 def short(path: str) -> str:
-    """A path in the file, or a name, for a line that a person reads: of a long one both ends."""
+    """Return a path or name for a message: of a long one both ends."""
     return (
         path
         if len(path) <= MAX_PATH_SHOWN

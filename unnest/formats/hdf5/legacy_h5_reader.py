@@ -98,7 +98,7 @@ class H5Source(Source):
         )
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
-        """The tensor's bytes, decoded where they are compressed."""
+        """Yield the tensor's bytes, decompressed."""
         from unnest.formats.hdf5.compare import slabs  # as `_opened`
 
         for slab in slabs(self.hdf5.dataset(tensor.ref)):
@@ -133,19 +133,19 @@ def open_fast(path: str) -> H5Source | None:
 
 
 def _opened(path: str) -> GuardedFile:
-    """The file by HDF5's library, which takes longer to load than most of what `inspect` does."""
+    """Open the file by HDF5's library, which takes longer to load than most of what `inspect` does."""
     from unnest.formats.hdf5.guarded_file import GuardedFile
 
     return GuardedFile(path)
 
 
 def root_of(hdf5: GuardedFile | PlainFile) -> str:
-    """The path of the group that the layers' groups are in."""
+    """Return the path of the group that contains the layers' groups."""
     return MODEL if MODEL in hdf5.groups else ""
 
 
 def read(hdf5: GuardedFile | PlainFile, root: str) -> tuple[Stored, tuple[Finding, ...]]:
-    """The model that a file holds, and what else is in it. Raises Unreadable, OverBudget or NotPlain."""
+    """Return the model in a file, and findings on what else is in it. Raises Unreadable, OverBudget or NotPlain."""
     return _Reader(hdf5, root).read()
 
 
@@ -233,7 +233,7 @@ class _Reader:
         return Tensor(name, node.shape, node.dtype, node.path)
 
     def _unique(self, names: tuple[str, ...], path: str) -> tuple[str, ...]:
-        """The names. Raises Unreadable where one is listed twice."""
+        """Return the names. Raises Unreadable if one is listed twice."""
         listed_names: set[str] = set()
         for name in names:
             if name in listed_names:

@@ -54,7 +54,7 @@ class H5Container(Container):
     def verify(
         self, output: Output, source: Source, path: str, progress: OnBytes
     ) -> tuple[str, ...]:
-        """Structure by equality, tensors by their stored bytes."""
+        """Compare structure and tensors' bytes with the source's. Return what was compared."""
         model = output.model
         with self.open(path) as written:
             same_model(model, written.stored, path)

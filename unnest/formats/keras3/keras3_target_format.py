@@ -109,7 +109,7 @@ def _choose_container(source: Source, to: Target | None, *, has_weights: bool) -
 
 
 def _complete(source: Source, plan: Plan) -> Stored:
-    """The model with its architecture, every layer's weights in Keras's order."""
+    """Return the model with its architecture, every layer's weights in Keras's order."""
     model = model_to_write(plan)
     if plan.complete is not None and model.architecture is None:
         model = plan.complete

@@ -26,7 +26,7 @@ class KerasModelSource(PathKeyedSource):
     container: ClassVar = "keras"
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
-        """The file's own architecture; one that is given is for weights alone."""
+        """Plan with the file's own architecture; a given one is for weights alone."""
         assert self.stored.architecture is not None
         if not is_model(self.stored.architecture):
             return self.carrying(plan(self.stored, choices=choices), NOTHING_MOVED)
@@ -39,7 +39,7 @@ class KerasModelSource(PathKeyedSource):
 
 
 def stored_model(config: JsonObject, metadata: JsonObject, tree: PathKeyedTree) -> Stored:
-    """The model without its layers' weights, which a plan places."""
+    """Return the model without its layers' weights, which a plan places."""
     training, version = config.get(COMPILE), metadata.get("keras_version")
     return Stored(
         "model",

@@ -62,7 +62,7 @@ class KerasFolderSource(KerasModelSource):
             raise Unreadable("bad-json", f"{path}: is not UTF-8 text, so no JSON of Keras") from e
 
     def _files(self) -> Iterator[str]:
-        """The three files, and those that layers keep beside their weights; no link is followed out of the folder."""
+        """Yield the three files, and those that layers keep beside their weights; no link leads out of the folder."""
         yield from (METADATA, CONFIG, WEIGHTS)
         count = 0
         for parent, folders, names in os.walk(os.path.join(self.path, ASSETS)):
@@ -79,11 +79,11 @@ class KerasFolderSource(KerasModelSource):
 
     @property
     def members(self) -> Sequence[str]:
-        """Names as a zip would have them."""
+        """Names of the files as a zip would have them."""
         return self._members
 
     def member(self, name: str) -> Iterator[bytes]:
-        """The content of a file, in blocks. Raises Unreadable."""
+        """Yield the content of a file, in blocks. Raises Unreadable."""
         path = os.path.join(self.path, *name.split("/"))
         try:
             with open(path, "rb") as file:

@@ -149,7 +149,7 @@ class KerasSource(KerasModelSource):
             raise _broken(path, member, e) from e
 
     def member(self, name: str) -> Iterator[bytes]:
-        """A member's content in blocks, held against its checksum at the end. Raises Unreadable."""
+        """Yield a member's content in blocks, checked against its checksum at the end. Raises Unreadable."""
         bytes_left = self.archive.getinfo(name).file_size
         try:
             with self.archive.open(name) as content:
@@ -342,7 +342,7 @@ class KerasContainer(Container):
         return KerasFolderSource(path) if os.path.isdir(path) else KerasSource(path)
 
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
-        """The members in Keras's order, the weights last."""
+        """Write the members in Keras's order, the weights last."""
         model = output.model
         other_members = (
             _other_members(source.members, output.moves) if isinstance(output, Rearranged) else {}
@@ -368,7 +368,7 @@ class KerasContainer(Container):
     def verify(
         self, output: Output, source: Source, path: str, progress: OnBytes
     ) -> tuple[str, ...]:
-        """Configs by equality, tensors by bytes, members by their checksums."""
+        """Compare configs, tensors' bytes and members' checksums. Return what was compared."""
         with self.open(path) as written:
             config = b"".join(written.member(CONFIG))
             if json.loads(config) != json.loads(dump(_config(output.model))):
@@ -418,7 +418,7 @@ def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
 
 
 def _copy_member(archive: zipfile.ZipFile, name: str, source: Source, member: str) -> None:
-    """A member of the source under its new name."""
+    """Copy a member of the source under its new name."""
     info = zipfile.ZipInfo(name, EPOCH)
     info.file_size = source.member_size(member)
     with archive.open(info, "w") as target:

@@ -31,12 +31,12 @@ OPERATION_MODULES = ("keras.src.ops", "keras.ops", "keras.src.backend")
 
 
 def join_path(prefix: str, *parts: str) -> str:
-    """A path under another; the root is the empty one."""
+    """Join path parts; the root is the empty path."""
     return "/".join(p for p in (prefix, *parts) if p)
 
 
 def stored_layers(model: JsonObject) -> list[Layer]:
-    """The layers that have a group: not operations, and not a Sequential's input layer."""
+    """Return the layers that have a group: no operations, and not a Sequential's input layer."""
     graph = read(model)
     return [
         layer

@@ -44,7 +44,7 @@ class Layout:
     tensors: dict[str, Tensor] = field(default_factory=dict)
 
     def add_object(self, path: str, name: str, tensors: Sequence[Tensor] = ()) -> None:
-        """An object with variables of its own."""
+        """Add an object with variables of its own."""
         if path:
             self.groups[path] = None
         self.groups[join_path(path, "vars")] = name if self.modern else None
@@ -116,7 +116,7 @@ class Layout:
     def _add_spectral_normalization(
         self, settings: JsonObject, name: str, tensors: Sequence[Tensor], path: str
     ) -> None:
-        """Keras 3 stores the inner layer's kernel once more as the wrapper's own, before its vector."""
+        """Add a SpectralNormalization: the inner layer's kernel is stored again as its own, before its vector."""
         wrapped, parts = settings.get("layer"), spectral_normalization(tensors)
         if not isinstance(wrapped, Mapping) or parts is None:
             raise unplaced(name, "SpectralNormalization")
@@ -125,7 +125,7 @@ class Layout:
         self.add_layer(wrapped, _name(wrapped), held, join_path(path, "layer"))
 
     def _add_attention(self, name: str, tensors: Sequence[Tensor], path: str) -> None:
-        """The four dense layers of MultiHeadAttention, with as many weights each."""
+        """Add the four dense layers of a MultiHeadAttention, with as many weights each."""
         self.add_object(path, name)
         count = len(tensors) // len(ATTENTION_PARTS)
         for k, (stored_name, attribute) in enumerate(ATTENTION_PARTS.items()):

@@ -51,7 +51,7 @@ class Index(Protocol):
         """Return the datasets of the file by path."""
 
     def attributes(self, path: str) -> h5_attributes.Attributes:
-        """The attributes of a group. Raises Unreadable."""
+        """Return the attributes of a group. Raises Unreadable."""
 
 
 class PathKeyedTree:
@@ -62,7 +62,7 @@ class PathKeyedTree:
     """
 
     def __init__(self, hdf5: Index, keras_version: str | None = None) -> None:
-        """`keras_version` is that of the writer, where it is stored."""
+        """Index a file; `keras_version` is the writer's, if it is stored."""
         self.hdf5 = hdf5
         self.keras_version = keras_version
         self.groups = hdf5.groups
@@ -119,7 +119,7 @@ class PathKeyedTree:
                 )
 
     def _compiled_part_depth(self, parts: Sequence[str]) -> int:
-        """How many parts lead to a nested model's own optimizer or metrics; 0 where this is in none."""
+        """Return how many parts lead to a nested model's own optimizer or metrics; 0 if the path is in none."""
         for k, part in enumerate(parts):
             if (
                 k
@@ -192,14 +192,14 @@ class PathKeyedTree:
         return join_path(model, before) in self.tensors_below
 
     def under(self, path: str) -> list[str]:
-        """The paths of a sub-tree's tensors in Keras's order: own first, then by attribute, numbers as numbers."""
+        """Return a sub-tree's tensor paths in Keras's order: own first, then by attribute, numbers as numbers."""
         return sorted(
             self.tensors_below.get(path, []),
             key=lambda p: [_rank(x) for x in p[len(path) :].split("/")],
         )
 
     def tensor(self, path: str, owner: tuple[str, ...] = (), *, trained: bool = True) -> Tensor:
-        """The handle of a stored array."""
+        """Return the handle of a stored array."""
         node = self.hdf5.datasets[path]
         require_numbers(node, f"{self.hdf5.path}: /{path}")
         return Tensor(path, node.shape, node.dtype, path, owner, trained)
@@ -220,7 +220,7 @@ class PathKeyedTree:
         }
 
     def name(self, path: str) -> str | None:
-        """The layer's name, where Keras 3 notes it."""
+        """Return the layer's name if Keras 3 notes it, else None."""
         vars_ = join_path(path, "vars")
         return (
             h5_attributes.text(self.hdf5.attributes(vars_), "name", self.hdf5.path)
@@ -229,14 +229,14 @@ class PathKeyedTree:
         )
 
     def optimizer(self) -> tuple[Tensor, ...] | None:
-        """The optimizer's variables in order; None if it has none, or if their numbers do not give all places."""
+        """Return the optimizer's variables in order; None without them, or if their numbers leave a gap."""
         if self.optimizer_group not in self.groups or self.unnumbered_optimizer:
             return None
         return tuple(self.tensor(p) for p in self.under(self.optimizer_group))
 
     @cached_property
     def unnumbered_optimizer(self) -> tuple[str, ...]:
-        """The paths of the optimizer's variables where these are not numbered from 0 on without a gap; else none.
+        """Paths of the optimizer's variables if their numbers leave a gap; else ().
 
         Keras finds them by their numbers alone: what moved up would be another weight's.
         """
@@ -255,7 +255,7 @@ class PathKeyedTree:
 
 
 def _rank(part: str) -> tuple[int, int, str]:
-    """`vars` before attributes, 2 before 10."""
+    """Return a sort key: `vars` before attributes, 2 before 10."""
     if part == "vars":
         return 0, 0, ""
     return (1, int(part), "") if part.isdigit() else (2, 0, part)
@@ -371,7 +371,7 @@ class Placement:
         return stored[-1] if stored else None
 
     def moves_of(self, layer: Layer, path_of: str, target: str) -> list[Move]:
-        """A layer's sub-tree; a model inside it that had a wrapper lies deeper than it will. Raises Refused.
+        """Return the moves of a layer's sub-tree; a nested model that loses a wrapper moves up. Raises Refused.
 
         A model that another layer holds too, and has stored, has nothing in this one's.
         """
@@ -413,7 +413,7 @@ class Placement:
         return all(weight.startswith(places) for weight in weights)
 
     def _leaves(self, model: JsonObject, root: str) -> Iterator[tuple[Layer, str]]:
-        """The layers of a model at `root`, and of those in it, that are no models, with their paths."""
+        """Yield the layers at `root` and below that are no models, with their paths."""
         for layer, path in self.tree.places(model, root):
             if layer.is_model:
                 yield from self._leaves(layer.stored, path)
@@ -428,7 +428,7 @@ def moves_to(
     source: str,
     shared: SharedLayers | None = None,
 ) -> list[Move]:
-    """The moves of sub-trees that make a tree of `model`; `placement` says where the input has them.
+    """Return the moves of sub-trees that make a tree of `model`; `placement` says where the input has them.
 
     `shares` are the weights of its layers by name, `source` is where the model itself (its own `vars`) was. `shared`
     are the layers that the models before this one have; None where the model's JSON makes each layer an object of its

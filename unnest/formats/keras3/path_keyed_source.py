@@ -26,7 +26,7 @@ class PathKeyedSource(Source):
     def __init__(
         self, path: str, hdf5: GuardedFile | ShardedTree, tree: PathKeyedTree, stored: Stored
     ) -> None:
-        """`tree` is the index of `hdf5`."""
+        """Open a source; `tree` is the index of `hdf5`."""
         not_carried = Code.OPTIMIZER_DROPPED(
             why=f"/{tree.optimizer_group} is not numbered from 0 on without a gap"
         )
@@ -81,7 +81,7 @@ class PathKeyedSource(Source):
         )
 
     def rearranged(self, model: Stored, moves: Iterable[Move]) -> Rearranged:
-        """The output that is this file's own tree with sub-trees moved."""
+        """Return the output that is this file's own tree with sub-trees moved."""
         moves = tuple(moves)
         makes_groups = any(move.new_layer is not None for move in moves)
         return Rearranged(
@@ -110,11 +110,11 @@ class PathKeyedSource(Source):
         return [Move(t, t) for t in tops]
 
     def hdf5_of(self, tensor: Tensor) -> GuardedFile | None:
-        """The file, or the shard, that the tensor is in."""
+        """Return the file, or the shard, that contains the tensor."""
         return self.hdf5.holder(tensor.ref) if tensor.recipe is None else None
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
-        """The tensor's bytes, decoded where they are compressed."""
+        """Yield the tensor's bytes, decompressed."""
         for slab in slabs(self.hdf5.dataset(tensor.ref)):
             for start in range(0, len(slab), TRANSFER_BLOCK):
                 yield slab[start : start + TRANSFER_BLOCK]

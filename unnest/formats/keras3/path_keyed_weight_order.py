@@ -79,7 +79,7 @@ class _Lists:
     def of_layer(
         self, entry: JsonObject, name: str, tensors: Sequence[Tensor], path: str = ""
     ) -> tuple[Tensor, ...]:
-        """A layer's weights; `path` is where the layer is, if that is known. Raises Refused."""
+        """Return a layer's weights in Keras's order; `path` is where the layer is, if known. Raises Refused."""
         tensors = [
             t for t in tensors if "seed_generator" not in t.ref.split("/")
         ]  # no other container stores these
@@ -96,7 +96,7 @@ class _Lists:
         return self._of_model_at(join_path(path, "layer"), held, name, tensors)
 
     def _of_model(self, model: JsonObject, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        """The weights of a nested model, each with the layers of the model that own it."""
+        """Return a nested model's weights in Keras's order, each with the layers that own it."""
         ordered: list[Tensor] = []
         owned = by_owner(tensors)
         for inner in read(model).layers.values():
@@ -107,7 +107,7 @@ class _Lists:
     def _as_code_lists(
         self, entry: JsonObject, name: str, tensors: Sequence[Tensor]
     ) -> tuple[Tensor, ...]:
-        """The weights of a layer that holds no model: its own, and those of the layers that it holds."""
+        """Return the weights of a layer that contains no model: its own, and those of its inner layers."""
         index_by_ref = {t.ref: k for k, t in enumerate(tensors)}
         refusal = unplaced(name, str(entry.get("class_name")))
         if any(ref.split("/")[-2:-1] != ["vars"] for ref in index_by_ref):
@@ -131,7 +131,7 @@ class _Lists:
     def _of_model_at(
         self, path: str, model: JsonObject, name: str, tensors: Sequence[Tensor]
     ) -> tuple[Tensor, ...]:
-        """The weights of a model at `path`, which `name` holds, each with the layers of the model that own it.
+        """Return the weights of the model at `path`, which `name` contains, each with the layers that own it.
 
         Raises Refused where a layer is not where it should be, or one of Keras's own does not say what of it is
         trained.
@@ -204,7 +204,7 @@ def _innermost(entry: JsonObject, path: str) -> str:
 
 
 def _home(tensors: Sequence[Tensor], attribute: str) -> str:
-    """The path of the layer that these are of: up to what its last model calls it."""
+    """Return the path of the layer that owns these tensors, up to the attribute of its last model."""
     for t in tensors:
         outer, under, inner = ("/" + t.ref).rpartition(f"/{attribute}/")
         return (outer + under + inner.split("/")[0])[1:]

@@ -21,7 +21,7 @@ from unnest.formats.keras3.path_keyed_source import PathKeyedSource
 
 
 def _moved(output: Rearranged, tree: PathKeyedTree) -> tuple[dict[str, str], dict[str, str]]:
-    """(groups, tensors) of the output: path there -> path in the source's tree. Raises Refused on a clash."""
+    """Return groups and tensors of the output, as path there -> path in the source. Raises Refused on a clash."""
     hdf5 = tree.hdf5
     groups: dict[str, str] = {}
     tensors: dict[str, str] = {}
@@ -87,7 +87,7 @@ def write_weights(
 def _rearrange(
     file: h5py.File, output: Rearranged, source: PathKeyedSource, transfer: Transfer
 ) -> None:
-    """Groups, their names, and the tensors, copied as they are stored."""
+    """Write groups, their names, and tensors copied as they are stored."""
     tree = source.tree
     groups, tensors = _moved(output, tree)
     for new in sorted(groups):
@@ -106,7 +106,7 @@ def _rearrange(
 
 
 def _write_anew(file: h5py.File, model: Stored, transfer: Transfer) -> None:
-    """Groups, names and tensors, in the order of their paths."""
+    """Write groups, names and tensors in the order of their paths."""
     layout = lay_out(model)
     for path in sorted(layout.groups):
         group, name = file.require_group(path), layout.groups[path]
@@ -119,7 +119,7 @@ def _write_anew(file: h5py.File, model: Stored, transfer: Transfer) -> None:
 def compare(
     hdf5: GuardedFile, output: Output, source: Source, path: str, progress: OnBytes
 ) -> None:
-    """Raises Failed where the written file is not what was meant; `path` is what it is called."""
+    """Raise Failed if the written file is not what was meant; messages call it `path`."""
     if isinstance(output, Rearranged):
         assert isinstance(source, PathKeyedSource)
         _compare_moved(hdf5, output, source, path, progress)
@@ -159,7 +159,7 @@ def _compare_anew(
 def _check_same(
     comparer: Comparer, tensor: Tensor, hdf5: GuardedFile, place: str, path: str
 ) -> None:
-    """Raises Failed unless a tensor is at its place in what was written."""
+    """Raise Failed unless a tensor is at its place in what was written."""
     node = hdf5.datasets[place]
     same = (node.shape, node.dtype) == (tensor.shape, tensor.dtype)
     if not same or not comparer.holds(tensor, hdf5.dataset(place)):

@@ -43,7 +43,7 @@ class WeightMap(NamedTuple):
 
 
 def read_map(path: str) -> WeightMap:
-    """The map of that path. Raises Unreadable."""
+    """Return the map at that path. Raises Unreadable."""
     stored = parse_object(
         read_bytes(path, MAX_MAP, "map of weights").decode("utf-8", "replace"), path
     )
@@ -74,7 +74,7 @@ def is_map(path: str) -> bool:
 
 
 def map_of(path: str) -> str | None:
-    """The map that a file is, or that names it as one of its shards; None for any other file."""
+    """Return the path of the map that a file is, or that names it as a shard; None for any other file."""
     shard = SHARD.search(path)
     map_path = path if shard is None else path[: shard.start()] + SUFFIX
     try:
@@ -87,7 +87,7 @@ def map_of(path: str) -> str | None:
 
 
 def files_of(map_path: str) -> list[str]:
-    """The paths of a map and of its shards, as far as they are there. Raises Unreadable."""
+    """Return the paths of a map and its shards, as far as these exist. Raises Unreadable."""
     folder = os.path.dirname(map_path)
     return [
         map_path,
@@ -96,7 +96,7 @@ def files_of(map_path: str) -> list[str]:
 
 
 def _names(path: str, group: str, names: object) -> frozenset[str]:
-    """The files of a group: a list, or one name. A name leads nowhere but to the map's own folder."""
+    """Return the files of a group (a list, or one name), all in the map's own folder. Raises Unreadable."""
     listed = [names] if isinstance(names, str) else names
     if not isinstance(listed, list) or not listed:
         raise _damaged(path, f"names no file for {group}")

@@ -52,7 +52,7 @@ class ShardedTree:
         return places
 
     def _check_map(self) -> None:
-        """Raises Unreadable unless each group's weights are in just the files that the map names for it."""
+        """Raise Unreadable unless each group's weights are in just the files that the map names for it."""
         found: dict[str, set[str]] = {}
         for path, name in self._places.items():
             found.setdefault(path.rpartition("/")[0], set()).add(name)
@@ -69,12 +69,12 @@ class ShardedTree:
             raise Unreadable("missing-weight", f"{self.path}: {what}; {MIXED}")
 
     def attributes(self, path: str) -> Attributes:
-        """The attributes of a group: Keras writes them into its first shard alone. Raises Unreadable."""
+        """Return the attributes of a group, which Keras writes into its first shard alone. Raises Unreadable."""
         of_shards = (file.attributes(path) for file in self.files.values() if path in file.groups)
         return next((attributes for attributes in of_shards if attributes), {})
 
     def holder(self, path: str) -> GuardedFile:
-        """The shard that a dataset is in."""
+        """Return the shard that contains a dataset."""
         return self.files[self._places[path]]
 
     def dataset(self, path: str) -> h5d.DatasetID:

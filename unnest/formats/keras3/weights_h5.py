@@ -105,7 +105,7 @@ class WeightsSource(PathKeyedSource):
         return placed
 
     def _placed_at(self, prefix: str, target: TargetModel) -> PlacedWeights | Refused:
-        """The weights of the model at a path, or why it is not the target."""
+        """Return the weights of the model at a path, or the reason why it is not the target."""
         try:
             placement = Placement(self.tree, target.architecture, prefix, has_its_names=False)
             version = "3.x" if self.tree.stores_layer_names() else "2.x"
@@ -137,7 +137,7 @@ class WeightsSource(PathKeyedSource):
         )
 
     def _layer_name(self, tensors: Sequence[Tensor]) -> str | None:
-        """The name that stands beside a leaf layer's first weight."""
+        """Return the name that is stored beside a leaf layer's first weight."""
         return self.tree.name(tensors[0].ref.rpartition("/vars/")[0])
 
     def _plan_with_template(
@@ -181,7 +181,7 @@ class WeightsSource(PathKeyedSource):
 
     @staticmethod
     def _completed(model: Stored) -> Stored:
-        """The model that the weights make with the architecture given; its own JSON says which Keras it is of."""
+        """Return the model of the weights and the given architecture, whose JSON says which Keras it is of."""
         given = model.architecture or {}
         backend = given.get("backend")
         version = _version_in(given) or ("3.x" if "module" in given else None)
@@ -204,7 +204,7 @@ class WeightsSource(PathKeyedSource):
         )
 
     def _lone_models(self) -> Iterator[_PathWrapper]:
-        """The models that hold all weights of the one around them, outermost first, as wrappers around them."""
+        """Yield the models that own all weights of the model around them, outermost first, as wrappers."""
         prefix, inputs = "", 0
         while True:
             with_weights = [c for c in self._children(prefix) if self.tree.under(c)]
@@ -240,7 +240,7 @@ class WeightsSource(PathKeyedSource):
         )
 
     def _plan_by_paths(self) -> Plan:
-        """The plan without an architecture."""
+        """Plan without an architecture."""
         as_it_is = self.rearranged(self.stored, NOTHING_MOVED)
         if self.stored.is_ours:
             return Plan(verdict="clean", stored=self.stored, output=as_it_is)
@@ -260,7 +260,7 @@ class WeightsSource(PathKeyedSource):
         return parallel._replace(findings=(names_alone, *parallel.findings))
 
     def _without(self, wrappers: Sequence[_PathWrapper], moves: Iterable[Move]) -> Plan:
-        """The plan that takes wrappers away, the outermost first; `moves` put the innermost template in their place."""
+        """Plan to remove wrappers, outermost first; `moves` put the innermost template in their place."""
         template = wrappers[-1].template
         tensors = tuple(self.tree.tensor(p) for p in self.tree.under(template))
         result = self.stored._replace(groups=(Group("", tensors),))
@@ -295,7 +295,7 @@ class WeightsSource(PathKeyedSource):
         )
 
     def _lifted(self, template: str) -> list[Move]:
-        """The template in the place of the root, without what it has beside its layers, having been compiled itself."""
+        """Return the moves of the template to the root, without its own compiled state."""
         start = len(template) + 1
         names_inside = {
             g[start:].split("/")[0] for g in self.tree.hdf5.groups if g.startswith(template + "/")
@@ -307,7 +307,7 @@ class WeightsSource(PathKeyedSource):
         ]
 
     def _inputs(self, template: str) -> list[Move]:
-        """The wrapper's input layers, where they are the template's too; a Sequential has none."""
+        """Return the moves of the wrapper's input layers if the template has them too; a Sequential has none."""
         own_inputs = [c for c in self._children(template) if "/input_layer" in c[len(template) :]]
         if own_inputs or template.rsplit("/", 1)[1].startswith("sequential"):
             return []
@@ -330,7 +330,7 @@ class ShardedSource(WeightsSource):
         self.reformed = WeightsContainer.suffix
 
     def parts(self) -> tuple[str, ...]:
-        """The shards, the map last."""
+        """Return the shards, then the map."""
         return (*self._shards, self.path)
 
 

@@ -113,7 +113,7 @@ class ZipTarget(io.RawIOBase):
     def add(
         self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, fill: Callable[[IO[bytes]], None]
     ) -> None:
-        """A member of the archive that is written to this, last and uncompressed, with what `fill` writes.
+        """Write this member of the archive, last and uncompressed, with what `fill` writes.
 
         Source: PKWARE's APPNOTE 4.3.7. The archive goes on from `start_dir`, as after members of its own.
         """
@@ -135,7 +135,7 @@ class ZipTarget(io.RawIOBase):
 
 
 def crc32_of(file: IO[bytes], start: int, size: int) -> int:
-    """CRC-32 of `size` bytes of an unbuffered file, or of those there are; moves the file's position.
+    """Return the CRC-32 of `size` bytes of an unbuffered file, or of those there are; moves the file's position.
 
     Python's own zlib takes a quarter of a second for each GiB (4 GiB/s), as much as reading it does; zlib-ng a fifth of
     that.

@@ -53,7 +53,7 @@ class _PlacedWeights(NamedTuple):
 
 
 def _piece_as_entry(entry: BundleEntry, piece: ShardSlice) -> BundleEntry:
-    """One piece of a stored tensor as a tensor of its own."""
+    """Return one piece of a stored tensor as a tensor of its own."""
     lengths = tuple(n for _, n in piece.extents)
     return entry._replace(
         shape=lengths, pieces=(piece._replace(extents=tuple((0, n) for n in lengths)),)
@@ -171,7 +171,7 @@ class CheckpointSource(Source):
     def _state(
         self, tensors: tuple[Tensor, ...] | None, located: PlacedModel | None = None
     ) -> StateAlone | None:
-        """The optimizer's state, with the names that its slots had in the program; `located` is its model."""
+        """Return the optimizer's state under the names of its slots; `located` is its model. None without one."""
         if not tensors:
             return None
         is_modern = (
@@ -196,7 +196,7 @@ class CheckpointSource(Source):
         *,
         choices: Choices,
     ) -> Stored | None:
-        """The model that the weights make with the architecture given, the optimizer's state in Keras's order."""
+        """Return the model of the weights and the given architecture, with optimizer state; None without one."""
         stored = placed.stored
         architecture_alone = {
             k: v for k, v in architecture.items() if k not in ("keras_version", "backend")
@@ -247,7 +247,7 @@ class CheckpointSource(Source):
         )
 
     def _placed(self, architecture: JsonObject) -> _PlacedWeights:
-        """The weights by layer of the architecture, which is the saved model's or its template's. Raises Refused."""
+        """Return the weights by layer of the architecture, the saved model's or its template's. Raises Refused."""
         version, backend = (architecture.get(key) for key in ("keras_version", "backend"))
         stored = Stored(
             "weights",
@@ -296,7 +296,7 @@ class CheckpointSource(Source):
         )
 
     def _saved_variables(self, key: str, entry: BundleEntry) -> Iterator[Variable]:
-        """The variables that one stored tensor holds: one, or, where the graph says so, one per slice."""
+        """Yield the variables in one stored tensor: one, or, if the graph says so, one a slice."""
         if entry.dtype == "string":
             return
         program = self.program
@@ -377,7 +377,7 @@ class CheckpointSource(Source):
         )
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
-        """The tensor's bytes, checked against their checksum; a slice is called by its key and where it lies."""
+        """Yield the tensor's bytes, checked against their checksum; a slice goes by its key and extent."""
         key, _, range_text = tensor.ref.rpartition(" ")
         entry_of_key = self.bundle.entries.get(tensor.ref)
         if entry_of_key is not None:
@@ -392,7 +392,7 @@ class CheckpointSource(Source):
         )
 
     def parts(self) -> tuple[str, ...]:
-        """The shards, the graph if there is one, then the index."""
+        """Return the shards, the graph if there is one, then the index."""
         index, *shards = self.bundle.files()
         return (*shards, *([self.program.path] if self.program else []), index)
 

@@ -27,12 +27,12 @@ ELEMENTS = ("float_val", "double_val", "int_val", "int64_val", "bool_val")
 
 
 def main_graph(graph: protos.Message, results: Iterable[str]) -> OpGraph:
-    """The flat graph of a MetaGraph; `results` are the tensors that its signatures name."""
+    """Return the flat graph of a MetaGraph; `results` are the tensors that its signatures name."""
     return OpGraph("", {n.name: op(n) for n in graph.node}, (), tuple(tensor(r) for r in results))
 
 
 def library(graph: protos.Message) -> dict[str, OpGraph]:
-    """The functions of a MetaGraph, by name."""
+    """Return the functions of a MetaGraph by name."""
     return {f.signature.name: function(f) for f in graph.library.function}
 
 
@@ -71,7 +71,7 @@ def _argument_shapes(f: protos.Message, count: int) -> tuple[StoredShape, ...]:
 
 
 def tensor(name: str) -> str:
-    """One spelling for each tensor of a flat graph."""
+    """Return the name of a tensor in a flat graph in one spelling: `x:0` is `x`, `^x` is an operation."""
     return name if ":" in name else name + ":0"
 
 
@@ -98,12 +98,12 @@ def op(node: protos.Message, *, inside: bool = False) -> Op:
 
 
 def shape(message: protos.Message) -> StoredShape:
-    """A static shape, -1 for what is open; None for an open rank."""
+    """Return a static shape, -1 for an open size; None for an open rank."""
     return None if message.unknown_rank else tuple(int(d.size) for d in message.dim)
 
 
 def attribute(value: protos.Message) -> object:
-    """An attribute as something that compares: a plain value, a Function, or its bytes."""
+    """Return an attribute as something comparable: a plain value, a Function, or its bytes."""
     kind = value.WhichOneof("v")
     if kind == "func":
         return GraphFunction(value.func.name)
@@ -119,7 +119,7 @@ def attribute(value: protos.Message) -> object:
 
 
 def constant(array: protos.Message) -> np.ndarray:
-    """A Const's value; text, rare dtypes and large ones as opaque bytes that still compare."""
+    """Return a Const's array; strings, rare dtypes and large arrays as opaque, comparable bytes."""
     dims = tuple(int(d.size) for d in array.shape.dim)
     count = 1
     for d in dims:

@@ -23,13 +23,13 @@ MAX_METADATA = 1 << 31
 
 
 def by_node(path: str) -> dict[int, str]:
-    """Node of an object -> its Keras metadata, of the file at `path`. Raises Unreadable."""
+    """Return node of an object -> its Keras metadata, from the file at `path`. Raises Unreadable."""
     nodes = protos.parse("KerasMetadata", read_plain(path, MAX_METADATA), path).nodes
     return {int(n.node_id): str(n.metadata) for n in nodes}
 
 
 def of_exported(value: JsonObject) -> dict[str, Any]:
-    """`architecture`, `keras_version` and `backend` of what `export_saved_model` puts beside the graph."""
+    """Return `architecture`, `keras_version` and `backend` that `export_saved_model` puts beside the graph."""
     exported = {k: v for k, v in value.items() if k not in ("keras_version", "backend")}
     return {"architecture": _plain(exported), **_versions(value)}
 
@@ -55,7 +55,7 @@ def _versions(value: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def _plain(value: Json) -> Json:
-    """JSON without the encodings that only SavedModel metadata has: tuples and shapes become lists."""
+    """Return JSON without encodings that only SavedModel metadata has: tuples and shapes become lists."""
 
     def change(before: JsonObject, part: dict[str, Json]) -> Json:
         is_encoding = before.get("class_name") in ("__tuple__", "TensorShape") and set(before) == {
@@ -75,7 +75,7 @@ def _without_shared_ids(value: Json) -> Json:
 
 
 def _with_modules(value: Json) -> Json:
-    """Initializers and their like as these releases write them to .h5, with module; to metadata they do not."""
+    """Return initializers and their like with modules, as these releases write them to .h5 but not to metadata."""
 
     def change(_: JsonObject, parts: dict[str, Json]) -> Json:
         for key, part in parts.items():

@@ -103,7 +103,7 @@ class ObjectGraph:
         return int(child.node_id)
 
     def step(self) -> None:
-        """One more object was looked at. Raises Unreadable where there are more than any model's graph leads to."""
+        """Count one more object. Raises Unreadable beyond the number that any model's graph leads to."""
         self._steps += 1
         charge_steps(STEPS_A_VISIT)
         if self._steps > MAX_STEPS + MAX_STEPS_EACH * len(self.nodes):
@@ -115,22 +115,22 @@ class ObjectGraph:
     # ---- objects ----
 
     def child(self, node: int, name: str) -> int | None:
-        """The node that a node has under a name; None where it has none."""
+        """Return the child of a node under a name; None without one."""
         return self._children[node].get(name)
 
     def attributes(self, node: int) -> dict[str, int]:
-        """The children of an object that may be weights, or lead to some, by their names."""
+        """Return the children of an object that may be weights, or lead to some, by name."""
         return {name: n for name, n in self._children[node].items() if name not in NOT_WEIGHTS}
 
     def listed(self, node: int) -> list[int]:
-        """The elements of a list."""
+        """Return the elements of a list."""
         numbered = {
             int(name): n for name, n in self._children[node].items() if NUMBER.fullmatch(name)
         }
         return [numbered[k] for k in sorted(numbered)]
 
     def way_to(self, node: int) -> list[str]:
-        """The names that lead from the root to a node, by the shortest way."""
+        """Return the names on the shortest way from the root to a node."""
         came_from: dict[int, tuple[int, str]] = {}
         reached = [0]
         for at in reached:
@@ -147,7 +147,7 @@ class ObjectGraph:
     # ---- variables ----
 
     def key(self, node: int) -> str | None:
-        """The tensor in the bundle that an object is; None where it is no variable."""
+        """Return the key of a variable's tensor in the bundle; None for other objects."""
         return next(
             (a.checkpoint_key for a in self.nodes[node].attributes if a.name == VALUE), None
         )
@@ -166,7 +166,7 @@ class ObjectGraph:
         }
 
     def tensor(self, node: int, place: str, *, trained: bool, modern: bool) -> Tensor:
-        """A variable by the name that the program gave it; by its place where that is not stored."""
+        """Return a variable under the name that the program gave it, or under its place if that is not stored."""
         key = self.key(node) or ""
         entry = self.bundle.entries.get(key)
         if entry is None:
@@ -177,7 +177,7 @@ class ObjectGraph:
         return Tensor(name if modern else f"{name}:0", entry.shape, entry.dtype, key, (), trained)
 
     def variables(self, node: int) -> dict[int, AttributePath]:
-        """The variables under an object, depth first in the order of its attributes, with the attributes' names.
+        """Return the variables under an object, depth first in attribute order, with the attributes' names.
 
         One that is an attribute of its own has that name, whatever else lists it (`state_variables` of TensorFlow 2.3).
         """
@@ -212,7 +212,7 @@ class ObjectGraph:
         return [n for n in order if self.layers(n)]
 
     def layers(self, node: int) -> dict[int, int]:
-        """A model's layers: node by number among the layers, ascending; empty for what is no model."""
+        """Return number among the layers -> node, ascending; {} for what is no model."""
         if node not in self._layers:
             by_number = self._numbered(node)
             self._layers[node] = {k: by_number[k] for k in sorted(by_number)}
@@ -240,14 +240,14 @@ class ObjectGraph:
         )
 
     def config(self, node: int) -> bytes | None:
-        """The JSON that TensorFlow 1.13 to 1.15 stores beside the weights."""
+        """Return the JSON that TensorFlow 1.13 to 1.15 stores beside the weights; None without it."""
         key = next(
             (a.checkpoint_key for a in self.nodes[node].attributes if a.name == CONFIG), None
         )
         return self.bundle.strings(key)[0] if key in self.bundle.entries else None
 
     def weight_keys(self, node: int) -> set[str]:
-        """The keys of all weights of a model's layers."""
+        """Return the keys of all weights of a model's layers."""
         return {
             self.key(n) or "" for layer in self.layers(node).values() for n in self.variables(layer)
         }
@@ -261,7 +261,7 @@ class ObjectGraph:
         )
 
     def stored_lists(self, node: int) -> StoredLists | None:
-        """The lists of a layer's variables; None where they are not stored."""
+        """Return the lists of a layer's variables; None if they are not stored."""
         every, trained = self.child(node, "variables"), self.child(node, "trainable_variables")
         if every is None or trained is None:
             return None

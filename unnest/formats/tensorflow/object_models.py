@@ -43,7 +43,7 @@ class ObjectModels:
         self.optimizers = Optimizers(graph)
 
     def weights(self, architecture: JsonObject) -> ObjectWeights:
-        """The weights of a Keras model and its optimizer's state. Raises Unreadable, Refused."""
+        """Return the weights of a Keras model and its optimizer's state. Raises Unreadable, Refused."""
         placed = self.find(architecture)
         if placed.doubt is not None:
             raise placed.doubt
@@ -106,7 +106,7 @@ class ObjectModels:
         return f"load it into the MODEL that your code makes, {load}, and save that as .h5"
 
     def _models_around(self, node: int, models: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
-        """The models that one is a layer of, the outermost first."""
+        """Return the models that contain one as a layer, the outermost first."""
         holder_of: dict[int, tuple[int, int, int]] = {}
         for model in models:
             layers = self.graph.layers(model)
@@ -120,7 +120,7 @@ class ObjectModels:
 
 
 def _distinct(placed: Iterable[PlacedModel]) -> set[tuple[str, ...]]:
-    """The tensors of models, each once."""
+    """Return the sets of tensors that the models consist of, each once."""
     return {tuple(t.ref for g in each.groups for t in g.tensors) for each in placed}
 
 

@@ -83,7 +83,7 @@ class Optimizers:
         return optimizer is not None and self._graph.child(optimizer, "_variables") is not None
 
     def _of_model(self, model: int, order: Sequence[str]) -> int | None:
-        """The optimizer that hangs on a model, or else the only one that trains its weights, by their keys."""
+        """Return the optimizer attached to a model, or the only one that trains its weights, by their keys; or None."""
         of_model = self._graph.child(model, "optimizer")
         keys = {
             optimizer: {self._graph.key(n) for n in trained}
@@ -102,7 +102,7 @@ class Optimizers:
         return any(t.ref in trained_keys for g in groups for t in g.tensors)
 
     def _slots(self, optimizer: int, order: Sequence[str]) -> list[int] | None:
-        """The slots in the order that Keras saves them in, each weight in the model's; None where that is not known.
+        """Return the slots in the order in which Keras saves them, weight by weight; None if that is not known.
 
         Plain SGD has no slots, and counts its steps all the same.
         """

@@ -27,7 +27,7 @@ class WeightsByLayer:
         self.open_orders: list[str] = []
 
     def groups(self, architecture: JsonObject, node: int) -> tuple[Group, ...]:
-        """The weights of the model at a node, layer by layer. Raises Unreadable, Refused."""
+        """Return the weights of the model at a node, layer by layer. Raises Unreadable, Refused."""
         return tuple(Group(name, tensors) for name, tensors in self._model(architecture, node))
 
     def _model(self, entry: JsonObject, node: int) -> list[tuple[str, tuple[Tensor, ...]]]:
@@ -62,7 +62,7 @@ class WeightsByLayer:
         ]
 
     def _operation(self, layer: Layer) -> tuple[Tensor, ...]:
-        """An operation of Keras 3, which is no object and has no weights."""
+        """Return () for an operation of Keras 3, which is no object and has no weights."""
         expected_weights = expected(layer.config)
         if layer.is_model or (expected_weights is not None and expected_weights.total):
             raise self._unfit(layer, 0)
@@ -76,7 +76,7 @@ class WeightsByLayer:
         )
 
     def _layer(self, layer: Layer, node: int, *, modern: bool) -> tuple[Tensor, ...]:
-        """A layer's weights, the trained ones first; those of a model within bear their layers' names."""
+        """Return a layer's weights, the trained ones first; those of a nested model bear their layers' names."""
         within = self._model_within(layer, node)
         if within is None:
             return self._layer_variables(layer, node, modern=modern)
@@ -128,7 +128,7 @@ class WeightsByLayer:
     def _as_code_lists(
         self, layer: Layer, node: int, variables: Mapping[int, AttributePath]
     ) -> list[int]:
-        """A custom layer's variables as Keras lists them: its own first, then each sub-layer's.
+        """Return a custom layer's variables as Keras lists them: its own first, then each sub-layer's.
 
         Sub-layers are listed as they were made, but those in a dictionary by their keys, which looks the same here.
         """
@@ -155,7 +155,7 @@ class WeightsByLayer:
         return order
 
     def _check_fits(self, layer: Layer, node: int, variables: Mapping[int, AttributePath]) -> None:
-        """Raises Refused where these variables cannot be this layer's."""
+        """Raise Refused if these variables cannot be this layer's."""
         entries = [self._graph.bundle.entries.get(self._graph.key(n) or "") for n in variables]
         expected_weights, record = expected(layer.config), record_of(layer.class_name, layer.config)
         does_not_fit = (

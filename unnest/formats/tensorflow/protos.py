@@ -131,7 +131,7 @@ def _classes() -> dict[str, Any]:
 
 
 def _declare(message: Message, name: str, number: int, kind: str, form: str, oneof: str) -> None:
-    """One field; `form` is "map", "*" for many, or nothing."""
+    """Declare one field; `form` is "map", "*" for repeated, or ""."""
     field = message.field.add(name=name, number=number, label=3 if form else 1)
     if form == "map":
         entry = message.nested_type.add(name=name.title().replace("_", "") + "Entry")
@@ -162,7 +162,7 @@ def new(name: str) -> Message:
 
 
 def parse(name: str, data: bytes, where: str) -> Message:
-    """The message in `data`. Raises Unreadable with `where` where it is not one, and MemoryError."""
+    """Parse the message in `data`. Raises Unreadable naming `where`, and MemoryError."""
     from google.protobuf.message import DecodeError
 
     message = new(name)
@@ -180,7 +180,7 @@ def parse(name: str, data: bytes, where: str) -> Message:
 
 
 def strict(message: Message, where: str) -> None:
-    """Unreadable where a message, or a strict one inside, holds fields that this program does not know."""
+    """Raise Unreadable if a message, or a strict one inside, has fields that this program does not know."""
     from google.protobuf.unknown_fields import UnknownFieldSet
 
     unknown = [f.field_number for f in cast("Iterable[Any]", UnknownFieldSet(message))]
@@ -203,7 +203,7 @@ def _many(field: Message) -> bool:
 
 
 def dump(message: Message) -> bytes:
-    """The message's bytes, the same for the same content. Raises MemoryError.
+    """Return the message's bytes, equal for equal content. Raises MemoryError.
 
     Protobuf has one EncodeError, which does not say why. Ours have no required fields, and those that were read nest no
     deeper than may be written: what is left is its memory.

@@ -148,7 +148,7 @@ def _keep_nodes(nodes: Message, alive: set[str]) -> None:
 
 
 def _colocate(node: Message, alive: set[str]) -> None:
-    """A node may not ask to be placed with one that is gone."""
+    """Drop a node's request to be placed with a node that is gone."""
     places = [
         s
         for s in node.attr["_class"].list.s
@@ -162,7 +162,7 @@ def _colocate(node: Message, alive: set[str]) -> None:
 
 
 def prune(model: Message, meta: Message) -> Message:
-    """A SavedModel of this MetaGraph alone, with nothing that serving and loading do not need; `meta` is changed."""
+    """Return a SavedModel of this MetaGraph alone, with only what serving and loading need; `meta` is changed."""
     meta.signatures.pop(TRAIN, None)
     if meta.HasField("objects"):
         prune_objects(meta)
@@ -179,7 +179,7 @@ def prune(model: Message, meta: Message) -> Message:
 
 
 def _roots(meta: Message) -> list[str]:
-    """The operations that serving, saving, restoring and initializing start from."""
+    """Return the operations at which serving, saving, restoring and initializing start."""
     tensors = [
         i.name for s in meta.signatures.values() for m in (s.inputs, s.outputs) for i in m.values()
     ]
@@ -213,7 +213,7 @@ def _variable(data: bytes) -> Message:
 
 
 def _nodes_behind(nodes: Mapping[str, Message], roots: Iterable[str]) -> set[str]:
-    """The nodes that some of them need, by name; names that are no node's lead nowhere."""
+    """Return the names of the nodes that `roots` depend on."""
 
     def reads(name: str) -> list[str]:
         return [
@@ -236,7 +236,7 @@ def _filter_collections(meta: Message, alive: set[str]) -> None:
 
 
 def _filter_library(meta: Message) -> None:
-    """The functions that are still called, without their gradients."""
+    """Drop the functions that are no longer called, and gradients."""
     functions = {f.signature.name: f for f in meta.graph.library.function}
     called_first = [
         *(c for n in meta.graph.node for c in _called_functions(n)),

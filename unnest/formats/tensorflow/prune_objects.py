@@ -54,12 +54,12 @@ def prune_objects(meta: Message) -> None:
 
 
 def _names(node: Message) -> set[str]:
-    """The concrete functions of a function object."""
+    """Return the names of a function object's concrete functions."""
     return set(node.function.names) | ({node.bare.name} if node.bare.name else set())
 
 
 def _serving_functions(meta: Message) -> set[str]:
-    """Concrete functions under the root's `signatures`, of resources, and whatever these call."""
+    """Return concrete functions of the root's `signatures`, of resources, and those that they call."""
     nodes = meta.objects.nodes
     serving: set[str] = set()
     for node in nodes:
@@ -98,7 +98,7 @@ def _reachable(objects: Message, dropped: set[int]) -> set[int]:
 
 
 def _forget_keras(node: Message) -> None:
-    """Keras's classes and its metadata: nothing of it is true after the cut."""
+    """Remove Keras's class and metadata, which are untrue after the cut."""
     if node.WhichOneof("kind") == "user" and node.user.identifier.startswith("_tf_keras"):
         node.user.identifier = GENERIC
         node.user.metadata = ""

@@ -37,7 +37,7 @@ class _Body(NamedTuple):
 
 
 def check_stored(meta: Message, bundle: Bundle | None, index: str) -> None:
-    """Raises Unreadable where variables that the MetaGraph restores are not in the bundle, or of another shape.
+    """Raise Unreadable if a variable that the MetaGraph restores is missing from the bundle, or has another shape.
 
     `index` is where the bundle's index belongs.
     """
@@ -66,7 +66,7 @@ def check_stored(meta: Message, bundle: Bundle | None, index: str) -> None:
 
 
 def _restored(meta: Message) -> Iterator[Restored]:
-    """The tensors that loading reads."""
+    """Yield the tensors that loading reads."""
     for body in _bodies(meta):
         shapes = _variable_shapes(body)
         for node in body.nodes.values():
@@ -105,7 +105,7 @@ def _bodies(meta: Message) -> Iterator[_Body]:
 
 
 def _variable_shapes(body: _Body) -> dict[tuple[str, int], tuple[int, ...]]:
-    """The shapes of the variables that are assigned: by operation, and number of its output."""
+    """(operation, output number) -> shape of the variable that is assigned to it."""
     shapes: dict[tuple[str, int], tuple[int, ...]] = {}
     for node in body.nodes.values():
         if node.op not in ASSIGNMENTS or len(node.input) < len(("variable", "value")):
@@ -128,13 +128,13 @@ def _variable_shapes(body: _Body) -> dict[tuple[str, int], tuple[int, ...]]:
 
 
 def _variable(body: _Body, tensor: str) -> Message | None:
-    """The variable that a tensor is, or is a handle of."""
+    """Return the variable that a tensor is, or is a handle of; None without one."""
     node = body.nodes.get(_producer(tensor), body.arguments.get(tensor))
     return node if node is not None and node.op in VARIABLE_OPS else None
 
 
 def _texts(body: _Body, tensor: str) -> list[str]:
-    """A constant's text; none where it is no constant."""
+    """Return a constant's strings; [] for what is no constant."""
     node = body.nodes.get(_producer(tensor))
     if node is None or node.op != "Const" or "value" not in node.attr:
         return []
@@ -142,5 +142,5 @@ def _texts(body: _Body, tensor: str) -> list[str]:
 
 
 def _producer(tensor: str) -> str:
-    """The operation that makes a tensor, or that a control edge leads to."""
+    """Return the operation that makes a tensor, or that a control edge leads to."""
     return tensor.removeprefix("^").partition(":")[0]

@@ -106,7 +106,7 @@ class SavedModelSource(Source):
         )
 
     def _keras(self, path: str, model: protos.Message) -> tuple[Stored, tuple[Finding, ...]]:
-        """The Keras model, without an architecture where none is stored, and what of it is not carried."""
+        """Return the Keras model, its architecture None if not stored, and findings on what is not carried."""
         metadata = self._metadata(path, model)
         if metadata is None or not is_model(metadata["architecture"]):
             return Stored("model"), ()
@@ -145,7 +145,7 @@ class SavedModelSource(Source):
         return stored, ()
 
     def _metadata(self, path: str, model: protos.Message) -> dict[str, Any] | None:
-        """The Keras config of the root, wherever the layout has it."""
+        """Return the Keras config of the root, wherever this layout stores it; None without one."""
         if EXPORTED in self.files:
             file_path = os.path.join(path, EXPORTED)
             value = parse(read_plain(file_path, 64 << 20).decode("utf-8", "replace"), file_path)
@@ -176,7 +176,7 @@ class SavedModelSource(Source):
         return tuple(f for f in self.files if f.startswith("assets/") and f not in others)
 
     def serving(self) -> tuple[Any, Any]:
-        """A fresh copy of the messages: (SavedModel, the MetaGraph that serves)."""
+        """Return a fresh copy of the messages: (SavedModel, the MetaGraph that serves)."""
         model = protos.parse("SavedModel", self.graph_bytes, os.path.join(self.path, GRAPH))
         return model, serving_graph.choose(model, self.path)
 
@@ -317,7 +317,7 @@ class SavedModelSource(Source):
         return parallel._replace(wrappers=tuple(proofs))
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
-        """The tensor's bytes, checked against their checksum."""
+        """Yield the tensor's bytes, checked against their checksum."""
         if self.bundle is None:
             raise KeyError(tensor.name)
         return self.bundle.blocks(self.bundle.entries[tensor.ref])
@@ -415,7 +415,7 @@ class SavedModelContainer(Container):
         return SavedModelSource(path)
 
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
-        """The source's serving graph with one tower, its variables and assets as they are."""
+        """Write the source's serving graph with one tower; variables and assets are copied."""
         data = source.cut()
         try:
             for name in source.members:
@@ -430,7 +430,7 @@ class SavedModelContainer(Container):
     def verify(
         self, output: Output, source: Source, path: str, progress: OnBytes
     ) -> tuple[str, ...]:
-        """The graph reads back; every other file is the source's, byte for byte."""
+        """Read the graph back, and compare every other file with the source's. Return what was compared."""
         assert isinstance(source, SavedModelSource)
         with self.open(path) as written:
             if written.graph_bytes != source.cut():
@@ -458,7 +458,7 @@ class SavedModelContainer(Container):
 
 
 def _shards(bundle: Bundle | None) -> list[str]:
-    """The data files of a SavedModel, by their path in it."""
+    """Return the data files of a SavedModel, by their relative path."""
     if bundle is None:
         return []
     return [
@@ -489,7 +489,7 @@ def _copy(source: str, target: str, progress: OnBytes) -> None:
 
 
 def _same(left: str, right: str, progress: OnBytes) -> bool:
-    """Byte by byte, through two buffers that stay in the processor's cache."""
+    """Return True if two files are equal, compared through two buffers that stay in the processor's cache."""
     left_buffer, right_buffer = bytearray(CACHED), bytearray(CACHED)
     with open(left, "rb", buffering=0) as left_file, open(right, "rb", buffering=0) as right_file:
         size = os.fstat(left_file.fileno()).st_size

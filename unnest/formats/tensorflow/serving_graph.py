@@ -37,7 +37,7 @@ def choose(model: Message, path: str) -> Message:
 
 
 def outputs(meta: Message) -> list[str]:
-    """The tensors that the signatures serve."""
+    """Return the tensors that the signatures serve."""
     return [
         i.name
         for k in served(meta)
@@ -52,7 +52,7 @@ def served(meta: Message) -> list[str]:
 
 
 def signature_outputs(meta: Message) -> list[list[str]]:
-    """The tensors that each signature serves."""
+    """Return the tensors that each signature serves."""
     signatures = (meta.signatures[k] for k in served(meta))
     return [[graphdef.tensor(i.name) for i in s.outputs.values() if i.name] for s in signatures]
 
@@ -83,7 +83,7 @@ def graphs(meta: Message) -> tuple[list[OpGraph], dict[str, OpGraph]]:
 
 
 def _callers_first(main: OpGraph, library: Mapping[str, OpGraph]) -> list[str]:
-    """The functions that a graph reaches, each behind all that call it."""
+    """Return the functions that a graph reaches, each after all that call it."""
     done: list[str] = []
     state: dict[str, bool] = {}
     stack: list[tuple[str, bool]] = [("", False)]
@@ -106,7 +106,7 @@ def _same(left: np.ndarray | None, right: np.ndarray) -> bool:
 
 
 def _constants(view: GraphView, call: Op, callee: OpGraph) -> dict[str, np.ndarray]:
-    """The arguments that a call gives constants."""
+    """Return the constant arguments of a call, by the called function's parameter."""
     constants = {}
     for name, tensor in zip(callee.args, call.inputs, strict=False):
         place = view.resolve(Place((), tensor))
@@ -119,7 +119,7 @@ def _constants(view: GraphView, call: Op, callee: OpGraph) -> dict[str, np.ndarr
 
 
 def called(attributes: Iterable[object]) -> list[str]:
-    """The functions that these attributes name."""
+    """Return the functions that these attributes name."""
     functions: list[str] = []
     for value in attributes:
         if isinstance(value, GraphFunction):
@@ -130,7 +130,7 @@ def called(attributes: Iterable[object]) -> list[str]:
 
 
 def _live_ops(graph: OpGraph) -> set[str]:
-    """The operations that a graph's results need, by name."""
+    """Return the names of the operations that a graph's results depend on."""
 
     def reads(name: str) -> list[str]:
         op = graph.ops[name]
@@ -143,7 +143,7 @@ def _live_ops(graph: OpGraph) -> set[str]:
 
 
 def broken(path: str, error: Broken) -> Unreadable:
-    """A graph that refers to what it does not hold, in one line."""
+    """Return the error for a graph that refers to something missing, in one line."""
     return Unreadable(
         "damaged-graph", f"{path}: the graph does not add up ({error}); copy it again"
     )

@@ -29,12 +29,12 @@ MAX_EXPANSION = 64
 
 
 def masked_crc(data: bytes, crc: int = 0) -> int:
-    """The CRC-32C of `data` (continuing `crc`), masked as the format stores it."""
+    """Return the CRC-32C of `data` (continuing `crc`), masked as the format stores it."""
     return mask(extend(crc, data))
 
 
 def extend(crc: int, data: bytes) -> int:
-    """The plain CRC-32C of what `crc` stands for, followed by `data`."""
+    """Return the plain CRC-32C of what `crc` covers, followed by `data`."""
     import google_crc32c
 
     value: int = google_crc32c.extend(crc, data)
@@ -42,7 +42,7 @@ def extend(crc: int, data: bytes) -> int:
 
 
 def mask(crc: int) -> int:
-    """A CRC of bytes that hold CRCs is weak, so stored ones are rotated and shifted by a constant."""
+    """Rotate and shift a CRC as stored ones are: a CRC over bytes that contain CRCs would be weak."""
     return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
 
 
@@ -53,7 +53,7 @@ class Cursor:
         self.data, self.offset = data, offset
 
     def varint(self) -> int:
-        """A little-endian base-128 number of up to 64 bits."""
+        """Read a little-endian base-128 number of up to 64 bits."""
         value = shift = 0
         while True:
             byte = self.data[self.offset]
@@ -143,7 +143,7 @@ def _pairs(block: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def unsnap(data: bytes) -> bytes:
-    """Snappy's raw format: a length, then literals and copies out of what is already there. IndexError if torn."""
+    """Decompress Snappy's raw format: a length, literals, copies of earlier output. Raises IndexError if torn."""
     cursor = Cursor(data)
     length = cursor.varint()
     if length > MAX_EXPANSION * len(data):

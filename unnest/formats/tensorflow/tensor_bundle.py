@@ -45,7 +45,7 @@ SIZES = {"bfloat16": 2, "float8_e5m2": 1, "float8_e4m3fn": 1, "int4": 1, "uint4"
 
 
 def itemsize(dtype: str) -> int:
-    """Bytes per element of a dtype as `NUMPY_DTYPES` spells it."""
+    """Return the bytes an element of a dtype takes, as `NUMPY_DTYPES` spells it."""
     return SIZES.get(dtype) or int(dtype[2:])
 
 
@@ -213,7 +213,7 @@ class Bundle:
         return self._open[shard]
 
     def blocks(self, entry: BundleEntry) -> Iterator[bytes]:
-        """The tensor's bytes in row-major order, in blocks; Unreadable where a checksum does not match.
+        """Yield the tensor's bytes in row-major order, in blocks. Raises Unreadable if a checksum does not match.
 
         Slices along the first axis follow each other; others are put together in memory, row by row.
         """
@@ -224,7 +224,7 @@ class Bundle:
         yield from _interleave(entry, [b"".join(self.piece_blocks(entry, p)) for p in entry.pieces])
 
     def piece_blocks(self, entry: BundleEntry, piece: ShardSlice) -> Iterator[bytes]:
-        """The bytes of one piece as stored."""
+        """Yield the bytes of one piece as stored."""
         crc, offset, end = 0, piece.offset, piece.offset + piece.size
         shard = self._shard(piece.shard)
         while offset < end:
@@ -243,7 +243,7 @@ class Bundle:
             )
 
     def strings(self, key: str) -> list[bytes]:
-        """The elements of a string tensor: varint lengths, a CRC of the lengths, then the bytes."""
+        """Return the elements of a string tensor: varint lengths, a CRC of the lengths, then the bytes."""
         entry = self.entries[key]
         piece = entry.pieces[0]
         where = f"{self.shard_path(piece.shard)}: {key!r}"
@@ -330,7 +330,7 @@ def _interleave(entry: BundleEntry, parts: list[bytes]) -> Iterator[bytes]:
 
 
 def slice_key(name: str, extents: list[tuple[int, int]]) -> bytes:
-    """The key of a slice: zero, name, rank, then start and length (-1: all) per axis, bytes sorting as values."""
+    """Return the key of a slice: zero, name, rank, then start and length (-1: all) per axis, sorting as values do."""
     parts = [_unsigned(0), _text(name.encode("utf-8", "surrogateescape")), _unsigned(len(extents))]
     for start, length in extents:
         parts += [_signed(start), _signed(length)]
@@ -348,7 +348,7 @@ def _text(data: bytes) -> bytes:
 
 
 def _signed(value: int) -> bytes:
-    """7 bits in the first byte's tail, then whole bytes; leading bits count the bytes, inverted for negatives.
+    """Encode a signed number: 7 bits in the first byte, then whole bytes; leading bits count them, inverted if < 0.
 
     For what is below 2**55 either way; no tensor is larger.
     """
@@ -361,7 +361,7 @@ def _signed(value: int) -> bytes:
 
 
 def open_plain(path: str) -> int:
-    """A descriptor of a regular file that is not a link. Raises Unreadable."""
+    """Open a regular file that is not a link; return its descriptor. Raises Unreadable."""
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise Unreadable("link", f"{path}: not a plain file; put the file itself there")

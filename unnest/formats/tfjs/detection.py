@@ -39,7 +39,7 @@ def is_model_json(path: str) -> bool:
 
 
 def read_model_json(path: str) -> JsonObject:
-    """The content of a `model.json`. Raises Unreadable."""
+    """Return the content of a `model.json`. Raises Unreadable."""
     try:
         value = parse(read_bytes(path, MAX_JSON, "model.json").decode("utf-8-sig"), path)
     except UnicodeDecodeError as e:
@@ -49,7 +49,7 @@ def read_model_json(path: str) -> JsonObject:
 
 
 def model_json_around(path: str) -> str | None:
-    """The `model.json` in the folder of a file, if its manifest names that file."""
+    """Return the `model.json` in a file's folder if its manifest names that file; else None."""
     whole = os.path.join(os.path.dirname(path), MODEL_JSON)
     if not os.path.isfile(whole) or not is_model_json(whole):
         return None

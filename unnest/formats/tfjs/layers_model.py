@@ -94,7 +94,7 @@ class TfjsSource(Source):
         self.written_as = WRITTEN_AS[stored.contents]
 
     def _read(self, path: str, stored: Stored) -> tuple[Stored, tuple[Finding, ...]]:
-        """The model with its weights by layer, and what is to be said of their order."""
+        """Return the model with its weights by layer, and findings on their order."""
         weights = [entry for entry in self._manifest.entries if not entry.is_optimizers]
         if not weights:
             if stored.architecture is None:
@@ -134,7 +134,7 @@ class TfjsSource(Source):
         ) if by_order else ()
 
     def _tensors(self, entries: list[WeightEntry], stored: Stored) -> tuple[Tensor, ...]:
-        """The handles; TensorFlow's names end in the number of an output, which the converter leaves out."""
+        """Return the tensors' handles; the converter leaves out the `:0` of TensorFlow's names."""
         end = ":0" if stored.backend in (None, BACKEND) else ""
         return tuple(
             Tensor(entry.name + end, entry.shape, entry.dtype, entry.name) for entry in entries
@@ -153,7 +153,7 @@ class TfjsSource(Source):
             yield Code.NOT_CARRIED(what=listed(others))
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
-        """The file's own architecture; one that is given is for weights alone."""
+        """Plan with the file's own architecture; a given one is for weights alone."""
         if self.stored.contents == "weights":
             return self._plan_weights(architecture, choices)
         if self._doubt is None:
@@ -171,7 +171,7 @@ class TfjsSource(Source):
         return made._replace(stored=self.stored, output=None, refusal=refusal)
 
     def _plan_weights(self, architecture: JsonObject | None, choices: Choices) -> Plan:
-        """The plan for weights alone: their layers are those of the architecture that is given, in its order."""
+        """Plan for weights alone: their layers are those of the given architecture, in its order."""
         if architecture is None:
             needs = (Code.NEEDS_ARCHITECTURE(),)
             return Plan(
@@ -194,11 +194,11 @@ class TfjsSource(Source):
         return made._replace(findings=(*made.findings, *by_order_alone))
 
     def parts(self) -> tuple[str, ...]:
-        """The files of the weights, then the JSON."""
+        """Return the files of the weights, then the JSON."""
         return (*(shard.path for group in self._manifest.groups for shard in group), self.path)
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
-        """The tensor's bytes, little-endian; of a quantized one those of the float32 that TensorFlow.js computes."""
+        """Yield the tensor's bytes, little-endian; a quantized one as the float32 that TensorFlow.js computes."""
         entry = self._entries[tensor.ref]
         quantization = entry.quantization
         if quantization is None:
@@ -228,7 +228,7 @@ WITHOUT_LAYERS = Refusal(
 
 
 def _topology(path: str, value: JsonObject) -> _Topology:
-    """The model in a `model.json`. Raises Unreadable for what is no layers model."""
+    """Return the model in a `model.json`. Raises Unreadable for what is no layers model."""
     topology: Json = value.get(TOPOLOGY)
     if isinstance(topology, str):
         topology = parse(topology, f"{path}: {TOPOLOGY}")
@@ -290,12 +290,12 @@ class ManifestIndex:
         } | {""}
 
     def attributes(self, path: str) -> Attributes:
-        """The converter leaves them out."""
+        """Return no attributes, as the converter leaves them out."""
         return MappingProxyType({})
 
 
 def stored_by_path(path: str, stored: Stored, entries: Sequence[WeightEntry]) -> Stored:
-    """The model with its weights by layer, in Keras's order, and its optimizer's state. Raises Refused."""
+    """Return the model with weights by layer, in Keras's order, and optimizer state. Raises Refused."""
     assert stored.architecture is not None
     training = stored.architecture.get(COMPILE)
     architecture = {key: value for key, value in stored.architecture.items() if key != COMPILE}

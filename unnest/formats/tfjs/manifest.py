@@ -73,7 +73,7 @@ class Manifest(NamedTuple):
     groups: tuple[tuple[Shard, ...], ...]
 
     def read(self, group: int, start: int, size: int) -> Iterator[bytes]:
-        """Bytes of a group's files, from `start` on, in pieces. Raises Unreadable or Failed."""
+        """Yield bytes of a group's files, from `start` on, in pieces. Raises Unreadable or Failed."""
         for shard in self.groups[group]:
             length = shard.status.st_size
             if start < length and size:
@@ -85,7 +85,7 @@ class Manifest(NamedTuple):
 
 
 def _read(shard: Shard, start: int, count: int) -> bytes:
-    """A piece of one file, which must be the one that was there before."""
+    """Return a piece of one file. Raises if it is not the file that was there before."""
     try:
         with open(shard.path, "rb", buffering=0) as file:
             status = os.fstat(file.fileno())
@@ -103,7 +103,7 @@ def _read(shard: Shard, start: int, count: int) -> bytes:
 
 
 def read_manifest(path: str, value: Json) -> Manifest:
-    """The manifest in the `model.json` at `path`. Raises Unreadable where a file is missing or of another length."""
+    """Return the manifest in the `model.json` at `path`. Raises Unreadable for a missing file, or another length."""
     if not isinstance(value, list):
         raise _damaged(path, "is no list of groups")
     entries: list[WeightEntry] = []
@@ -150,7 +150,7 @@ def _wrong_length(path: str, shards: Sequence[Shard], promised: int, stored: int
 
 
 def _shard(path: str, name: Json) -> Shard:
-    """A file that the manifest names: below the folder of `model.json`, never outside. Raises Unreadable."""
+    """Return a file that the manifest names, in or below the folder of `model.json`. Raises Unreadable."""
     if not isinstance(name, str) or not name or "\0" in name or "\\" in name:
         raise _damaged(path, "names what is no file's path")
     parts = [part for part in name.split("/") if part != "."]
@@ -230,7 +230,7 @@ def _is_length(value: Json) -> bool:
 
 
 def _number(value: Json) -> float | None:
-    """A number that float32 can hold; None for anything else."""
+    """Return a number that float32 can hold; None for anything else."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return None
     return float(value) if -MAX_FLOAT <= value <= MAX_FLOAT else None

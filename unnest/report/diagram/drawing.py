@@ -83,7 +83,7 @@ def draw(
     *,
     whole: bool = False,
 ) -> Drawing | None:
-    """The drawing of an architecture, and of the one that `fix` writes.
+    """Return the drawing of an architecture, and of the one that `fix` writes; None if there is nothing to draw.
 
     `wrappers` are those that were found: where the architecture is not stored (weights alone, a serving graph), or has
     none of them, they are all that can be drawn. `vouched`: classes said to cut the batch. With `whole` no layers are
@@ -123,7 +123,7 @@ def draw_output(
     *,
     whole: bool = False,
 ) -> Figure:
-    """The graph of a model that is written; `kept` as in `Drawing`, the rest as in `draw`."""
+    """Return the graph of a model that is written; `kept` as in `Drawing`, the rest as in `draw`."""
     return _figure(read(model), (), vouched, kept=kept, depth=1 if whole else 0)._replace(
         title="after"
     )
@@ -158,7 +158,7 @@ def _figure(
     graph: Graph, found: Sequence[LayerWrapper], vouched: Collection[str], *, kept: frozenset[str] | None = frozenset(),
     depth: int = 0,
 ) -> Figure:  # fmt: skip
-    """One graph. `kept`: the layers that are a template's; None for all."""
+    """Return the figure of one graph. `kept`: the layers that are a template's; None for all."""
     found = found[:WRAPPERS_DRAWN]
     roles = {call: role for wrapper in found for call, role in _roles(graph, wrapper)}
     wrapper_of = {
@@ -195,7 +195,7 @@ def _key(call: CallId) -> str:
 def _drawn_as_one(
     graph: Graph, found: Sequence[LayerWrapper], roles: Mapping[CallId, Role], depth: int
 ) -> dict[CallId, str]:
-    """The calls that share a box, by its key: towers of several layers, towers of many, layers of many."""
+    """Call -> the key of the box it shares: towers of several layers, towers of many, layers of many."""
     shared = {
         call: f"\0tower {n} {i}"
         for n, wrapper in enumerate(found)
@@ -217,7 +217,7 @@ def _drawn_as_one(
 def _boxes(
     graph: Graph, shared: Mapping[CallId, str]
 ) -> tuple[dict[str, list[CallId]], tuple[tuple[str, str], ...]]:
-    """The calls of every box, each box after those that it reads, and the arrows between boxes.
+    """Return the calls of every box, each box after those that it reads, and the arrows between boxes.
 
     Calls that would read one another in a circle are not merged into a box: each has its own.
     """
@@ -257,7 +257,7 @@ def _roles(graph: Graph, found: LayerWrapper) -> Iterator[tuple[CallId, Role]]:
 
 
 def _towers(graph: Graph, found: LayerWrapper) -> list[frozenset[CallId]]:
-    """The calls of each tower: one of a nested model, or those of the graph's own layers between slices and merges.
+    """Return the calls of each tower: one of a nested model, or those of own layers between slices and merges.
 
     What no slice leads to is read by towers, and part of none.
     """
@@ -281,7 +281,7 @@ def _towers(graph: Graph, found: LayerWrapper) -> list[frozenset[CallId]]:
 
 
 def _hidden(graph: Graph, found: LayerWrapper) -> frozenset[CallId]:
-    """The towers of many that are not drawn, with the slices and the merges that are there for them alone."""
+    """Return the calls of towers that are not drawn for their number, with their slices and merges."""
     if len(found.towers) <= TOWERS_DRAWN:
         return frozenset()
     towers = _towers(graph, found)
@@ -316,7 +316,7 @@ def _in_order(graph: Graph) -> list[CallId]:
 def _groups(
     graph: Graph, plain: Sequence[CallId], found: Sequence[LayerWrapper]
 ) -> dict[CallId, str]:
-    """Layers that are one box: those between the same wrappers, inputs excepted.
+    """Call -> the key of its box, for layers between the same wrappers, inputs excepted.
 
     That leaves no circle: whoever is behind a wrapper stays so.
     """
@@ -378,7 +378,7 @@ def _folded(
 
 
 def _schema(wrappers: Sequence[Wrapper]) -> Figure:
-    """Wrappers as the report lists them where no layer graph is stored, inner ones inside the outer ones' towers."""
+    """Return wrappers as the report lists them if no graph is stored, inner ones inside the outer ones' towers."""
     inside: Figure | None = None
     for wrapper in reversed(wrappers):
         shown = wrapper.towers or TOWERS_AHEAD

@@ -81,7 +81,7 @@ def _figure(figure: Figure, link: svg.Link) -> str:
 
 
 def _details(opened: dict[int, tuple[str, Box]], link: svg.Link) -> Iterator[str]:
-    """A part for every box that opens; what opens inside of one has its own, further down."""
+    """Yield a part of the page for every box that opens, nested ones further down."""
     done: set[int] = set()
     while waiting := [key for key in opened if key not in done]:
         for key in waiting:

@@ -33,7 +33,7 @@ def place(
     edges: Iterable[tuple[str, str]],
     groups: Iterable[Sequence[str]] = (),
 ) -> PlacedFigure:
-    """The layout of boxes of these widths, which come in an order in which each follows those that it reads.
+    """Lay out boxes of these widths, given in an order in which each follows those that it reads.
 
     The boxes of a group, none of which reads another, stand side by side in one row.
     """
@@ -60,7 +60,7 @@ def place(
 def _rows_of(
     keys: Sequence[str], edges: Iterable[tuple[str, str]], groups: Sequence[Sequence[str]]
 ) -> dict[str, int]:
-    """Row by key: one below the lowest that it reads, a group's below all that it reads.
+    """Key -> row: one below the lowest that it reads; a group's is below all that the group reads.
 
     An input sits right above the box that it feeds, unless it belongs to a group.
     """
@@ -98,7 +98,7 @@ def _with_points(rows: dict[str, int], edges: Sequence[tuple[str, str]]) -> list
 def _neighbours(
     chains: Iterable[Sequence[str]],
 ) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Above and below, by key."""
+    """Key -> neighbours above, and key -> neighbours below."""
     above: dict[str, list[str]] = {}
     below: dict[str, list[str]] = {}
     for chain in chains:
@@ -141,7 +141,7 @@ def _columns(
     beside: tuple[Mapping[str, list[str]], Mapping[str, list[str]]],
     widths: Mapping[str, float],
 ) -> dict[str, float]:
-    """Middles: each as near to the mean of its neighbours as the others of its row allow."""
+    """Key -> middle: as near to the mean of its neighbours as the others of its row allow."""
     middles: dict[str, float] = {}
     for row in rows:
         x = 0.0
@@ -161,7 +161,7 @@ def _columns(
 
 
 def _apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
-    """The places nearest to those wanted (least squares) that keep the order and the gaps."""
+    """Return the places nearest to those wanted (least squares) that keep order and gaps."""
     offsets, total = [], 0.0
     for i, width in enumerate(widths):
         total += (widths[i - 1] + width) / 2 + GAP if i else 0.0

@@ -51,5 +51,5 @@ def _subgraph(figure: Figure, number: int) -> Iterator[str]:
 
 
 def _label(words: str) -> str:
-    """Text between quotes: whatever is more than a letter, a digit or harmless goes by its number."""
+    """Return text between quotes, all but letters, digits and harmless signs as entity numbers."""
     return "".join(c if c.isalnum() or c in " _-,.:·/" else f"#{ord(c)};" for c in plain(words))

@@ -91,7 +91,7 @@ class PlacedPicture(NamedTuple):
 
 
 def place_boxes(figure: Figure) -> PlacedPicture:
-    """The layout of a figure; towers of one wrapper stand side by side, in one frame."""
+    """Lay out a figure; towers of one wrapper stand side by side, in one frame."""
     widths = {node.key: box_width(node) for node in figure.nodes}
     layout = place(widths, figure.edges, tower_groups(figure))
     framed = frames(figure, layout, widths)
@@ -103,7 +103,7 @@ def place_boxes(figure: Figure) -> PlacedPicture:
 
 
 def render(drawing: Drawing, title: str) -> str:
-    """The whole drawing as one file."""
+    """Return the whole drawing as one SVG file."""
     figures = [*drawing.before, *([drawing.after] if drawing.after else [])]
     pictures = [place_boxes(figure) for figure in figures]
     legend = [*_legend(figures)]
@@ -137,7 +137,7 @@ def _size(width: float, height: float) -> str:
 
 
 def fragment(figure: Figure, link: Link) -> str:
-    """One figure for a page that has STYLE; no size of its own but its proportions."""
+    """Return one figure for a page that has STYLE, sized by its proportions alone."""
     picture = place_boxes(figure)
     left, top = picture.extent.left - 4, picture.extent.top - 4
     width, height = picture.width + 8, picture.height + 8
@@ -149,12 +149,12 @@ def fragment(figure: Figure, link: Link) -> str:
 
 
 def box_width(node: Box) -> float:
-    """Pixels of a box, which is as wide as its text."""
+    """Return the width of a box in pixels, by its text."""
     return max(len(short(node.name)) * LETTER, len(short(caption(node))) * SMALL_LETTER) + PADDING
 
 
 def caption(node: Box) -> str:
-    """The second line of a box: what it is, and what it stands for."""
+    """Return the second line of a box: its class, and what it stands for."""
     if node.role == "more":
         return "each as the others, not drawn"
     if node.kind == "layers":
@@ -167,7 +167,7 @@ def caption(node: Box) -> str:
 
 
 def short(name: str) -> str:
-    """The name as a box shows it: of a long one the beginning and the end."""
+    """Return the name as a box shows it: beginning and end of a long one."""
     return name if len(name) <= LETTERS else f"{name[: LETTERS - 11]}…{name[-10:]}"
 
 
@@ -203,7 +203,7 @@ def _box(node: Box, middle: tuple[float, float], target: str | None) -> str:
 
 
 def _curve(points: Sequence[Point]) -> str:
-    """Straight down past the rows in between, in curves from row to row."""
+    """Return the path of an arrow: straight past rows between, curved from row to row."""
     x, y = points[0]
     path = [f"M{x:.1f} {y:.1f}"]
     for i, (x1, y1) in enumerate(points[1:], 1):
@@ -223,7 +223,7 @@ def _legend(figures: list[Figure]) -> Iterator[tuple[Role, str]]:
 
 
 def _keys(legend: list[tuple[Role, str]], width: float) -> tuple[str, float]:
-    """The legend in rows, and how high it is."""
+    """Return the legend in rows, and its height."""
     x, y, parts = 0.0, 0.0, []
     for role, meaning in legend:
         need = len(meaning) * 6.4 + 44

@@ -25,7 +25,7 @@ ASCII = str.maketrans(
 
 
 def lines(drawing: Drawing, width: int) -> Iterator[Line]:
-    """The wrappers, outermost first, and the innermost template; nothing where there is no wrapper."""
+    """Yield the wrappers, outermost first, and the innermost template; nothing without a wrapper."""
     template: Box | None = None
     for figure in drawing.before:
         towers = [node for node in figure.nodes if node.role == "tower"]
@@ -109,7 +109,7 @@ def _operands(
 
 
 def _slices(tower: Box, reads: dict[str, list[str]], nodes: dict[str, Box]) -> list[Box]:
-    """The slices that a tower reads, those that these read included, in the order of the figure."""
+    """Return the slices that a tower reads, directly or not, in the order of the figure."""
     waiting, keys = [*reads.get(tower.key, [])], set[str]()
     while waiting:
         key = waiting.pop()
@@ -134,7 +134,7 @@ def _sources(
 
 
 def _fitted(names: Sequence[str], room: int) -> list[int]:
-    """Widths of the columns: the longest gives way first."""
+    """Return the widths of the columns; the longest is shortened first."""
     widths = [len(name) for name in names]
     while sum(widths) > room and max(widths) > SHORTEST:
         widths[widths.index(max(widths))] -= 1

@@ -98,7 +98,7 @@ def _short(path: str) -> str:
 
 
 def attribute(of: SymbolicValue, field: str) -> SymbolicValue:
-    """`of.field`."""
+    """Return the value of `of.field`. Raises Unknown."""
     text = bounded(f"{of.text}.{field}")
     if isinstance(of, LibraryName):
         path = _short(f"{of.path}.{field}")
@@ -119,7 +119,7 @@ def attribute(of: SymbolicValue, field: str) -> SymbolicValue:
 
 
 def call(function: SymbolicValue, arguments: CallArguments, dialect: Libraries) -> SymbolicValue:
-    """`function(arguments)`."""
+    """Return the value of `function(arguments)`. Raises Unknown."""
     text = bounded(f"{function.text}({arguments.text})")
     if isinstance(function, BoundMethod) and isinstance(function.of, ConstantArray):
         return replace(_array_method(function.of, function.name, arguments), text=text)
@@ -183,30 +183,30 @@ class Keras3Call(FunctionCall):
     __slots__ = ()
 
     def op(self, class_name: str, *args: Argument, **config: Json) -> SymbolicTensor:
-        """An operation of Keras 3, with these arguments of its class; the dtype is that of the first tensor."""
+        """Return a call of a Keras 3 operation with these constructor arguments; its dtype is the first tensor's."""
         tensors = [*_tensors_in(args)]
         return operators.node(class_name, config, [_operand_of(arg) for arg in args], tensors)
 
     def layer(self, class_name: str, x: SymbolicTensor, **config: Json) -> SymbolicTensor:
-        """A layer of Keras 3 in an operation's place."""
+        """Return a call of a Keras 3 layer in place of an operation."""
         return operators.node(class_name, config, [x.operand], [x], module=LAYERS)
 
     def calculate(self, class_name: str, *sides: SymbolicValue | float) -> SymbolicTensor:
-        """An operation on the numbers in the same places of tensors of one dtype, numbers and arrays among them."""
+        """Return an elementwise operation on tensors of one dtype, numbers and constant arrays."""
         return operators.calculation(
             class_name,
             *(constant(side) if isinstance(side, int | float) else side for side in sides),
         )
 
     def subscript(self, x: SymbolicTensor, *keys: Key) -> SymbolicTensor:
-        """`x[keys]`."""
+        """Return `x[keys]`."""
         parts = [_key(key) for key in keys]
         made = operators.subscript(x, items("tuple", parts))
         assert isinstance(made, SymbolicTensor)
         return made
 
     def sum(self, name: str) -> SymbolicValue:
-        """The items of a list added up, from 0 on."""
+        """Return the sum of a list's items."""
         value = self[name]
         if not isinstance(value, Items) or not value.items:
             raise Unknown(f"the sum of {kind(value)}")
@@ -216,11 +216,11 @@ class Keras3Call(FunctionCall):
         return total
 
     def rounded(self, nested: object, numbers: ArrayKind) -> ConstantArray:
-        """An array of known numbers, rounded as its dtype rounds them."""
+        """Return an array of known numbers, rounded as its dtype rounds them."""
         return constant_arrays.rounded_array(nested, numbers)
 
     def array(self, name: str, numbers: ArrayKind | None = None) -> ConstantArray:
-        """A list or array of numbers as an array; its dtype as NumPy chooses it where none is named."""
+        """Return a list or array of numbers as an array; if no dtype is named, NumPy's choice."""
         return constant_arrays.of_value(self[name], numbers, self[name].text)
 
     def array_reshaped(self, made: ConstantArray, shape: Sequence[int]) -> ConstantArray:
@@ -228,7 +228,7 @@ class Keras3Call(FunctionCall):
         return constant_arrays.reshaped(made, shape)
 
     def array_with_axis(self, made: ConstantArray, axis: int) -> ConstantArray:
-        """An array with one more axis, of size 1."""
+        """Return an array with one more axis, of size 1."""
         return constant_arrays.widened(made, axis)
 
 
@@ -255,7 +255,7 @@ def _operand_of(arg: Argument) -> Operand:
 
 
 def _nodes_of_kind(operation: Operation, call: FunctionCall) -> SymbolicTensor:
-    """One class of Keras 3, called as operations of its kind are."""
+    """Return nodes of one Keras 3 class, called as operations of that kind are."""
     class_name, config = operation.keras3, operation.config
     if operation.kind is Kind.REDUCTION:
         x = call.tensor("x")
@@ -272,7 +272,7 @@ def _nodes_of_kind(operation: Operation, call: FunctionCall) -> SymbolicTensor:
 
 
 def _array_method(value: ConstantArray, method: str, arguments: CallArguments) -> ConstantArray:
-    """`value.reshape(...)` and `value.astype(...)` of one of NumPy's arrays. Raises Unknown."""
+    """Return `value.reshape(...)` or `value.astype(...)` of a NumPy array. Raises Unknown."""
     given = arguments.positional
     if method == "reshape" and not arguments.keywords:
         sizes = given[0].items if len(given) == 1 and isinstance(given[0], Items) else given
@@ -297,7 +297,7 @@ def _array_method(value: ConstantArray, method: str, arguments: CallArguments) -
 def _bound(
     function: LibraryName, known: Function, arguments: CallArguments
 ) -> dict[str, SymbolicValue]:
-    """The arguments of a call by the first names in the function's signature. Raises Unknown."""
+    """Bind the arguments of a call to the function's first names for them. Raises Unknown."""
     signature = parse_signature(known.signature)
     if len(arguments.positional) > signature.positional:
         raise Unknown(f"the arguments of `{function.text}`")

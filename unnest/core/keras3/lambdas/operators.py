@@ -62,7 +62,7 @@ def node(
     like: Sequence[SymbolicTensor],
     module: str | None = None,
 ) -> SymbolicTensor:
-    """An operation on tensors, with the dtype of the first of `like`; the caller sets another, and the text.
+    """Return an operation on tensors, with the dtype of the first of `like`; the caller sets another, and the text.
 
     `module` is where the class stands that is no operation, but a layer.
     """
@@ -77,7 +77,7 @@ def node(
 
 
 def _sized(arg: Operand, shapes: Mapping[int, Shape | None]) -> object:
-    """An argument with its shape in a tensor's place."""
+    """Return an argument with shapes in place of tensors."""
     if isinstance(arg, Input | Part | OpNode):
         return Sized(shapes.get(id(arg)))
     if isinstance(arg, list | tuple):
@@ -86,7 +86,7 @@ def _sized(arg: Operand, shapes: Mapping[int, Shape | None]) -> object:
 
 
 def binary(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:
-    """`left symbol right`; `classic /` is Python 2's division."""
+    """Return `left symbol right`; `classic /` is Python 2's division. Raises Unknown."""
     written = symbol.removeprefix("classic ")
     if isinstance(left, Const) and isinstance(right, Const):
         whole = symbol != written and isinstance(left.value, int) and isinstance(right.value, int)
@@ -111,7 +111,7 @@ def _is_list(value: SymbolicValue) -> bool:
 
 
 def _concatenate(left: SymbolicValue, right: SymbolicValue) -> Items:
-    """`left + right` of two lists, or of two tuples."""
+    """Return `left + right` of two lists, or of two tuples."""
     first, second = listed(left), listed(right)
     if first.kind != second.kind:
         raise Unknown(f"`+` on {kind(first)} and {kind(second)}")
@@ -120,7 +120,7 @@ def _concatenate(left: SymbolicValue, right: SymbolicValue) -> Items:
 
 
 def _class(symbol: str, left: SymbolicValue, right: SymbolicValue) -> str:
-    """The class of Keras 3 that an operator is on these values. Raises Unknown."""
+    """Return the Keras 3 class that an operator is for these values. Raises Unknown."""
     operation, sides = BY_OPERATOR.get(symbol), (left, right)
     if operation is None or symbol in ORDER:
         raise Unknown(f"`{symbol}` on tensors")
@@ -136,7 +136,7 @@ def _class(symbol: str, left: SymbolicValue, right: SymbolicValue) -> str:
 
 
 def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
-    """An elementwise operation of Keras 3 on tensors of one dtype, numbers and constant arrays among them.
+    """Return an elementwise operation on tensors of one dtype, numbers and constant arrays. Raises Unknown.
 
     Raises:
         Unknown: Where dtypes differ, or are not the floats (for logic: truth values) that need no conversion.
@@ -202,14 +202,14 @@ def _folded(symbol: str, left: Const, right: Const) -> SymbolicValue:
 
 
 def _infix(symbol: str, left: SymbolicValue, right: SymbolicValue) -> str:
-    """The power binds to the right and takes a signed number there, all others bind to the left."""
+    """Return a binary operator as text; `**` binds to the right and takes a sign there, others bind to the left."""
     rank = RANK[symbol]
     sides = (rank + 1, UNARY) if symbol == "**" else (rank, rank + 1)
     return bounded(f"{enclosed(left, sides[0])} {symbol} {enclosed(right, sides[1])}")
 
 
 def unary(symbol: str, value: SymbolicValue) -> SymbolicValue:
-    """`-value`, `+value`, `~value`."""
+    """Return `-value`, `+value` or `~value`."""
     text = f"{symbol}{enclosed(value, UNARY)}"
     if isinstance(value, SymbolicTensor):
         operation = BY_OPERATOR.get(f"{symbol}x")
@@ -229,7 +229,7 @@ def unary(symbol: str, value: SymbolicValue) -> SymbolicValue:
 
 
 def compare(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:
-    """`left symbol right` on tensors, of `ORDER`."""
+    """Return `left symbol right` on tensors, for the symbols of `ORDER`."""
     if symbol not in ORDER:
         raise Unknown(f"`{symbol}`")
     text = bounded(f"{enclosed(left, COMPARISON + 1)} {symbol} {enclosed(right, COMPARISON + 1)}")
@@ -242,7 +242,7 @@ def compare(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicV
 
 
 def subscript(value: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
-    """`value[key]`."""
+    """Return `value[key]`."""
     if isinstance(value, SymbolicTensor):
         return _part_of_tensor(value, key)
     if isinstance(value, ShapeTuple):
@@ -319,7 +319,7 @@ def _key(part: SymbolicValue) -> Json:
 
 
 def slice_of(ends: Sequence[SymbolicValue]) -> SliceOf:
-    """`start:stop:step`, of constants."""
+    """Return `start:stop:step` of constants."""
     values = [end.value if isinstance(end, Const) else "" for end in (*ends, constant(None))[:3]]
     start, stop, step = (
         value if value is None or (isinstance(value, int) and not isinstance(value, bool)) else ""
@@ -334,7 +334,7 @@ def slice_of(ends: Sequence[SymbolicValue]) -> SliceOf:
 
 
 def unpack(value: SymbolicValue, count: int) -> list[SymbolicValue]:
-    """`a, b = value`, in order."""
+    """Return the `count` parts of `a, b = value`, in order."""
     parts = listed(value).items
     if len(parts) != count:
         raise Unknown("a list taken apart in another number of parts")

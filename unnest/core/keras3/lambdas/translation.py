@@ -85,7 +85,7 @@ class LambdaCall:
 
 
 def translate(config: JsonObject, called: LambdaCall) -> Translation | Untranslatable:
-    """A Lambda layer's computation as operands, from its stored config; never raises."""
+    """Translate a Lambda's stored config to operations of Keras 3; never raises."""
     try:
         stored = _stored(config)
     except Unknown as reason:
@@ -152,7 +152,7 @@ ACTIVATION_MODULES = (
 
 
 def _path(module: str, function: str) -> str:
-    """A named function under its short name; only where the file says which module has it."""
+    """Return a named function as a dotted path; its name alone if the file does not say which module has it."""
     if module in BACKEND_MODULES:
         return f"K.{function}"
     return f"keras.activations.{function}" if module in ACTIVATION_MODULES else function
@@ -169,7 +169,7 @@ def _values(stored: Json) -> tuple[SymbolicValue, ...]:
 
 
 def _json(stored: Json) -> SymbolicValue:
-    """A stored value: what was a tuple, a list or an array is no longer told apart."""
+    """Return a stored value; tuples, lists and arrays cannot be told apart in JSON."""
     return json_tree.fold(stored, _leaf, _holder)
 
 
@@ -276,7 +276,7 @@ def _locals(
 def _translate_name(
     function: LibraryName, config: JsonObject, called: LambdaCall
 ) -> Translation | Untranslatable:
-    """A function stored by name: only where its module is stored too and is Keras's own."""
+    """Translate a function that is stored by name, if its module is stored too and is Keras's own."""
     dialect = _dialect(called)
     arguments = config.get("arguments")
     stored = arguments if isinstance(arguments, Mapping) else {}
@@ -320,7 +320,7 @@ def _output(tensor: SymbolicTensor, called: LambdaCall) -> Operand:
 
 
 def _rescaling(operand: Operand) -> tuple[int, float, float] | None:
-    """Input, scale and offset of `x * scale + offset` and what is the same within rounding."""
+    """Return input, scale and offset of `x * scale + offset` and of what equals it within rounding; else None."""
     match _sides(operand):
         case "Subtract", left, (int() | float()) as offset:
             return _scaled(left, -offset)

@@ -26,7 +26,7 @@ HARD_SIGMOID_FACTOR = 1.2
 
 
 def activation(value: Json, name: str, context: Context) -> str | JsonObject:
-    """An activation by its name of today, a layer that stands for one, or a custom function by name."""
+    """Convert an activation: its name today, a layer that stands for it, or a custom function by name."""
     if value is None:
         return "linear"
     word, config = class_and_config(value)
@@ -55,7 +55,7 @@ def is_layer(found: str | JsonObject) -> TypeGuard[JsonObject]:
 
 
 def activated(layer: NewLayer, context: Context) -> Piece:
-    """The layer with its activation as today's, its weights scaled where that takes it."""
+    """Convert a layer's activation; weights that feed a hard_sigmoid are scaled."""
     found = activation(layer.config["activation"], layer.name, context)
     if is_layer(found):
         promised = expected({k: v for k, v in layer.config.items() if k != "activation"})
@@ -81,7 +81,7 @@ def activated(layer: NewLayer, context: Context) -> Piece:
 
 
 def factors_of(layer: NewLayer) -> list[tuple[float, ...]]:
-    """The factor of each weight of a layer that feeds a hard_sigmoid; 1 for a separable one's first kernel."""
+    """Return the factor of each weight that feeds a hard_sigmoid; 1 for the first kernel of a separable layer."""
     through = [(1.0,)] if layer.class_name.startswith("Separable") else []
     return [*through, *[(HARD_SIGMOID_FACTOR,)] * (len(layer.weights) - len(through))]
 
@@ -89,7 +89,7 @@ def factors_of(layer: NewLayer) -> list[tuple[float, ...]]:
 def scaled(
     weights: Weights, factors: Sequence[tuple[float, ...]], name: str, context: Context
 ) -> Weights:
-    """Weights that feed a hard_sigmoid, multiplied; where the file has none, a finding will say so.
+    """Return the weights times these factors; if the file has none, a finding says so.
 
     Each weight's factors are those of equal blocks of its last axis.
     """

@@ -78,7 +78,7 @@ def _likely_parent(config: Config, weights: Weights) -> KerasLayer | None:
 
 
 def _pairs(weights: Weights) -> list[str]:
-    """Stems of pairs of weights, `query` of `query_kernel` and `query_bias`; none of a single pair."""
+    """Return the stems of pairs of weights, `query` of `query_kernel` and `query_bias`; [] for a single pair."""
     names = {re.sub(r":\d+$", "", weight.name).rpartition("/")[2] for weight in weights}
     stems = [name.removesuffix("_kernel") for name in sorted(names) if name.endswith("_kernel")]
     pairs = [stem for stem in stems if f"{stem}_bias" in names]

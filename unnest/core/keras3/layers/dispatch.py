@@ -86,7 +86,7 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
 
 
 def _check_weightless(old: OldLayer) -> None:
-    """Raises CannotConvert for a Lambda or an operation with weights.
+    """Raise CannotConvert for a Lambda or an operation with weights.
 
     (Source: TensorFlow 2.0, keras/layers/core.py: a Lambda tracks the variables that its function makes, K.ones's too.)
     """

@@ -19,7 +19,7 @@ from unnest.core.model import Json
 
 
 def plain_layer(old: OldLayer) -> Piece:
-    """A layer that Keras 3 has too."""
+    """Convert a layer that Keras 3 has too, by its arguments alone."""
     promised = expected(old.config)
     if (
         promised is not None
@@ -44,13 +44,13 @@ def plain_layer(old: OldLayer) -> Piece:
 
 
 def passing_layer(old: OldLayer) -> Piece:
-    """A layer that hands on its mask today, where it did not then."""
+    """Convert a layer that hands on its mask today, and did not before."""
     write = maskless_layer if drops_mask(old.kind, old.config, old.context) else plain_layer
     return write(old)
 
 
 def maskless_layer(old: OldLayer) -> Piece:
-    """A layer that hands on a mask today, and did not then; where there are masks, an operation behind it has none."""
+    """Convert a layer that hands on a mask only today; if there are masks, an operation behind it drops them."""
     made = plain_layer(old)
     if not old.context.masks or not isinstance(made, NewLayer):
         return made
@@ -59,7 +59,7 @@ def maskless_layer(old: OldLayer) -> Piece:
 
 
 def activation_layer(old: OldLayer) -> Piece:
-    """Activation; of a function that is a layer today, that layer."""
+    """Convert Activation; an activation that is a layer today becomes that layer."""
     found = activation(old.config.get("activation"), old.name, old.context)
     if not is_layer(found):
         return passing_layer(old)
@@ -69,7 +69,7 @@ def activation_layer(old: OldLayer) -> Piece:
 
 
 def softmax(old: OldLayer) -> Piece:
-    """Softmax; before tf.keras 2.4 it heeded no mask, as the activation of that name does not."""
+    """Convert Softmax; before tf.keras 2.4 it ignored masks, as the activation does."""
     if not old.context.masks or old.context.release >= (2, 4):
         return plain_layer(old)
     if old.config.get("axis", -1) != -1:
@@ -80,7 +80,7 @@ def softmax(old: OldLayer) -> Piece:
 
 
 def prelu(old: OldLayer) -> Piece:
-    """PReLU; Keras 1 does not store along which axes its weight is shared, but the weight shows it."""
+    """Convert PReLU; Keras 1 does not store the shared axes, but the weight's shape shows them."""
     if "alpha_initializer" in old.config and "shared_axes" not in old.config and old.weights:
         axes = [k + 1 for k, size in enumerate(old.weights[0].shape) if size == 1]
         old = old.with_config({"shared_axes": axes or None})
@@ -88,7 +88,7 @@ def prelu(old: OldLayer) -> Piece:
 
 
 def thresholded_relu(old: OldLayer) -> Piece:
-    """ThresholdedReLU: ReLU with that threshold."""
+    """Convert ThresholdedReLU to ReLU with that threshold."""
     old.note("thresholded-relu")
     threshold = old.config.get("theta", 1.0)
     own = old.without("theta").with_config(
@@ -98,7 +98,7 @@ def thresholded_relu(old: OldLayer) -> Piece:
 
 
 def separable_1d(old: OldLayer) -> Piece:
-    """SeparableConv1D; `causal`, which Keras 3 refuses, is zeros before and `valid`."""
+    """Convert SeparableConv1D; `causal`, which Keras 3 refuses, becomes zeros in front and `valid`."""
     if old.config.get("padding") != "causal":
         return plain_layer(old)
     size, dilation = (_first(old.config.get(k, 1)) for k in ("kernel_size", "dilation_rate"))
@@ -124,7 +124,7 @@ DTYPE_OF_WEIGHTS = (2, 0, 5)
 
 
 def embedding(old: OldLayer) -> Piece:
-    """Embedding, which stored the dtype of its ids before Keras 2.0.5.
+    """Convert Embedding, which stored the dtype of its ids before Keras 2.0.5.
 
     (Source: Keras 2.0.4, keras/layers/embeddings.py: `kwargs['dtype'] = 'int32'`; its weights are float32.)
     """
@@ -135,7 +135,7 @@ def embedding(old: OldLayer) -> Piece:
 
 
 def input_layer(old: OldLayer) -> Piece:
-    """InputLayer, with the shape and dtype of whichever release. Raises CannotConvert for sparse and ragged inputs."""
+    """Convert InputLayer, with shape and dtype as any release stores them. Raises CannotConvert (sparse, ragged)."""
     shape = old.config.get("batch_input_shape", old.config.get("batch_shape"))
     if shape is None and isinstance(old.config.get("input_shape"), Sequence):
         shape = [old.config.get("batch_size"), *old.config["input_shape"]]  # type: ignore[misc]  # a sequence, as asked
@@ -158,7 +158,7 @@ def input_layer(old: OldLayer) -> Piece:
 
 
 def merge(old: OldLayer) -> Piece:
-    """Keras 1's Merge, by its mode."""
+    """Convert Keras 1's Merge by its mode."""
     mode = old.config.get("mode")
     if old.config.get("layers"):
         raise old.refused("holds its branches, models of their own, as a Sequential's first layer")
@@ -177,7 +177,7 @@ def merge(old: OldLayer) -> Piece:
 
 
 def _of_code(old: OldLayer) -> Piece:
-    """A mode that is a function: stored as a Lambda's is, under names of its own.
+    """Convert a Merge whose mode is a function, stored as a Lambda's is under keys of its own.
 
     (Source: files of Keras 1.2.2.)
     """
@@ -197,7 +197,7 @@ def _of_code(old: OldLayer) -> Piece:
 
 
 def gaussian_noise(old: OldLayer) -> Piece:
-    """GaussianNoise; of more than 1, which Keras 3 refuses, as the noise of a smaller tensor."""
+    """Convert GaussianNoise; a deviation above 1, which Keras 3 refuses, becomes the noise of a smaller tensor."""
     deviation = old.config.get("stddev")
     if not isinstance(deviation, int | float) or deviation <= 1:
         return plain_layer(old)
@@ -213,7 +213,7 @@ def gaussian_noise(old: OldLayer) -> Piece:
 
 
 def upsampling_2d(old: OldLayer) -> Piece:
-    """UpSampling2D; bilinear had other pixel centres before TensorFlow 1.15."""
+    """Convert UpSampling2D; bilinear had other pixel centres before TensorFlow 1.15."""
     how = old.config.get("interpolation", "nearest")
     if how not in ("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5", "area"):
         raise old.refused(f"Keras 3 has no interpolation {how!r}")

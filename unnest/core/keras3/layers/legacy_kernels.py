@@ -9,7 +9,7 @@ from unnest.core.layers.catalog import layer_record
 
 
 def of_keras_1(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Weights:
-    """Keras 1's arrays in the form that Keras 2 has them in (source: Keras 2.2.4, preprocess_weights_for_loading)."""
+    """Return Keras 1's weights in the layout of Keras 2 (source: Keras 2.2.4, preprocess_weights_for_loading)."""
     record = layer_record(kind)
     gates = record.keras_1_gates
     if gates and len(weights) == 3 * len(gates):
@@ -52,7 +52,7 @@ def of_keras_1(kind: str, config: Config, name: str, weights: Weights, context: 
 
 
 def correlating(kind: str, weights: Weights, name: str, context: Context) -> Weights:
-    """Kernels for a backend that correlates."""
+    """Flip Theano's convolution kernels for a backend that correlates."""
     if context.backend != "theano" or not weights:
         return weights
     if kind.startswith(("Separable", "Depthwise", "Conv3DTranspose", "LocallyConnected")):

@@ -13,7 +13,7 @@ from unnest.core.layers.catalog import built_axes
 
 
 def batch_normalization(old: OldLayer) -> Piece:
-    """BatchNormalization along one axis. Raises CannotConvert for Keras 1's modes 1 and 2."""
+    """Convert BatchNormalization along one axis. Raises CannotConvert for Keras 1's modes 1 and 2."""
     mode = old.config.get("mode", 0)
     axis = old.config.get("axis")
     if isinstance(axis, Sequence) and len(axis) != 1:
@@ -35,7 +35,7 @@ def batch_normalization(old: OldLayer) -> Piece:
 
 
 def normalization(old: OldLayer) -> Piece:
-    """Normalization, behind which there was no mask. Raises CannotConvert for one that keeps the rows apart.
+    """Convert Normalization, which handed on no mask. Raises CannotConvert for one that keeps the rows apart.
 
     (Source: Keras 3.15, keras/src/layers/preprocessing/normalization.py: the sizes of all axes kept must be known.)
     """
@@ -51,7 +51,7 @@ def normalization(old: OldLayer) -> Piece:
 
 
 def _built(layer: NewLayer, spec: Spec | None, context: Context) -> NewLayer:
-    """The layer, built on the sizes of its stored mean where its input's are not known.
+    """Return the layer built on the sizes of its stored mean if its input's are unknown.
 
     (Source: TensorFlow 2.3 to 2.15: `adapt` builds the layer, whatever it is called on; Keras 3 builds it by the call.)
     """

@@ -17,14 +17,14 @@ from unnest.core.keras_facts.loading_requirements import pads_to_none
 
 
 def resizing(old: OldLayer) -> Piece:
-    """Resizing by an interpolation that Keras 3 has."""
+    """Convert Resizing with an interpolation that Keras 3 has."""
     if old.config.get("interpolation", "bilinear") in ("gaussian", "mitchellcubic"):
         raise old.refused(f"Keras 3 has no interpolation {old.config['interpolation']!r}")
     return plain_layer(old)
 
 
 def rescaling(old: OldLayer) -> Piece:
-    """Rescaling; where there are masks, as operations, which pass none on, as it did not."""
+    """Convert Rescaling; if there are masks, to operations, which hand on none, as it did not."""
     scale, offset = old.config.get("scale", 1.0), old.config.get("offset", 0.0)
     if (
         not old.context.masks
@@ -41,7 +41,7 @@ def rescaling(old: OldLayer) -> Piece:
 
 
 def text_vectorization(old: OldLayer) -> Piece:
-    """TextVectorization: up to TensorFlow 2.5 it was to pad its counts by default, which without a limit did nothing.
+    """Convert TextVectorization; its default up to TensorFlow 2.5 padded counts, without effect unless limited.
 
     (Source: TensorFlow 2.3, keras/layers/preprocessing/text_vectorization.py; Keras 3.15 refuses it.)
     """
@@ -52,7 +52,7 @@ def text_vectorization(old: OldLayer) -> Piece:
 
 
 def hashing(old: OldLayer) -> Piece:
-    """Hashing: before TensorFlow 2.9 its config held the dtype of any layer, which its integers did not have.
+    """Convert Hashing; before TensorFlow 2.9 it stored a layer's dtype, which its integers did not have.
 
     (Source: Keras 3.15, keras/src/layers/preprocessing/hashing.py: with output_mode "int" a float dtype is refused.)
     """
@@ -68,7 +68,7 @@ def hashing(old: OldLayer) -> Piece:
 
 
 def discretization(old: OldLayer) -> Piece:
-    """Discretization: its integer dtype was that of its result; Keras 3 casts what it reads to it.
+    """Convert Discretization; its integer dtype was its result's, while Keras 3 casts its input to it.
 
     (Source: TensorFlow 2.15, keras/layers/preprocessing/discretization.py; Keras 3.15, keras/src/layers/layer.py.)
     """

@@ -16,7 +16,7 @@ from unnest.core.layers.catalog import layer_record
 
 
 def recurrent_layer(old: OldLayer) -> Piece:
-    """LSTM, GRU, SimpleRNN, ConvLSTM and their cells."""
+    """Convert LSTM, GRU, SimpleRNN and their cells."""
     if not {"units", "filters"} & set(old.config):
         raise old.refused("its arguments are not in the file: Keras 2.0.9 stored none of a cell's")
     if old.config.get("time_major"):
@@ -76,7 +76,7 @@ NOT_ZEROED = (
 
 
 def cudnn(old: OldLayer) -> Piece:
-    """CuDNNLSTM and CuDNNGRU: what they compute is LSTM's and GRU's with sigmoid, tanh and (GRU) reset_after."""
+    """Convert CuDNNLSTM and CuDNNGRU to LSTM and GRU with sigmoid, tanh and (GRU) reset_after."""
     old.note("cudnn-rnn")
     base = old.kind.removeprefix("CuDNN")
     settings: Config = {"activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True}
@@ -121,7 +121,7 @@ def rnn(old: OldLayer) -> Piece:
 
 
 def stacked_cells(old: OldLayer) -> Piece:
-    """StackedRNNCells: each cell has the next of the weights."""
+    """Convert StackedRNNCells: each cell owns the next of the weights."""
     cells, made, rest = old.config.get("cells"), [], old.weights
     if not isinstance(cells, Sequence):
         raise old.refused("holds no list of cells")
@@ -140,5 +140,5 @@ def stacked_cells(old: OldLayer) -> Piece:
 
 
 def conv_lstm(old: OldLayer) -> Piece:
-    """ConvLSTM takes time_major and zero_output_for_mask, and heeds neither (seen with tf.keras 2.0 to 2.15)."""
+    """Convert ConvLSTM, dropping time_major and zero_output_for_mask, which it ignored (seen: tf.keras 2.0 to 2.15)."""
     return recurrent_layer(old.without("time_major", "zero_output_for_mask"))

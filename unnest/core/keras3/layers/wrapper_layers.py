@@ -21,7 +21,7 @@ from unnest.core.model import Json
 
 
 def inner_layer(entry: Json, outer: OldLayer, weights: Weights) -> NewLayer:
-    """The layer inside another, which has `weights` of its weights. Raises CannotConvert where it would be several."""
+    """Convert the layer inside another, which owns `weights`. Raises CannotConvert if it would become several."""
     made = _inner_piece(entry, outer, weights)
     if not isinstance(made, NewLayer):
         inner = entry.get("class_name") if isinstance(entry, Mapping) else "layer"
@@ -38,7 +38,7 @@ def _inner_piece(entry: Json, outer: OldLayer, weights: Weights) -> Piece:
 
 
 def time_distributed(old: OldLayer) -> Piece:
-    """TimeDistributed; over a chain of layers it is a chain of its own kind."""
+    """Convert TimeDistributed; over a chain of layers it becomes a chain of TimeDistributed."""
     held = _inner_piece(old.config.get("layer"), old, old.weights)
     new = constructor_arguments.written(old.with_config({"layer": None}))
     if isinstance(held, NewLayer):
@@ -55,7 +55,7 @@ def time_distributed(old: OldLayer) -> Piece:
 
 
 def _without_zeroing(entry: Json, outer: OldLayer) -> Json:
-    """A direction without `zero_output_for_mask`: Bidirectional zeroes masked steps by itself where sequences come out.
+    """Return a direction without `zero_output_for_mask`: Bidirectional itself zeroes masked steps of sequences.
 
     (Source: force_zero_output_for_mask of TensorFlow 1.15 to Keras 3.15; in 1.13 a last output was zeroed, too.)
     Raises CannotConvert for such a last output.
@@ -108,7 +108,7 @@ def bidirectional(old: OldLayer) -> Piece:
 
 
 def spectral_normalization(old: OldLayer) -> Piece:
-    """The inner layer's weights, then the vector, which is not trained.
+    """Convert SpectralNormalization: the inner layer's weights, then the vector, which is not trained.
 
     Raises CannotConvert where a kernel would be multiplied: each step of training divides it by its own norm. And for
     an Embedding. (Source: Keras 3.15, keras/src/layers/normalization/spectral_normalization.py: call.)

@@ -21,7 +21,7 @@ class CallValues:
     context: Context
 
     def tensor(self, tensor: GraphTensor) -> SymbolicValue:
-        """A tensor; a shape or a number, where that is what an operation gave."""
+        """Return the value of a tensor; a shape or a number if an operation gave one."""
         rows = self.context.graph.rows.setdefault(tensor, len(self.context.graph.rows))
         made = (
             self.context.graph.results.get(tensor.layer)
@@ -44,7 +44,7 @@ class CallValues:
         )
 
     def of(self, tree: NodeTree) -> SymbolicValue:
-        """An argument. Raises Unknown."""
+        """Return an argument as stored code has values. Raises Unknown."""
         if isinstance(tree, GraphTensor):
             return self.tensor(tree)
         if isinstance(tree, Mapping):

@@ -32,7 +32,7 @@ ALIASES = {
 def function_called(
     function: str, args: Sequence[NodeTree], kwargs: Mapping[str, NodeTree], values: CallValues
 ) -> SymbolicValue:
-    """A stored call of a function. Raises Unknown."""
+    """Return the result of a stored call of a function. Raises Unknown."""
     if function == "einsum" and not values.call.tensors:
         raise Unknown("Keras stored its equation alone, and not what it was called on")
     positional = [values.of(a) for a in args]
@@ -72,7 +72,7 @@ def _operator(
 
 
 def part(of: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
-    """A part of a tensor, or of a shape or a list, which TensorFlow's keys take for a tensor of one axis."""
+    """Return a part of a tensor, or of a shape or list, which TensorFlow's keys take for a tensor of one axis."""
     if not isinstance(of, SymbolicTensor) and isinstance(key, Items) and len(key.items) == 1:
         key = key.items[0]
     return operators.subscript(of, key)

@@ -95,7 +95,7 @@ def _says_more(node: JsonObject) -> bool:
 
 
 def _value(plain: Json) -> SymbolicValue:
-    """An attribute as stored code has values. Raises Unknown for shapes and the like."""
+    """Return an attribute as stored code has values. Raises Unknown for shapes and the like."""
     if isinstance(plain, list):
         return items("list", [constant(each) for each in plain])
     if isinstance(plain, Mapping | Sequence) and not isinstance(plain, str):
@@ -112,7 +112,7 @@ def _check(name: str, plain: OpCall) -> None:
 
 
 def _function_called(op: str, known: Operation, call: OpCall) -> SymbolicValue:
-    """The function of TensorFlow's that computes a node, on arguments by the names that it has for them."""
+    """Return a node's result by the TensorFlow function that computes it, its arguments under that function's names."""
     path = _tensorflow_function(known)
     if path is None:
         raise Unknown(f"the operation {op}")
@@ -144,12 +144,12 @@ def _function_called(op: str, known: Operation, call: OpCall) -> SymbolicValue:
 
 
 def _tensorflow_function(known: Operation) -> str | None:
-    """The function of TensorFlow's that has an operation's name, or computes its nodes."""
+    """Return the TensorFlow function that has an operation's name, or computes its nodes; None without one."""
     return TENSORFLOW.get(known.name, known.called) or None
 
 
 def _subscript(plain: OpCall) -> SymbolicValue:
-    """The subscript that a StridedSlice stands for."""
+    """Return the subscript that a StridedSlice stands for."""
     begin, end, steps = (argument(plain, name) for name in ("begin", "end", "strides"))
     if not isinstance(begin, list) or not isinstance(end, list) or not isinstance(steps, list):
         raise Unknown("a slice with ends that are computed")

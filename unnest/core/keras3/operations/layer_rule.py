@@ -28,7 +28,7 @@ from unnest.core.ops.symbolic_values import (
 
 
 def rule(old: OldLayer) -> Piece:
-    """A TFOpLambda, SlicingOpLambda or TensorFlowOpLayer."""
+    """Convert a TFOpLambda, SlicingOpLambda or TensorFlowOpLayer."""
     function = old.config.get("function")
     node = parse_node_def(old.config.get("node_def")) or {}
     called_by = function if isinstance(function, str) else node.get("op")
