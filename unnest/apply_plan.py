@@ -156,6 +156,7 @@ class _Application:
         return replace(result, action=action, load=result.load if is_there else None)
 
     def _dry_run_action(self, result: Result, job: Job) -> Action:
+        """Return what a run without --dry-run would do. Raises Refused where that run would."""
         output_path, backup = result.output or "", result.backup or ""
         if self.options.in_place:
             if not atomic.may_back_up(backup, result.path):

@@ -194,6 +194,7 @@ VALUES_READ = 16 << 20
 
 
 def _with_histograms(view: ModelView, source: Source) -> ModelView:
+    """Return the view with histograms of the smallest weights, up to VALUES_READ bytes."""
     import numpy as np
 
     from unnest.report.model_view import histogram

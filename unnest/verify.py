@@ -128,6 +128,7 @@ def _run_worker(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with(result: Result, outcome: dict[str, Any], software: str) -> Result:
+    """Return the result with the outcome of the worker process."""
     if not outcome["loaded"]:
         message = (
             f"{result.output}: does not load in {software}: {outcome['why']}; please report it"

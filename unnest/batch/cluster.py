@@ -86,6 +86,7 @@ def _why(error: Exception) -> str:
 
 
 def _client(address: str) -> Any:  # noqa: ANN401 - Dask has no types
+    """Return a Dask client of the scheduler. Raises UsageError without Dask, or if no scheduler answers."""
     try:
         from distributed import Client
     except ImportError as e:

@@ -97,6 +97,7 @@ class ProgressBar:
             attempt(lambda: print("\r\x1b[K", end="", file=sys.stderr, flush=True))
 
     def _move(self, name: str, done: int, total: int, phase: Phase) -> None:
+        """Update the bar of a file; the bars are made when the first file has one."""
         from rich import progress
         from rich.console import Console
         from rich.table import Column

@@ -77,6 +77,7 @@ def _names(function: CodeObject) -> Iterator[str]:
 
 
 def _words(entry: JsonObject) -> Iterator[str]:
+    """Yield what loading one object runs, imports or reads, as clauses of a sentence."""
     if _has_code(entry):
         yield f"code of the {entry['class_name']} {_name(entry)!r}"
     module, thing = entry.get("module"), entry.get("class_name")

@@ -69,6 +69,7 @@ def _clean(stored: Stored) -> Plan:
 
 
 def _plan_model(stored: Stored, choices: Choices) -> Plan:
+    """Plan a whole model: take its wrappers out, or say why not."""
     assert stored.architecture is not None
     optimizer = compile_config.optimizer_class(stored.training)
     model = _graph_model(stored.architecture)

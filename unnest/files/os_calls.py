@@ -182,6 +182,7 @@ def _renamed(source: str, target: str, flag: int) -> bool:
 
 @cache
 def _renameat2() -> Renameat2 | None:
+    """Return Linux's `renameat2`; None on other systems."""
     if not sys.platform.startswith("linux"):
         return None
     import ctypes

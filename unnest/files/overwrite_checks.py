@@ -174,6 +174,7 @@ def _others(folder: str, new_folder: str | None) -> Iterator[str]:
 
 
 def _is_part(path_in_folder: str, path: str) -> bool:
+    """Return True for a path that belongs to a SavedModel folder."""
     top, _, rest = path_in_folder.partition("/")
     if os.path.islink(path):
         return False

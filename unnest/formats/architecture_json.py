@@ -81,6 +81,7 @@ def read_architecture(path: str) -> JsonObject:
 
 
 def _stored(value: Json, path: str) -> Stored:
+    """Return the architecture in a JSON value. Raises Unreadable for other JSON."""
     foreign = foreign_json(value)
     if foreign is not None:
         raise foreign.error(path)

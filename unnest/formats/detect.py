@@ -92,6 +92,7 @@ def _by_first_bytes(path: str) -> ContainerName | None:
 
 
 def _of_file(path: str) -> ContainerName | None:
+    """Return the container of a file by its first bytes; None if these do not show it."""
     try:
         with open(path, "rb") as file:
             start = file.read(512)
@@ -187,6 +188,7 @@ def checkpoints_of(names: Collection[str]) -> list[str]:
 
 
 def _is_path_keyed(path: str) -> bool:
+    """Return True if an HDF5 file has path-keyed weights, by its top level alone."""
     from h5py import h5a, h5f
 
     try:

@@ -93,6 +93,7 @@ def _build(
     least: int,
     way: str,
 ) -> Model:
+    """Check the arguments and build the parallel model. Raises ValueError."""
     api = api_of(model)
     if is_parallel(model):
         warnings.warn(

@@ -196,6 +196,7 @@ def _drawn(api: KerasApi, model: Model) -> JsonObject:
 
 
 def _entries(api: KerasApi, model: Model, ranks: dict[tuple[int, int], int]) -> list[JsonObject]:
+    """Return the JSON entries of a model's layers; `ranks`: (id of layer, node index) -> number of the call."""
     entries: list[JsonObject] = []
     for layer in _operations(model):
         entry: dict[str, Any] = {

@@ -67,6 +67,7 @@ class KerasApi:
     def _structure(self, model: Model, side: str) -> Any:
         # Keras 3 keeps it as _inputs_struct (a Sequential in the Functional inside it), tf_keras as
         # _nested_inputs. Keras 3 returns an only output bare, whatever list it was declared in.
+        """Return the structure in which a model takes its inputs, or returns its outputs."""
         inner = getattr(model, "_functional", None) or model
         structure = getattr(inner, f"_{side}_struct", None)
         if structure is None:

@@ -74,6 +74,7 @@ class Momenta:
         return {id(v) for layer in self._layers for v in (layer.moving_mean, layer.moving_variance)}
 
     def _momentum(self, layer: Model, i: int, momentum: float) -> RuntimeTensor:
+        """Return the momentum of tower `i`: 1 for no rows, by its share of the batch unless towers move in turn."""
         if self._way == IN_TURN:
             if isinstance(self._rows, int):
                 return momentum

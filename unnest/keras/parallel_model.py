@@ -87,6 +87,8 @@ def _slices_of(parallel: Model) -> list[Model]:
 
 
 def _tower_slice(api: KerasApi) -> Any:
+    """Return the class TowerSlice for one Keras."""
+
     class TowerSlice(api.keras.layers.Layer):  # type: ignore[misc, name-defined]  # of the Keras that runs
         """The rows of a batch that tower `i` of `parts` takes, any dtype, shape (rows, ...) -> (fewer rows, ...).
 
@@ -146,6 +148,8 @@ def _tower_slice(api: KerasApi) -> Any:
 
 
 def _tower_concatenate(api: KerasApi) -> Any:
+    """Return the class TowerConcatenate for one Keras."""
+
     class TowerConcatenate(api.keras.layers.Concatenate):  # type: ignore[misc, name-defined]  # of the Keras that runs
         """The towers' outputs joined along the batch, in tower order, on `device` ("" leaves it to TensorFlow)."""
 
@@ -169,6 +173,8 @@ def _tower_concatenate(api: KerasApi) -> Any:
 
 
 def _parallel_model(api: KerasApi) -> Any:
+    """Return the class ParallelModel for one Keras."""
+
     class ParallelModel(api.keras.Model):  # type: ignore[misc, name-defined]  # of the Keras that runs
         """A template model in towers; made by `multi_gpu_model`, or loaded from a file.
 

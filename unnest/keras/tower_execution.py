@@ -238,6 +238,7 @@ class Towers:
         sizes: Sequence[RuntimeTensor],
         rows: RuntimeTensor,
     ) -> list[RuntimeTensor]:
+        """Concatenate the towers' outputs along the batch; results without rows are averaged, weighted by rows."""
         batched = self.flat_result.batched
         with tf.device(self.merge), tf.name_scope("concatenate"):
             merged = [

@@ -107,6 +107,7 @@ def tensor_ranges(copy: Copy, local: str, name: str) -> list[tuple[int, int]]:
 
 
 def _in_hdf5(window: _Part, size: int, name: str) -> list[tuple[int, int]]:
+    """Return the byte ranges of contiguous datasets in HDF5; [] if it cannot be read."""
     from h5py import h5d
 
     from unnest.formats.hdf5.guarded_file import GuardedFile
@@ -132,6 +133,7 @@ def _in_hdf5(window: _Part, size: int, name: str) -> list[tuple[int, int]]:
 
 
 def _in_zip(copy: Copy, name: str) -> list[tuple[int, int]]:
+    """Return the byte ranges of tensors in the weights of a `.keras`; [] if they are compressed or damaged."""
     import zipfile
 
     try:

@@ -73,6 +73,7 @@ def _together(result: Measured) -> Iterator[str]:
 
 
 def _conclusion(result: Measured) -> Iterator[str]:
+    """Yield what follows from the measurements: sizes that did not fit, and the line to paste."""
     if not result["finished"]:
         yield "Interrupted: this is what was measured until then."
     for rows in result["too_large"]:

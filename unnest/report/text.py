@@ -399,6 +399,7 @@ def _conversions(result: Result, *, verbose: bool) -> Iterator[str]:
 
 
 def _contents_text(result: Result) -> str:
+    """Return what the output holds, in words: layers, parameters, optimizer state."""
     kept = result.kept
     assert kept is not None
     facts = []

@@ -142,6 +142,7 @@ def without_tensors(node: Json, layers: Container[str]) -> Json:
 def _rewrite_mapping(
     node: Mapping[str, Json], layers: Container[str], change: Callable[[RawRef], RawRef]
 ) -> Json:
+    """Return a stored object with its references rewritten; a Keras 3 tensor is one reference."""
     if node.get("class_name") == KERAS_3_TENSOR:
         config = node.get("config")
         history = config.get("keras_history") if isinstance(config, Mapping) else None

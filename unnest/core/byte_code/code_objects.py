@@ -188,6 +188,7 @@ class _Walk:
             raise _Unreadable
 
     def _object(self, depth: int) -> Constant:
+        """Read one marshalled object, and keep it if later ones may refer to it."""
         if depth > MAX_CONSTANT_DEPTH:
             raise _Unreadable
         before = self._objects
@@ -216,6 +217,7 @@ class _Walk:
         return self._number(kind) if kind in "iIlgyfx" else self._text(kind)
 
     def _number(self, kind: str) -> Constant:
+        """Read a number by marshal's type code; complex numbers are skipped and opaque."""
         if kind == "i":
             return self._int()
         if kind == "I":  # Python 2's own integers of 64 bits
@@ -271,6 +273,7 @@ class _Walk:
         return -number if count < 0 else number
 
     def _function(self, depth: int) -> CodeObject:
+        """Read a marshalled code object; file name, line table and the like are skipped."""
         head = [self._int() for _ in range({"2": 4, "3": 5, "3.8": 6}[self._head])]
         code, constants, *names = (self._object(depth + 1) for _ in range(5))
         if not isinstance(code, bytes) or not isinstance(constants, tuple):
@@ -323,6 +326,7 @@ def _before_311(
     constants: tuple[Constant, ...],
     texts: list[Constant],
 ) -> CodeObject:
+    """Return a code object of Python 2.7 to 3.10; locals, free variables and cells are lists of their own."""
     arguments, (count, stack, flags) = head[0], head[-3:]
     keyword_only = head[-4] if layout != "2" else 0
     names, local, free, cells = map(_names, texts)
@@ -349,6 +353,7 @@ def _before_311(
 def _since_311(
     head: list[int], code: bytes, constants: tuple[Constant, ...], texts: list[Constant]
 ) -> CodeObject:
+    """Return a code object of Python 3.11 on, whose variables have one list, with their kinds beside it."""
     arguments, _, keyword_only, stack, flags = head
     names, slots, kinds = _names(texts[0]), _names(texts[1]), texts[2]
     if not isinstance(kinds, bytes) or len(kinds) != len(slots):

@@ -118,6 +118,7 @@ class Machine(Calls[DomainValue]):
             self._work.leave()
 
     def _until_a_value(self) -> tuple[DomainValue, bool]:
+        """Execute instructions up to the next value: (value, True if it is yielded, False if it is returned)."""
         if not self._next:
             self._open()
         before = Instruction("")
@@ -167,6 +168,7 @@ class Machine(Calls[DomainValue]):
         return value
 
     def _step(self, instruction: Instruction, before: Instruction) -> None:
+        """Execute one instruction. Raises Impossible for a sequence that no compiler writes."""
         if instruction.name in self._STEPS:
             self._STEPS[instruction.name](self, instruction.argument)
         elif instruction.symbol:

@@ -173,6 +173,7 @@ def _next(python: Python, code: bytes, at: int) -> tuple[int, int, int]:
 
 
 def _instruction(python: Python, number: int, argument: int) -> Instruction | None:
+    """Return an instruction by its number and argument. Raises Impossible for one that this Python lacks."""
     if number in python.absent:
         raise Impossible
     if number in python.symbols:

@@ -137,6 +137,7 @@ class Variables(Generic[DomainValue]):
         return self.constant(index)
 
     def _value(self, stored: Constant) -> DomainValue:
+        """Return a stored constant as a value of the domain. Raises Unknown for others."""
         if isinstance(stored, tuple):
             return self._meaning.sequence("tuple", [self._value(part) for part in stored])
         if isinstance(stored, CodeSlice):

@@ -119,6 +119,7 @@ def constraint(value: Json, layer: str, context: Context) -> Json:
 def _rule(
     value: Json, module: str, known: Mapping[str, tuple[str, ...]], layer: str, context: Context
 ) -> Json:
+    """Convert an initializer, regularizer or constraint; `known`: class -> its arguments in Keras 3."""
     if value is None:
         return None
     role = module.rpartition(".")[2].removesuffix("s")

@@ -113,6 +113,7 @@ def _identifier(name: str) -> str:
 
 
 def _converted(stored: Stored, architecture: JsonObject, context: Context) -> Stored:
+    """Convert the model: layers, weights, compile settings and optimizer state; the result is checked."""
     graph = read(architecture)
     kind = str(architecture.get("class_name"))
     if kind.rpartition(">")[2] not in CONVERTED_MODEL_CLASSES:

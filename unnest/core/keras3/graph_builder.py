@@ -74,6 +74,7 @@ class Builder:
     def _placed(
         self, tree: NodeTree, stem: str, last: str | None, done: dict[int, GraphTensor]
     ) -> NodeTree:
+        """Add the calls of an expression, each part once; `done`: id of a part -> its tensor."""
         if id(tree) in done:
             return done[id(tree)]
         if isinstance(tree, Part):
@@ -146,6 +147,7 @@ class Builder:
     def _call(
         self, name: str, args: Sequence[NodeTree], kwargs: Mapping[str, NodeTree]
     ) -> GraphTensor:
+        """Add a call to a layer's entry, and note the shape and dtype of its result."""
         entry = self.entries[name]
         entry.nodes.append(
             {"args": [self._stored(a) for a in args], "kwargs": self._stored(kwargs)}
@@ -322,6 +324,7 @@ def _is_operation(entry: JsonObject) -> bool:
 
 
 def _spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
+    """Return shape and dtype of a layer's output, for inputs of which these may be unknown (None)."""
     if entry["class_name"] == "Reshape" and given == [None]:
         target = settings(entry).get("target_shape")
         whole = (

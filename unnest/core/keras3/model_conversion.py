@@ -172,6 +172,7 @@ class _Functional:
         return tensor
 
     def _call(self, layer: Layer, call: Call, name: str) -> list[NodeTree]:
+        """Add a call of a converted layer to the new graph; return its outputs."""
         made = self.pieces[layer.name]
         if isinstance(made, NewLayer) and made.class_name == "InputLayer":
             return [self.builder.input(made)]

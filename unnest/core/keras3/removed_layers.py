@@ -69,6 +69,7 @@ def locally_connected(old: OldLayer) -> Piece:
 
 
 def _locally_connected(old: OldLayer, spec: Spec | None) -> Piece:
+    """Convert a locally connected layer for an input of known shape: patches, and a dense layer over them."""
     config, name = old.config, old.name
     rank = int(old.kind[-2])
     if spec is None or len(spec.shape) != rank + 2:

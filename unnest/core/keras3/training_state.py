@@ -233,6 +233,7 @@ def _losses(value: Json, context: Context) -> Json:
 
 
 def _loss(value: Json, context: Context) -> Json:
+    """Convert one loss. Raises NoCounterpart."""
     if value is None:
         return None
     kind, config = class_and_config(value)
@@ -288,6 +289,7 @@ def _metrics(value: Json, context: Context) -> Json:
 
 
 def _metric(value: Json, context: Context) -> Json:
+    """Convert one metric. Raises NoCounterpart."""
     if value is None:
         return None
     from unnest.core.keras_facts.h5_and_keras_configs import metric_by_name

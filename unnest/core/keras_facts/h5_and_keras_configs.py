@@ -86,6 +86,7 @@ class _Zipped(NamedTuple):
         }
 
     def _entry(self, entry: JsonObject) -> JsonObject:
+        """Return a layer's entry with the module and registered name that `.keras` stores."""
         kind = today(str(entry.get("class_name")))
         rest = {k: v for k, v in entry.items() if k not in ("class_name", "config", *ADDED)}
         config = self._config(entry)
@@ -127,6 +128,7 @@ class _Zipped(NamedTuple):
         }
 
     def _functional(self, config: Json) -> dict[str, Json]:
+        """Return a functional model's entry as this release stores it in `.keras`."""
         if self.release < RENAMED:
             return {"class_name": "Functional", "config": config}
         modern = self.release >= (3,)

@@ -112,6 +112,7 @@ def _refused_code(model: Stored) -> str | None:
 
 
 def _refused_entry(entry: JsonObject) -> str | None:
+    """Return why Keras 3 refuses one layer entry; None if it does not."""
     kind, config = str(entry["class_name"]), entry.get("config")
     record = layer_record(kind)
     if record.is_missing_in_keras_3 or kind in OTHER_NAMES:

@@ -66,6 +66,7 @@ def layer_entries(model: Json) -> Sequence[JsonObject]:
 
 
 def _find_layer_entries(model: Json) -> Sequence[JsonObject]:
+    """Return the entries of all layers in JSON, outer before inner."""
     entries: list[JsonObject] = []
     pending: list[Json] = [model]
     while pending:
@@ -94,6 +95,7 @@ def needs(model: Stored) -> Needs:
 
 
 def _needs(model: Stored) -> Needs:
+    """Return the custom classes, functions and globals that loading needs, and whether it runs stored code."""
     classes: dict[str, None] = {}
     functions: dict[str, None] = {}
     stored_code = False
@@ -369,6 +371,7 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
 
 
 def _why_not_tf_keras(model: Stored, container: str) -> str | None:
+    """Return why tf_keras does not load the model, or computes something else; None if it does."""
     if model.is_keras_3:
         return BECAUSE_OF_KERAS_3
     written = model.release

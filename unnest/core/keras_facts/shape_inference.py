@@ -148,6 +148,7 @@ def hides_policy(entry: JsonObject) -> bool:
 
 
 def _output(entry: JsonObject, given: Spec) -> Spec:
+    """Return a layer's output for one input. Raises Unknown."""
     config = settings(entry)
     name = str(entry.get("class_name"))
     if str(entry.get("module", "keras")).partition(".")[0] != "keras":

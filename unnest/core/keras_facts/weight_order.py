@@ -116,6 +116,7 @@ def _is_order_known(class_name: str, config: JsonObject) -> bool:
 
 
 def _part_as_made(kind: str, config: JsonObject, claims: Sequence[Claim]) -> list[Claim] | None:
+    """Return one layer's claims in the order in which it makes its weights; None if that is unknown."""
     record = record_of(kind, config)
     stems, gates = stems_of(config), record.keras_1_gates
     modern = bool(initialized(config))

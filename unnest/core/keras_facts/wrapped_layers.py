@@ -54,6 +54,7 @@ def _parts(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
 
 
 def _layers_of_entry(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
+    """Return a layer's own weights, and those of layers and cells in its config, each with whether it is frozen."""
     settings = entry.get("config")
     if not isinstance(settings, Mapping):
         return []

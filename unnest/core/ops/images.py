@@ -202,6 +202,7 @@ def _part_of_image(
     "tf.image.pad_to_bounding_box", "x|image offset_height offset_width target_height target_width"
 )
 def _pad_to(call: FunctionCall) -> SymbolicTensor:
+    """Nodes of `tf.image.pad_to_bounding_box`: zeros around images (batch, height, width, channels)."""
     x = call.floats("x")
     before = [call.integer(f"offset_{side}") for side in SIDES]
     whole = [call.integer(f"target_{side}") for side in SIDES]

@@ -192,6 +192,7 @@ class _Unwrapping:
         self.findings.append(Code.OTHER_ENDS(name=graph.name, template=wrapper.template))
 
     def _report(self, graph: Graph, wrapper: LayerWrapper, scope: Scope, depth: int) -> None:
+        """Record a wrapper that is taken out, and findings on its template."""
         if wrapper.bound_late:
             self.findings.append(Code.BOUND_LATE(names=listed(wrapper.bound_late)))
         for name in sorted({call.layer for call in wrapper.first} | {wrapper.template}):

@@ -313,6 +313,7 @@ CLASS_AND_NUMBER = re.compile(r"(.*?)(?:_([1-9]\d{0,5}))?")
 
 
 def _bearers(weight_name: str, own: Mapping[str, set[int]]) -> frozenset[int] | None:
+    """Return the layers that a weight name may name: the longest part of the name counts; None without any."""
     parts = weight_name.split("/")
     for length in range(
         len(parts), 0, -1

@@ -107,6 +107,7 @@ class CheckpointVariables:
     def _layer_tensors(
         self, layer: Layer, families: Mapping[str, list[Claim]]
     ) -> tuple[Tensor, ...]:
+        """Return a layer's tensors in Keras's order. Raises Refused if some are missing, or do not fit."""
         claims = self._family(layer, families)
         missing = [c.variable.name for c in claims if c.variable.tensor is None]
         if missing:
@@ -198,6 +199,7 @@ class CheckpointVariables:
         return ordered
 
     def _trained(self, layer: Layer, ordered: Sequence[Claim]) -> list[bool]:
+        """Return for each claim, in order, whether the weight is trained."""
         count, expected_weights = trained_count(layer, len(ordered)), expected(layer.config)
         if count != 0 and expected_weights is not None and not expected_weights.statistics:
             return [True] * len(ordered)

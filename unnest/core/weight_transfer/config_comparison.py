@@ -38,6 +38,7 @@ def difference(one: JsonObject, other: JsonObject, *, activated: bool) -> str | 
 
 
 def _is_same(key: str, one: Json, other: Json) -> bool:
+    """Return True if two values of an argument compute the same."""
     if isinstance(one, OBJECT) and isinstance(other, OBJECT):
         if "class_name" in one and "class_name" in other:
             return _is_same_object(one, other)

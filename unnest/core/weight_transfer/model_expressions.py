@@ -79,6 +79,7 @@ def outputs_of(model: JsonObject) -> list[NodeOutput]:
 
 
 def _written_out(graph: Graph, inputs: Sequence[NodeOutput], path: LeafPath) -> list[NodeOutput]:
+    """Return a model's outputs as expressions over its leaf layers; nested models are expanded."""
     values: dict[CallId, list[NodeOutput] | Node] = {
         ref.call: [value] for ref, value in zip(graph.inputs, inputs, strict=False)
     }
@@ -109,6 +110,7 @@ def _value(values: Mapping[CallId, list[NodeOutput] | Node], ref: Ref) -> NodeOu
 def _of_leaf(
     leaf: Leaf, call: Call, reads: Sequence[NodeOutput], graph: Graph
 ) -> list[NodeOutput] | Node:
+    """Return a leaf layer's call as a node, or as its inputs if it computes nothing."""
     kind = today(leaf.layer.class_name)
     is_keras = is_keras_class(leaf.layer.class_name, leaf.layer.stored) and not _is_operation(
         leaf.layer

@@ -143,6 +143,7 @@ def _converted(
     findings: list[Finding],
     state: StateAlone | None = None,
 ) -> PlacedWeights:
+    """Convert each leaf layer's weights, and the optimizer's state, to Keras 3. Raises Refused."""
     within = {leaf.path: leaf for leaf in leaves(target.architecture)}
     try:
         done = {

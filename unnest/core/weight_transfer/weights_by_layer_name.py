@@ -116,6 +116,7 @@ def check_names(
 
 
 def _other_number(groups: Sequence[Group], within: Sequence[Leaf], names: Mapping[str, str]) -> str:
+    """Return why file and model differ in their number of layers with weights, with the names that differ."""
     stored = {group.name for group in groups}
     missing = [leaf.name for leaf in within if names.get(leaf.path[-1]) not in stored]
     surplus = sorted(stored - {names.get(leaf.path[-1], "") for leaf in within})

@@ -54,6 +54,7 @@ def _read(text: str, *, captures: bool) -> CodeFacts | None:
 
 
 def _facts(code: CodeObject, captures: bool) -> CodeFacts:
+    """Return the facts of a function and of the functions in it."""
     steps = _instructions(code)
     names, numbers, minus_one = set(code.names), list[int | float](), set(_minus_one(code, steps))
     attributes = names - _plain_names(code)

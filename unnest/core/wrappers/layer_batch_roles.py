@@ -124,6 +124,7 @@ def runs_others_code(layer: Layer) -> bool:
 
 
 def _runs_others_code(stored: JsonObject) -> bool:
+    """Return True if a layer, or one in it, runs custom code."""
     parts = json_tree.objects(
         stored, keys=lambda key: key != "dtype" and not key.endswith(ROLE_SUFFIXES)
     )
@@ -287,6 +288,7 @@ def _weight_owners(model: JsonObject) -> WeightOwners:
 
 
 def _find_weight_owners(model: JsonObject) -> WeightOwners:
+    """Return which of a model's layers own weights: none, normalizations only, or others."""
     holders: set[WeightOwners] = set()
     for layer in read(model).layers.values():
         if layer.is_model:

@@ -89,6 +89,7 @@ class ServingTensors(SearchedGraph):
         return self._ref(self._number_of(place.frame), place.tensor)
 
     def _ref(self, frame: int, tensor: str) -> Ref:
+        """Return the tensor that a name in one frame stands for; kept, as each name is asked for often."""
         ref = self._refs.get((frame, tensor))
         if ref is None:
             place = Place(self._frames[frame], tensor)

@@ -145,6 +145,7 @@ def _split(slices: Sequence[Slice]) -> SliceClaim:
 
 
 def _judge(slices: Sequence[Slice], numbers: Sequence[Numbers], facts: SliceFacts) -> SliceClaim:
+    """Judge the numbers of slices: which rows they claim, and with what confidence."""
     every = {place for n in numbers for place in n}
     constant = {p: v for p, v in numbers[0].items() if all(n.get(p) == v for n in numbers)}
     varying = every - constant.keys() if facts.slice_count > 1 else every

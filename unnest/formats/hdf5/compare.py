@@ -71,6 +71,7 @@ class Comparer:
         return bytes_left == 0
 
     def _same_chunks(self, stored: IO[bytes], left: h5d.DatasetID, right: h5d.DatasetID) -> bool:
+        """Return True if two chunked datasets are stored in equal chunks."""
         if left.get_num_chunks() != right.get_num_chunks():
             return False
 
@@ -100,6 +101,7 @@ class Comparer:
         )
 
     def _reads_same(self, stored: IO[bytes], left: int, right: int, size: int) -> bool:
+        """Return True if `size` bytes at two offsets are equal, read block by block."""
         files = (stored, self._written)
         for file, offset in zip(files, (left, right), strict=True):
             file.seek(offset)
@@ -166,6 +168,7 @@ def slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
 
 
 def _slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
+    """Yield slabs of a dataset; a compressed one chunk row by chunk row."""
     shape, dtype = dataset.shape, dataset.dtype
     created = dataset.get_create_plist()
     chunk = created.get_chunk() if created.get_layout() == h5d.CHUNKED else None

@@ -257,6 +257,7 @@ class PlainFile:
         return found
 
     def _walk(self) -> None:
+        """Index all groups and datasets. Raises NotPlain for anything that h5py does not write so."""
         start = self._content.read(0, ROOT + ENTRY.size)
         base, free, end, driver = SUPERBLOCK_ADDRESSES.unpack_from(start, len(SUPERBLOCK))
         require(start.startswith(SUPERBLOCK))
@@ -377,6 +378,7 @@ class PlainFile:
         return attributes
 
     def _attribute(self, content: bytes) -> PlainAttribute:
+        """Return an attribute from its header message. Raises NotPlain."""
         version, zero, *sizes = ATTRIBUTE_HEAD.unpack_from(content)
         starts = [ATTRIBUTE_HEAD.size]
         for size in sizes:
@@ -391,6 +393,7 @@ class PlainFile:
         return PlainAttribute(self, text_of(name[:-1]), dtype, shape, content[starts[-1] :])
 
     def _dataset(self, path: str, messages: dict[int, list[bytes]]) -> DatasetNode:
+        """Return a contiguous dataset of numbers from its header messages. Raises NotPlain."""
         times = messages.pop(TIME, [TIME_HEAD])
         require(messages.keys() == {SPACE, TYPE, FILL, LAYOUT} and times[0].startswith(TIME_HEAD))
         (space,), (stored_type,), (fill,), (layout,) = (

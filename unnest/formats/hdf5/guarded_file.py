@@ -198,6 +198,7 @@ class GuardedFile:
             )
 
     def _dataset(self, path: str, dataset: h5d.DatasetID) -> DatasetNode:
+        """Return the facts of a dataset. Raises Unreadable for one that is virtual, external or damaged."""
         properties = dataset.get_create_plist()
         layout = properties.get_layout()
         if layout == h5d.VIRTUAL:
@@ -323,6 +324,7 @@ class GuardedFile:
 
 
 def _open(path: str, window: IO[bytes] | io.RawIOBase | None) -> h5f.FileID:
+    """Open a file, or HDF5 in a window, for reading without locks. Raises Unreadable."""
     access = h5p.create(h5p.FILE_ACCESS)
     access.set_fclose_degree(h5f.CLOSE_STRONG)
     access.set_libver_bounds(h5f.LIBVER_EARLIEST, h5f.LIBVER_LATEST)

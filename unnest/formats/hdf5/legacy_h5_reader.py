@@ -159,6 +159,7 @@ class _Reader:
         self.tensor_paths: set[str] = set()
 
     def read(self) -> tuple[Stored, tuple[Finding, ...]]:
+        """Return the stored model, and findings on the rest of the file. Raises Unreadable."""
         top = self.hdf5.attributes("")
         architecture = self._json(top, "model_config")
         layers = self.hdf5.attributes(self.root) if self.root else top
@@ -245,6 +246,7 @@ class _Reader:
         return names
 
     def _no_weights(self, has_architecture: bool, top: h5_attributes.Attributes) -> Unreadable:
+        """Return the error for a file without a list of layers, by what else is in it."""
         path = self.hdf5.path
         if has_architecture:
             return Unreadable(

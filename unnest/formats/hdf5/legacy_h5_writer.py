@@ -86,6 +86,7 @@ class _Writer:
         )
 
     def write(self) -> None:
+        """Write versions, architecture, weights, compile settings and optimizer state in Keras's order."""
         is_model = self.model.contents == "model"
         root = self.file
         if is_model:

@@ -115,6 +115,7 @@ class KerasSource(KerasModelSource):
             raise
 
     def _configs(self, path: str) -> tuple[JsonObject, JsonObject]:
+        """Return config and metadata. Raises Unreadable if a member is missing or occurs twice."""
         for member in (CONFIG, WEIGHTS):
             count = self.members.count(member)
             is_of_keras = not {CONFIG, WEIGHTS, METADATA}.isdisjoint(self.members)
@@ -197,6 +198,7 @@ class KerasSource(KerasModelSource):
             )
 
     def _open_weights(self, path: str) -> GuardedFile:
+        """Open the weights where they lie in the zip; compressed ones are unpacked to an unnamed file."""
         info = self.archive.getinfo(WEIGHTS)
         if info.compress_type == zipfile.ZIP_STORED:
             start = _data_start(self._file, info, path)

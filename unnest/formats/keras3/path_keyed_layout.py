@@ -166,6 +166,7 @@ class Layout:
             )
 
     def _add_cell(self, cell: JsonObject, tensors: Sequence[Tensor], path: str) -> None:
+        """Add a recurrent cell; the cells of a StackedRNNCells get the next of its weights each."""
         config, kind = cell.get("config"), str(cell.get("class_name"))
         cells = config.get("cells") if isinstance(config, Mapping) else None
         if kind != "StackedRNNCells" or not isinstance(cells, Sequence):

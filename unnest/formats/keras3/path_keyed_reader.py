@@ -331,6 +331,7 @@ class Placement:
         return tuple(groups)
 
     def _layer(self, layer: Layer, path: str) -> tuple[Tensor, ...]:
+        """Return a layer's weights in Keras's order; of a nested model the flat list, with owners."""
         if layer.is_model:
             flat = [
                 t._replace(owner=(g.name, *t.owner))

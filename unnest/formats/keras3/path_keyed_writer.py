@@ -130,6 +130,7 @@ def compare(
 def _compare_moved(
     hdf5: GuardedFile, output: Rearranged, source: PathKeyedSource, path: str, progress: OnBytes
 ) -> None:
+    """Compare each moved tensor with the source's. Raises Failed."""
     groups, tensors = _moved(output, source.tree)
     if set(hdf5.datasets) != set(tensors) or not set(groups) <= hdf5.groups:
         raise Failed(

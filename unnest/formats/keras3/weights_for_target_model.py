@@ -99,6 +99,7 @@ def _state_alone(source: Source, plan: Plan, model: Stored) -> tuple[StateAlone 
 
 
 def _of_model(source: Source, plan: Plan, target: TargetModel) -> PlacedWeights:
+    """Return a whole model's weights in the target, converted to Keras 3. Raises Refused."""
     if source.stored.contents == "architecture":
         raise Refused(
             "no-weights",

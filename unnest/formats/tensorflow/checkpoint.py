@@ -327,6 +327,7 @@ class CheckpointSource(Source):
     # ---- no architecture ----
 
     def _plan_without_architecture(self) -> Plan:
+        """Plan by the graph, if any; else ask for an architecture, unless no wrapper can be there."""
         graph_plan = self._plan_by_graph()
         if graph_plan is not None:
             return graph_plan

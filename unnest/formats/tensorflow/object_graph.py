@@ -219,6 +219,7 @@ class ObjectGraph:
         return self._layers[node]
 
     def _numbered(self, node: int) -> dict[int, int]:
+        """Return number among the layers -> node, by the names of a model's children."""
         operations = self.child(node, "_operations")
         functional = self.child(node, "_functional")
         if operations is None and functional is not None:

@@ -31,6 +31,7 @@ class WeightsByLayer:
         return tuple(Group(name, tensors) for name, tensors in self._model(architecture, node))
 
     def _model(self, entry: JsonObject, node: int) -> list[tuple[str, tuple[Tensor, ...]]]:
+        """Return (layer name, weights) of the model at a node. Raises Unreadable, Refused."""
         self._graph.step()
         graph, nodes = read(entry), self._graph.layers(node)
         layers = list(graph.layers.values())
@@ -101,6 +102,7 @@ class WeightsByLayer:
         return None
 
     def _layer_variables(self, layer: Layer, node: int, *, modern: bool) -> tuple[Tensor, ...]:
+        """Return a layer's variables in Keras's order, by stored lists or by their classes. Raises Refused."""
         variables = self._graph.variables(node)
         self._check_fits(layer, node, variables)
         by_key = {self._graph.key(n): n for n in variables}

@@ -113,6 +113,7 @@ _FIELD = re.compile(r"(\w+) (\d+) (\*?)(?:(map)<(\w+)>|(\w+))(?:\|(\w+))?")
 
 @cache
 def _classes() -> dict[str, Any]:
+    """Return the message classes of TABLE by name, made by protobuf's descriptors."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     file = descriptor_pb2.FileDescriptorProto(

@@ -78,6 +78,7 @@ def _redirect_inputs(
     dead: set[str],
     spell: Callable[[str], str],
 ) -> None:
+    """Replace a node's inputs that the wrapper makes, and drop control edges to what is removed."""
     normal = graphdef.tensor if spell is _flat else str
     new = []
     for read in node.input:

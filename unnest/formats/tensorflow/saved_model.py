@@ -329,6 +329,7 @@ class SavedModelSource(Source):
 
 
 def _wrapper(served: served_wrappers.ServedWrapper) -> Wrapper:
+    """Return a serving graph's wrapper as reports show it."""
     towers = served.towers
     merges = tuple(m.partition(":")[0] for m in towers.merges)
     first = towers.replace[towers.merges[0]].partition(":")[0]

@@ -73,6 +73,7 @@ def _served_wrapper(
     towers: serving_graph_wrappers.ServingWrapper,
     earlier: Sequence[ServedWrapper],
 ) -> ServedWrapper:
+    """Return a wrapper with its depth, scope and template, by the wrappers around it."""
     outer_wrappers = [f for f in earlier if _inside(f.towers, towers, library, main)]
     depth = max((f.depth + 1 for f in outer_wrappers), default=0)
     scope = serving_wrapper_facts.scope(main, library, signature_outputs(meta), towers)

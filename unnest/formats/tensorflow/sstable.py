@@ -108,6 +108,7 @@ def _add_pairs(pairs_by_key: dict[bytes, bytes], pairs: Iterable[tuple[bytes, by
 
 
 def _block(data: bytes, offset: int, size: int, where: str) -> bytes:
+    """Return a block of the table, checked and decompressed. Raises Unreadable, IndexError."""
     end = offset + size
     if end + 5 > len(data):
         raise IndexError
@@ -126,6 +127,7 @@ def _block(data: bytes, offset: int, size: int, where: str) -> bytes:
 
 
 def _pairs(block: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the keys and values of a block, whose keys share beginnings. Raises IndexError."""
     restarts = int.from_bytes(block[-4:], "little")
     limit = len(block) - 4 - 4 * restarts
     if limit < 0:

@@ -125,6 +125,7 @@ class Bundle:
             os.close(self._open.popitem()[1])
 
     def _entry(self, key: bytes, value: bytes, raw: dict[bytes, bytes]) -> BundleEntry:
+        """Return one entry of the index. Raises Unreadable for dtypes, shapes or slices that do not fit."""
         name = key.decode("utf-8", "surrogateescape")
         where = f"{self.index}: {name!r}"
         charge_steps(ENTRY_STEPS)
@@ -182,6 +183,7 @@ class Bundle:
     def _piece(
         self, where: str, proto: protos.Message, dtype: str, extents: tuple[tuple[int, int], ...]
     ) -> ShardSlice:
+        """Return where one slice is stored. Raises Unreadable if its size does not fit its extents."""
         count = 1
         for _, length in extents:
             count *= length
@@ -314,6 +316,7 @@ def _stacked(entry: BundleEntry) -> bool:
 
 
 def _interleave(entry: BundleEntry, parts: list[bytes]) -> Iterator[bytes]:
+    """Yield the bytes of a tensor that is stored in several slices, put together in memory."""
     import numpy as np
 
     size = itemsize(entry.dtype)

@@ -116,6 +116,7 @@ class TfjsSource(Source):
     def _by_layer(
         self, stored: Stored, tensors: tuple[Tensor, ...]
     ) -> tuple[Stored, tuple[Finding, ...]]:
+        """Return the model with its weights by layer, and findings; unplaced if names and order leave a doubt."""
         assert stored.architecture is not None
         unplaced = stored._replace(groups=(Group("", tensors),))
         if self._doubt is not None or not is_model(stored.architecture):

@@ -172,6 +172,7 @@ def short(name: str) -> str:
 
 
 def _drawn(picture: PlacedPicture, link: Link) -> Iterator[str]:
+    """Yield the SVG elements of a figure: frames, arrows, boxes."""
     figure, layout = picture.figure, picture.layout
     for frame in picture.frames:
         left, top, right, bottom = frame.edges

@@ -37,6 +37,7 @@ def lines(drawing: Drawing, width: int) -> Iterator[Line]:
 
 
 def _wrapper(figure: Figure, towers: Sequence[Box], width: int) -> Iterator[Line]:
+    """Yield the lines of one wrapper: sources, lanes of slices and towers, merges."""
     nodes = {node.key: node for node in figure.nodes}
     reads: dict[str, list[str]] = {}
     for start, end in figure.edges:

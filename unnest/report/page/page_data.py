@@ -142,6 +142,7 @@ class _Facts:
         return {"totals": _totals(side.totals), "figure": figure, "layers": layers}
 
     def _number_of(self, layer: LayerFacts) -> int:
+        """Return the number of a layer's facts in `layers`; equal facts share one."""
         settings = [[key, value] for key, value in layer.settings]
         self._letters += sum(len(key) + len(value) for key, value in settings)
         if self._letters > SETTINGS_LETTERS and settings:

@@ -58,6 +58,7 @@ class Pictures:
     def _placed(
         self, at: int, figure: Figure, path: LayerPath, facts: Mapping[LayerPath, int]
     ) -> dict[str, Any]:
+        """Return a graph as the script draws it: boxes with places, arrows and frames."""
         picture = svg.place_boxes(figure)
         layout = picture.layout
         numbers = {box.key: number for number, box in enumerate(figure.nodes)}

@@ -187,6 +187,7 @@ def _operand(side: SymbolicValue) -> Operand:
 
 
 def _folded(symbol: str, left: Const, right: Const) -> SymbolicValue:
+    """Return the result of an operator on two constants. Raises Unknown if 32 bits do not hold it."""
     a, b = number(left), number(right)
     if a is None or b is None or symbol not in ARITHMETIC:
         raise Unknown(f"`{symbol}` on {kind(left)} and {kind(right)}")
@@ -302,6 +303,7 @@ def _part_of_tensor(value: SymbolicTensor, key: SymbolicValue) -> SymbolicTensor
 
 
 def _key(part: SymbolicValue) -> Json:
+    """Return one part of a subscript as Keras 3 stores it. Raises Unknown."""
     if isinstance(part, SliceOf):
         if part.ends[2] == 0:
             raise Unknown("a step of zero")

@@ -111,6 +111,7 @@ class _StoredFunction:
 
 
 def _stored(config: JsonObject) -> _StoredFunction | LibraryName:
+    """Return a Lambda's function: code with its stored values, or a name. Raises Unknown."""
     if config.get("mask") is not None:
         raise Unknown("it computes a mask of its own")
     if _dtype(config.get("dtype")) not in {None, FLOAT}:
@@ -209,6 +210,7 @@ def _shape(called: LambdaCall, index: int) -> tuple[int | None, ...] | None:
 
 
 def _dialect(called: LambdaCall) -> Libraries:
+    """Return backend and TensorFlow generation that a Lambda was written for; None if the version leaves them open."""
     version = called.keras_version or ""
     numbers = release_of(called.keras_version)
     tensorflow: Literal["1", "2"] | None = None
@@ -249,6 +251,7 @@ def _agreed(
 def _run(
     code: CodeObject, python: Python, stored: _StoredFunction, called: LambdaCall
 ) -> Translation | Untranslatable:
+    """Translate code as one Python reads it."""
     machine = None
     try:
         dialect = _dialect(called)
@@ -334,6 +337,7 @@ def _rescaling(operand: Operand) -> tuple[int, float, float] | None:
 
 
 def _scaled(operand: Operand, offset: float) -> tuple[int, float, float] | None:
+    """Return input, scale and offset of `x`, `x * scale` or `x / divisor`; None for other expressions."""
     if isinstance(operand, Input):
         return operand.index, 1.0, offset
     match _sides(operand):

@@ -58,6 +58,7 @@ def _flagged(layer: NewLayer, *, frozen: bool) -> Iterator[Tensor]:
 
 
 def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
+    """Convert one layer by the rule of its class, a model by its layers."""
     weights = tuple(w._replace(trained=True) for w in weights) if not is_model(entry) else weights
     if is_model(entry):
         return nested(entry, name, weights, context)

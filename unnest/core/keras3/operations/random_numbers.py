@@ -72,6 +72,7 @@ def _drawn(
     name: str,
     values: CallValues,
 ) -> OpNode:
+    """Return a Lambda that draws numbers by a function that the loader is given. Raises Unknown."""
     parameters = DRAWS[function]
     given = dict(
         zip(("shape", *(key for key, _ in parameters), "dtype"), args, strict=False)
