@@ -41,7 +41,7 @@ def unwatched(_done: int, _all: int, _phase: Phase) -> None:
 
 
 def copy_job(source: Source) -> Job:
-    """Return the job that copies the input as it is."""
+    """Return the job that copies the input as it is. Raises Failed."""
     checks: list[str] = []
     folder = container(source.container).folder
 
@@ -147,7 +147,10 @@ def _check_clean(path: str, plan: Plan, architecture: JsonObject | None, choices
 
 
 def would_be_same(output_path: str, job: Job, *, folder: bool) -> bool:
-    """True if `place` holds what would be written: most differences show at once, the last need the very bytes."""
+    """True if `place` holds what would be written: most differences show at once, the last need the very bytes.
+
+    Raises Failed.
+    """
     try:
         job.check(output_path)
     except (UnnestError, OSError):

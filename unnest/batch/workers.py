@@ -168,7 +168,7 @@ class _Pool(Generic[T, R]):
             return
 
     def _started(self, task: T) -> _Process[T] | None:
-        """Start one more process; None if the system has no room for another."""
+        """Start one more process; None if the system has no room for another. Raises UsageError."""
         try:
             metered = self.meters(task) is not None
             process = _Process(self.context, self.work, self.processes, metered=metered)

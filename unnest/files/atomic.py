@@ -257,7 +257,7 @@ def same_bytes(source: str, copied: str) -> None:
 
 
 def bytes_writer(data: bytes) -> tuple[Fill, Fill]:
-    """Return how a new file of these bytes is written, and how it is read back."""
+    """Return how a new file of these bytes is written, and how it is read back. Raises Failed."""
 
     def fill(path: str) -> None:
         with open(path, "xb") as file:

@@ -166,7 +166,7 @@ def is_folder(path: str) -> bool:
 
 
 def _renamed(source: str, target: str, flag: int) -> bool:
-    """Rename with a flag; False if the system or the file system does not support it."""
+    """Rename with a flag; False if the system or the file system does not support it. Raises OSError."""
     call = _renameat2()
     if call is None:
         return False

@@ -164,7 +164,10 @@ class Workspace:
         os_calls.sync_folder(self.folder)
 
     def _move_all(self, names: Sequence[str], stale: Sequence[str], *, replace: bool) -> None:
-        """Move the parts to their names, old files aside; the journal records every step for a run that is killed."""
+        """Move the parts to their names, old files aside; the journal records every step for a run that is killed.
+
+        Raises FileExistsError.
+        """
         places = {name: os.path.join(self.folder, name) for name in (*stale, *names)}
         old = [name for name, place in places.items() if os.path.lexists(place)]
         if old and not replace:

@@ -76,7 +76,7 @@ def container_of(path: str) -> ContainerName | None:
 
 
 def _by_first_bytes(path: str) -> ContainerName | None:
-    """Return the same without HDF5's library: every HDF5 file counts as `h5`."""
+    """Return the same without HDF5's library: every HDF5 file counts as `h5`. Raises Unreadable."""
     try:
         mode = os.stat(path).st_mode
     except OSError as e:

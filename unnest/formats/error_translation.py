@@ -138,7 +138,7 @@ def _damaged(path: str, error: Exception) -> Unreadable:
 
 @contextmanager
 def writing(path: str) -> Iterator[None]:
-    """Translate any exception of the block to Failed; those of reading the input are let through."""
+    """Translate any exception of the block to Failed; those of reading the input are let through. Raises Unreadable."""
     try:
         yield
     except Exception as e:

@@ -135,7 +135,7 @@ def _stand_in(api: KerasApi, callback: Any, saver: Saver, value: float | None) -
 
 
 def _refuse_stranger(api: KerasApi, model: object) -> None:
-    """Raise for a model of the other Keras, in one line."""
+    """Raise TypeError, in one line, for a model of the other Keras."""
     if is_model(model) and api_of(model) != api:
         other = "unnest.keras.legacy" if api.name == "keras" else "unnest.keras"
         raise TypeError(
@@ -154,7 +154,7 @@ def _refuse_model_by_position(arguments: tuple[Any, ...]) -> None:
 
 
 def _refuse_none(**numbers: Any) -> None:
-    """Raise for a number of files that is none, or not a number, in one line."""
+    """Raise ValueError, in one line, for no file to keep, or for what is no number of files."""
     for name, number in numbers.items():
         if number is not None and (
             isinstance(number, bool) or not isinstance(number, (int, np.integer))

@@ -140,7 +140,10 @@ class Saver:
         )
 
     def _base_of(self, model: Model, label: str) -> Model:
-        """Return `model` without towers: itself, its template, or itself with templates for parallel models in it."""
+        """Return `model` without towers: itself, its template, or itself with templates for parallel models in it.
+
+        Raises ValueError.
+        """
         base = base_model(model)
         if base is not None and _holds(base, model):
             return base
@@ -163,7 +166,7 @@ class Saver:
         return running
 
     def _as_asked(self, running: Model, template: Model) -> Model:
-        """Return the template that was passed in, or the clone of it that is trained instead."""
+        """Return the template that was passed in, or the clone of it that is trained instead. Raises ValueError."""
         if _holds(running, template):
             return template
         trained_template = template_model(running)

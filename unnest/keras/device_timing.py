@@ -415,7 +415,7 @@ def _batch(model: Model, rows: int) -> list[RuntimeTensor]:
 
 
 def _step(api: KerasApi, model: Model, devices: Sequence[str], rows: Sequence[int]) -> _Step:
-    """Compile a training step without its update, in which each device takes its rows, in order."""
+    """Compile a training step without its update, in which each device takes its rows, in order. Raises ValueError."""
     edges = batch_split.bounds(sum(rows), rows)
     batch: list[RuntimeTensor] = []
 

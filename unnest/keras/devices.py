@@ -69,7 +69,10 @@ def _split_hint(existing: Sequence[str]) -> str:
 
 
 def _requested(gpus: Any, existing: Sequence[str]) -> Sequence[str]:
-    """Return the names that `gpus` means, whether they exist or not; NumPy integers and arrays are accepted."""
+    """Return the names that `gpus` means, whether they exist or not; NumPy integers and arrays are accepted.
+
+    Raises ValueError.
+    """
     kind = kind_of_numbers()
     try:
         names = list(gpus) if np.ndim(gpus) else []

@@ -65,9 +65,9 @@ class KerasApi:
         return _tensorflow().nest.pack_sequence_as(self._structure(model, "outputs"), flat)
 
     def _structure(self, model: Model, side: str) -> Any:
+        """Return the structure in which a model takes its inputs, or returns its outputs."""
         # Keras 3 keeps it as _inputs_struct (a Sequential in the Functional inside it), tf_keras as
         # _nested_inputs. Keras 3 returns an only output bare, whatever list it was declared in.
-        """Return the structure in which a model takes its inputs, or returns its outputs."""
         inner = getattr(model, "_functional", None) or model
         structure = getattr(inner, f"_{side}_struct", None)
         if structure is None:

@@ -137,7 +137,7 @@ def _load_by_keras(
     compile: bool,  # noqa: A002 - Keras's own name
     safe_mode: bool,
 ) -> Model:
-    """Load a file with Keras's own loader."""
+    """Load a file with Keras's own loader. Raises ValueError."""
     if report.needs.stored_code and safe_mode:
         raise ValueError(
             f"{report.path}: holds stored code (Lambda layers); pass safe_mode=False if you trust it"

@@ -73,7 +73,7 @@ def copied(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator[str
 def _copy_without_tensors(
     store: RemoteStore, name: str, size: int, local_path: str, *, trust: bool
 ) -> None:
-    """Make a sparse copy of one object."""
+    """Make a sparse copy of one object. Raises Unreadable."""
     with open(local_path, "x+b", buffering=0) as file:
         if SHARD.search(name):
             file.truncate(size)

@@ -62,7 +62,10 @@ class RemoteStore:
 
     @contextlib.contextmanager
     def errors(self) -> Iterator[None]:
-        """Translate a driver's exception into one line without its text, which may hold credentials."""
+        """Translate a driver's exception into one line without its text, which may hold credentials.
+
+        Raises Failed, Unreadable.
+        """
         try:
             yield
         except (UnnestError, ImportError):
@@ -91,7 +94,10 @@ class RemoteStore:
         )
 
     def objects(self) -> dict[str, int]:
-        """Relative path -> size of every object: "" is the object itself; a checkpoint's parts begin with a dot."""
+        """Relative path -> size of every object: "" is the object itself; a checkpoint's parts begin with a dot.
+
+        Raises Unreadable.
+        """
         self.system.invalidate_cache()
         try:
             info = self.system.info(self.path)
@@ -119,6 +125,8 @@ class RemoteStore:
         """Yield (URL, folder names, object names) of each folder, itself first, those below in order.
 
         It does not go into folders that the caller takes out of the names. Raises UnnestError.
+
+        Raises Unreadable.
         """
         with self.errors():
             if self.system.isfile(self.path):
@@ -189,7 +197,10 @@ class RemoteStore:
             raise atomic.changed(self.safe_url)
 
     def send(self, local: str) -> None:
-        """Upload a file, or a folder's files, the index last; what was sent is removed if not all could be."""
+        """Upload a file, or a folder's files, the index last; what was sent is removed if not all could be.
+
+        Raises Failed, Refused.
+        """
         if not os.path.exists(local):
             raise Refused(
                 "cannot-write",
@@ -230,7 +241,7 @@ class RemoteStore:
 
 
 def below(path: str, name: str) -> str:
-    """Return the path of a part: of a folder, of a checkpoint, or the file itself."""
+    """Return the path of a part: of a folder, of a checkpoint, or the file itself. Raises Unreadable."""
     if name and (os.path.isabs(name) or ".." in name.split("/")):
         raise Unreadable("link", f"{name}: leads out of its folder")
     return path + name if not name or name.startswith(".") else f"{path}/{name}"

@@ -65,7 +65,10 @@ class Calls(Frame[DomainValue]):
     # Inner functions
 
     def _make_function(self, argument: int) -> None:
-        """Push an inner function of the code object on the stack (from 3.5 to 3.10 also its name) and its cells."""
+        """Push an inner function of the code object on the stack (from 3.5 to 3.10 also its name) and its cells.
+
+        Raises Unknown.
+        """
         if argument not in {0, CLOSURE} or (argument and (self._python.wide or self._since_313)):
             raise Unknown("an inner function with defaults")
         self._push_function(captures=argument == CLOSURE)
@@ -85,7 +88,10 @@ class Calls(Frame[DomainValue]):
         self._stack.push(InnerFunction(code.code, cells.cells))
 
     def _set_function_attribute(self, argument: int) -> None:
-        """SET_FUNCTION_ATTRIBUTE of Python 3.13: give the function on the stack its closure, or annotations."""
+        """SET_FUNCTION_ATTRIBUTE of Python 3.13: give the function on the stack its closure, or annotations.
+
+        Raises Impossible, Unknown.
+        """
         attribute, function = self._stack.take(2)
         if argument not in {CLOSURE, *ANNOTATIONS}:
             raise Unknown("an inner function with defaults")
@@ -114,7 +120,7 @@ class Calls(Frame[DomainValue]):
         self._stack.push(COMMON_CONSTANTS[which])
 
     def _is(self, inverted: int) -> None:
-        """Push whether a name means the builtin that 3.14 computes in place, on a generator."""
+        """Push whether a name means the builtin that 3.14 computes in place, on a generator. Raises Unknown."""
         value, builtin = self._stack.take(2)
         if inverted or not isinstance(builtin, CommonConstant):
             raise Unknown("a membership or identity test")
@@ -152,7 +158,10 @@ class Calls(Frame[DomainValue]):
         return _texts(self._meaning.plain(self._stack.pop()))
 
     def _call_beside_null(self, count: int, names: Sequence[str] = ()) -> None:
-        """Call a function beside the NULL in the slot for its object; for a comprehension the two are exchanged."""
+        """Call a function beside the NULL in the slot for its object; for a comprehension the two are exchanged.
+
+        Raises Unknown.
+        """
         held = self._stack.take(count)
         null, function = self._stack.take(2)
         if null is Exit.EXIT and not names:
@@ -176,7 +185,7 @@ class Calls(Frame[DomainValue]):
         names: Sequence[str],
         function: StackValue[DomainValue],
     ) -> None:
-        """Call with values, the last of which have names."""
+        """Call with values, the last of which have names. Raises Impossible."""
         first = len(held) - len(names)
         if first < 0:
             raise Impossible

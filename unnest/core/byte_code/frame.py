@@ -118,7 +118,7 @@ class Frame(Generic[DomainValue]):
         return instruction
 
     def _next_instruction(self) -> Instruction:
-        """Return the instruction that is executed now, counted."""
+        """Return the instruction that is executed now, counted. Raises Impossible."""
         self._work.step()
         if self._depths.setdefault(self._next, len(self._stack)) != len(self._stack):
             raise Impossible
@@ -161,7 +161,7 @@ class Frame(Generic[DomainValue]):
         return 1 if self._python.version in COUNTS_BYTES else 2
 
     def _target(self, offset: int) -> int:
-        """Return the target of a jump, taken or not: an instruction of this code."""
+        """Return the target of a jump, taken or not: an instruction of this code. Raises Impossible."""
         if not 0 <= offset < len(self._code.code) or (offset % 2 and not self._python.wide):
             raise Impossible
         return offset
@@ -180,7 +180,7 @@ class Frame(Generic[DomainValue]):
         self._stack.push(Iteration(self._meaning.iterator(self._stack.pop())))
 
     def _for_iter(self, argument: int) -> None:
-        """Push the next value of the iteration on top; 3.14 begins that of a generator here."""
+        """Push the next value of the iteration on top; 3.14 begins that of a generator here. Raises Impossible."""
         if self._stack.iteration is None and self._python.release >= (3, 14):
             self._get_iter()
         iteration = self._stack.iteration
@@ -211,7 +211,10 @@ class Frame(Generic[DomainValue]):
         self._stack.extend_new_list(depth, longer)
 
     def _extend(self, depth: int) -> None:
-        """Extend a list by unpacked parts, or (since 3.9) by constants, if nothing else refers to it."""
+        """Extend a list by unpacked parts, or (since 3.9) by constants, if nothing else refers to it.
+
+        Raises Unknown.
+        """
         if depth != 1:
             raise Unknown("a list that grows")
         self._stack.extend_new_list(depth, self._meaning.extended)
@@ -254,7 +257,10 @@ class Frame(Generic[DomainValue]):
         self._stack.push(Exit.EXIT, self._meaning.entered(self._stack.pop()))
 
     def _load_special(self, method: int) -> None:
-        """Push a method of a `with` block's value and its object, as 3.14 does before it enters the block."""
+        """Push a method of a `with` block's value and its object, as 3.14 does before it enters the block.
+
+        Raises Unknown.
+        """
         value = self._stack.pop()
         if method == ENTER:
             self._stack.push(Entrance(value), Null.NULL)
@@ -264,7 +270,10 @@ class Frame(Generic[DomainValue]):
             raise Unknown("a coroutine")
 
     def _clean_up(self, more: int) -> None:
-        """Skip the call of a `with` block's exit below None or null on top; push `more` times None."""
+        """Skip the call of a `with` block's exit below None or null on top; push `more` times None.
+
+        Raises Impossible.
+        """
         leaving, why = self._stack.take(2)
         if leaving is not Exit.EXIT or not self._is_nothing(why):
             raise Impossible
@@ -283,7 +292,10 @@ class Frame(Generic[DomainValue]):
         )
 
     def _skip_exit(self, held: Sequence[StackValue[DomainValue]]) -> None:
-        """Skip the call of a `with` block's exit, since 3.9 an ordinary call with None three times."""
+        """Skip the call of a `with` block's exit, since 3.9 an ordinary call with None three times.
+
+        Raises Impossible.
+        """
         if len(held) != len(WITHOUT_EXCEPTION) or not all(map(self._is_nothing, held)):
             raise Impossible
         self._stack.push(self._meaning.constant(None))

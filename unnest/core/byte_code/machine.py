@@ -118,7 +118,10 @@ class Machine(Calls[DomainValue]):
             self._work.leave()
 
     def _until_a_value(self) -> tuple[DomainValue, bool]:
-        """Execute instructions up to the next value: (value, True if it is yielded, False if it is returned)."""
+        """Execute instructions up to the next value: (value, True if it is yielded, False if it is returned).
+
+        Raises Impossible.
+        """
         if not self._next:
             self._open()
         before = Instruction("")
@@ -154,7 +157,10 @@ class Machine(Calls[DomainValue]):
             self._work.has_handlers = True
 
     def _yielded(self, handlers: int) -> DomainValue:
-        """Yield the value on top; None takes its place when the function goes on. 3.12 counts handlers around it."""
+        """Yield the value on top; None takes its place when the function goes on. 3.12 counts handlers around it.
+
+        Raises Impossible, Unknown.
+        """
         if not self._code.flags & GENERATOR:
             raise Impossible
         if handlers != (self._python.version == "3.12"):
@@ -295,7 +301,10 @@ class Machine(Calls[DomainValue]):
         )
 
     def _format_value(self, argument: int) -> None:
-        """Push the text of a value, by the spec above it if there is one. Its conversion stands in the lowest bits."""
+        """Push the text of a value, by the spec above it if there is one. Its conversion stands in the lowest bits.
+
+        Raises Impossible.
+        """
         with_spec, conversion = divmod(argument, WITH_SPEC)
         if with_spec > 1:
             raise Impossible
@@ -305,7 +314,10 @@ class Machine(Calls[DomainValue]):
         )
 
     def _convert_value(self, conversion: int) -> None:
-        """Convert the top of the stack to text by `!s`, `!r` or `!a` (a step of its own since Python 3.13)."""
+        """Convert the top of the stack to text by `!s`, `!r` or `!a` (a step of its own since Python 3.13).
+
+        Raises Impossible.
+        """
         if not 0 < conversion < len(TEXT_CONVERSIONS):
             raise Impossible
         self._format_value(conversion)
@@ -332,7 +344,7 @@ class Machine(Calls[DomainValue]):
         positional: Sequence[StackValue[DomainValue]],
         keywords: Mapping[str, StackValue[DomainValue]],
     ) -> DomainValue:
-        """Return the value of a call of an inner function."""
+        """Return the value of a call of an inner function. Raises Impossible, Unknown."""
         code = function.code
         names = code.locals[: code.arguments]
         if code.flags & (VARIADIC | COROUTINE) or code.keyword_only:

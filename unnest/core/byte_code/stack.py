@@ -54,13 +54,13 @@ class OperandStack(Generic[DomainValue]):
         return bool(self._held) and (self.iteration is not None or self._held[-1] is Exit.EXIT)
 
     def push(self, *values: StackValue[DomainValue]) -> None:
-        """Push values, the last on top."""
+        """Push values, the last on top. Raises Impossible."""
         self._held += values
         if len(self._held) > self._limit:
             raise Impossible
 
     def take(self, count: int) -> list[StackValue[DomainValue]]:
-        """Pop `count` entries, returned in the order they were pushed."""
+        """Pop `count` entries, returned in the order they were pushed. Raises Impossible."""
         start = len(self._held) - count
         if start < 0:
             raise Impossible
@@ -113,7 +113,10 @@ class OperandStack(Generic[DomainValue]):
     def extend_new_list(
         self, depth: int, extended: Callable[[DomainValue, DomainValue], DomainValue]
     ) -> None:
-        """Extend the list at a depth below the top by the value on top, if nothing else refers to that list."""
+        """Extend the list at a depth below the top by the value on top, if nothing else refers to that list.
+
+        Raises Impossible, Unknown.
+        """
         more = self.pop()
         place = self._place(depth)
         parts = self._held[place]

@@ -105,11 +105,11 @@ class Interpretation(ABC, Generic[DomainValue]):
         """Return the innermost module of `import path`."""
 
     def entered(self, value: DomainValue) -> DomainValue:  # noqa: ARG002 - for those that follow `with` blocks
-        """Return the value that `with value as name` binds, if leaving the block does not affect it."""
+        """Return the value that `with value as name` binds, if leaving the block does not affect it. Raises Unknown."""
         raise Unknown(BEYOND_EXPRESSIONS)
 
     def truth(self, value: DomainValue) -> bool:  # noqa: ARG002 - for those that follow branches
-        """Return the truth of a value, on which a branch depends."""
+        """Return the truth of a value, on which a branch depends. Raises Unknown."""
         raise Unknown(BEYOND_EXPRESSIONS)
 
     def is_unknown(self, value: DomainValue) -> bool:  # noqa: ARG002 - for those that follow handlers
@@ -117,7 +117,7 @@ class Interpretation(ABC, Generic[DomainValue]):
         raise Unknown(BEYOND_EXPRESSIONS)
 
     def is_builtin(self, value: DomainValue, name: str) -> bool:  # noqa: ARG002 - for those that follow branches
-        """Return True if a value is the builtin of that name, False if it is something else."""
+        """Return True if a value is the builtin of that name, False if it is something else. Raises Unknown."""
         raise Unknown(BEYOND_EXPRESSIONS)
 
     def in_place(self, symbol: str, left: DomainValue, right: DomainValue) -> DomainValue:
@@ -125,9 +125,12 @@ class Interpretation(ABC, Generic[DomainValue]):
         return self.binary(symbol, left, right)
 
     def iterator(self, value: DomainValue) -> Iterator[DomainValue]:  # noqa: ARG002 - for those that follow loops
-        """Return an iterator over `value`, as Python's own would iterate."""
+        """Return an iterator over `value`, as Python's own would iterate. Raises Unknown."""
         raise Unknown(BEYOND_EXPRESSIONS)
 
     def generator(self, values: Iterator[DomainValue]) -> DomainValue:  # noqa: ARG002 - for those that follow loops
-        """Return the value of a generator expression, whose `values` are computed when they are asked for."""
+        """Return the value of a generator expression, whose `values` are computed when they are asked for.
+
+        Raises Unknown.
+        """
         raise Unknown(BEYOND_EXPRESSIONS)

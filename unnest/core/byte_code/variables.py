@@ -58,7 +58,10 @@ class Variables(Generic[DomainValue]):
         return entry(self._slots, index)
 
     def local(self, index: int) -> StackValue[DomainValue]:
-        """Return the content of a local variable; since 3.13 that may be a cell, for a function that captures it."""
+        """Return the content of a local variable; since 3.13 that may be a cell, for a function that captures it.
+
+        Raises Impossible, Unknown.
+        """
         name = self.name(index)
         held = self._local.get(name, Null.UNSET)
         if isinstance(held, Null) or (isinstance(held, Cell) and not self._loads_cells):
@@ -68,7 +71,7 @@ class Variables(Generic[DomainValue]):
         return held
 
     def store(self, name: str, held: StackValue[DomainValue]) -> None:
-        """Set a local variable; its old value is dropped."""
+        """Set a local variable; its old value is dropped. Raises Impossible, Unknown."""
         if held is Null.UNSET:
             self._local.pop(name, None)
             return
@@ -96,7 +99,7 @@ class Variables(Generic[DomainValue]):
         self._local[name] = Cell(self._local.get(name, Null.UNSET))
 
     def cell(self, index: int) -> Cell[DomainValue]:
-        """Return the cell of a variable that functions share."""
+        """Return the cell of a variable that functions share. Raises Impossible, Unknown."""
         name = entry(self._code.slots, index)
         held = self._local.get(name)
         if isinstance(held, Cell):

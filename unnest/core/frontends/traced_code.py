@@ -170,7 +170,10 @@ class Tracer(Interpretation[PythonValue]):
         return [*self.iterator(parts), *self.iterator(more)]
 
     def unpacked(self, value: PythonValue, count: int) -> Sequence[PythonValue]:
-        """Return the `count` entries of a list, or results of an operation that may have any number of them."""
+        """Return the `count` entries of a list, or results of an operation that may have any number of them.
+
+        Raises Unknown.
+        """
         if value is UNKNOWN:
             return [value] * count
         if isinstance(value, TracedTensor) and not value.arrays:
@@ -191,7 +194,7 @@ class Tracer(Interpretation[PythonValue]):
         return isinstance(value, Name) and value.path == name
 
     def slice_of(self, ends: Sequence[PythonValue]) -> PythonValue:
-        """Return a Python slice of numbers, tensors and unknown values."""
+        """Return a Python slice of numbers, tensors and unknown values. Raises Unknown."""
         if any(
             not isinstance(end, (int, TracedTensor, UnknownValue, type(None))) for end in ends
         ) or ends[2:] == [0]:
@@ -269,7 +272,7 @@ class Tracer(Interpretation[PythonValue]):
         return Method(lambda *values: self._change_list(of, name, values))
 
     def _of_tensor(self, tensor: TracedTensor, name: str) -> PythonValue:
-        """Return an attribute of a tensor: its shape, under any of its names, or dtype."""
+        """Return an attribute of a tensor: its shape, under any of its names, or dtype. Raises Unknown."""
         if name == "shape" and self._has_dynamic_shape:
             return (self.subscript(self._apply("shape", [tensor], {}, ""), 0), *tensor.shape[1:])
         if name == "dtype":
@@ -285,7 +288,10 @@ class Tracer(Interpretation[PythonValue]):
         return UNKNOWN if dtype is None else Name(dtype)
 
     def entered(self, value: PythonValue) -> PythonValue:
-        """Return the value that a `with` block binds; devices and name scopes change nothing that is computed."""
+        """Return the value that a `with` block binds; devices and name scopes change nothing that is computed.
+
+        Raises Unknown.
+        """
         if not isinstance(value, NameScope):
             raise Unknown("a with statement")
         return UNKNOWN
@@ -301,7 +307,7 @@ class Tracer(Interpretation[PythonValue]):
         return value if value is UNKNOWN else -self.number(value)
 
     def binary(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
-        """Return the result of arithmetic on tensors, lists or numbers."""
+        """Return the result of arithmetic on tensors, lists or numbers. Raises Unknown."""
         sides = (left, right)
         if symbol in ("+", "%") and isinstance(left, str):
             return self.join_texts(sides) if symbol == "+" else UNKNOWN
@@ -327,7 +333,10 @@ class Tracer(Interpretation[PythonValue]):
     compare = binary
 
     def in_place(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
-        """Return the result of `left += right`: a list that nothing else refers to grows, all else is a new value."""
+        """Return the result of `left += right`: a list that nothing else refers to grows, all else is a new value.
+
+        Raises Unknown.
+        """
         if not isinstance(left, list):
             return self.binary(symbol, left, right)
         self._check_unshared(left)
@@ -337,7 +346,7 @@ class Tracer(Interpretation[PythonValue]):
         return left
 
     def _of_lists(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
-        """Return the result of Python's `+` and `*` of lists and tuples."""
+        """Return the result of Python's `+` and `*` of lists and tuples. Raises Unknown."""
         if symbol == "+" and type(left) is type(right):
             return left + right
         of, times = (left, right) if isinstance(left, (list, tuple)) else (right, left)
@@ -386,7 +395,7 @@ class Tracer(Interpretation[PythonValue]):
                 raise Unknown(f"{name} with other arguments")
 
     def subscript(self, of: PythonValue, key: PythonValue) -> PythonValue:
-        """Return `of[key]`: elements of a tensor, entries of a list."""
+        """Return `of[key]`: elements of a tensor, entries of a list. Raises Unknown."""
         if of is UNKNOWN:
             return of
         if isinstance(of, TracedTensor):
@@ -425,7 +434,10 @@ class Tracer(Interpretation[PythonValue]):
         positional: Sequence[PythonValue],
         keywords: Mapping[str, PythonValue],
     ) -> PythonValue:
-        """Return a call's result, of Python, TensorFlow, Keras, NumPy or custom, which may change lists it gets."""
+        """Return a call's result, of Python, TensorFlow, Keras, NumPy or custom, which may change lists it gets.
+
+        Raises Unknown.
+        """
         given = {key: value for key, value in keywords.items() if key != "name"}
         if isinstance(function, Method):
             return self._of_python(function.call, positional, given)

@@ -251,7 +251,7 @@ RowRule: TypeAlias = "Callable[[TowerTensors, RowStep], TensorRows]"
 
 
 def in_place(tensors: TowerTensors, step: RowStep) -> TensorRows:
-    """Combine the numbers in the same places of several tensors, which are broadcast."""
+    """Combine the numbers in the same places of several tensors, which are broadcast. Raises RowsMixed."""
     if step.operation.chooses_by_mask and argument(step.call, "chosen") is None:
         raise RowsMixed  # the places where a mask is true
     known = [ref for ref, tensor in step.given.items() if tensor is not Known.LOST]
@@ -307,7 +307,7 @@ def of_matrix(tensors: TowerTensors, step: RowStep) -> TensorRows:
 
 
 def multiplied(tensors: TowerTensors, step: RowStep) -> TensorRows:
-    """Combine by a sum of products, along the axes that the operation sums over."""
+    """Combine by a sum of products, along the axes that the operation sums over. Raises Unknown."""
     call, operation = step.call, step.operation
     if operation.axes is None:
         raise Unknown("the axes of a product")
@@ -344,7 +344,7 @@ def by_mask(tensors: TowerTensors, step: RowStep) -> TensorRows:
 
 
 def by_index(tensors: TowerTensors, step: RowStep) -> TensorRows:
-    """Combine entries that are chosen by the content of other tensors."""
+    """Combine entries that are chosen by the content of other tensors. Raises Unknown."""
     first, second = (
         tensors.rows_of(value)
         for value in (argument(step.call, "x"), argument(step.call, "indices"))
@@ -363,7 +363,10 @@ def by_index(tensors: TowerTensors, step: RowStep) -> TensorRows:
 
 
 def in_another_order(tensors: TowerTensors, step: RowStep) -> TensorRows:
-    """Move rows as layers or code do that mix them; layers whose first axis is time take that for the rows."""
+    """Move rows as layers or code do that mix them; layers whose first axis is time take that for the rows.
+
+    Raises RowsMixed.
+    """
     if not step.operation.reorders:
         return Known.LOST
     tensor = tensors.first(step.call)
@@ -380,7 +383,10 @@ def elsewhere(tensors: TowerTensors, shape: Sequence[int]) -> Array:
 
 
 def _axes(tensors: TowerTensors, step: RowStep, tensor: Array) -> Collection[int]:
-    """Return the axes that an operation works along. Raises NOT_COMPUTED if they are computed from rows."""
+    """Return the axes that an operation works along. Raises NOT_COMPUTED if they are computed from rows.
+
+    Raises Unknown, ValueError.
+    """
     axis = step.operation.axis if (named := argument(step.call, "axis")) is None else named
     axes = range(tensor.ndim) if axis is None else tensors.numbers(axis)
     if any(not -tensor.ndim <= number < tensor.ndim for number in axes):

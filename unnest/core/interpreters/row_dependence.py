@@ -83,7 +83,10 @@ def product(operands: Sequence[tuple[str, Array]], output: str) -> Array:
 
 
 def _aligned(letters: str, tensor: Array, order: Sequence[str]) -> Array:
-    """Return a tensor with its axes in an order, missing ones of size 1; of axes with one letter the diagonal."""
+    """Return a tensor with its axes in an order, missing ones of size 1; of axes with one letter the diagonal.
+
+    Raises ValueError.
+    """
     if len(letters) != tensor.ndim:
         raise ValueError("a letter for every axis")
     own = [letter for letter in order if letter in letters]

@@ -96,13 +96,16 @@ class TowerTensors:
             alike.append(here)
 
     def first(self, what: OpCall) -> Array:
-        """Return the row dependence of the first tensor that an operation reads."""
+        """Return the row dependence of the first tensor that an operation reads. Raises Unknown."""
         for ref in refs_in([*what.args, *what.kwargs.values()]):
             return self.rows_of(ref)
         raise Unknown("the tensor that an operation reads")
 
     def rows_of(self, value: Value, rank: int | None = None) -> Array:
-        """Return the row dependence of an argument; `rank` is that of one without rows, if it is unknown."""
+        """Return the row dependence of an argument; `rank` is that of one without rows, if it is unknown.
+
+        Raises Unknown.
+        """
         if not isinstance(value, Ref):
             return every(NO_ROW, np.shape(value))
         tensor = self.tensors[value]

@@ -135,7 +135,7 @@ def optimizer(given: Json, context: Context) -> KnownOptimizer:
 def _arguments(
     kind: str, config: JsonObject, context: Context, *, modern: bool
 ) -> tuple[dict[str, Json], float]:
-    """Return the constructor's arguments, and the decay that was one of them."""
+    """Return the constructor's arguments, and the decay that was one of them. Raises NoCounterpart."""
     new: dict[str, Json] = {}
     decay = 0.0
     known = (*COMMON_ARGUMENTS, *SLOTS_BY_CLASS[kind].arguments)
@@ -238,7 +238,10 @@ def is_fresh(stored: Sequence[Tensor]) -> bool:
 def _old_order(
     weights: Iterable[Tensor], places: Mapping[str, int], context: Context
 ) -> list[Tensor]:
-    """Return the old model's trained weights in the order of its optimizer: by layer, in early releases by name."""
+    """Return the old model's trained weights in the order of its optimizer: by layer, in early releases by name.
+
+    Raises NoCounterpart.
+    """
     if is_trained_by_name(context.release):
         if context.backend == "theano" and context.release < (2,):
             raise NoCounterpart(
@@ -249,7 +252,7 @@ def _old_order(
 
 
 def _wanted(known: KnownOptimizer, stored: int) -> int:
-    """Return how many slots a weight has in Keras 3's optimizer with these arguments."""
+    """Return how many slots a weight has in Keras 3's optimizer with these arguments. Raises NoCounterpart."""
     config = known.entry["config"]
     assert isinstance(config, Mapping)
     if known.kind == "SGD":
@@ -394,7 +397,10 @@ def _average(weight: Tensor, averages: Mapping[str, Tensor]) -> Tensor:
 
 
 def _slot(weight: Tensor, slots: Mapping[str, Tensor], power: int) -> Tensor:
-    """A weight's slot: computed from the old weights' slots as the weight is from the old weights."""
+    """A weight's slot: computed from the old weights' slots as the weight is from the old weights.
+
+    Raises NoCounterpart.
+    """
     recipe = weight.recipe
     if recipe is None:
         return slots[weight.ref]._replace(owner=())

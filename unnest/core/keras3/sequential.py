@@ -210,7 +210,10 @@ def as_functional(graph: Graph, context: Context) -> JsonObject | None:
 def _as_functional(
     graph: Graph, pieces: Sequence[Piece], names: Sequence[str], context: Context
 ) -> NewLayer:
-    """Return a chain with operations in it as a functional model, as a Sequential holds layers only."""
+    """Return a chain with operations in it as a functional model, as a Sequential holds layers only.
+
+    Raises CannotConvert.
+    """
     name = graph.name
     context.note("sequential-graph", name)
     builder = Builder(reserved=set(names))

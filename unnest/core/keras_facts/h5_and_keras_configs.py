@@ -86,7 +86,7 @@ class _Zipped(NamedTuple):
         }
 
     def _entry(self, entry: JsonObject) -> JsonObject:
-        """Return a layer's entry with the module and registered name that `.keras` stores."""
+        """Return a layer's entry with the module and registered name that `.keras` stores. Raises Refused."""
         kind = today(str(entry.get("class_name")))
         rest = {k: v for k, v in entry.items() if k not in ("class_name", "config", *ADDED)}
         config = self._config(entry)

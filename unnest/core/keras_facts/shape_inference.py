@@ -99,6 +99,8 @@ def _filled_in(entry: JsonObject, given: Spec) -> JsonObject:
     """Return the layer's entry with the arguments that the call notes beside its tensor in its config.
 
     Keras fills them into a copy where it has to convert the tensor, and they are lost (from 3.10 on).
+
+    Raises Unknown.
     """
     name = str(entry.get("class_name"))
     record = layer_record(name)
@@ -115,7 +117,7 @@ def _filled_in(entry: JsonObject, given: Spec) -> JsonObject:
 
 
 def _takes(entry: JsonObject, given: Spec) -> str:
-    """Return the dtype to which a layer casts its input."""
+    """Return the dtype to which a layer casts its input. Raises Unknown."""
     config = settings(entry)
     if "output_layers" in config:
         return given.dtype  # a functional model takes what it gets
@@ -128,7 +130,7 @@ def _takes(entry: JsonObject, given: Spec) -> str:
 
 
 def _compute_dtype(config: JsonObject) -> str:
-    """Return the dtype in which a layer computes, by the name of its policy."""
+    """Return the dtype in which a layer computes, by the name of its policy. Raises Unknown."""
     policy = config.get("dtype")
     name = policy_name(policy)
     if not isinstance(name, str) or (
@@ -187,7 +189,10 @@ def _agrees_with_build(entry: JsonObject, shape: Shape) -> None:
 
 
 def _of_sequential(config: JsonObject, given: Spec) -> Spec:
-    """Return the output that a nested model notes itself, if it is called on the shape it was built for."""
+    """Return the output that a nested model notes itself, if it is called on the shape it was built for.
+
+    Raises Unknown.
+    """
     first, *rest = _layers(config)
     spec = of_input(first)
     if spec is None or spec.shape != given.shape:
@@ -210,7 +215,10 @@ def _of_functional(config: JsonObject, given: Spec) -> Spec:
 
 
 def _only(ends: Json) -> str:
-    """Return the name of the one layer in a list of inputs or outputs, `["a", 0, 0]` or `[["a", 0, 0]]`."""
+    """Return the name of the one layer in a list of inputs or outputs, `["a", 0, 0]` or `[["a", 0, 0]]`.
+
+    Raises Unknown.
+    """
     end = ends[0] if isinstance(ends, Sequence) and len(ends) == 1 else ends
     if not is_list(end) or not isinstance(end[0], str):
         raise Unknown("the one end of a model")
@@ -218,7 +226,7 @@ def _only(ends: Json) -> str:
 
 
 def _merge_output(entry: JsonObject, given: Sequence[Spec]) -> Spec:
-    """Return the output of a layer that may read several tensors."""
+    """Return the output of a layer that may read several tensors. Raises Unknown."""
     config, shapes = settings(entry), [spec.shape for spec in given]
     name = str(entry.get("class_name"))
     if layer_record(name).is_elementwise and len(set(shapes)) == 1:

@@ -23,7 +23,7 @@ def same(config: JsonObject, shape: Shape) -> Shape:
 def _spatial(
     config: JsonObject, shape: Shape, sizes: Sequence[int | None], channels: int | None
 ) -> Shape:
-    """Return the shape with other spatial sizes, channels first or last as the config says."""
+    """Return the shape with other spatial sizes, channels first or last as the config says. Raises Unknown."""
     if any(size is not None and size <= 0 for size in sizes):
         raise Unknown("a size below 1")
     if config.get("data_format") == "channels_first":
@@ -41,7 +41,10 @@ def _parts(config: JsonObject, shape: Shape) -> tuple[Shape, int | None]:
 def _windows(
     config: JsonObject, sizes: Shape, window: Sequence[int], dilation: Sequence[int]
 ) -> list[int | None]:
-    """Number of window positions along each axis: 13 for size 28, window 3, stride 2, padding `valid`."""
+    """Number of window positions along each axis: 13 for size 28, window 3, stride 2, padding `valid`.
+
+    Raises Unknown.
+    """
     padding = config.get("padding")
     if padding not in {"valid", "same", "causal"}:
         raise Unknown(f"the padding {padding}")
@@ -69,7 +72,7 @@ def conv(config: JsonObject, shape: Shape) -> Shape:
 
 
 def conv_transpose(config: JsonObject, shape: Shape) -> Shape:
-    """Shape of a transposed convolution, as TensorFlow pads it."""
+    """Shape of a transposed convolution, as TensorFlow pads it. Raises Unknown."""
     sizes, _ = _parts(config, shape)
     rank, padding = len(sizes), config.get("padding")
     if padding not in {"valid", "same"}:
@@ -109,7 +112,7 @@ def global_pooling(config: JsonObject, shape: Shape) -> Shape:
 
 
 def _edges(key: str, sign: int) -> LayerShapeRule:
-    """Rule for padding (`sign` 1) and cropping (-1): each end of a spatial axis longer or shorter."""
+    """Rule for padding (`sign` 1) and cropping (-1): each end of a spatial axis longer or shorter. Raises Unknown."""
 
     def changed(config: JsonObject, shape: Shape) -> Shape:
         sizes, channels = _parts(config, shape)
@@ -141,7 +144,7 @@ def dense(config: JsonObject, shape: Shape) -> Shape:
 
 
 def embedding(config: JsonObject, shape: Shape) -> Shape:
-    """Shape of an Embedding: the input's with a last axis of `output_dim`."""
+    """Shape of an Embedding: the input's with a last axis of `output_dim`. Raises Unknown."""
     if config.get("mask_zero"):
         raise Unknown  # the mask becomes operations of their own
     return (*shape, integer(config.get("output_dim")))
@@ -159,7 +162,7 @@ def _product(shape: Shape) -> int | None:
 
 
 def reshape(config: JsonObject, shape: Shape) -> Shape:
-    """Shape of a Reshape: (batch, *target_shape), with -1 worked out."""
+    """Shape of a Reshape: (batch, *target_shape), with -1 worked out. Raises Unknown."""
     target = integers(config.get("target_shape"))
     whole, known = _product(shape[1:]), prod(size for size in target if size != -1)
     if target.count(-1) > 1 or (whole is not None and whole % known):
@@ -174,7 +177,7 @@ def permute(config: JsonObject, shape: Shape) -> Shape:
 
 
 def repeat(config: JsonObject, shape: Shape) -> Shape:
-    """Shape of a RepeatVector: (batch, n, features) for (batch, features)."""
+    """Shape of a RepeatVector: (batch, n, features) for (batch, features). Raises Unknown."""
     batch, size = shape if len(shape) == 2 else (None, None)  # noqa: PLR2004 - rows and features
     if size is None:
         raise Unknown("the number of features")
@@ -182,14 +185,20 @@ def repeat(config: JsonObject, shape: Shape) -> Shape:
 
 
 def recurrent(config: JsonObject, shape: Shape) -> Shape:
-    """Shape for input (batch, steps, features): (batch, units), with `return_sequences` (batch, steps, units)."""
+    """Shape for input (batch, steps, features): (batch, units), with `return_sequences` (batch, steps, units).
+
+    Raises Unknown.
+    """
     if config.get("return_state") or len(shape) != 3:  # noqa: PLR2004 - rows, steps and features
         raise Unknown("the shape of states or of steps")
     return (*shape[: 2 if config.get("return_sequences") else 1], integer(config.get("units")))
 
 
 def conv_lstm(config: JsonObject, shape: Shape) -> Shape:
-    """Shape of a ConvLSTM: a convolution of one step, with the axis of the steps if `return_sequences`."""
+    """Shape of a ConvLSTM: a convolution of one step, with the axis of the steps if `return_sequences`.
+
+    Raises Unknown.
+    """
     if config.get("return_state"):
         raise Unknown("the shape of states")
     step = conv(config, (shape[0], *shape[2:]))
@@ -203,7 +212,10 @@ def gives_sequences(config: JsonObject) -> bool:
 
 
 def bidirectional(config: JsonObject, shape: Shape) -> Shape:
-    """Shape of a Bidirectional: its recurrent layer's, with twice the features if the directions are concatenated."""
+    """Shape of a Bidirectional: its recurrent layer's, with twice the features if the directions are concatenated.
+
+    Raises Unknown.
+    """
     inner, merge = config.get("layer"), config.get("merge_mode")
     if not isinstance(inner, Mapping) or inner.get("class_name") not in {
         "LSTM",

@@ -34,6 +34,7 @@ def bind(call: OpCall) -> Callable[[Callable[[Ref], Array]], Array | list[Array]
 
     Raises:
         Unknown: For an operation, or arguments, that are not known.
+        DataDependent: the arguments depend on the content of a tensor.
 
     """
     operation = OPERATIONS.get(call.name)

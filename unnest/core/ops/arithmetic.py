@@ -37,7 +37,10 @@ define_all("accumulate_n|accumulate_n_v2 multiply_n maximum_n minimum_n", "xs", 
 
 
 def arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:
-    """Return a NumPy function on plain numbers in TensorFlow's dtypes; numbered elements can only be added to zeros."""
+    """Return a NumPy function on plain numbers in TensorFlow's dtypes; numbered elements can only be added to zeros.
+
+    Raises DataDependent, Unknown.
+    """
 
     def compute(x: Sequence[Value]) -> Array:
         operands = [each for each in x if each is not None]
@@ -248,7 +251,10 @@ def averaged(xs: Value) -> Array:
     keras3="Where",
 )
 def where(mask: Value, chosen: Value = None, other: Value = None) -> Array:
-    """Return elements of `chosen` where the mask is true, else of `other`; without either the indices of True."""
+    """Return elements of `chosen` where the mask is true, else of `other`; without either the indices of True.
+
+    Raises DataDependent.
+    """
     condition = np.asarray(mask)
     if any(a.dtype == ELEMENT for a in (condition, *arrays_in(chosen), *arrays_in(other))):
         raise DataDependent
@@ -267,7 +273,10 @@ def where(mask: Value, chosen: Value = None, other: Value = None) -> Array:
 
 @shape_rule("where")
 def where_shape(mask: Value, chosen: Value = None, other: Value = None) -> Shape:
-    """Select elements, or return their places with one argument: their number depends on the mask's contents."""
+    """Select elements, or return their places with one argument: their number depends on the mask's contents.
+
+    Raises Unknown.
+    """
     if chosen is None or other is None:
         raise Unknown("how many entries a mask is true for")
     return broadcast([shape_of(mask), shape_of(chosen), shape_of(other)])
@@ -275,7 +284,10 @@ def where_shape(mask: Value, chosen: Value = None, other: Value = None) -> Shape
 
 @keras3("tf.where", "condition x y")
 def where_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of a where on equal shapes: TensorFlow 1 does not broadcast, and takes whole rows by a vector."""
+    """Nodes of a where on equal shapes: TensorFlow 1 does not broadcast, and takes whole rows by a vector.
+
+    Raises Unknown.
+    """
     condition = call.tensor("condition")
     sides = [
         call.number(side) if call.is_number(side) else call.floats(side) for side in ("x", "y")
@@ -294,7 +306,10 @@ def where_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("K.switch", "condition x|then_expression y|else_expression")
 def switch_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of `K.switch`; condition and branches have one shape, as with others it chooses whole rows, or all."""
+    """Nodes of `K.switch`; condition and branches have one shape, as with others it chooses whole rows, or all.
+
+    Raises Unknown.
+    """
     condition, x, y = call.tensor("condition"), call.floats("x"), call.floats("y")
     if (
         condition.dtype != "bool"
@@ -307,7 +322,7 @@ def switch_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.nn.bias_add", "x|value bias * data_format=null")
 def bias_add_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Return nodes that add a bias along the last axis."""
+    """Return nodes that add a bias along the last axis. Raises Unknown."""
     if not call.is_omitted("data_format") and call.text("data_format") not in {
         "NHWC",
         "NDHWC",
@@ -320,7 +335,7 @@ def bias_add_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("K.bias_add", "x bias data_format=null")
 def backend_bias_add_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of `K.bias_add` with a vector along the last axis."""
+    """Nodes of `K.bias_add` with a vector along the last axis. Raises Unknown."""
     bias = call.nested("bias")
     is_vector = call.is_array("bias") and isinstance(bias, list) and not isinstance(bias[0], list)
     if not call.is_channels_last("data_format") or not is_vector:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _of_number(functions: str, compute: Callable[[float], float]) -> None:
-    """Register functions of one number."""
+    """Register functions of one number. Raises Unknown."""
 
     @keras3(functions, "x")
     def nodes(call: FunctionCall) -> Const:

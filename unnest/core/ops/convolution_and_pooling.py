@@ -71,7 +71,7 @@ _pooling("tf.nn.avg_pool2d tf.nn.avg_pool", "AveragePooling2D")
     'x pool_size strides=null padding|border_mode="valid" data_format|dim_ordering=null pool_mode="max"',
 )
 def _pool2d(call: FunctionCall) -> SymbolicTensor:
-    """Return windows that move by one without `strides`."""
+    """Return windows that move by one without `strides`. Raises Unknown."""
     kind = {"max": "MaxPooling2D", "avg": "AveragePooling2D"}.get(call.text("pool_mode"))
     padding = call.text("padding")
     if kind is None or padding not in {"same", "valid"} or not call.is_channels_last("data_format"):
@@ -85,7 +85,10 @@ def _pool2d(call: FunctionCall) -> SymbolicTensor:
 
 
 def _sides(call: FunctionCall, name: str) -> list[int]:
-    """Return padding of both sides: from one number, one a side, or four, those of batch and channels being 1."""
+    """Return padding of both sides: from one number, one a side, or four, those of batch and channels being 1.
+
+    Raises Unknown.
+    """
     sides = [call.integer(name)] if call.is_plain(name) else call.integers(name)
     if len(sides) == IMAGE_RANK and (sides[0], sides[-1]) == (1, 1):
         sides = sides[1:-1]
@@ -117,7 +120,10 @@ def _extract_patches(call: FunctionCall) -> SymbolicTensor:
     "x|input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5",
 )
 def _local_response_normalization(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of `tf.nn.local_response_normalization`: each channel divided by the squares of those around it."""
+    """Nodes of `tf.nn.local_response_normalization`: each channel divided by the squares of those around it.
+
+    Raises Unknown.
+    """
     x, radius = call.floats("x"), call.integer("depth_radius")
     if not 0 < radius <= MAX_RADIUS:
         raise Unknown("the radius")

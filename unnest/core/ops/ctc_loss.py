@@ -22,6 +22,8 @@ def ctc_batch_cost_nodes(call: FunctionCall) -> SymbolicTensor:
 
     (Source: keras/backend/tensorflow_backend.py: ctc_batch_cost, of Keras 2.0.9, 2.1.6 and 2.2.4; TensorFlow 2.15,
     keras/src/backend.py. Between 2.0.9 and 2.1.6 the number that keeps the logarithm finite became K.epsilon().)
+
+    Raises Unknown.
     """
     probabilities = call.floats("y_pred")
     shape, release = probabilities.shape, call.dialect.release
@@ -44,7 +46,7 @@ LENGTH_ARGUMENTS = ("label_length", "input_length")
 
 
 def _column(call: FunctionCall, name: str) -> SymbolicTensor:
-    """Return lengths as a tensor of shape (rows, 1)."""
+    """Return lengths as a tensor of shape (rows, 1). Raises Unknown."""
     lengths = call.tensor(name)
     if lengths.shape is None or lengths.shape[1:] != (1,):
         raise Unknown("lengths of another shape than one a row")

@@ -198,7 +198,7 @@ define("clip_by_value clip", "*x", Kind.MAP)
     theano=Theano.SAME,
 )
 def clip_nodes(call: FunctionCall) -> SymbolicValue:
-    """Return the node that limits values to a range of two numbers."""
+    """Return the node that limits values to a range of two numbers. Raises Unknown."""
     low, high = call.number("min_value"), call.number("max_value")
     if low > high:
         raise Unknown("a clip from high to low")

@@ -30,7 +30,10 @@ define("adjust_contrast adjust_contrast_v2", "x|images contrast_factor", Kind.WI
     "tf.image.resize", 'x|images size method="bilinear" preserve_aspect_ratio=false antialias=false'
 )
 def _resize(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of TensorFlow 2's resize, which samples as Keras 3's; TensorFlow 1's `tf.image.resize` did not."""
+    """Nodes of TensorFlow 2's resize, which samples as Keras 3's; TensorFlow 1's `tf.image.resize` did not.
+
+    Raises Unknown.
+    """
     if call.dialect.tensorflow != "2":
         raise Unknown(
             "`tf.image.resize` of an unknown TensorFlow, which may not use half-pixel centres"
@@ -168,7 +171,7 @@ def _crop(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.image.central_crop", "x|image central_fraction")
 def _central_crop(call: FunctionCall) -> SymbolicTensor:
-    """Return the rest if equally much is cut off both sides, rounded down."""
+    """Return the rest if equally much is cut off both sides, rounded down. Raises Unknown."""
     x, fraction = call.tensor("x"), call.number("central_fraction")
     if not 0 < fraction < 1:
         raise Unknown("the fraction")
@@ -186,7 +189,10 @@ def _central_crop(call: FunctionCall) -> SymbolicTensor:
 def _part_of_image(
     call: FunctionCall, x: SymbolicTensor, *spans: tuple[int, int]
 ) -> SymbolicTensor:
-    """Slice images (batch, height, width, channels) by `spans`: (start, length) of the rows and of the columns."""
+    """Slice images (batch, height, width, channels) by `spans`: (start, length) of the rows and of the columns.
+
+    Raises Unknown.
+    """
     sizes = _height_and_width(x)
     if any(
         start < 0 or length < 1 or start + length > size
@@ -202,7 +208,7 @@ def _part_of_image(
     "tf.image.pad_to_bounding_box", "x|image offset_height offset_width target_height target_width"
 )
 def _pad_to(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of `tf.image.pad_to_bounding_box`: zeros around images (batch, height, width, channels)."""
+    """Nodes of `tf.image.pad_to_bounding_box`: zeros around images (batch, height, width, channels). Raises Unknown."""
     x = call.floats("x")
     before = [call.integer(f"offset_{side}") for side in SIDES]
     whole = [call.integer(f"target_{side}") for side in SIDES]
@@ -241,7 +247,10 @@ def _adjust_brightness(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.image.per_image_standardization", "x|image")
 def _standardized(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of `tf.image.per_image_standardization`: subtract each image's mean, divide by its bounded deviation."""
+    """Nodes of `tf.image.per_image_standardization`: subtract each image's mean, divide by its bounded deviation.
+
+    Raises Unknown.
+    """
     x = call.floats("x")
     if x.shape is None or len(x.shape) != IMAGE_RANK or None in x.shape[1:]:
         raise Unknown("an image of unknown size")
@@ -270,7 +279,7 @@ def _size(call: FunctionCall) -> list[int]:
     'x height_factor width_factor data_format|dim_ordering interpolation="nearest"',
 )
 def _resize_images(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of `K.resize_images` by whole factors, nearest neighbour: every pixel repeated."""
+    """Nodes of `K.resize_images` by whole factors, nearest neighbour: every pixel repeated. Raises Unknown."""
     call.only(interpolation="nearest")
     axes = (1, 2) if call.is_channels_last("data_format") else (2, 3)
     image = call.floats("x")

@@ -134,7 +134,7 @@ def scattered(indices: Value, updates: Array, shape: Value) -> Array:
     nodes={"PadV2": "x paddings constant_values"},
 )
 def padded(x: Array, paddings: Value, mode: Value = None, constant_values: Value = 0) -> Array:
-    """Return a tensor surrounded by zeros."""
+    """Return a tensor surrounded by zeros. Raises Unknown."""
     around = [
         whole_numbers(pair)
         for pair in (paddings if isinstance(paddings, list) else np.asarray(paddings))
@@ -156,7 +156,7 @@ def padded(x: Array, paddings: Value, mode: Value = None, constant_values: Value
 
 @shape_rule("pad")
 def pad_shape(x: Value, paddings: Value, mode: Value = None, constant_values: Value = 0) -> Shape:
-    """Shape after padding: each size plus the two numbers of its axis."""
+    """Shape after padding: each size plus the two numbers of its axis. Raises Unknown."""
     del mode, constant_values
     shape = shape_of(x)
     if not isinstance(paddings, Sequence) or len(paddings) != len(shape):
@@ -169,7 +169,7 @@ def pad_shape(x: Value, paddings: Value, mode: Value = None, constant_values: Va
 
 @keras3("tf.pad", 'x|tensor paddings mode="CONSTANT" * constant_values=0')
 def pad_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of a pad by a number, or by the values next to the border."""
+    """Nodes of a pad by a number, or by the values next to the border. Raises Unknown."""
     widths, mode = _pairs(call.nested("paddings")), call.text("mode").lower()
     if mode not in {"constant", "reflect", "symmetric"}:
         raise Unknown("the padding")
@@ -187,11 +187,14 @@ def temporal_padding_nodes(call: FunctionCall) -> SymbolicTensor:
 
 
 def _spatial_padding(function: str, axes: int) -> None:
-    """Register a function that puts a border around an image."""
+    """Register a function that puts a border around an image. Raises Unknown."""
 
     @keras3(function, "x padding=1 data_format|dim_ordering=null")
     def nodes(call: FunctionCall) -> SymbolicTensor:
-        """Nodes of a padding of both spatial axes: a pair of numbers an axis, one number (Keras 1), by default 1."""
+        """Nodes of a padding of both spatial axes: a pair of numbers an axis, one number (Keras 1), by default 1.
+
+        Raises Unknown.
+        """
         widths = _widths(call)
         each = [widths] * axes if widths == 1 else widths
         if not isinstance(each, list) or len(each) != axes:
@@ -237,7 +240,10 @@ PAIR = 2
     Kind.SCATTER,
 )
 def updated(x: Array, indices: Value, updates: Array) -> Array:
-    """Return x with the rows of `updates` at `indices`; zeros count as a tensor without rows."""
+    """Return x with the rows of `updates` at `indices`; zeros count as a tensor without rows.
+
+    Raises Unknown, ValueError.
+    """
     where, rows = np.asarray(indices), np.asarray(updates)
     if where.shape[1:] != (1,) or where.dtype.kind not in "iu" or rows.dtype != ELEMENT:
         raise Unknown("which rows of a tensor are replaced")
@@ -257,7 +263,7 @@ def updated(x: Array, indices: Value, updates: Array) -> Array:
     nodes=dict.fromkeys(("DynamicStitch", "ParallelDynamicStitch"), "indices+x"),
 )
 def stitched(indices: Value, x: Value) -> Array:
-    """Return the rows of several tensors, each at its index (`tf.dynamic_stitch`)."""
+    """Return the rows of several tensors, each at its index (`tf.dynamic_stitch`). Raises Unknown, ValueError."""
     places, parts = [np.asarray(i) for i in indices], same_contents(x)
     if any(p.ndim != 1 or p.dtype.kind not in "iu" for p in places):
         raise Unknown("the places of rows that are stitched")
@@ -280,7 +286,10 @@ def appended(x: Array, updates: Value, axis: Value = None) -> Array:
 
 @operation("slice_update", "x begin|start_indices updates", Kind.SCATTER)
 def slice_updated(x: Array, begin: Value, updates: Array) -> Array:
-    """Return x with `updates` in place of the part from `begin` on; zeros count as a tensor without rows."""
+    """Return x with `updates` in place of the part from `begin` on; zeros count as a tensor without rows.
+
+    Raises ValueError.
+    """
     begins, part = whole_numbers(begin), np.asarray(updates)
     result = _over(x, part)
     if len(begins) != x.ndim or any(

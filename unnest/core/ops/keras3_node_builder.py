@@ -160,7 +160,7 @@ class FunctionCall(ABC):
         return text
 
     def is_channels_last(self, name: str) -> bool:
-        """Return True if channels come last: by the argument, or as in the model's layers."""
+        """Return True if channels come last: by the argument, or as in the model's layers. Raises Unknown."""
         value = self[name]
         told = value.value if isinstance(value, Const) else None
         if told in {None, "default"}:
@@ -247,7 +247,7 @@ class FunctionCall(ABC):
         return _holds_floats(self[name])
 
     def numpy_dtype(self, name: str) -> ArrayKind | None:
-        """Return the float dtype that the call names; None if it names none of them."""
+        """Return the float dtype that the call names; None if it names none of them. Raises Unknown."""
         value = self[name]
         spelt = (
             value.path
@@ -265,7 +265,7 @@ class FunctionCall(ABC):
         return array(self[name])
 
     def length(self, name: str) -> int:
-        """Return the length of a list, or of a shape, which Python takes for a list."""
+        """Return the length of a list, or of a shape, which Python takes for a list. Raises Unknown."""
         value = self[name]
         if isinstance(value, ShapeTuple) and value.kind != "tensor":
             return len(value.dimensions)

@@ -43,7 +43,7 @@ define(
 
 @shape_rule("matmul")
 def matmul_shape(x: Value, y: Value, transpose_a: Value = None, transpose_b: Value = None) -> Shape:
-    """Shape of a matrix product: (*batch, rows of x, columns of y), with batch axes broadcast."""
+    """Shape of a matrix product: (*batch, rows of x, columns of y), with batch axes broadcast. Raises Unknown."""
     left, right = shape_of(x), shape_of(y)
     if min(len(left), len(right)) < MATRIX:
         raise Unknown("a matrix product of vectors")
@@ -81,7 +81,7 @@ define("matvec", "x|a y|b transpose_a adjoint_a", Kind.PRODUCT)
 
 @shape_rule("matvec")
 def matvec_shape(x: Value, y: Value, transpose_a: Value = None, adjoint_a: Value = None) -> Shape:
-    """Shape of matrices times vectors: (*batch, rows), with batch axes broadcast."""
+    """Shape of matrices times vectors: (*batch, rows), with batch axes broadcast. Raises Unknown."""
     left, right = shape_of(x), shape_of(y)
     if len(left) < MATRIX or not right:
         raise Unknown("a matrix product of vectors")
@@ -118,7 +118,7 @@ def dot_axes(ranks: Ranks) -> tuple[list[str], str]:
 
 @keras3("K.dot", "x y")
 def dot_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of a dot: x's last axis with y's last but one; y's other axes come behind x's."""
+    """Nodes of a dot: x's last axis with y's last but one; y's other axes come behind x's. Raises Unknown."""
     x, nested = call.floats("x"), call.nested("y")
     rank = len(call.floats("y").shape or ()) if nested is None else _rank(nested)
     if x.shape is None or len(x.shape) < MATRIX or rank < MATRIX:
@@ -133,7 +133,10 @@ define("batch_dot", "x y axes", Kind.ROWWISE)
 
 @keras3("K.batch_dot", "x y axes=null")
 def batch_dot_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of `K.batch_dot` of two matrices, or two batches of them, along one axis each, where all releases agree."""
+    """Nodes of `K.batch_dot` of two matrices, or two batches of them, along one axis each, where all releases agree.
+
+    Raises Unknown.
+    """
     x, y, axes = call.floats("x"), call.floats("y"), call.axis("axes")
     if axes is None:
         axes = [MATRIX, 1]  # as matrices are multiplied
@@ -166,7 +169,7 @@ def tensordot_axes(ranks: Ranks, axes: Value = None) -> tuple[list[str], str]:
 
 @keras3("tf.tensordot tf.linalg.tensordot", "a b axes")
 def tensordot_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of a tensordot along a number of axes, or two lists of them; `b` may be a constant."""
+    """Nodes of a tensordot along a number of axes, or two lists of them; `b` may be a constant. Raises Unknown."""
     a = call.floats("a")
     axes: Json = call.integer("axes") if call.is_plain("axes") else call.nested("axes")
     if not (axes >= 1 if isinstance(axes, int) else isinstance(axes, list) and len(axes) == PAIR):
@@ -183,7 +186,7 @@ define(
 
 @axes_rule("einsum")
 def einsum_axes(ranks: Ranks, subscripts: Value = None) -> tuple[list[str], str]:
-    """Return the axes of the operands and of the product, as the equation names them."""
+    """Return the axes of the operands and of the product, as the equation names them. Raises Unknown."""
     if not isinstance(subscripts, str):
         raise Unknown("the equation of an einsum")
     operands = operands_of(subscripts)
@@ -228,7 +231,7 @@ define_all("band_part|matrix_band_part", "x num_lower num_upper", Kind.ALONG, ax
 
 @keras3("tf.linalg.band_part tf.matrix_band_part", "x|input num_lower num_upper")
 def band_part_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes that keep diagonals of the last two axes; a negative number keeps all of a side."""
+    """Nodes that keep diagonals of the last two axes; a negative number keeps all of a side. Raises Unknown."""
     made = call.floats("x")
     lower, upper = call.integer("num_lower"), call.integer("num_upper")
     if lower < 0 and upper < 0:

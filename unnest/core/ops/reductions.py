@@ -123,7 +123,7 @@ define_all("fft ifft rfft irfft", "x n axis", Kind.FOLD, axis=LAST)
     nodes={"Cumsum": "x axis @exclusive @reverse"},
 )
 def cumsum(x: Value, axis: Value = 0, exclusive: Value = False, reverse: Value = False) -> Array:
-    """Return running sums along an axis. Raises DataDependent for elements."""
+    """Return running sums along an axis. Raises DataDependent for elements, Unknown."""
     array = np.asarray(x)
     if array.dtype == ELEMENT:
         raise DataDependent
@@ -150,7 +150,7 @@ TF_L2_EPSILON = "1e-12"
 
 
 def _normalized(call: FunctionCall, epsilon: float) -> Tensor:
-    """Nodes of an L2 normalization: Keras 3 bounds the norm, TensorFlow the square of it."""
+    """Nodes of an L2 normalization: Keras 3 bounds the norm, TensorFlow the square of it. Raises Unknown."""
     if not epsilon > 0:
         raise Unknown("an epsilon that is not positive")
     return call.op(
@@ -175,7 +175,10 @@ def l2_normalize_nodes(call: FunctionCall) -> Tensor:
 
 @keras3("tf.norm tf.linalg.norm", 'x|tensor ord="euclidean" axis=null keepdims|keep_dims=false')
 def norm_nodes(call: FunctionCall) -> Tensor:
-    """Nodes of the Euclidean norm of all numbers or along an axis, or of the sum of absolute values along one."""
+    """Nodes of the Euclidean norm of all numbers or along an axis, or of the sum of absolute values along one.
+
+    Raises Unknown.
+    """
     axis, keepdims = call.axis(), call.flag("keepdims")
     order = call.number("ord") if call.is_number("ord") else None
     if isinstance(axis, list):
@@ -222,7 +225,10 @@ def _running(functions: str, class_name: str, start: float) -> None:
 def _shifted(
     call: FunctionCall, x: Tensor, axis: int, shape: tuple[int | None, ...] | None, start: float
 ) -> Tensor:
-    """Move each element one place on along an axis; the first is `start`, where a running sum or product begins."""
+    """Move each element one place on along an axis; the first is `start`, where a running sum or product begins.
+
+    Raises Unknown.
+    """
     if shape is None or not -len(shape) <= axis < len(shape):
         raise Unknown("a running sum of a shape that is not known")
     places = range(len(shape))

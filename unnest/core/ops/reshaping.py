@@ -64,7 +64,7 @@ def _fits(shape: Shape, sizes: Sequence[int | None]) -> bool:
 
 @keras3("tf.ensure_shape", "x shape")
 def ensure_shape_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Return the tensor unchanged, where what is checked is known before."""
+    """Return the tensor unchanged, where what is checked is known before. Raises Unknown."""
     x, sizes = call.tensor("x"), call.plain_values("shape")
     is_known = (
         x.shape is not None
@@ -109,7 +109,7 @@ def reshape_shape(x: Value, shape: Value) -> Shape:
 
 @keras3("K.reshape tf.reshape", "x|tensor shape", theano=Theano.SAME)
 def reshape_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
-    """Nodes of a reshape; one unknown size may be left, which follows from the others."""
+    """Nodes of a reshape; one unknown size may be left, which follows from the others. Raises Unknown."""
     known = call.constant_tensor("x")
     if known is not None:
         return call.array_reshaped(known, call.integers("shape"))
@@ -133,7 +133,10 @@ def reshape_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
 
 
 def _rows_reshaped(call: FunctionCall, x: SymbolicTensor, sizes: Sequence[int]) -> SymbolicTensor:
-    """Reshape each row by itself, as the layer Reshape does; one size may be -1. The batch axis is kept."""
+    """Reshape each row by itself, as the layer Reshape does; one size may be -1. The batch axis is kept.
+
+    Raises Unknown.
+    """
     if any(size < -1 or size == 0 for size in sizes):
         raise Unknown("a shape with several unknown sizes")
     made = call.layer("Reshape", x, target_shape=[*sizes])
@@ -143,7 +146,10 @@ def _rows_reshaped(call: FunctionCall, x: SymbolicTensor, sizes: Sequence[int]) 
 
 
 def _rest(x: SymbolicTensor, rows: Size, sizes: Sequence[int | Size]) -> int:
-    """Return the size for -1 beside the number of rows: the size of one row, by the sizes that are known."""
+    """Return the size for -1 beside the number of rows: the size of one row, by the sizes that are known.
+
+    Raises Unknown.
+    """
     others = prod(size for size in sizes if isinstance(size, int) and size != -1)
     row = _elements_of_row(x)
     if rows.rows is None or rows.rows != x.rows or row is None or others <= 0 or row % others:
@@ -262,7 +268,7 @@ def transpose(x: Value, perm: Value = None) -> Array:
 
 @shape_rule("transpose")
 def transpose_shape(x: Value, perm: Value = None) -> Shape:
-    """Shape with its sizes permuted."""
+    """Shape with its sizes permuted. Raises Unknown."""
     shape = shape_of(x)
     axes = [*range(len(shape))][::-1] if perm is None else axes_of(wholes(perm), len(shape))
     if sorted(axes) != [*range(len(shape))]:
@@ -400,7 +406,7 @@ def tile(x: Value, multiples: Value) -> Array:
 
 @shape_rule("tile")
 def tile_shape(x: Value, multiples: Value) -> Shape:
-    """Shape of a tile: each size times its multiple."""
+    """Shape of a tile: each size times its multiple. Raises Unknown."""
     shape, times = shape_of(x), wholes(multiples)
     if len(shape) != len(times):
         raise Unknown("how often each axis is repeated")

@@ -49,7 +49,7 @@ def backend_shape_nodes(call: FunctionCall) -> ShapeTuple:
 
 @keras3("tf.shape", 'x|input out_type="int32"')
 def shape_nodes(call: FunctionCall) -> ShapeTuple:
-    """The sizes as a tensor (`tf.shape`)."""
+    """The sizes as a tensor (`tf.shape`). Raises Unknown."""
     if call.dtype("out_type") not in {"int32", "int64"}:
         raise Unknown("a shape of another dtype")
     return replace(call.shape(call.tensor("x")), kind="tensor")
@@ -120,7 +120,7 @@ def to_float_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("K.cast_to_floatx", "x")
 def cast_to_floatx_nodes(call: FunctionCall) -> ConstantArray:
-    """The argument as a NumPy array (`K.cast_to_floatx`)."""
+    """The argument as a NumPy array (`K.cast_to_floatx`). Raises Unknown."""
     if not call.is_numpy_array("x"):
         raise Unknown("what may not be an array of NumPy's")
     return call.array("x", "float32")

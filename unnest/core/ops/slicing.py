@@ -42,7 +42,10 @@ def get_item(x: Value, key: Value) -> Array:
 
 @shape_rule("__getitem__")
 def get_item_shape(x: Value, key: Value) -> Shape:
-    """Shape of `x[key]`: a number drops an axis, a slice keeps it, None adds one, an ellipsis stands for the others."""
+    """Shape of `x[key]`: a number drops an axis, a slice keeps it, None adds one, an ellipsis stands for the others.
+
+    Raises Unknown.
+    """
     shape, keys = shape_of(x), list(key) if isinstance(key, list | tuple) else [key]
     used = sum(each is not None and each is not ... for each in keys)
     if used > len(shape):
@@ -110,7 +113,7 @@ def strided_key(
 
 @operation("slice", "x begin size", Kind.SLICE)
 def slice_of_sizes(x: Array, begin: Value, size: Value) -> Array:
-    """Return the part of x from `begin` on; a size of -1 takes the rest of an axis."""
+    """Return the part of x from `begin` on; a size of -1 takes the rest of an axis. Raises ValueError."""
     begins, sizes = whole_numbers(begin), whole_numbers(size)
     if len(begins) != x.ndim or len(sizes) != x.ndim:
         raise ValueError("begin and size for every axis")
@@ -122,7 +125,7 @@ def slice_of_sizes(x: Array, begin: Value, size: Value) -> Array:
 
 @keras3("K.slice tf.slice", "x|input_ begin|start size")
 def slice_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of a slice of `size` elements from `begin` on; a size of -1 takes the rest of an axis."""
+    """Nodes of a slice of `size` elements from `begin` on; a size of -1 takes the rest of an axis. Raises Unknown."""
     begin, size = call.integers("begin"), call.integers("size")
     if len(begin) != len(size) or min(begin) < 0 or min(size) < -1:
         raise Unknown("the slice")
@@ -154,7 +157,7 @@ def _few(parts: int) -> int:
     nodes={"Split": "axis x @num_split:parts", "SplitV": "x parts axis"},
 )
 def split(x: Array, parts: Value, axis: Value = 0, num: Value = None) -> list[Array]:
-    """Return x split into equal parts, or into parts of these sizes, one of which may be -1."""
+    """Return x split into equal parts, or into parts of these sizes, one of which may be -1. Raises ValueError."""
     del num
     axis = axis_number(axis)
     if np.ndim(parts) == 0:
@@ -173,7 +176,7 @@ MAX_OUTPUTS = 100
 
 @keras3("tf.split", "x|value num_or_size_splits axis=0")
 def split_nodes(call: FunctionCall) -> Items:
-    """Nodes of a split into equal parts, or into parts of these sizes."""
+    """Nodes of a split into equal parts, or into parts of these sizes. Raises Unknown."""
     x, axis = call.tensor("x"), call.integer("axis")
     if call.is_list("num_or_size_splits"):
         sizes = call.integers("num_or_size_splits")
@@ -217,7 +220,7 @@ def unstack(x: Array, num: Value = None, axis: Value = 0) -> list[Array]:
 
 @keras3("tf.unstack", "x|value num=null axis=0")
 def unstack_nodes(call: FunctionCall) -> Items:
-    """Nodes of an unstack, as many tensors as the shape says."""
+    """Nodes of an unstack, as many tensors as the shape says. Raises Unknown."""
     x, axis = call.tensor("x"), call.integer("axis")
     count = call.axis_size(x, axis)
     if count is None or count > MAX_OUTPUTS or call.axis("num") not in {None, count}:
@@ -233,7 +236,7 @@ def unstack_nodes(call: FunctionCall) -> Items:
     nodes={"Gather": "x indices", "GatherV2": "x indices axis @batch_dims"},
 )
 def gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> Array:
-    """Return the entries at these places along an axis."""
+    """Return the entries at these places along an axis. Raises Unknown."""
     where, axis = np.asarray(indices), axis_number(axis)
     if where.dtype.kind not in "iu" or (batch_dims is not None and whole_number(batch_dims)):
         raise Unknown("places that are no whole numbers, or differ from row to row")
@@ -255,7 +258,7 @@ def gather_nodes(call: FunctionCall) -> SymbolicTensor:
 
 
 def _take(call: FunctionCall, axis: int) -> SymbolicTensor:
-    """Nodes that take entries by a tensor of whole numbers, by one number, or by a constant list."""
+    """Nodes that take entries by a tensor of whole numbers, by one number, or by a constant list. Raises Unknown."""
     x = call.tensor("x")
     if call.is_tensor("indices") and call.tensor("indices").dtype in {"int32", "int64"}:
         return call.op("Take", x, call.tensor("indices"), axis=axis)
@@ -291,7 +294,7 @@ def gather_nd(x: Array, indices: Value, batch_dims: Value = 0) -> Array:
 
 @operation("take_along_axis", "x indices|ids axis", Kind.MOVE)
 def along_axis(x: Array, indices: Value, axis: Value = None) -> Array:
-    """Return the entries at these places along an axis, row by row."""
+    """Return the entries at these places along an axis, row by row. Raises Unknown."""
     where = np.asarray(indices)
     if where.dtype.kind not in "iu" or axis is None:
         raise Unknown("places along an axis")
@@ -302,7 +305,7 @@ def along_axis(x: Array, indices: Value, axis: Value = None) -> Array:
 
 @operation("boolean_mask", "x mask axis", Kind.MASK)
 def boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
-    """Return the entries along an axis at which the mask is true."""
+    """Return the entries along an axis at which the mask is true. Raises Unknown, ValueError."""
     where, axis = np.asarray(mask), axis_number(axis)
     if where.dtype != np.bool_ or where.ndim != 1:
         raise Unknown("a mask of several axes")
@@ -319,7 +322,7 @@ def boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
     nodes={"DynamicPartition": "x partitions @num_partitions:num"},
 )
 def dynamic_partition(x: Array, partitions: Value, num: Value) -> list[Array]:
-    """Return an array for each partition number, of the rows that have it."""
+    """Return an array for each partition number, of the rows that have it. Raises Unknown."""
     where = np.asarray(partitions)
     if where.ndim != 1:
         raise Unknown("parts of several axes")

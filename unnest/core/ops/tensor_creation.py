@@ -48,7 +48,7 @@ def backend_one_hot_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.one_hot", "x|indices depth on_value=null off_value=null axis=null dtype=null")
 def one_hot_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of `tf.one_hot`, with ones and zeros or two other numbers."""
+    """Nodes of `tf.one_hot`, with ones and zeros or two other numbers. Raises Unknown."""
     if not call.is_omitted("dtype") and call.dtype("dtype") != FLOAT:
         raise Unknown("one-hot rows of another dtype")
     if call.axis() not in {None, -1}:
@@ -127,7 +127,7 @@ def _sizes(call: FunctionCall) -> list[int]:
 
 
 def _float_constant(call: FunctionCall, shape: list[int] | None) -> ConstantArray | Const:
-    """Return a float constant: a number, an array of numbers, or one number in a shape."""
+    """Return a float constant: a number, an array of numbers, or one number in a shape. Raises Unknown."""
     _check_float32(call)
     if call.is_number("value"):
         value = float(call.number("value"))
@@ -144,7 +144,7 @@ def _float_constant(call: FunctionCall, shape: list[int] | None) -> ConstantArra
 def _filled(
     call: FunctionCall, shape: list[int], value: float, numbers: ArrayKind
 ) -> ConstantArray:
-    """Return an array filled with one number."""
+    """Return an array filled with one number. Raises Unknown."""
     if not shape or min(shape) < 1 or prod(shape) > MAX_CONSTANT:
         raise Unknown("the shape of an array")
     nested: Json = value
@@ -159,7 +159,7 @@ MAX_CONSTANT = 10_000
 
 @operation("range arange", "start limit|stop delta|step dtype", Kind.NUMBERS)
 def arange(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = None) -> Array:
-    """Return the numbers of `range(start, limit, delta)`; a single argument is the limit."""
+    """Return the numbers of `range(start, limit, delta)`; a single argument is the limit. Raises Unknown."""
     first, last = (0, start) if limit is None else (start, limit)
     numbers = [np.asarray(v).reshape(()) for v in (first, last, 1 if delta is None else delta)]
     if any(n.dtype.kind not in "iuf" for n in numbers):
@@ -171,7 +171,7 @@ def arange(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = N
 
 @keras3("K.arange tf.range np.arange", "start stop|limit=null step|delta=1 dtype=null")
 def arange_nodes(call: FunctionCall) -> ConstantArray:
-    """A constant of the whole numbers from `start`, or 0, up to and without `stop`."""
+    """A constant of the whole numbers from `start`, or 0, up to and without `stop`. Raises Unknown."""
     is_one = call.is_omitted("stop")
     start, stop = (
         (0, call.integer("start")) if is_one else (call.integer("start"), call.integer("stop"))
@@ -186,7 +186,7 @@ def arange_nodes(call: FunctionCall) -> ConstantArray:
 
 @operation("linspace", "start limit|stop num endpoint", Kind.NUMBERS)
 def linspace(start: Value, limit: Value, num: Value, endpoint: Value = True) -> Array:
-    """Return `num` numbers at equal distances, `limit` the last of them."""
+    """Return `num` numbers at equal distances, `limit` the last of them. Raises Unknown."""
     first, last, count = np.asarray(start), np.asarray(limit), whole_number(num)
     if not endpoint or any(n.ndim or n.dtype.kind not in "iuf" for n in (first, last)):
         raise Unknown("the bounds of numbers at equal distances")

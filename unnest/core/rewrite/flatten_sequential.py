@@ -57,7 +57,10 @@ def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) ->
 
 
 def _keras_3_chain(model: JsonObject, graph: Graph) -> JsonObject:
-    """Return a Keras 3 Sequential as a functional model: it always stores its input layer, and full tensor specs."""
+    """Return a Keras 3 Sequential as a functional model: it always stores its input layer, and full tensor specs.
+
+    Raises Unknown.
+    """
     if not graph.layers:
         raise Unknown("any shape of a model without layers")
     first, *rest = graph.layers.values()
@@ -87,6 +90,8 @@ def _own_input(first: Layer, called_on: JsonObject) -> JsonObject:
 
     The two are one object unless the wrapper was given an input of its own, which then has an automatic
     name; a Sequential's own is called after the first layer, if that layer was given a shape.
+
+    Raises NotAGraph.
     """
     automatic = re.fullmatch(r"input(_layer)?_\d+", str(called_on.get("name")))
     if "batch_input_shape" not in first.settings or _is_keras_1(called_on) or not automatic:
@@ -99,7 +104,10 @@ def _own_input(first: Layer, called_on: JsonObject) -> JsonObject:
 
 
 def _inlined(model: JsonObject, inputs: Sequence[JsonObject]) -> tuple[list[JsonObject], Json]:
-    """Return layers and output of the model that begins a Keras 1 Sequential, which become the Sequential's own."""
+    """Return layers and output of the model that begins a Keras 1 Sequential, which become the Sequential's own.
+
+    Raises NotAGraph.
+    """
     inner = sequential_as_functional(model, inputs)
     graph = read(inner)
     config = inner["config"]

@@ -160,7 +160,7 @@ def _check_complete(layers: Sequence[OwnerCandidate], shares: Sequence[Share]) -
 
 
 def _by_owner(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
-    """Divide by the owners that the container, or sharing layers, give for each weight."""
+    """Divide by the owners that the container, or sharing layers, give for each weight. Raises Ambiguous."""
     if not {t.owner[0] for t in tensors} <= set(graph.layers):
         raise Ambiguous(f"its weights belong to layers that {graph.name} has not")
     shares = {}

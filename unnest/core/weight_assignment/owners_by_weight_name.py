@@ -33,7 +33,7 @@ def layers_of(found: Layers, *, is_standalone: bool) -> Layers:
 
 
 def _apart(found: Layers, *, is_standalone: bool) -> Layers:
-    """Divide owners into layers; standalone ones may have a `/` in their names."""
+    """Divide owners into layers; standalone ones may have a `/` in their names. Raises Ambiguous."""
     apart: dict[str, tuple[Tensor, ...]] = {}
     for owner, own in found.items():
         parts = {tensor: _parts(owner, tensor) for tensor in own}

@@ -79,7 +79,10 @@ def converted_weights(
 
 
 def _as_stored(entry: JsonObject, shapes: Sequence[tuple[int, ...]]) -> JsonObject:
-    """Return the layer with the arguments that the rules read, given the shapes of its weights."""
+    """Return the layer with the arguments that the rules read, given the shapes of its weights.
+
+    Raises CannotConvert.
+    """
     kind, config = str(entry.get("class_name")), entry.get("config")
     settings = config if isinstance(config, Mapping) else {}
     given: dict[str, Json] = {k: v for k, v in settings.items() if k in ARGUMENTS_READ}

@@ -198,7 +198,7 @@ def _backwards(graph: OpGraph) -> Iterator[str]:
 
 
 def follow(tensor: str, replace: Mapping[str, str]) -> str:
-    """Return the tensor that is read in place of another."""
+    """Return the tensor that is read in place of another. Raises Broken."""
     for _ in range(len(replace) + 1):
         if tensor not in replace:
             return tensor

@@ -110,7 +110,10 @@ class GraphView:
         return self.graph(place.frame).producer(place.tensor)
 
     def aliases(self, place: Place) -> Iterator[Place]:
-        """Yield a tensor and the tensors that it equals, step by step nearer to the operation that makes it."""
+        """Yield a tensor and the tensors that it equals, step by step nearer to the operation that makes it.
+
+        Raises Broken.
+        """
         for _ in range(10_000):
             charge_steps(2)
             yield place

@@ -306,7 +306,10 @@ def _equal(one: np.ndarray | None, other: np.ndarray | None) -> bool:
 
 
 def _same_functions(view: GraphView, left: str, right: str) -> bool:
-    """Return True if two functions (the bodies of a loop, say) are the same computation of their arguments."""
+    """Return True if two functions (the bodies of a loop, say) are the same computation of their arguments.
+
+    Raises Broken.
+    """
     if left == right or not {left, right} <= view.library.keys():
         return left == right
     one, two = (GraphView(view.library[name], view.library) for name in (left, right))

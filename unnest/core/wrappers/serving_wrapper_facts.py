@@ -191,7 +191,7 @@ def variables(
 
 
 def _frame(view: GraphView, name: str) -> tuple[str, ...]:
-    """Return the first chain of calls that leads from the main graph to a function."""
+    """Return the first chain of calls that leads from the main graph to a function. Raises Broken."""
     pending: list[tuple[str, ...]] = [()]
     seen = {""}
     for frame in pending:
@@ -215,7 +215,7 @@ def _is_fed(view: GraphView, place: Place) -> bool:
 
 
 def _behind(view: GraphView, ends: set[Place], stops: set[Place] | None = None) -> Iterator[Place]:
-    """Yield the resolved places that `ends` depend on, these included, no further than `stops`."""
+    """Yield the resolved places that `ends` depend on, these included, no further than `stops`. Raises Broken."""
     seen = set(ends)
     pending = list(ends)
     while pending:

@@ -54,7 +54,10 @@ def give(file: IO[bytes], rooms: list[Room]) -> None:
 
 
 def _place_of_address(file: IO[bytes], room: Room) -> int:
-    """Return the offset of the address field in a dataset's layout message; the field must still be undefined."""
+    """Return the offset of the address field in a dataset's layout message; the field must still be undefined.
+
+    Raises ValueError.
+    """
     *_, size, _ = HEADER.unpack(_read(file, room.header, HEADER.size))
     messages, position = _read(file, room.header + HEADER.size, size), 0
     while position < size:

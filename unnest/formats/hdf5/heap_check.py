@@ -98,6 +98,8 @@ class Heaps:
         """Index of an object in the heap at `address` -> its offset and size.
 
         A collection: magic, version 1, 3 zeros, size; then objects of 16 bytes and their content.
+
+        Raises Unsafe.
         """
         start = self.read(address, 16) if address < self.size else b""
         if start[:4] != HEAP or start[4] != 1:
@@ -144,7 +146,10 @@ def _attributes(read: Read, header: int, size: int) -> Iterator[bytes]:
 def _messages(
     read: Read, first: tuple[int, int], size: int, *, extra: int, modern: bool
 ) -> Iterator[bytes]:
-    """Yield header messages. Version 1: type 2, size 2, flags 1, 3 zero bytes; 2: type 1, size 2, flags 1, `extra`."""
+    """Yield header messages. Version 1: type 2, size 2, flags 1, 3 zero bytes; 2: type 1, size 2, flags 1, `extra`.
+
+    Raises Unsafe.
+    """
     pending, visited = [first], {first[0]}
     head_size = 4 + extra if modern else 8
     while pending:
@@ -175,7 +180,7 @@ def _messages(
 
 
 def _data_of(content: bytes, name: bytes) -> bytes | None:
-    """Return the data of an attribute message, behind name, type and shape; None for another name."""
+    """Return the data of an attribute message, behind name, type and shape; None for another name. Raises Unsafe."""
     version = content[0]
     if version not in (1, 2, WITH_ENCODING):
         raise Unsafe("is stored in an unknown way")

@@ -39,7 +39,7 @@ class H5Container(Container):
         return H5Source(path)
 
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
-        """Copy what the output's model names out of `source`."""
+        """Copy what the output's model names out of `source`. Raises Failed."""
         try:
             transfer = Transfer(source, progress)
             with h5py.File(path, "x", libver="earliest") as hdf5:
@@ -54,7 +54,7 @@ class H5Container(Container):
     def verify(
         self, output: Output, source: Source, path: str, progress: OnBytes
     ) -> tuple[str, ...]:
-        """Compare structure and tensors' bytes with the source's. Return what was compared."""
+        """Compare structure and tensors' bytes with the source's. Return what was compared. Raises Failed."""
         model = output.model
         with self.open(path) as written:
             same_model(model, written.stored, path)

@@ -62,7 +62,10 @@ class KerasFolderSource(KerasModelSource):
             raise Unreadable("bad-json", f"{path}: is not UTF-8 text, so no JSON of Keras") from e
 
     def _files(self) -> Iterator[str]:
-        """Yield the three files, and those that layers keep beside their weights; no link leads out of the folder."""
+        """Yield the three files, and those that layers keep beside their weights; no link leads out of the folder.
+
+        Raises Unreadable.
+        """
         yield from (METADATA, CONFIG, WEIGHTS)
         count = 0
         for parent, folders, names in os.walk(os.path.join(self.path, ASSETS)):

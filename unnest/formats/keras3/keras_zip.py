@@ -318,7 +318,10 @@ def _broken(path: str, member: str, error: Exception) -> Unreadable:
 
 
 def _data_start(file: IO[bytes], info: zipfile.ZipInfo, path: str) -> int:
-    """Return the offset of a member's data; its local header may have another name and extra field."""
+    """Return the offset of a member's data; its local header may have another name and extra field.
+
+    Raises Unreadable.
+    """
     header = pread(file.fileno(), LOCAL_HEADER, info.header_offset)
     if len(header) < LOCAL_HEADER or header[:4] != b"PK\3\4":
         raise Unreadable(
@@ -344,7 +347,7 @@ class KerasContainer(Container):
         return KerasFolderSource(path) if os.path.isdir(path) else KerasSource(path)
 
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
-        """Write the members in Keras's order, the weights last."""
+        """Write the members in Keras's order, the weights last. Raises Failed."""
         model = output.model
         other_members = (
             _other_members(source.members, output.moves) if isinstance(output, Rearranged) else {}
@@ -370,7 +373,7 @@ class KerasContainer(Container):
     def verify(
         self, output: Output, source: Source, path: str, progress: OnBytes
     ) -> tuple[str, ...]:
-        """Compare configs, tensors' bytes and members' checksums. Return what was compared."""
+        """Compare configs, tensors' bytes and members' checksums. Return what was compared. Raises Failed."""
         with self.open(path) as written:
             config = b"".join(written.member(CONFIG))
             if json.loads(config) != json.loads(dump(_config(output.model))):

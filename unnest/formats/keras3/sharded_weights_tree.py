@@ -40,7 +40,7 @@ class ShardedTree:
         }
 
     def _datasets_by_path(self) -> dict[str, str]:
-        """Path of a dataset -> the name of its shard."""
+        """Path of a dataset -> the name of its shard. Raises Unreadable."""
         places: dict[str, str] = {}
         for name, file in self.files.items():
             for path in file.datasets:

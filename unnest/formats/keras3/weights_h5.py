@@ -366,7 +366,7 @@ class WeightsContainer(Container):
         )
 
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
-        """Move the sub-trees as the plan says, or lay them out anew."""
+        """Move the sub-trees as the plan says, or lay them out anew. Raises Failed."""
         try:
             with open(path, "x+b", buffering=0) as file:
                 write_weights(file, output, source, progress, marked=True)

@@ -134,7 +134,10 @@ class CheckpointSource(Source):
         return weights_plan._replace(complete=complete)
 
     def placed_in(self, target: TargetModel) -> PlacedWeights:
-        """Place the weights by the objects' positions, or by the variables' names, ignoring Keras's numbers."""
+        """Place the weights by the objects' positions, or by the variables' names, ignoring Keras's numbers.
+
+        Raises Refused.
+        """
         if self.objects is not None:
             located = self.objects.find(target.architecture)
             if located.doubt is not None:

@@ -37,7 +37,7 @@ def library(graph: protos.Message) -> dict[str, OpGraph]:
 
 
 def function(f: protos.Message) -> OpGraph:
-    """Return the body of one function."""
+    """Return the body of one function. Raises Unreadable."""
     args = tuple(a.name for a in f.signature.input_arg)
     missing = [o.name for o in f.signature.output_arg if o.name not in f.ret]
     if missing:

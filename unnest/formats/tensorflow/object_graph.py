@@ -166,7 +166,10 @@ class ObjectGraph:
         }
 
     def tensor(self, node: int, place: str, *, trained: bool, modern: bool) -> Tensor:
-        """Return a variable under the name that the program gave it, or under its place if that is not stored."""
+        """Return a variable under the name that the program gave it, or under its place if that is not stored.
+
+        Raises Unreadable.
+        """
         key = self.key(node) or ""
         entry = self.bundle.entries.get(key)
         if entry is None:

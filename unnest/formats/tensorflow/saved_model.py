@@ -431,7 +431,10 @@ class SavedModelContainer(Container):
     def verify(
         self, output: Output, source: Source, path: str, progress: OnBytes
     ) -> tuple[str, ...]:
-        """Read the graph back, and compare every other file with the source's. Return what was compared."""
+        """Read the graph back, and compare every other file with the source's. Return what was compared.
+
+        Raises Failed.
+        """
         assert isinstance(source, SavedModelSource)
         with self.open(path) as written:
             if written.graph_bytes != source.cut():

@@ -53,7 +53,7 @@ class Cursor:
         self.data, self.offset = data, offset
 
     def varint(self) -> int:
-        """Read a little-endian base-128 number of up to 64 bits."""
+        """Read a little-endian base-128 number of up to 64 bits. Raises IndexError."""
         value = shift = 0
         while True:
             byte = self.data[self.offset]
@@ -66,7 +66,7 @@ class Cursor:
                 raise IndexError
 
     def take(self, count: int) -> bytes:
-        """Return the next `count` bytes of the table."""
+        """Return the next `count` bytes of the table. Raises IndexError."""
         end = self.offset + count
         if end > len(self.data):
             raise IndexError

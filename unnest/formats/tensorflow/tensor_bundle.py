@@ -226,7 +226,7 @@ class Bundle:
         yield from _interleave(entry, [b"".join(self.piece_blocks(entry, p)) for p in entry.pieces])
 
     def piece_blocks(self, entry: BundleEntry, piece: ShardSlice) -> Iterator[bytes]:
-        """Yield the bytes of one piece as stored."""
+        """Yield the bytes of one piece as stored. Raises Unreadable."""
         crc, offset, end = 0, piece.offset, piece.offset + piece.size
         shard = self._shard(piece.shard)
         while offset < end:
@@ -245,7 +245,10 @@ class Bundle:
             )
 
     def strings(self, key: str) -> list[bytes]:
-        """Return the elements of a string tensor: varint lengths, a CRC of the lengths, then the bytes."""
+        """Return the elements of a string tensor: varint lengths, a CRC of the lengths, then the bytes.
+
+        Raises Unreadable.
+        """
         entry = self.entries[key]
         piece = entry.pieces[0]
         where = f"{self.shard_path(piece.shard)}: {key!r}"

@@ -94,7 +94,7 @@ class TfjsSource(Source):
         self.written_as = WRITTEN_AS[stored.contents]
 
     def _read(self, path: str, stored: Stored) -> tuple[Stored, tuple[Finding, ...]]:
-        """Return the model with its weights by layer, and findings on their order."""
+        """Return the model with its weights by layer, and findings on their order. Raises Unreadable."""
         weights = [entry for entry in self._manifest.entries if not entry.is_optimizers]
         if not weights:
             if stored.architecture is None:

@@ -85,7 +85,7 @@ class Manifest(NamedTuple):
 
 
 def _read(shard: Shard, start: int, count: int) -> bytes:
-    """Return a piece of one file. Raises if it is not the file that was there before."""
+    """Return a piece of one file. Raises if it is not the file that was there before, Unreadable."""
     try:
         with open(shard.path, "rb", buffering=0) as file:
             status = os.fstat(file.fileno())

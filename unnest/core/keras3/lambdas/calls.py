@@ -206,7 +206,7 @@ class Keras3Call(FunctionCall):
         return made
 
     def sum(self, name: str) -> SymbolicValue:
-        """Return the sum of a list's items."""
+        """Return the sum of a list's items. Raises Unknown."""
         value = self[name]
         if not isinstance(value, Items) or not value.items:
             raise Unknown(f"the sum of {kind(value)}")
@@ -255,7 +255,7 @@ def _operand_of(arg: Argument) -> Operand:
 
 
 def _nodes_of_kind(operation: Operation, call: FunctionCall) -> SymbolicTensor:
-    """Return nodes of one Keras 3 class, called as operations of that kind are."""
+    """Return nodes of one Keras 3 class, called as operations of that kind are. Raises Unknown."""
     class_name, config = operation.keras3, operation.config
     if operation.kind is Kind.REDUCTION:
         x = call.tensor("x")

@@ -65,6 +65,8 @@ def node(
     """Return an operation on tensors, with the dtype of the first of `like`; the caller sets another, and the text.
 
     `module` is where the class stands that is no operation, but a layer.
+
+    Raises Unknown.
     """
     nodes = 1 + sum(tensor.nodes for tensor in like)
     if nodes > MAX_NODES:
@@ -111,7 +113,7 @@ def _is_list(value: SymbolicValue) -> bool:
 
 
 def _concatenate(left: SymbolicValue, right: SymbolicValue) -> Items:
-    """Return `left + right` of two lists, or of two tuples."""
+    """Return `left + right` of two lists, or of two tuples. Raises Unknown."""
     first, second = listed(left), listed(right)
     if first.kind != second.kind:
         raise Unknown(f"`+` on {kind(first)} and {kind(second)}")
@@ -210,7 +212,7 @@ def _infix(symbol: str, left: SymbolicValue, right: SymbolicValue) -> str:
 
 
 def unary(symbol: str, value: SymbolicValue) -> SymbolicValue:
-    """Return `-value`, `+value` or `~value`."""
+    """Return `-value`, `+value` or `~value`. Raises Unknown."""
     text = f"{symbol}{enclosed(value, UNARY)}"
     if isinstance(value, SymbolicTensor):
         operation = BY_OPERATOR.get(f"{symbol}x")
@@ -230,7 +232,7 @@ def unary(symbol: str, value: SymbolicValue) -> SymbolicValue:
 
 
 def compare(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:
-    """Return `left symbol right` on tensors, for the symbols of `ORDER`."""
+    """Return `left symbol right` on tensors, for the symbols of `ORDER`. Raises Unknown."""
     if symbol not in ORDER:
         raise Unknown(f"`{symbol}`")
     text = bounded(f"{enclosed(left, COMPARISON + 1)} {symbol} {enclosed(right, COMPARISON + 1)}")
@@ -243,7 +245,7 @@ def compare(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicV
 
 
 def subscript(value: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
-    """Return `value[key]`."""
+    """Return `value[key]`. Raises Unknown."""
     if isinstance(value, SymbolicTensor):
         return _part_of_tensor(value, key)
     if isinstance(value, ShapeTuple):
@@ -321,7 +323,7 @@ def _key(part: SymbolicValue) -> Json:
 
 
 def slice_of(ends: Sequence[SymbolicValue]) -> SliceOf:
-    """Return `start:stop:step` of constants."""
+    """Return `start:stop:step` of constants. Raises Unknown."""
     values = [end.value if isinstance(end, Const) else "" for end in (*ends, constant(None))[:3]]
     start, stop, step = (
         value if value is None or (isinstance(value, int) and not isinstance(value, bool)) else ""
@@ -336,7 +338,7 @@ def slice_of(ends: Sequence[SymbolicValue]) -> SliceOf:
 
 
 def unpack(value: SymbolicValue, count: int) -> list[SymbolicValue]:
-    """Return the `count` parts of `a, b = value`, in order."""
+    """Return the `count` parts of `a, b = value`, in order. Raises Unknown."""
     parts = listed(value).items
     if len(parts) != count:
         raise Unknown("a list taken apart in another number of parts")

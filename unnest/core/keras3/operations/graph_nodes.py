@@ -112,7 +112,10 @@ def _check(name: str, plain: OpCall) -> None:
 
 
 def _function_called(op: str, known: Operation, call: OpCall) -> SymbolicValue:
-    """Return a node's result by the TensorFlow function that computes it, its arguments under that function's names."""
+    """Return a node's result by the TensorFlow function that computes it, its arguments under that function's names.
+
+    Raises Unknown.
+    """
     path = _tensorflow_function(known)
     if path is None:
         raise Unknown(f"the operation {op}")
@@ -149,7 +152,7 @@ def _tensorflow_function(known: Operation) -> str | None:
 
 
 def _subscript(plain: OpCall) -> SymbolicValue:
-    """Return the subscript that a StridedSlice stands for."""
+    """Return the subscript that a StridedSlice stands for. Raises Unknown."""
     begin, end, steps = (argument(plain, name) for name in ("begin", "end", "strides"))
     if not isinstance(begin, list) or not isinstance(end, list) or not isinstance(steps, list):
         raise Unknown("a slice with ends that are computed")
