@@ -93,7 +93,7 @@ def ratios(keras: Any, times: float, build: Callable[[], Any], rounds: int) -> N
 
 
 def constant(keras: Any, build: Callable[[], Any], rounds: int) -> float:
-    """What a step of one device costs here beside its rows, in rows."""
+    """Return the constant cost of a device's step, in rows."""
     model = compiled(keras, make_parallel(build(), 1))
     measured = speeds({"few": (model, 64), "many": (model, 1024)}, rounds)
     few, many = 64 / at_best(measured["few"]), 1024 / at_best(measured["many"])

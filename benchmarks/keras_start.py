@@ -1,4 +1,4 @@
-"""What towers cost beside their work: the first epoch of a recurrent model, and each tower's share of every step.
+"""The overhead of towers: the first epoch of a recurrent model, and each tower's share of every step.
 
     python benchmarks/keras_start.py [--keras keras|tf_keras] [--rounds 9]
 

@@ -22,7 +22,7 @@ Forward = Callable[[Tensors], Tensors]
 
 @dataclass(frozen=True)
 class Work:
-    """What a device does for `n` rows: the work of `times * (n + extra)`."""
+    """The work of a device for `n` rows: `times * (n + extra)`."""
 
     times: float = 1.0
     extra: int = 0

@@ -57,7 +57,7 @@ def chain(name: str, count: int, width: int = 8) -> Layer:
 
 
 def wrapped(inner: Layer, name: str, towers: int = 2, width: int = 8) -> Layer:
-    """What multi_gpu_model makes of it."""
+    """Return the model that multi_gpu_model makes of it."""
     template, merge = inner["config"]["name"], inner["config"]["output_layers"][0][0]
     cuts = [
         _layer("Lambda", f"l{i}", [["x", 0, 0]], arguments={"i": i, "parts": towers})

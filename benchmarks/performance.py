@@ -1,4 +1,4 @@
-"""What everything costs, measured on this machine and written to docs/performance.md: one command.
+"""All costs, measured on this machine and written to docs/performance.md: one command.
 
     python benchmarks/performance.py [--only SECTION ...] [--megabytes 1024] [--files 10000] [--rounds 5] [--large 8192]
                                      [--tensorflow PYTHON] [--stack PYTHON] [--reflinks FOLDER] [--folder DIR]
@@ -66,7 +66,7 @@ class Took(NamedTuple):
 
 
 def interleaved(tasks: Mapping[str, Callable[[], None]], rounds: int) -> dict[str, Took]:
-    """What each task took."""
+    """Run tasks in turns; return the time of each."""
     return {
         n: Took(statistics.median(seconds), min(seconds))
         for n, seconds in taking_turns(tasks, rounds).items()
@@ -74,7 +74,7 @@ def interleaved(tasks: Mapping[str, Callable[[], None]], rounds: int) -> dict[st
 
 
 class Bench:
-    """Where the inputs go, and how much is asked for."""
+    """The folder for inputs, and the size of the measurement."""
 
     def __init__(self, folder: Path, asked: argparse.Namespace) -> None:
         self.folder, self.rounds, self.megabytes = folder, int(asked.rounds), int(asked.megabytes)
@@ -226,7 +226,7 @@ def to_keras_3(bench: Bench) -> list[Row]:
 
 
 def phases(bench: Bench) -> list[Row]:
-    """What `fix` of a large .h5 does with its time, without Python's start; reading back and fsync go side by side."""
+    """Return how `fix` of a large .h5 spends its time, without Python's start; reading back and fsync overlap."""
     from unnest.files import os_calls
     from unnest.formats.hdf5.legacy_h5_writer import H5Container
 
@@ -342,7 +342,7 @@ keras.models.load_model(sys.argv[2], compile=False).layers[-2].save(sys.argv[3])
 
 
 def other_ways(bench: Bench) -> list[Row]:
-    """What people do without the program: load with Keras and save what is inside; look at a file with h5dump."""
+    """Measure ways without the program: load with Keras and save what is inside; look at a file with h5dump."""
     rows = []
     if bench.tensorflow:
         path = bench.folder / "tf_keras.h5"
@@ -479,7 +479,7 @@ def many_files(bench: Bench) -> list[Row]:
 
 
 def growth(bench: Bench) -> list[Row]:
-    """What grows with what."""
+    """Measure how costs grow with layers, files and bytes."""
     rows, output = [], bench.folder / "output.h5"
     for megabytes in (16, 64, 256):
         path = bench.h5(megabytes)
@@ -653,7 +653,7 @@ MARK = "<!-- The rest is not written by the command. -->"
 
 
 def machine() -> str:
-    """What it was measured on, and how busy that was."""
+    """Describe the machine, and how busy it was."""
     load = f", load {os.getloadavg()[0]:.1f} before" if hasattr(os, "getloadavg") else ""
     system = f"{platform.system()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     return f"{system}{load}, {time.strftime('%Y-%m-%d')}."

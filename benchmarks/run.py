@@ -1,4 +1,4 @@
-"""What the design promises about cost, measured: interleaved medians, nothing but the standard library and HDF5.
+"""Costs that the design promises, measured: interleaved medians, only the standard library and HDF5.
 
     python benchmarks/run.py [--megabytes 512] [--rounds 5] [--folder DIR]
 

@@ -1,4 +1,4 @@
-"""What a SavedModel of a gigabyte costs.
+"""The cost of a SavedModel of a gigabyte.
 
     python benchmarks/saved_models.py [--megabytes 1024] [--rounds 5] [--folder DIR]
 

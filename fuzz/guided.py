@@ -65,7 +65,7 @@ def seeds(target: str, number: int) -> list[bytes]:
 
 
 def target_of(name: str, folder: Path, number: int) -> Target:
-    """What is run on each input; the files beside it are those of the genuine file `number`."""
+    """Return the function that is run on each input; the files beside it are those of the genuine file `number`."""
     if name == "stored_code":
         from unnest.core.byte_code import code_objects
 
@@ -170,7 +170,7 @@ def run_target(name: str, number: int, seconds: int, corpus: Path, folder: Path)
 
 @dataclass
 class Course:
-    """What became of one target so far."""
+    """The results of one target so far."""
 
     runs: int = 0
     processor_minutes: float = 0.0

@@ -110,7 +110,7 @@ def _work(reader: str, seeds: range, tell: Connection) -> None:
 
 @dataclass
 class Course:
-    """What became of one reader's mutants so far; `seed` is the next one's."""
+    """The results of one reader's mutants so far; `seed` is the next one's."""
 
     reader: str
     seed: int = 0
@@ -121,7 +121,7 @@ class Course:
 
     @classmethod
     def after(cls, reader: str, figures: dict[str, Any]) -> Course:
-        """What goes on where `figures` end."""
+        """Return a course that continues where `figures` end."""
         seconds = 60 * figures["processor_minutes"]
         return cls(
             reader, figures["next_seed"], Counter(figures["outcomes"]), figures["broken"], seconds

@@ -23,7 +23,7 @@ REFUSED = "says that it needs TensorFlow"
 
 
 def outcome(backend: str, python: str) -> dict[str, Any]:
-    """What a process with that backend says: `tasks` by name, `at_once` and `loaded`, the backends in memory."""
+    """Return the answers of a process with that backend: `tasks` by name, `at_once` and `loaded` backends."""
     with tempfile.TemporaryDirectory() as folder:
         env = {
             **os.environ,

@@ -65,7 +65,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def check(browser: Any, root: str, pages: list[str]) -> Iterator[str]:  # noqa: ANN401 - Playwright's
-    """What is wrong with each page: console, requests, and links, their fragments too."""
+    """Yield the faults of each page: console, requests, and links with their fragments."""
     page = browser.new_page()
     troubles: list[str] = []
     page.on(

@@ -1,4 +1,4 @@
-"""What becomes of every layer class and argument of every stack under --keras 3: docs/coverage, a page a stack.
+"""Results of --keras 3 for every layer class and argument of every stack: docs/coverage, a page a stack.
 
 python scripts/keras3_coverage.py             writes the pages, and their list in docs/keras3-measured.md
 python scripts/keras3_coverage.py --check     exits 1 where the documents say something else

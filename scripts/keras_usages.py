@@ -484,7 +484,7 @@ def difference(plain: list[Any], parallel: list[Any]) -> float:
 
 
 def cell(keras: Any, run: Usage) -> str:
-    """What the table says of one usage with one Keras."""
+    """Return the table's cell for one usage with one Keras."""
     from unnest.keras import multi_gpu_model
 
     outcomes = []

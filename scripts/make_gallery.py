@@ -146,7 +146,7 @@ def typed(args: tuple[str, ...]) -> str:
 
 
 def on_terminal(work: Path, columns: int, args: tuple[str, ...]) -> str:
-    """What `unnest` writes to a terminal."""
+    """Return what `unnest` writes to a terminal."""
     here, there = pty.openpty()
     fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color"}
@@ -168,7 +168,7 @@ def on_terminal(work: Path, columns: int, args: tuple[str, ...]) -> str:
 
 
 def cleaned(output: str) -> str:
-    """What stays on the screen: a line of progress is written over."""
+    """Return what stays on the screen, without lines of progress that are written over."""
     lines = output.replace("\r\n", "\n").split("\n")
     return "\n".join(line.rsplit("\r", 1)[-1].replace("\x1b[K", "") for line in lines)
 

@@ -206,7 +206,7 @@ def _rows(schema: dict[str, Any], above: str) -> Iterator[str]:
 
 
 def _kind(value: dict[str, Any]) -> str:
-    """What a value may be, in words."""
+    """Return the type of a value in words."""
     if "enum" in value:
         return ", ".join(f"`{each}`" if each is not None else "null" for each in value["enum"])
     if "const" in value:

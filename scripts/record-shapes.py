@@ -200,7 +200,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def row(layer: l.Layer, shape: tuple[int | None, ...], dtype: str) -> dict[str, Any]:
-    """What a functional model stores of one layer called on one input."""
+    """Return what a functional model stores of one layer called on one input."""
     given = keras.Input(shape, dtype=dtype)
     made = layer(given)
     entry = keras.Model(given, made).get_config()["layers"][-1]

@@ -1,4 +1,4 @@
-"""What a run of our command costs: seconds of processor, and the most memory it held."""
+"""Cost of a run of our command: seconds of processor, and the most memory it held."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def ran(block: str, folder: Path, environment: dict[str, str]) -> str:
 
 
 def agrees(told: str, done: str) -> bool:
-    """Whether a block says what its commands do."""
+    """Return True if a block shows what its commands print."""
     pattern = "".join(
         r"(?:.*\n)*" if line == "..." else re.escape(f"{line}\n") for line in told.splitlines()
     )

@@ -1,4 +1,4 @@
-"""What is said of every fixture and corpus case, one line a file: `golden.json` beside this module holds it.
+"""Facts reported on every fixture and corpus case, one line a file, kept in `golden.json` beside this module.
 
     python -m tests.golden [FILE]      write it anew (default: golden.json); read the difference before it is kept
 

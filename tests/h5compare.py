@@ -24,7 +24,7 @@ PLAIN_ATTRIBUTES = ("keras_version", "backend")
 
 
 def differences(found: Path, wanted: Path) -> list[str]:
-    """What distinguishes two files; empty where nothing does."""
+    """Return the differences between two files; [] if there are none."""
     with h5py.File(found) as a, h5py.File(wanted) as b:
         told = _texts(a, b)
         told += [f"root groups {sorted(a)} != {sorted(b)}"] if sorted(a) != sorted(b) else []
@@ -86,7 +86,7 @@ def _texts(a: h5py.Group, b: h5py.Group, place: str = "/") -> list[str]:
 
 
 def _json(a: Any, b: Any, place: str) -> list[str]:  # noqa: ANN401 - JSON is any
-    """Where two documents differ, by path; the first few are enough."""
+    """Return the paths of the first few differences between two documents."""
     if isinstance(a, dict) and isinstance(b, dict):
         keys = sorted({*a, *b})
         missing = object()

@@ -89,7 +89,7 @@ class _Hub(BaseHTTPRequestHandler):
         )
 
     def do_POST(self) -> None:
-        """What is at some paths; how a file is sent; a commit."""
+        """Answer for the paths below some folders, for how a file is sent, and for a commit."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
         parts = self._path()
         if parts[:1] == ["api"] and parts[2:3] == ["create"]:
@@ -140,7 +140,7 @@ def _parents(path: str) -> list[str]:
 
 
 def _paths(files: Files, folder: str) -> list[str]:
-    """What is right below a folder."""
+    """Return the paths right below a folder."""
     start = f"{folder}/" if folder else ""
     return sorted(
         {start + path[len(start) :].split("/")[0] for path in files if path.startswith(start)}

@@ -1,4 +1,4 @@
-"""What the engine said of a model, for a test that fails: the verdict, wrappers with evidence, near misses, errors."""
+"""The engine's reasons for a model, for a test that fails: verdict, wrappers with evidence, near misses, errors."""
 
 from __future__ import annotations
 

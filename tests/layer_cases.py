@@ -68,7 +68,7 @@ class LayerCase:
     pack: Path
 
     def is_worse(self, backend: str) -> bool:
-        """Whether it is known to come out otherwise, as told above, or did when its own stack loaded it again."""
+        """True if a case is known to differ, as listed above, or differed when its own stack loaded it again."""
         reloaded = self.note.get("reload")
         if reloaded == "other values" or (isinstance(reloaded, float) and reloaded > NOISE):
             return True

@@ -47,7 +47,7 @@ def source() -> dict[str, Any]:
 
 
 def parallel(inner: dict[str, Any], towers: int = 2, name: str = "model_1") -> dict[str, Any]:
-    """What multi_gpu_model makes of a model with one input and one output."""
+    """Return what multi_gpu_model makes of a model with one input and one output."""
     tmpl, merge = inner["config"]["name"], inner["config"]["output_layers"][0][0]
     cuts = [
         layer("Lambda", f"lambda_{i + 1}", [["x", 0, 0]], arguments={"i": i, "parts": towers})

@@ -1,4 +1,4 @@
-"""What the benchmarks make of genuine files is a model: what refuses it would leave a section of the page empty."""
+"""The genuine files that benchmarks use are models: a refusal would leave a section of the page empty."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ def test_what_to_do_is_told(args: tuple[str, ...], bad: Path, cli: Cli) -> None:
     ],
 )
 def test_outputs(args: str, made: list[str], cli: Cli, folder: Path) -> None:
-    """What each command line makes, and nothing else."""
+    """Each command line writes its output, and nothing else."""
     before = set(files(folder))
     cli(*args.split())
     assert sorted(set(files(folder)) - before) == made
@@ -374,7 +374,7 @@ class TestPages:
 
 
 class TestBehaviour:
-    """What only shows over several runs."""
+    """Behaviour that shows over several runs only."""
 
     def test_again_is_unchanged(self, bad: Path, cli: Cli) -> None:
         cli("fix", bad)

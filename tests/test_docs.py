@@ -118,7 +118,7 @@ def test_other_options() -> None:
 
 
 def test_details_are_of_options() -> None:
-    """What the reference adds to the help is of an option that there is."""
+    """The reference adds details to existing options only."""
     source = (ROOT / "scripts" / "make_pages.py").read_text(encoding="utf-8")
     (details,) = re.findall(r"^DETAILS = \{\n(.*?)^\}", source, re.MULTILINE | re.DOTALL)
     named = set(re.findall(r'^    "(?:unnest \w+ )?(--[\w-]+)":', details, re.MULTILINE))
@@ -128,7 +128,7 @@ def test_details_are_of_options() -> None:
 
 
 def test_targets() -> None:
-    """What --to takes."""
+    """The documents list the targets of --to."""
     (row,) = (line for line in OPTIONS.splitlines() if line.startswith("| `--to "))
     assert [t for t in TARGETS if t not in row] == []
 
@@ -235,7 +235,7 @@ def words_of_users() -> dict[str, int]:
 
 
 def test_users_read_little() -> None:
-    """What users have to read does not grow back: some 25,000 words without the gallery; a page is read in minutes."""
+    """Users' pages stay within some 25,000 words without the gallery; a page is read in minutes."""
     words = words_of_users()
     assert sum(words.values()) <= 26_500
     lists = {"findings.md", "usages.md"}

@@ -1,4 +1,4 @@
-"""What is said of every fixture and corpus case, held against `golden.json`: what changes has a reason."""
+"""Facts reported on every fixture and corpus case equal `golden.json`: a change needs a reason."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_same_is_said(part: int) -> None:
 
 
 def test_bases_are_clean() -> None:
-    """What should come out of a case would be left alone: every base of the corpus has a line, which says so."""
+    """Every base of the corpus, which a case should become, has a line that leaves it alone."""
     bases = [
         p
         for c in ("h5", "keras", "saved_model")

@@ -1,4 +1,4 @@
-"""What people expect of any command line: completion, versions, suggestions, a hook, progress, and a way to report."""
+"""Habits of command lines: completion, versions, suggestions, a hook, progress, and a way to report."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_the_hook(
 
 
 def on_a_terminal(code: str) -> str:
-    """What a Python program shows on a terminal of its own."""
+    """Return what a Python program shows on a terminal of its own."""
     child, fd = pty.fork()
     if child == 0:  # pragma: no cover - the child
         os.execv(sys.executable, [sys.executable, "-c", code])  # noqa: S606 - Python itself

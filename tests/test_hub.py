@@ -56,7 +56,7 @@ def run(repositories: dict[str, Files], tmp_path: Path) -> Iterator[Run]:
 def test_in_and_out_in_one_command(
     run: Run, repositories: dict[str, Files], tmp_path: Path
 ) -> None:
-    """What arrives are the bytes that a local run writes; the source stays as it was."""
+    """The bytes that arrive are those of a local run; the source is unchanged."""
     before = dict(repositories["me/zoo"])
     done = run("fix", "hf://me/zoo/model.h5", "-o", "hf://me/out/clean.h5")
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""What is loaded when: start-up time is a feature, and the core opens nothing."""
+"""Modules that are loaded at each step: start-up time is a feature, and the core opens nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests import makeh5
 
 
 def loaded(code: str, *names: str, exit_code: int = 0) -> set[str]:
-    """Which of these modules a fresh Python has after running this."""
+    """Return those of the modules that a fresh Python has after running this."""
     tell = f"lambda: print(*(n for n in {names!r} if n in sys.modules))"
     check = f"import atexit, sys\natexit.register({tell})\n{code}"  # the program does not come back from its `main`
     done = subprocess.run(
@@ -39,7 +39,7 @@ RARE = (
 
 
 def of_typer() -> set[str]:
-    """Which of these modules the installed typer loads for any command, before it converts a value."""
+    """Return those of the modules that typer loads for any command, before it converts a value."""
     code = """
 import typer, typer.main
 app = typer.Typer()

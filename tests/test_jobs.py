@@ -168,7 +168,7 @@ class TestProcesses:
     @pytest.mark.parametrize("is_forked", [True, False])
     @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
     def test_a_death_costs_one_task(self, is_forked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Where processes are forked from this one, and where another one forks them."""
+        """A process that dies costs one task, whether processes are forked from this one or from a server."""
         monkeypatch.setattr("unnest.batch.workers._has_one_thread", lambda: is_forked)
         deaths: dict[int, int] = {2: signal.SIGKILL, 5: signal.SIGSEGV, 6: signal.SIGKILL}
         results = dict(in_order(range(12), Numbers(deaths, {}), 2, ahead=2))
@@ -300,7 +300,7 @@ def test_an_interrupt_in_a_callback_ends_a_process_without_a_word() -> None:
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("again", ["zoo/../zoo/a.h5", "zoo/a.h5", "link.h5"])
 def test_a_file_that_is_given_twice_in_place(again: str, jobs: str, zoo: Path, cli: Cli) -> None:
-    """Which of the two came first would decide what becomes of the other."""
+    """A file that is given twice is refused: the result of the second would depend on timing."""
     (zoo.parent / "link.h5").symlink_to(zoo / "a.h5")
     before = below(zoo)
     done = cli("fix", "zoo/a.h5", again, "--in-place", "--jobs", jobs)
@@ -310,7 +310,7 @@ def test_a_file_that_is_given_twice_in_place(again: str, jobs: str, zoo: Path, c
 
 
 def in_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What the command line says after something that only a shell can do first."""
+    """Return the result of a command line after something that only a shell can do first."""
     environment = {**os.environ, "PYTHONPATH": str(Path(unnest.__file__).parents[1])}
     shell = ["/bin/sh", "-c", command]
     return subprocess.run(

@@ -54,7 +54,7 @@ def test_a_checkpoint_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is no architecture passes without a word, be it JSON or not."""
+    """Other JSON, and what is no JSON, passes silently."""
     wrapped, plain, broken = (
         tmp_path / name for name in ("wrapped.json", "package.json", "tsconfig.json")
     )

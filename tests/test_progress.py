@@ -57,7 +57,7 @@ def joined(lines: list[str]) -> str:
 
 
 def test_one_file(bad: Path, tmp_path: Path) -> None:
-    """What is done, the name, bytes of bytes, the rate, the time left; no count of one file."""
+    """The line has phase, name, bytes of bytes, rate and time left; of one file no count."""
     shown = joined(lines_in_terminal("fix", str(bad), "-o", str(tmp_path / "out.h5")))
     for part in (f"copying {bad.name}", f"reading back {bad.name}", "bytes", "/s", "0:00:00"):
         assert part in shown
@@ -85,7 +85,7 @@ def test_files_of_files(bad: Path, tmp_path: Path) -> None:
 
 
 def test_a_folder_beside_a_pipe(bad: Path, tmp_path: Path) -> None:
-    """Where stdout takes the reports, stderr counts files of files, a second, and the time left; then it is empty."""
+    """With reports on stdout, stderr counts files of files, a second, and the time left; then it is empty."""
     (tmp_path / "zoo").mkdir()
     for name in ("a.h5", "b.h5", "c.h5"):
         shutil.copy(bad, tmp_path / "zoo" / name)

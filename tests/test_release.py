@@ -1,4 +1,4 @@
-"""What a release says of itself, in the places that say it."""
+"""A release's statements about itself agree in all places."""
 
 from __future__ import annotations
 

@@ -299,7 +299,7 @@ def _datasets(group: h5py.Group) -> list[str]:
     ],
 )
 def test_shown(url: str, expected: str) -> None:
-    """What is shown of a URL, and of one in a sentence."""
+    """URLs are shown without credentials, in sentences too."""
     assert safe_url(url) == expected
     if is_remote(url):
         assert redacted(f"see {url} there") == f"see {expected} there"
@@ -352,7 +352,7 @@ class TestFolders:
 
     @pytest.mark.usefixtures("zoo")
     def test_the_output_is_no_input(self) -> None:
-        """Where it lies in the folder that is searched."""
+        """An output inside the folder that is searched is refused."""
         options = FixOptions(output="memory://zoo/old/fixed/")
         runs = [
             [(r.path, r.action) for r in fix_all(["memory://zoo/old/"], options)] for _ in range(2)
@@ -363,7 +363,7 @@ class TestFolders:
         ]
 
     def test_nothing_in_it_is_replaced(self, zoo: Any) -> None:
-        """Where --force would let one input's output take another's place."""
+        """--force does not let one input's output take another's place."""
         zoo.copy("/zoo/b.H5", "/zoo/old/sub/b.H5")
         before = contents(zoo)
         options = FixOptions(output="memory://zoo/old/sub", force=True)

@@ -130,7 +130,7 @@ def words_of(page: Path) -> list[str]:
 
 
 def test_zensical_reads_the_same_configuration(site: Path, tmp_path: Path) -> None:
-    """What takes Material's place when it ends builds every page with the same words, and those of edits."""
+    """Material's successor builds every page with the same words, links to edit it included."""
     pytest.importorskip("zensical")
     for name in ("docs", "unnest", "CHANGELOG.md"):
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
@@ -155,7 +155,7 @@ def test_zensical_reads_the_same_configuration(site: Path, tmp_path: Path) -> No
 
 
 def test_every_page_has_a_link_to_its_source(tmp_path: Path) -> None:
-    """Where it is edited, below the repository that the environment names."""
+    """Each page links to its source in the repository that the environment names."""
     for page in built(tmp_path / "site", **REPOSITORY).rglob("index.html"):
         text = page.read_text(encoding="utf-8")
         assert re.search(

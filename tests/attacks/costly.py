@@ -55,7 +55,7 @@ def costly(*codes: str | None) -> Callable[[Maker], Maker]:
 
 @costly(None, "too-many-attributes")
 def attributes_of_a_tensor(folder: Path) -> Path:
-    """Which nobody reads, but the library copies."""
+    """A tensor's attributes, which the program ignores, but the library copies."""
     path = makeh5.parallel_file(folder / "m.h5")
     with h5py.File(path, "a") as file:
         for number in range(2_000):

@@ -323,7 +323,7 @@ def data(path: Path) -> None:
 
 
 def stub(path: Path) -> None:
-    """What Keras 2.0.9-2.1.6 leaves behind."""
+    """The empty file that Keras 2.0.9 to 2.1.6 leaves behind."""
     with h5py.File(path, "w") as file:
         file.attrs["keras_version"] = b"2.1.6"
         file.attrs["backend"] = b"tensorflow"

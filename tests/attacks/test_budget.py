@@ -42,7 +42,7 @@ def test_the_option(cli: Cli, bad: Path) -> None:
 
 
 def test_each_file_has_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What one has used up is not missed by the next."""
+    """A file's work is not charged to the next one."""
     monkeypatch.setattr(budget, "STEPS", 20_000)
     for k in range(20):
         check_verdict(unnest.inspect(makeh5.parallel_file(tmp_path / f"{k}.h5")), "parallel")

@@ -345,7 +345,7 @@ def test_zip_methods(cli: Cli, method: int, tmp_path: Path) -> None:
 
 
 def member_at(data: bytes | bytearray, name: str) -> int:
-    """Where a member's content starts."""
+    """Return the offset at which a member's content begins."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         start = archive.getinfo(name).header_offset
     return (
@@ -389,7 +389,7 @@ def test_zip_checksum_of_the_weights(to: Target | None, tmp_path: Path) -> None:
 
 
 def test_zip_checksum_of_a_config(cli: Cli, tmp_path: Path) -> None:
-    """What `inspect` reads whole it checks, too."""
+    """Members that `inspect` reads whole are checked against their checksums, too."""
     data = bytearray(KERAS.read_bytes())
     data[member_at(data, "config.json") + 400] ^= 1
     (tmp_path / "m.keras").write_bytes(data)

@@ -60,7 +60,7 @@ def test_json(name: str, tmp_path: Path) -> None:
     ids=["number", "mark"],
 )
 def test_no_advice_for_programmers(text: str, why: str) -> None:
-    """What Python would have us call is nothing for users."""
+    """Advice to call Python functions, as exceptions give it, is not passed on to users."""
     with pytest.raises(
         Unreadable,
         match=f"^m.json is not JSON {re.escape(why)}; the file is damaged; copy it again$",

@@ -188,7 +188,7 @@ def test_an_order_that_no_writer_has_is_refused(change: Change, model: Path) -> 
 
 
 def test_a_file_that_changes_meanwhile(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was checked is what is copied."""
+    """A file that changes after it was checked is not copied."""
     from unnest.formats.tfjs import manifest
 
     read = manifest._read  # noqa: SLF001 - there is no other moment

@@ -33,7 +33,7 @@ def check(place: Path) -> None:
 
 
 def tells(report: unnest.Report, words: str) -> bool:
-    """Whether the report names what loading would run or read."""
+    """Return True if the report names what loading would run or read."""
     return any(words in f.message for f in report.findings if f.code == "stored-code")
 
 

@@ -36,7 +36,7 @@ class Case:
 
     @property
     def parallel(self) -> bool:
-        """Whether a wrapper is in it, by its author's word."""
+        """True if the author says that there is a wrapper."""
         return bool(self.facts["expected"] == "parallel")
 
     @property
@@ -48,7 +48,7 @@ class Case:
         return sorted([*self.folder.glob(f"{stem}*"), *self.folder.glob("weights.h5")])
 
     def base(self, source: Path) -> Path | None:
-        """What its own software wrote for the template: a file of the container of `source`, or the tensors alone."""
+        """The template as its own software wrote it: a file of the container of `source`, or the tensors alone."""
         same = {"weights.h5": "base_weights.h5", "parallel": "base.npz"}.get(
             source.name, f"base{suffixes(source)}"
         )
@@ -65,7 +65,7 @@ class Case:
         )
 
     def wanted(self) -> Facts:
-        """What should be said of it and done; without what its author does not tell."""
+        """The facts and actions that the author expects, as far as he names them."""
         if not self.parallel:
             return {"verdict": "clean", "wrappers": 0, "action": "unchanged"}
         keys = {
@@ -106,7 +106,7 @@ def limited(case: Case, limits: dict[str, str], request: pytest.FixtureRequest) 
 
 
 def said(seen: unnest.Report, made: unnest.Result) -> Facts:
-    """What was said and done in the words of `Case.wanted`; what differs among wrappers is a set."""
+    """Return what was said and done, in the words of `Case.wanted`; facts that differ among wrappers are a set."""
     towers, scopes = {w.towers for w in seen.wrappers}, {w.scope for w in seen.wrappers}
     return {
         "verdict": seen.verdict,

@@ -23,7 +23,7 @@ from unnest.formats.tensorflow.saved_model import SavedModelSource
 
 
 def unlike(output: Path, base: Path, *, flat: bool = False) -> list[str]:
-    """What distinguishes a result from its base, in words; nothing: they are the same.
+    """Return the differences between a result and its base, in words; [] if there are none.
 
     `flat`: weights without an architecture, read from names: layers come in the order of first appearance.
     """
@@ -67,7 +67,7 @@ def _layers_with_weights(path: Path) -> dict[str, list[tuple[str, bytes]]]:
 
 
 class Archive(NamedTuple):
-    """What is compared of a `.keras` or a path-keyed `.weights.h5`; `config` is None for weights."""
+    """The compared content of a `.keras` or a path-keyed `.weights.h5`; `config` is None for weights."""
 
     tensors: dict[str, tuple[str, tuple[int, ...], bytes]]
     config: Any
@@ -200,7 +200,7 @@ IGNORED: tuple[tuple[str, Callable[[str, Any, Any], bool], str], ...] = (
 
 
 def json_unlike(a: Any, b: Any, place: str = "") -> list[str]:
-    """Where two documents differ, by path."""
+    """Return the paths at which two documents differ."""
     if type(a) is type(b) and json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True):
         return []
     if any(re.fullmatch(where, place) and same(place, a, b) for where, same, _ in IGNORED):

@@ -1,4 +1,4 @@
-"""What does not come out as the author of a case asks, and why: not reached (`LIMITS`), or otherwise and as good."""
+"""Cases that end otherwise than their authors ask, and why: not reached (`LIMITS`), or otherwise and as good."""
 
 from __future__ import annotations
 

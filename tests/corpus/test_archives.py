@@ -49,7 +49,7 @@ def test_made_keras(case: Case, tmp_path: Path, request: pytest.FixtureRequest) 
 
 
 def test_layers_in_code_are_named() -> None:
-    """Where a class keeps its layers in code, that is said."""
+    """A class that keeps its layers in code is named."""
     (case,) = (c for c in cases("keras") if c.name == "127-parallel-model-class")
     assert {"no-graph", "stored-code"} == {f.code for f in unnest.inspect(case.sources[0]).findings}
 

@@ -57,7 +57,7 @@ def test_no_weight_is_lost(case: Case, tmp_path: Path) -> None:
 
 
 def is_flat(source: Path, case: Case) -> bool:
-    """Whether names are all there is."""
+    """Return True if weight names are the only evidence."""
     return source.name == "weights.h5" and case.architecture(source) is None
 
 

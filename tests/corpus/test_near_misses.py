@@ -1,4 +1,4 @@
-"""Why look-alikes are no wrappers, by value: one sentence each, of layer graphs and of bare operations."""
+"""Near misses of look-alikes: one sentence each, of layer graphs and of bare operations."""
 
 from __future__ import annotations
 

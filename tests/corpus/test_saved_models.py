@@ -61,7 +61,7 @@ def test_what_is_cut(case: Case, tmp_path: Path) -> None:
 
 @each(CUT)
 def test_as_h5(case: Case, tmp_path: Path) -> None:
-    """Where a Keras model is stored: the template as its own software writes it, the optimizer's state included."""
+    """A stored Keras model becomes the template as its own software writes it, optimizer state included."""
     base, out = case.folder / "base.h5", tmp_path / "out.h5"
     made = unnest.fix(case.folder / "parallel", out)
     if not base.exists() or case.name in NO_MODEL:

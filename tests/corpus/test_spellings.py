@@ -78,7 +78,7 @@ def writable(first: int) -> list[str]:
 
 
 def outcome(case: Case, scratch: Path) -> Facts:
-    """What is said of a case, and which of the base's tensors are not in what is written."""
+    """Return what is said of a case, and which of the base's tensors are missing in the output."""
     (source,) = (p for p in case.sources if p.name != "weights.h5")
     output = scratch / f"out-{case.name}{source.suffix}"
     made = unnest.fix(source, output)

@@ -118,7 +118,7 @@ def test_the_index_has_a_line_for_every_case() -> None:
 
 
 def test_kept_cases_are_unpacked() -> None:
-    """What the documents show can be typed in a fresh clone."""
+    """The commands of the documents work in a fresh clone."""
     assert {*store.KEPT} <= {*store.units(store.ROOT)}
     assert len(store.KEPT) < 35
 

@@ -84,7 +84,7 @@ class Disk:
             raise OSError(number, os.strerror(number))
 
     def written(self, descriptor: int) -> None:
-        """What is open here gets bytes that are not on the disk yet."""
+        """Write to an open file bytes that are not on the disk yet."""
         self.unsynced.add(os.fstat(descriptor).st_ino)
 
     def synced(self, descriptor: int) -> None:

@@ -1,4 +1,4 @@
-"""What can go wrong in a process that runs our command."""
+"""Faults of a process that runs our command."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ class Fault(Protocol):
         """From now on it may happen."""
 
     def disarm(self) -> None:
-        """What was run is over."""
+        """Switch the faults off: the run is over."""

@@ -31,7 +31,7 @@ def cases() -> list[str]:
 
 
 def passes(case: str) -> bool:
-    """Whether one does; what it says goes to stdout."""
+    """Return True if a command succeeds; its output goes to stdout."""
     return (
         subprocess.run(
             [sys.executable, "-m", "pytest", *SLOW, case], cwd=ROOT, check=False

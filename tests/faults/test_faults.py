@@ -27,7 +27,7 @@ Files = dict[str, bytes]
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is there, and what is run on it."""
+    """The files that exist, and the command that is run on them."""
 
     name: str
     build: Callable[[Path], None]
@@ -117,7 +117,7 @@ def files(folder: Path) -> Files:
 
 
 def debris(folder: Path) -> list[str]:
-    """What killed runs left."""
+    """Return the leftovers of killed runs."""
     return [p.name for p in folder.rglob("*") if TEMPORARY.search(p.name)]
 
 
@@ -147,7 +147,7 @@ class Bench:
         return work
 
     def said(self) -> str:
-        """What the last run said."""
+        """Return the output of the last run."""
         return (self.folder / "said.txt").read_text()
 
     def fault(self, kind: str, point: int) -> None:

@@ -1,4 +1,4 @@
-"""What the long examinations measured: a JSON file each, which their commands write and SECURITY.md is made from."""
+"""Figures of the long examinations: a JSON file each, which their commands write and SECURITY.md is made from."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def listing(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def target(tmp_path: Path) -> Path:
-    """Where the output goes; not there yet."""
+    """The path of the output, which does not exist yet."""
     return tmp_path / "out.h5"
 
 

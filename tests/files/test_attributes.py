@@ -1,4 +1,4 @@
-"""Who may read an output: as after `cp`, or in place as before."""
+"""Permissions of an output: as after `cp`, or in place as before."""
 
 from __future__ import annotations
 

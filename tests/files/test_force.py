@@ -1,4 +1,4 @@
-"""What --force replaces, and what nothing replaces."""
+"""Outputs that --force replaces, and files that nothing replaces."""
 
 from __future__ import annotations
 
@@ -277,7 +277,7 @@ def test_a_walk_writes_into_no_model(force: str, output: str, place: Path, cli: 
 def test_a_folder_that_fills_meanwhile(
     when: str, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was put into the old output in the meantime is not lost."""
+    """Files that were put into the old output in the meantime are not lost."""
     import unnest
     from unnest.files import atomic, overwrite_checks
 

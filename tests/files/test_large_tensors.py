@@ -119,7 +119,7 @@ def test_where_the_file_system_clones(
 
 
 def test_a_clone_that_is_none(large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who says that it has cloned is not believed: the file system must say that the blocks are shared."""
+    """A file system that reports a clone is not believed unless it says that the blocks are shared."""
     sharing(monkeypatch, honest=False, told=False)
     result = unnest.fix(large, tmp_path / "o.h5")
     assert result.error is not None
@@ -131,7 +131,7 @@ def test_a_clone_that_is_none(large: Path, tmp_path: Path, monkeypatch: pytest.M
 def test_the_edges_are_read_back(
     where: str, large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What lies in blocks that are shared in part is not shared."""
+    """Bytes in blocks that are shared in part are read back."""
     sharing(monkeypatch)
     write = H5Container.write
 

@@ -192,7 +192,7 @@ def test_looking_at_the_old_file_again(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_sync_that_fails(
     error: Exception, raised: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is not on the disk gets no name, whatever kept it from there."""
+    """An output that could not be synced gets no name."""
 
     def fails(_: str) -> None:
         raise error

@@ -101,7 +101,7 @@ def _zipped_again(folder: Path) -> None:
 
 @pytest.mark.parametrize("temporary", ["/nowhere", "/proc"])
 def test_no_temporary_folder(temporary: str, tmp_path: Path) -> None:
-    """What is needed on the way lies beside the output."""
+    """Temporary files lie beside the output."""
     _zipped_again(tmp_path)
     where = {"TMPDIR": temporary, "TEMP": temporary, "TMP": temporary}
     done = shell("unnest fix -q m.keras", tmp_path, **where)

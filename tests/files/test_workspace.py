@@ -47,7 +47,7 @@ def filled(work: Workspace, names: tuple[str, ...] = PARTS, what: str = "new") -
 
 
 def parts(what: str, names: tuple[str, ...] = PARTS) -> dict[str, bytes]:
-    """What they hold."""
+    """Return the content of each part."""
     return {name: f"{what} {name}".encode() for name in names}
 
 
@@ -58,7 +58,7 @@ def write(folder: Path, files: dict[str, bytes]) -> None:
 
 
 class TestLock:
-    """Whose folder it is."""
+    """The lock of a workspace: one run at a time owns it."""
 
     def test_the_name_says_what_it_is(self, tmp_path: Path) -> None:
         with Workspace(str(tmp_path / "out.h5")) as work:
@@ -167,7 +167,7 @@ class TestParts:
 
     @pytest.fixture(params=["renameat2", "links", "nothing"])
     def calls(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What the system can do."""
+        """Run with and without the system's own calls."""
         if request.param != "renameat2":
             monkeypatch.setattr(os_calls, "_renameat2", lambda: None)
         if request.param == "nothing":

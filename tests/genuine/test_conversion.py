@@ -38,7 +38,7 @@ OLD_LAYERS = "_layer_checkpoint_dependencies"
 
 
 def is_of_today(folder: Path) -> bool:
-    """Whether a .keras keeps its layers where today's Keras does."""
+    """Return True if a .keras stores its layers where today's Keras does."""
     with (
         zipfile.ZipFile(folder / "base.keras") as archive,
         h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file,
@@ -125,7 +125,7 @@ ORDER_IN_CODE = re.compile(
 
 
 def is_refused_for_its_order(done: unnest.Result, folder: Path) -> bool:
-    """Whether a case is refused, as those of ORDER_IN_CODE and no others must be."""
+    """Return True if a case is refused, as those of ORDER_IN_CODE must be and no others."""
     expected = ORDER_IN_CODE.fullmatch(f"{folder.parent.name}/{folder.name}") is not None
     assert (done.error is not None and done.error.code == "cannot-convert") is expected
     return expected
@@ -266,7 +266,7 @@ def test_every_row_has_a_file() -> None:
 
 @pytest.mark.parametrize(("source", "to", "says"), promised())
 def test_the_table_of_conversions(source: str, to: Target, says: str, tmp_path: Path) -> None:
-    """What docs/commands.md says of each pair: done, or refused in one line."""
+    """The table in docs/commands.md holds for each pair: converted, or refused in one line."""
     file = FIXTURES / next(
         path for name, path in ROWS.items() if name.strip("`") == source.strip("`")
     )
@@ -310,7 +310,7 @@ def weighted(root: h5py.Group) -> list[tuple[str, list[tuple[str, bytes]]]]:
 
 
 def inside(path: str) -> bool:
-    """Whether this is the name of something inside a layer that is no model, which .h5 does not store."""
+    """Return True for the name of something inside a layer that is no model, which .h5 does not store."""
     parts = path.split("/")
     return (
         parts[-1] == "vars"
@@ -358,7 +358,7 @@ def settled(value: Any) -> Any:  # noqa: ANN401 - JSON is any
 def test_a_graph_is_cut_whoever_owns_its_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the objects do not fit the config, only what needs the layers' weights is refused."""
+    """If the objects do not fit the config, only actions that need the layers' weights are refused."""
 
     def refuse(*_: object) -> None:
         raise Refused("architecture-mismatch", "these are other weights")
@@ -383,7 +383,7 @@ REMEDIES = {
 
 @pytest.mark.parametrize("name", REMEDIES)
 def test_a_report_names_the_command_for_keras_3_where_it_works(name: str, tmp_path: Path) -> None:
-    """What inspect says of a file that Keras 3 does not load, and fix of its output, is what --keras 3 then does."""
+    """The command that inspect and fix propose for a file that Keras 3 does not load is the one that works."""
     path = FIXTURES / name if name[0] != "{" else tmp_path / "model.json"
     if not path.exists():
         layers = [

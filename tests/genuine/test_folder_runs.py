@@ -95,7 +95,7 @@ def test_the_same_answer(
 
 
 def test_two_inputs_of_one_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is in the files decides, not what they are called: --force lets neither take the other's place."""
+    """Contents decide, not names: --force lets neither of two inputs take the other's place."""
     monkeypatch.chdir(tmp_path)
     Path("zoo").mkdir()
     weights = FIXTURES / FILES["one.weights.h5"]

@@ -14,13 +14,13 @@ WHY = "a frozen model in nested, whose weights Keras gives to other layers"
 
 
 def codes(report: unnest.Report) -> list[str]:
-    """What is found, in order."""
+    """Return the codes of the findings, in order."""
     return [finding.code for finding in report.findings]
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.h5")), ids=lambda path: path.stem)
 def test_the_report_names_nothing_that_loads_it(path: Path, tmp_path: Path) -> None:
-    """Where shapes agree, Keras loads it without a word, and predicts something else."""
+    """A file whose shapes agree, which Keras loads silently and wrongly, has no line that loads it."""
     report = unnest.inspect(path)
     assert (report.verdict, codes(report)) == ("clean", ["frozen-within"])
     assert (report.loads_in, report.load) == ((), None)

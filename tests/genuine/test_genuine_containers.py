@@ -129,7 +129,7 @@ def test_saved_model_to_h5(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folder", cases("saved_model", "lookalike"))
 def test_saved_model_lookalike(folder: Path) -> None:
-    """What is no wrapper is left alone."""
+    """A look-alike is left alone."""
     seen = unnest.inspect(folder / "lookalike")
     assert (seen.error, seen.verdict) == (None, "clean")
     assert unnest.fix(folder / "lookalike").action == "unchanged"
@@ -237,7 +237,7 @@ def test_sharded_weights(folder: Path, given: str | None, named: str, tmp_path: 
 
 @pytest.mark.parametrize("kind", ["keras_zip", "weights_h5", "checkpoint"])
 def test_lookalikes(kind: str) -> None:
-    """What is no wrapper is left alone."""
+    """A look-alike is left alone."""
     found = [
         *(FIXTURES / kind).glob("*/*/lookalike.keras"),
         *(FIXTURES / kind).glob("*/*/lookalike.weights.h5"),

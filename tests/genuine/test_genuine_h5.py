@@ -63,7 +63,7 @@ def test_models(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", cases("parallel.h5"))
 def test_weights_of_a_model(path: Path, tmp_path: Path) -> None:
-    """What the base has below `model_weights`, to the attributes: `save_weights` wrote these by the same function."""
+    """The result equals the base below `model_weights`, attributes included, as `save_weights` writes both."""
     output = tmp_path / "out.h5"
     assert unnest.fix(path, output, to="weights").error is None
     with h5py.File(output) as found, h5py.File(path.with_name("base.h5")) as base:

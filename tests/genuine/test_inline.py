@@ -27,7 +27,7 @@ REASONS = {
 def test_the_model_as_if_it_had_never_been_cut(
     stack: str, name: str, towers: int, tmp_path: Path
 ) -> None:
-    """What comes out is what the same process saved for the template."""
+    """The output is what the same process saved for the template."""
     source, out = HERE / stack / f"{name}.h5", tmp_path / "out.h5"
     wrapper = only_wrapper(unnest.inspect(source))
     assert (wrapper.template, wrapper.towers, wrapper.scope, wrapper.confidence) == (

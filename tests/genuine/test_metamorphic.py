@@ -41,7 +41,7 @@ def read(name: str) -> Stored:
 
 @functools.cache
 def planned(name: str) -> Plan:
-    """What becomes of it as it is."""
+    """Return the plan for the unchanged file."""
     return plan(read(name))
 
 

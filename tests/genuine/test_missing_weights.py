@@ -122,7 +122,7 @@ def test_three_of_four_are_no_normalization(container: str, tmp_path: Path) -> N
     ids=["a gap in the numbers", "the last one", "all"],
 )  # fmt: skip
 def test_a_cell_has_all_its_weights(gone: str, action: str, code: str, tmp_path: Path) -> None:
-    """What a layer holds is counted with it: the cell of a recurrent layer, on the way forth and on the way back."""
+    """Weights of inner layers count: the cell of a recurrent layer, forwards and backwards."""
     folder, prefix = (
         FIXTURES / "weights_h5/tf212/weights_h5-kuza-cells-x3",
         "_layer_checkpoint_dependencies",
@@ -209,14 +209,14 @@ def test_layer_of_a_clean_model_that_is_not_listed(
 
 
 def refused_for(path: Path, output: Path, options: dict[str, Any]) -> None:
-    """Whether `fix` refuses the file for a missing weight, and writes nothing."""
+    """Check that `fix` refuses the file for a missing weight, and writes nothing."""
     result = unnest.fix(path, output, **options)
     assert (result.action, result.error and result.error.code) == ("refused", "weights-missing")
     assert not output.exists()
 
 
 def test_weights_of_a_template_that_lost_its_layers(tmp_path: Path) -> None:
-    """What is left is a variable of the model itself: nothing shows a template, nor is one written without layers."""
+    """A lone variable of the model itself shows no template, and nothing is written without layers."""
     path = tmp_path / "m.weights.h5"
     shutil.copy(
         FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam/parallel.weights.h5", path

@@ -39,7 +39,7 @@ def template_of(stored: Stored) -> Group:
 
 
 def is_told(name: str) -> bool:
-    """Whether positions suffice: names alone show that a model among the template's layers was frozen."""
+    """Return True if positions suffice; names alone show that a nested model in the template was frozen."""
     stored = read(name)
     architecture = stored.architecture
     if architecture is None or max((len(g.tensors) for g in stored.groups), default=0) < 2:

@@ -83,7 +83,7 @@ def test_is_unreadable(
 
 
 def test_a_graph_without_variables_needs_no_file() -> None:
-    """What restores nothing, or nothing but the list of its objects."""
+    """A graph that restores nothing, or its list of objects only, needs no variables file."""
     meta = protos.new("MetaGraph")
     check_stored(meta, None, "variables.index")
     names, parts = (meta.graph.node.add(name=n, op="Const") for n in ("names", "parts"))

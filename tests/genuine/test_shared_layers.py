@@ -19,7 +19,7 @@ STACKS = ("keras3", "tf215")
 
 
 def weights_by_layer(path: Path) -> dict[str, list[np.ndarray]]:
-    """What each group of an `.h5` holds, in its order."""
+    """Return the content of each group of an `.h5`, in its order."""
     with h5py.File(path) as file:
         group = file["model_weights"]
         return {
@@ -96,7 +96,7 @@ def test_archive_whose_layers_were_renamed(tmp_path: Path) -> None:
 
 
 def test_h5_whose_json_notes_a_layer_of_two_models(tmp_path: Path) -> None:
-    """What stands at both places in the `.h5` stands at both in the `.keras`, whose JSON notes no such layer."""
+    """Weights that the `.h5` stores at both places are stored at both in the `.keras`, whose JSON shares no layer."""
     for name in ("parallel.h5", "base.h5"):
         source = FIXTURES / "tf215" / "carried-tied-adam" / name
         output, as_h5 = tmp_path / f"{name}.keras", tmp_path / f"again-{name}"

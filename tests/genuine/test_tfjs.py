@@ -39,7 +39,7 @@ def model_json(name: str) -> Path:
 
 
 def fixed_source(name: str, folder: Path) -> Path:
-    """What becomes of the Keras file that was converted."""
+    """Return the output for the Keras file that was converted."""
     source = FIXTURES / NOTES[name]["source"]
     made = unnest.fix(
         source, folder / "of_source.h5", to="h5" if source.suffix == ".keras" else None
@@ -189,6 +189,6 @@ def test_a_folder(tmp_path: Path, cli: Cli) -> None:
 
 @pytest.mark.parametrize("name", ["cnn-parallel", "js-branches", "keras3-parallel"])
 def test_keras_3(name: str, tmp_path: Path) -> None:
-    """What today's Keras loads; `tests/keras` loads it."""
+    """The output is for today's Keras; `tests/keras` loads it."""
     done = unnest.fix(model_json(name), tmp_path / "out.keras", keras="3")
     assert (done.error, done.loads_in) == (None, ("Keras 3",))

@@ -51,7 +51,7 @@ def _layer(model: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _with_a_head(model: dict[str, Any]) -> None:
-    """What is behind the merge would stay, and call the template as it is called."""
+    """Add a head, which would stay, and call the template as it is called."""
     dense = copy.deepcopy(_layer(_layer(model, "template"), "score"))
     dense["name"] = dense["config"]["name"] = "head"
     dense["inbound_nodes"] = [[["merge", 0, 0, {}]]]

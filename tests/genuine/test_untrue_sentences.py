@@ -1,4 +1,4 @@
-"""What a report says of a file, or of an output, is so."""
+"""Sentences of a report on a file, or on an output, are true."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_json_holds_no_weights(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"keras": "3"}, {"in_place": True}])
 def test_a_dry_run_loads_nothing(options: dict[str, bool], tmp_path: Path) -> None:
-    """What is not there has no line that loads it, and what is there as it was."""
+    """An output that does not exist has no line that loads it; an existing file is unchanged."""
     path = tmp_path / "m.h5"
     shutil.copy(MODEL, path)
     result = unnest.fix(path, dry_run=True, **options)  # type: ignore[arg-type]  # one of several options

@@ -70,7 +70,7 @@ def test_words_of_a_keras_archive(tmp_path: Path) -> None:
 
 
 def test_words_go_into_an_h5(tmp_path: Path) -> None:
-    """Which can hold them in the config alone."""
+    """An `.h5` holds words in the config alone."""
     done = unnest.fix(FOLDER / "tf210-everything", tmp_path / "out.h5", to="h5")
     assert [f.code for f in done.findings] == []
     with h5py.File(tmp_path / "out.h5") as file:
@@ -100,7 +100,7 @@ def test_an_h5_that_its_own_release_reads_otherwise(
     ],
 )
 def test_what_is_refused(name: str, reason: str, tmp_path: Path) -> None:
-    """Where the words alone would not make the layer again."""
+    """A layer that its words alone would not restore is refused."""
     done = unnest.fix(FOLDER / name, tmp_path / "out.keras", keras="3")
     assert done.error is not None
     assert (done.action, reason in done.error.message) == ("refused", True)

@@ -63,7 +63,7 @@ def keras(tf: Any, request: pytest.FixtureRequest) -> Any:
 
 @pytest.fixture
 def summed_regularizers(keras: Any) -> bool:
-    """Whether the regularizer of a layer's activity is a sum over the batch (source: Keras 3.13 and 3.14, layer.py)."""
+    """True if an activity regularizer sums over the batch (source: Keras 3.13 and 3.14, layer.py)."""
     return keras.__name__ == "keras" and tuple(map(int, keras.__version__.split(".")[:2])) < (3, 14)
 
 

@@ -1,4 +1,4 @@
-"""What `load_weights` makes of every wrapper of the corpus, with its base in Keras 3, renamed and random, as model.
+"""`load_weights` for every wrapper of the corpus, its base in Keras 3, renamed and random, being the model.
 
 python -m tests.keras.load_weights_corpus [WORD...]       a table on stdout; all but what is equal on stderr
 """

@@ -1,4 +1,4 @@
-"""What `load_weights` makes of a genuine file, with its base in Keras 3, renamed and random, as model.
+"""`load_weights` for a genuine file, its base in Keras 3, renamed and random, being the model.
 
 python -m tests.keras.load_weights_table [STACK...]       a table on stdout; every refusal on stderr
 python -m tests.keras.load_weights_table --write          all of them, into docs/load-in-python.md
@@ -59,7 +59,7 @@ def renamed(model: Any, library: Any) -> Any:
 
 
 def predictions(model: Any, x: list[Any]) -> list[Any]:
-    """What the model gives, without training."""
+    """Return the model's outputs, without training."""
     from keras import ops, tree
 
     given, rows = x if len(x) > 1 else x[0], model.inputs[0].shape[0]

@@ -1,4 +1,4 @@
-"""What someone without unnest does with a checkpoint: load it, look at the weights, train on.
+"""A user without unnest, who loads a checkpoint, looks at the weights and trains on.
 
     python stranger.py keras|tf_keras JOBS.json RESULTS.npz
 

@@ -110,7 +110,7 @@ class Machine:
         ]
 
     def curves(self) -> list[list[tuple[float, float]]]:
-        """What each device does alone."""
+        """The time curve of each device alone."""
         count = len(self.costs)
         measured = [[self.step((rows,) * count) for _ in range(7)] for rows in SIZES]
         return [

@@ -1,4 +1,4 @@
-"""What a report says of an `.h5` of Keras 2 in Keras 3 ("Keras 3: yes") is what Keras 3 does with it."""
+"""The report's answer for an `.h5` of Keras 2 in Keras 3 ("Keras 3: yes") agrees with Keras 3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is called converted loads in Keras 3, by the line in the report, and predicts what its own stack did."""
+"""Converted files load in Keras 3, by the line in the report, and predict what their own stack did."""
 
 from __future__ import annotations
 

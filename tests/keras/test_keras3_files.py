@@ -1,4 +1,4 @@
-"""What `fix --keras 3` writes loads in today's Keras alone, in safe mode, and predicts what was recorded."""
+"""Outputs of `fix --keras 3` load in today's Keras alone, in safe mode, and predict what was recorded."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STRIDE = 50
 
 
 def differences(files: list[tuple[Path, Path]], backend: str, folder: Path) -> list[float | str]:
-    """What a process that never imports unnest says of each file and its recorded inputs and outputs."""
+    """Return the differences that a process which never imports unnest finds between recorded and new outputs."""
     jobs, answers = folder / "jobs.json", folder / f"{backend}.json"
     jobs.write_text(json.dumps([{"file": str(f), "io": str(io)} for f, io in files]))
     env = {
@@ -144,7 +144,7 @@ WITHOUT_COUNTERPART = {"people-crnn_ctc"}
 
 @pytest.mark.parametrize("stack", stacks(PEOPLE))
 def test_models_as_people_wrote_them(stack: str, tmp_path: Path) -> None:
-    """What needs nothing is loaded as above; the rest by the very line that `fix` prints, beside its author's code."""
+    """Files that need nothing are loaded as above, the rest by the line that `fix` prints, with the author's code."""
     names, files, lines = [], [], []
     for case in [
         c for c in cases(stack, PEOPLE) if c.has_io and "y0" in _recorded(c.extract(tmp_path))
@@ -179,7 +179,7 @@ def _recorded(model: Path) -> list[str]:
 
 
 def _lines(jobs: list[dict[str, str | None]], folder: Path) -> list[Any]:
-    """What the lines give, in a process that never imports unnest."""
+    """Return the results of the lines in a process that never imports unnest."""
     told, answers = folder / "lines.json", folder / "answers.json"
     told.write_text(json.dumps(jobs))
     env = {

@@ -35,7 +35,7 @@ STACKS = {
 
 
 def steps(jobs: list[dict[str, str]], folder: Path) -> list[dict[str, Any]]:
-    """What a process that never imports unnest says of each."""
+    """Return the answers of a process that never imports unnest."""
     told, answers = folder / "jobs.json", folder / "answers.json"
     told.write_text(json.dumps(jobs))
     env = {

@@ -1,4 +1,4 @@
-"""What of `unnest.keras` works on each backend of Keras 3, and that no other backend is loaded for it."""
+"""Parts of `unnest.keras` that work on each backend of Keras 3, without loading another backend."""
 
 from __future__ import annotations
 

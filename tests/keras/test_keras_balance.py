@@ -275,7 +275,7 @@ def test_mistakes_are_one_line(keras: Any, zoo: Any) -> None:
 
 
 def test_a_model_that_random_input_does_not_suit(keras: Any) -> None:
-    """What it leaves open is 32, which may be too small; the line says so, and not where it was noticed."""
+    """Open sizes are 32, which may be too small; the line says so, not where the error was noticed."""
 
     def build() -> Any:
         conv = keras.layers.Conv2D(3, 50)

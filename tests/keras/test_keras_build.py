@@ -1,4 +1,4 @@
-"""What the builders accept, refuse, name and save."""
+"""The builders: arguments, refusals, names, saving."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What checkpoints keep over restarts: the best value, the files that stay, and nothing that killed saves left."""
+"""Checkpoints over restarts: the best value, the files that stay, and no leftovers of killed saves."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ OLDER = ["k122/kuza-mlp-x2-adam/parallel.h5", "k224/official-cnn-adam/parallel.h
 
 @pytest.fixture(autouse=True)
 def _in_this_keras(keras: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which Keras runs is decided once per process; here it is the one under test."""
+    """Fix the Keras of this process, which is decided once, to the one under test."""
     monkeypatch.setattr(
         model_loading, "running", lambda: KERAS if keras.__name__ == "keras" else TF_KERAS
     )
@@ -135,7 +135,7 @@ def test_custom_objects(keras: Any, tmp_path: Path) -> None:
 
 
 def test_findings_are_warnings(keras: Any) -> None:
-    """What the report would say."""
+    """Findings of the report are warnings."""
     if keras.__name__ == "tf_keras":
         pytest.importorskip("google_crc32c")
         folder = FIXTURES / "saved_model/tf20/exported-official-named-adam"

@@ -58,7 +58,7 @@ def chain(library: Any, *layers: Any, shape: tuple[int, ...] = (4,)) -> Any:
 
 
 def saved(model: Any, path: Path, *, weights: bool) -> Path:
-    """What tf_keras writes: a whole model, or weights alone, in an .h5."""
+    """Save with tf_keras: a whole model, or weights alone, in an .h5."""
     file = path / "old.h5"
     (model.save_weights if weights else model.save)(file)
     return file

@@ -118,7 +118,7 @@ Layers = Callable[[], list[Any]]
 def test_layers_of_keras_2(
     layers: Layers, shape: tuple[int, ...], weights: bool, tmp_path: Path
 ) -> None:
-    """What Keras 3 stores or computes otherwise arrives bit for bit."""
+    """Weights that Keras 3 stores or uses otherwise arrive bit for bit."""
     old, new = (chain(tf_keras, *layers(), shape=shape) for _ in range(2))
     new.set_weights([np.zeros_like(w) for w in new.get_weights()])
     load_weights(new, saved(old, tmp_path, weights=weights))

@@ -69,7 +69,7 @@ def test_an_h5_with_operations_loads_as_a_keras(keras: Any, body: Any, tmp_path:
 
 
 def boxes(t: Any) -> Any:
-    """What a script defined, where `tf` was imported."""
+    """A function that a script defined, where `tf` was imported."""
     return tf.reshape(t, [tf.shape(t)[0], -1, 2])  # type: ignore[name-defined]  # noqa: F821 - given where it is called
 
 

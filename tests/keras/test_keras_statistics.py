@@ -243,7 +243,7 @@ def test_a_mean_of_features_or_of_shapes_is_not_told(tf: Any, keras: Any) -> Non
 
 @pytest.mark.parametrize("updates", [True, False])
 def test_a_state_of_a_layer_of_ones_own_is_told_once(tf: Any, keras: Any, updates: bool) -> None:
-    """Where a step updates it; a table that no call writes is none."""
+    """A custom layer's state is named once, if a step updates it; a table that no call writes is not one."""
 
     class Counts(keras.layers.Layer):
         def build(self, _: Any) -> None:

@@ -146,7 +146,7 @@ def test_batch_norm_has_statistics_per_tower(
 def test_towers_run_forward_and_backward_on_their_devices(
     tf: Any, keras: Any, zoo: Any, rows: Any
 ) -> None:
-    """What TensorFlow reports to have run, and where: nothing of a tower outside its device."""
+    """TensorFlow reports no operation of a tower outside its device."""
     from tensorflow.python.eager import context
 
     template = zoo["conv"]()

@@ -25,7 +25,7 @@ QUICK = ("a last batch with fewer rows than devices", "a layer that looks at the
 
 
 def kind(cell: str) -> str:
-    """What a cell says, without its number: versions of TensorFlow differ in the last digits."""
+    """Return a cell without its number, whose last digits differ between versions of TensorFlow."""
     return re.sub(r"[\d.]+e[-+]\d+", "N", cell.split(":", maxsplit=1)[0])
 
 

@@ -1,4 +1,4 @@
-"""What people do with a parallel model beside `fit` on arrays: it works, or one line says what to do."""
+"""Uses of a parallel model beside `fit` on arrays: they work, or one line says what to do."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_threads_that_call_a_model_with_added_losses(tf: Any, keras: Any) -> Non
 def test_saved_models(
     tf: Any, keras: Any, zoo: Any, rows: Any, tmp_path: Path, way: str, name: str, trained: bool
 ) -> None:
-    """What is exported loads without Keras, and computes the same."""
+    """An exported model loads without Keras, and computes the same."""
     template = zoo[name]()
     parallel = multi_gpu_model(template, 2)
     batch = rows(template, 5)

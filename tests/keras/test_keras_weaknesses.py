@@ -40,7 +40,7 @@ def check(place: Path) -> None:
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("weakness", PLANTED)
 def test_verify_loads_none_of_it(weakness: str, container: str, place: Path) -> None:
-    """What would be run or read is not even loaded: the result is there, and called not verified."""
+    """A file whose loading would run or read something is not loaded: the result is written and called not verified."""
     path = CONTAINERS[container](place, PLANTED[weakness][0])
     for output, keras in (("same" + path.suffix, "original"), ("three.keras", "3")):
         result = unnest.fix(path, place / output, keras=keras, verify=True)  # type: ignore[arg-type]

@@ -31,7 +31,7 @@ tf_keras = pytest.importorskip("tf_keras")
     ids=["keras", "tf_keras", "checkpoint"],
 )
 def test_the_next_step(library: Any, save: Save, kind: str, tmp_path: Path) -> None:
-    """What the old run would have come to, one step later; Keras 2 does not store Nadam's product of momenta."""
+    """One step later the weights equal those of the old run; Keras 2 does not store Nadam's product of momenta."""
     settings = {"learning_rate": 0.05, **({"momentum": 0.9} if kind == "SGD" else {})}
     old = trained(library, getattr(library.optimizers, kind)(**settings))
     new = model(keras, getattr(keras.optimizers, kind)(**settings))

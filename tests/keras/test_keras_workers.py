@@ -55,7 +55,7 @@ def train(folder: Path, dies: int = 0) -> list[int]:
 
 
 def models(folder: Path) -> set[str]:
-    """What lies in `folder` beside logs and backups: models, and whatever a worker forgot."""
+    """Return the models in `folder`, and files that a worker forgot, without logs and backups."""
     return {
         p.name
         for p in folder.iterdir()

@@ -1,4 +1,4 @@
-"""What a translated Lambda computes, against TensorFlow's and Keras 2's own functions, in one process.
+"""Results of translated Lambdas against TensorFlow's and Keras 2's own functions, in one process.
 
 Every function of the table has a line here; the model that holds the operations is saved, and loaded in safe mode.
 """
@@ -498,7 +498,7 @@ def test_every_function_has_a_line() -> None:
 
 @pytest.fixture(scope="module")
 def names(tf: Any) -> dict[str, Any]:
-    """What the lines call: today's TensorFlow with the names of the first, and the last Keras 2."""
+    """Return the names that the lines call: today's TensorFlow under its first names, and the last Keras 2."""
     old = {name: _attribute(tf, path) for name, path in RENAMED.items()}
     tf_keras = import_module("tf_keras")
     everything = {name: getattr(tf, name) for name in dir(tf) if not name.startswith("_")}

@@ -96,7 +96,7 @@ def _text(value: Any) -> str | None:
 
 
 def predicted(translation: Translation, each: Lambda) -> list[np.ndarray]:
-    """What Keras 3 computes."""
+    """Return the results of Keras 3."""
     keras = import_module("keras")
     dtypes = each.called.dtypes or ()
     inputs = [

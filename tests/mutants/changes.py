@@ -172,7 +172,7 @@ def activation(random: Random, at: Place) -> str | None:
 
 
 def activations(_: Random, at: Place) -> str | None:
-    """What every tower gives goes through an activation of its own."""
+    """Put an activation behind every tower's output."""
     refs = [
         ref
         for name in at.merges

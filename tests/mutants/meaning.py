@@ -1,4 +1,4 @@
-"""What a layer graph computes, row by row, told without a look at the code under test.
+"""The rows that a layer graph computes, derived without the code under test.
 
 A batch of n rows goes in, each row a symbol of its own. Slices pick rows by the arithmetic of the function that they
 are (`{i, parts}` and its relatives), merges line rows up, and every other layer makes of a row another symbol: of its
@@ -38,7 +38,7 @@ class Symbols:
 
 
 def outputs(model: Entry, symbols: Symbols, rows: int) -> list[Rows]:
-    """What each output of a model is for a batch of so many rows. Raises Meaningless."""
+    """Return the rows of each output of a model for a batch. Raises Meaningless."""
     count = len(_inputs(model))
     given: list[Rows] = [
         tuple(symbols.of("input", j, r) for r in range(rows)) for j in range(count)
@@ -91,7 +91,7 @@ def _layers(model: Entry) -> list[Entry]:
 
 
 def is_model(entry: Entry) -> bool:
-    """Whether a layer is a model, whatever its class."""
+    """Return True if a layer is a model, whatever its class."""
     config = entry["config"]
     return isinstance(config, list) or (
         isinstance(config, Mapping) and isinstance(config.get("layers"), list)
@@ -99,7 +99,7 @@ def is_model(entry: Entry) -> bool:
 
 
 def is_graph(model: Entry) -> bool:
-    """Whether a model lists calls; a Sequential does not."""
+    """Return True if a model lists calls; a Sequential does not."""
     return isinstance(model["config"], Mapping) and "output_layers" in model["config"]
 
 
@@ -124,7 +124,7 @@ class _Graph:
         self.first = self._first_calls()
 
     def _first_calls(self) -> dict[str, int]:
-        """Which number a layer's first call has: 1 for models up to Keras 2."""
+        """Layer name -> number of its first call: 1 for models up to Keras 2."""
         highest: dict[str, int] = {}
         nodes = [node for e in self.by_name.values() for node in e["inbound_nodes"]]
         refs = [ref for node in nodes for ref in refs_of(node)]
@@ -216,7 +216,7 @@ def _without_tensors(value: Any) -> Any:
 
 
 def numbers_of(entry: Entry) -> tuple[Any, list[Any]] | None:
-    """Where a slice keeps its numbers: (holder, keys), index before count, or share, total, start; None elsewhere."""
+    """Return where a slice keeps its numbers: (holder, keys), index before count, or share, total, start; or None."""
     config = entry["config"]
     if not isinstance(config, Mapping):
         return None

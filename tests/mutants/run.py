@@ -197,7 +197,7 @@ FOLLOWED = "each once and in order"
 
 
 def _ends_are_told(made: Plan) -> bool:
-    """Whether a finding says that the outputs are in another order than the mutant's."""
+    """Return True if a finding says that the outputs are in another order than the mutant's."""
     return any(f.code == "other-ends" for f in made.findings)
 
 
@@ -280,7 +280,7 @@ def main() -> int:
 
 
 def _is_keras_2(subject: Subject) -> bool:
-    """Whether tf_keras reads the dialect, and the weights lie in the order in which it takes them."""
+    """Return True if tf_keras reads the dialect, and takes the weights in the order in which they are stored."""
     return subject.path.suffix == ".h5" and (subject.stored.keras_version or "1").startswith("2.")
 
 

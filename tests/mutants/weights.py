@@ -93,7 +93,7 @@ def mutants(
 def fate(
     kind: str, before: Stored, now: Tensors, template: str, genuine: Stored, result: Stored | None
 ) -> str:
-    """What became of a mutant: `refused`, `right`, `wrong`, or `as broken`: Keras refuses what is written.
+    """Return `refused`, `right`, `wrong`, or `as broken` (Keras refuses the output) for a mutant.
 
     `genuine` is what is taken out of the genuine file.
     """
@@ -111,7 +111,7 @@ def fate(
 
 
 def is_told_by_names(before: Stored, template: str, genuine: Stored) -> bool:
-    """Whether the names alone tell which weight of the template is which.
+    """Return True if names alone show which weight of the template is which.
 
     So it is where the weights are not in the order of the layers though no layer's config says that it is frozen (a
     Sequential of Keras 2.1 does not say it): then Keras itself, which goes by position, would load them mixed up.

@@ -190,7 +190,7 @@ def _compare_shape(
 def _compare_rows(
     done: Compared, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
-    """Which rows each row of the result depends on."""
+    """Compare the rows on which each row of the result depends."""
     differ = rows_differ(function, OpCall(done.operation.name, args, kwargs))
     if differ is None:
         return

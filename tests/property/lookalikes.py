@@ -56,7 +56,7 @@ def lookalike(case: Case, flaw: Flaw) -> Model:
 def _parts(
     case: Case, how: Wrap, flaw: Flaw, template: Model, inputs: Sequence[Sym]
 ) -> list[list[Sym]]:
-    """What each tower reads."""
+    """Return the tensors that each tower reads."""
     if flaw == "unsliced":
         return [list(inputs) for _ in range(how.towers)]
     parts = []

@@ -60,7 +60,7 @@ class Layer:
         return self.call(reads, reads[0].shape)[0]
 
     def trained(self) -> list[Tensor]:
-        """What an optimizer would change."""
+        """Return the weights that an optimizer would change."""
         return [w.tensor for w in self.own if w.learns] if self.trainable else []
 
     def untrained(self) -> list[Tensor]:
@@ -109,7 +109,7 @@ class Model(Layer):
         )
 
     def output_names(self) -> list[str]:
-        """What Keras calls the outputs: their layers' names, numbered where one repeats."""
+        """Return Keras's names of the outputs: their layers' names, numbered if one repeats."""
         names: list[str] = []
         for sym in self.outputs:
             same = sum(o.layer is sym.layer for o in self.outputs[: len(names)])

@@ -49,7 +49,7 @@ class Writer:
         return self.op("ReadVariableOp", self.variables[number])
 
     def graph(self, rets: Sequence[str]) -> OpGraph:
-        """What was written."""
+        """Return the graph that was written."""
         return OpGraph("", dict(self.ops), (), tuple(rets))
 
 

@@ -76,7 +76,7 @@ class Recipe:
 
 @dataclass
 class Kitchen:
-    """Where recipes become models: one writer's configs, one way to name weights."""
+    """Builder of models from recipes: one writer's configs, one way to name weights."""
 
     writer: Writer
     naming: Naming
@@ -197,7 +197,7 @@ class Kitchen:
 
 
 def _behind(syms: Sequence[Sym]) -> list[tuple[Sym, ...]]:
-    """What the calls that made `syms` read, and what the reshapes before them did."""
+    """Return the tensors that the calls behind `syms` read, and those before reshapes."""
     reads = [s.layer.calls[s.call] for s in syms]
     return reads + [
         r.layer.calls[r.call] for read in reads for r in read if r.layer.class_name == "Reshape"
@@ -206,7 +206,7 @@ def _behind(syms: Sequence[Sym]) -> list[tuple[Sym, ...]]:
 
 @dataclass(frozen=True)
 class Made:
-    """What a kind of layer comes to on a given shape."""
+    """Weights and output of a layer on a given shape."""
 
     class_name: str
     config: Entry
@@ -407,7 +407,7 @@ def recipes(  # noqa: PLR0913 - all but one are told apart by name
 
 
 def _only_normalizes(steps: Sequence[Step]) -> bool:
-    """Whether all weights of some layers, those within nested models included, are those of normalizations."""
+    """Return True if all weights of some layers, nested models included, are those of normalizations."""
     leaves, pending = set[str](), [*steps]
     for step in pending:
         pending += step.inner.steps if step.inner is not None else ()

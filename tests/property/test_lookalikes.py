@@ -1,4 +1,4 @@
-"""What only looks like a wrapper is clean, whatever the model inside."""
+"""Look-alikes of a wrapper are clean, whatever the model inside."""
 
 from __future__ import annotations
 

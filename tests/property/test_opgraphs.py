@@ -18,7 +18,7 @@ SPOILS = ("order", "twice", "variables", "operation", "constant", "missing", "ax
 
 
 def written(graph: OpGraph, tensor: str, replace: dict[str, str], known: dict[str, Any]) -> Any:  # noqa: ANN401
-    """What a tensor is computed from, as a nested tuple without names."""
+    """Return the expression of a tensor as a nested tuple without names."""
     tensor = follow(tensor, replace)
     if tensor not in known:
         name, _, output = tensor.partition(":")

@@ -138,7 +138,7 @@ def test_a_flag_on_a_container_that_no_file_tells_misplaces_nothing(case: Case) 
 @SETTINGS
 @given(cases(recipes(), namings=tuple(ARBITRARY)))
 def test_names_that_lead_nowhere_misplace_nothing(case: Case) -> None:
-    """What cannot be placed is refused."""
+    """Weights that cannot be placed are refused."""
     right_or_refused(both(case, ARBITRARY))
 
 

@@ -1,4 +1,4 @@
-"""What people did to a model before they saved it, done to our small ones.
+"""Changes that people make to a model before they save it, made to our small ones.
 
 `Wrap` says how; `parallel` does it. `Place` says where the wrapper ends up: alone, under a head, inside a
 larger model, inside a Sequential or TimeDistributed. `saved` makes of either the stored model that a
@@ -234,7 +234,7 @@ def optimizer_state(case: Case, model: Model) -> tuple[Tensor, ...] | None:
 
 
 def training_config(case: Case, model: Model) -> Entry | None:
-    """What `compile` was told; losses by output name where that was how."""
+    """Return the arguments of `compile`; losses by output name if they were given so."""
     kind, _ = OPTIMIZERS[case.optimizer]
     if not kind:
         return None
@@ -264,7 +264,7 @@ def saved(case: Case, model: Model) -> Stored:
 
 
 def both(case: Case, namings: dict[str, Naming] = TELLING) -> tuple[Stored, Stored]:
-    """What was saved, and what should have been."""
+    """Return the model that was saved, and the one that should have been."""
     return tuple(  # type: ignore[return-value]
         saved(case, placed(case, case.kitchen(namings), wrapped=wrapped))
         for wrapped in (True, False)

@@ -32,7 +32,7 @@ SIZES = (1, 3)
 
 
 def custom_objects():
-    """What a user of these models passes: the classes, and the modules that stored code refers to."""
+    """The custom objects that a user of these models passes: the classes, and the modules that stored code names."""
     known = dict(M.custom_objects(), tf=A.tf, K=A.K, np=np)
     if A.generation == 3:
         # Keras 3 does not find the losses that it writes by their short names into .h5; this is the usual remedy.

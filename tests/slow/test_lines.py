@@ -80,7 +80,7 @@ def _written(case: Path, name: str, output: Path) -> Iterator[tuple[str, dict[st
 def answers(
     python: str, api: str, cases: list[dict[str, Any]], folder: Path
 ) -> list[dict[str, Any]]:
-    """What `lines.py` says of each case."""
+    """Return the answers of `lines.py` on each case."""
     told, out = folder / f"{api}.json", folder / f"{api}.jsonl"
     told.write_text(json.dumps({"scripts": str(SCRIPTS), "api": api, "own": False, "cases": cases}))
     env = {

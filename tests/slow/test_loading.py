@@ -1,4 +1,4 @@
-"""Where a file loads, as the report says it, against what really loads: every fixture, in both Kerases of today."""
+"""Where a file loads, by the report and in fact: every fixture, in both Kerases of today."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def files() -> list[Path]:
 
 
 def loaded(python: str, keras: str, paths: list[Path], home: Path) -> list[str | None]:
-    """Why each file does not load in this Keras; None where it does."""
+    """Return why each file does not load in this Keras; None if it does."""
     env = {
         "PATH": os.defpath,
         "HOME": str(home),
@@ -70,7 +70,7 @@ def loaded(python: str, keras: str, paths: list[Path], home: Path) -> list[str |
 
 
 def contradicts(report: Report, keras: str, error: str | None) -> bool:
-    """Whether what was said is untrue. Of older files in Keras 3 only a refusal is told for certain."""
+    """Return True if the report is untrue; of older files in Keras 3 only a refusal is certain."""
     why = report.does_not_load_in.get({"keras": "Keras 3", "tf_keras": "tf_keras"}[keras])
     if report.needs.classes or report.needs.functions:
         return error is None

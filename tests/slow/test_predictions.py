@@ -1,4 +1,4 @@
-"""What unnest makes of the genuine .h5 files loads and predicts as what the same stack saved directly.
+"""Outputs for the genuine .h5 files load, and predict as the file that the same stack saved directly.
 
 Two Kerases look at each file: the one that wrote it (UNNEST_STACKS: the folder of environments that
 fixtures/scripts/make-stack makes) and today's (UNNEST_TF: a Python with tensorflow, tf_keras and
@@ -79,7 +79,7 @@ def _fix(path: Path, output: Path) -> tuple[Case, dict[str, Any]]:
 
 
 def answers(python: str, job: dict[str, Any], folder: Path) -> dict[str, dict[str, Any]]:
-    """What the stack-side script says, by case; a process that dies leaves what it had done."""
+    """Return the stack-side script's answers by case; a process that dies leaves those it had."""
     told, out, home = folder / "job.json", folder / "out.jsonl", folder / "home"
     home.mkdir()
     told.write_text(json.dumps(job))

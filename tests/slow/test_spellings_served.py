@@ -1,4 +1,4 @@
-"""What is left of every spelling answers as its base does, at every batch that the model takes: today's TensorFlow.
+"""Outputs of every spelling answer as their bases do, at every batch the model takes, in today's TensorFlow.
 
 Runs where `tensorflow` is installed beside the tests, or in the Python that UNNEST_TF names.
 """

@@ -118,7 +118,7 @@ print("TOLD", json.dumps(wrong))
 
 
 def told(program: str, argument: object, python: str | None = PYTHON) -> object:
-    """What a program printed, run where TensorFlow is."""
+    """Return the output of a program that runs where TensorFlow is."""
     assert python is not None
     env = {
         **os.environ,

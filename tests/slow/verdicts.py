@@ -1,4 +1,4 @@
-"""What a stack's answers come to: equal, not verifiable for a known reason, or wrong."""
+"""Verdicts on a stack's answers: equal, not verifiable for a known reason, or wrong."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one case comes to in one Keras."""
+    """The verdict on one case in one Keras."""
 
     case: Case
     #: How it was loaded; None: it could not be.
@@ -146,7 +146,7 @@ def _flat_for_nested(case: Case, fixed: dict[str, Any], base: dict[str, Any]) ->
 
 
 def _drops_its_own(case: Case) -> bool:
-    """Whether Keras trains more weights after loading, and drops the state: its own file's too.
+    """Return True if Keras trains more weights after loading, and drops the state of its own file as well.
 
     What is frozen as a container, no config says so; a layer that two models share is loaded as two.
     """
@@ -156,7 +156,7 @@ def _drops_its_own(case: Case) -> bool:
 def _reason(
     case: Case, fixed: dict[str, Any], base: dict[str, Any], leg: str
 ) -> tuple[str | None, str | None]:
-    """Why Keras's own ways failed (known), or what is not understood (unknown)."""
+    """Return why Keras's own ways failed (known), or what is not understood (unknown)."""
     reasons = []
     for way, error in fixed["tried"].items():
         if case.flat:

@@ -1,4 +1,4 @@
-"""What a file may cost: spent once, refused in one line, and not forgotten by whoever catches the first word."""
+"""The cost of a file: spent once, refused in one line, and not forgotten if the first exception is caught."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said beside the plan, and what is not worth finding out."""
+"""Facts that a report adds to the plan, and those not worth finding out."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_next_command_names_the_file_that_fix_writes(path: str, tmp_path: Pa
 
 
 def test_a_view_draws_what_was_read_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What is written is drawn beside it, as if both were drawn at once."""
+    """The written model is drawn beside the input, as if both were drawn at once."""
     drawn: list[JsonObject] = []
     levels = drawing._levels  # noqa: SLF001 - the graphs of the side that was read
 

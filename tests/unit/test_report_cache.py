@@ -1,4 +1,4 @@
-"""What is told again of a model is what would have been worked out: the reports do not depend on what came before."""
+"""A cached report equals one that is worked out anew: reports do not depend on what came before."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_who_changes_a_report_changes_no_other(tmp_path: Path) -> None:
 def test_a_budget_that_would_not_last_is_refused_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a trusted file taught does not let one through that is not trusted."""
+    """An answer from a trusted file does not let an untrusted one exceed its budget."""
     known = ReportCache()
     path = makeh5.parallel_file(tmp_path / "a.h5")
     look(path, known, trust=True)

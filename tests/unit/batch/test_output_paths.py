@@ -27,7 +27,7 @@ def test_a_place_in_the_folder(task: Task, place: str) -> None:
 
 
 def errors(places: OutputPlaces, *paths: str) -> list[str | None]:
-    """What each of these is refused for."""
+    """Return the refusal of each path; None if it is accepted."""
     tasks = [places.of(Task(path)) for path in paths]
     return [task.error and task.error.code for task in tasks]
 

@@ -1,4 +1,4 @@
-"""What loading a file would run, import or read."""
+"""Code, modules and files that loading a file would run, import or read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OF_KERAS_1_0 = "c\x01\x00\x00\x00"
 
 
 def of(layer: dict[str, Any], training: dict[str, Any] | None = None) -> tuple[str, ...]:
-    """What is named by a model with this layer."""
+    """Return what is named for a model with this layer."""
     return loaded_code(Stored("model", model(layer), training))
 
 
@@ -97,7 +97,7 @@ def test_named(layer: dict[str, Any], words: str) -> None:
     ],
 )
 def test_not_named(layer: dict[str, Any]) -> None:
-    """What Keras writes for its own, and what only the caller's own program gives a meaning to."""
+    """Keras's own writings are not named, nor names that only the caller's program gives a meaning."""
     assert of(layer) == ()
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a stored model: clean, parallel with a result, or refused; and no tensor is forgotten."""
+"""Plans for a stored model: clean, parallel with a result, or refused; and no tensor is forgotten."""
 
 from __future__ import annotations
 

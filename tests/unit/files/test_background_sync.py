@@ -1,4 +1,4 @@
-"""What is written is on the disk before it gets its name, and on its way there before it is whole."""
+"""Outputs are on the disk before they get their name, and are synced while they are written."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def handled() -> Iterator[Callable[[Callable[..., object]], None]]:
 
 
 def met() -> BaseException:
-    """What a library makes of an exception that comes in the middle of it."""
+    """Return the exception into which a library turns one that comes in its middle."""
     try:
         try:
             signal.raise_signal(signal.SIGALRM)

@@ -1,4 +1,4 @@
-"""What is an input is never replaced, whatever it is called."""
+"""Inputs are never replaced, whatever they are called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which blocks are whole, and what the file system must say before two ranges count as the same blocks."""
+"""Whole blocks, and what the file system must say before two ranges count as the same blocks."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_the_same_place_on_the_disk(
 def test_ranges_at_other_offsets(
     files: tuple[IO[bytes], IO[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What counts is where the blocks of the ranges are."""
+    """The places of the ranges' blocks count."""
     answering({files[0].fileno(): WHOLE, files[1].fileno(): [(0, 72, 2, SHARED)]}, monkeypatch)
     assert are_shared(Range(files[0], 2 * FS_BLOCK, 2 * FS_BLOCK), Range(files[1], 0, 2 * FS_BLOCK))
     assert not are_shared(Range(files[0], FS_BLOCK, 2 * FS_BLOCK), Range(files[1], 0, 2 * FS_BLOCK))

@@ -1,4 +1,4 @@
-"""What a model is refused for that goes into another container."""
+"""Refusals of models that go into another container."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def applying_one(*numbers: int | None) -> Stored:
 
 
 def test_weights_that_keras_finds_with_another_layer() -> None:
-    """Where both places are noted to be one, as tf_keras notes a model; another container's loader knows nothing."""
+    """A layer noted as shared, as tf_keras notes a model, is found at its first place; other loaders do not know it."""
     check_weights(file(), applying_one(3, 3), is_moved=False)
     with pytest.raises(
         Refused, match="'t1' would come without its weights, which stand with another"

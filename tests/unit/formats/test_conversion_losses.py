@@ -1,4 +1,4 @@
-"""What stays behind, and how it is said."""
+"""Parts that stay behind in a conversion, and their findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model needs to be held by another container."""
+"""Conditions on a model for another container."""
 
 from __future__ import annotations
 

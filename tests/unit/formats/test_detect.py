@@ -1,4 +1,4 @@
-"""What people have and type: a checkpoint by any of its files, text in the place of a model."""
+"""Paths that people have and type: a checkpoint by any of its files, text in place of a model."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_walk_takes_a_checkpoint_once(checkpoint: Path, cli: Cli) -> None:
 
 
 def test_a_file_that_is_called_like_a_part(tmp_path: Path) -> None:
-    """What is in it decides: an index of something else makes no checkpoint."""
+    """Content decides: an index of something else makes no checkpoint."""
     (tmp_path / "words.index").write_text("a b c")
     (tmp_path / "words.data-00000-of-00001").write_text("a b c")
     for name in ("words.index", "words.data-00000-of-00001"):

@@ -25,7 +25,7 @@ from unnest.report.result import Report
 
 
 def raised(call: str) -> BaseException:
-    """What a library itself raises."""
+    """Return the exception that a library itself raises."""
     bad: dict[str, Callable[[], object]] = {
         "zlib": lambda: zlib.decompress(b"no"),
         "lzma": lambda: lzma.decompress(b"no"),
@@ -93,7 +93,7 @@ def test_too_little_memory_is_no_fault_of_the_file(error: Exception, boundary: A
     "error", [OSError(errno.EIO, "x"), OSError(errno.ENOMEM, "x"), MemoryError()], ids=repr
 )
 def test_the_machines_fault(error: Exception) -> None:
-    """What the system says of itself."""
+    """Errors of the system are the machine's fault."""
     with pytest.raises(Failed), reading("m.h5"):
         raise error
     with pytest.raises(Failed), writing("m.h5"):

@@ -61,7 +61,7 @@ def test_it_is_named_whatever_it_is_called(name: str, suffix: str, tmp_path: Pat
 
 
 class Bomb:
-    """What runs when it is unpickled."""
+    """An object that runs code when it is unpickled."""
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return open, ("/nowhere/keras.src.models",)
@@ -104,7 +104,7 @@ def test_what_is_nothing_has_no_name(data: bytes, tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_model_names_what_it_holds(cli: Cli) -> None:
-    """Where there are models beside them, folders pass them by without a word."""
+    """A folder without a model names its content; beside models such folders are passed silently."""
     done = cli("inspect", str(FIXTURES / "others"))
     assert done.returncode == 2
     assert "no model in this folder (bzip2.bz2 is packed by bzip2" in done.stdout + done.stderr

@@ -58,7 +58,7 @@ def test_genuine(path: Path, tmp_path: Path) -> None:
 
 
 def base_json(path: Path) -> Any:
-    """What the template's own to_json() gave, with the versions that to_yaml() writes too."""
+    """Return the template's own to_json(), with the versions that to_yaml() writes too."""
     return json.loads(path.with_name("base.json").read_text())
 
 
@@ -221,7 +221,7 @@ def test_hostile(code: str, text: str) -> None:
     ("text", "is_damaged"), [("a: [1", True), ("a: !!int x", False), ("a: !!binary AAAA", False)]
 )
 def test_only_what_is_no_yaml_is_damaged(text: str, *, is_damaged: bool) -> None:
-    """What cannot be a model's value is told so, not in the words of some exception within."""
+    """A value that no model has is refused in our words, not in those of an inner exception."""
     with pytest.raises(Unreadable) as caught:
         parse(text, "f")
     assert ("the file is damaged" in caught.value.message) is is_damaged

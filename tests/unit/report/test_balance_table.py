@@ -1,4 +1,4 @@
-"""What `unnest balance` prints."""
+"""The output of `unnest balance`."""
 
 from __future__ import annotations
 

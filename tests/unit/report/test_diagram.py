@@ -100,7 +100,7 @@ def test_many_towers_are_one_box(towers: int, drawn_towers: int, more: int) -> N
 
 @pytest.mark.parametrize("length", [24, 25, 1000])
 def test_many_layers_are_one_box(length: int) -> None:
-    """What is left of a long template is one box that opens to all its layers."""
+    """The rest of a long template is one box that opens to all its layers."""
     after = drawing(makeh5.parallel(chain(length))).after
     assert after is not None
     if length < 24:

@@ -49,7 +49,7 @@ def drawn_points(path: str) -> Iterator[tuple[float, float]]:
 
 
 def labels(figure: Figure) -> list[Rectangle]:
-    """What the letters of the labels cover: from the baseline up, and as wide as they are drawn."""
+    """Return the areas that the labels' letters cover: from the baseline up, as wide as they are drawn."""
     return [
         Rectangle(x, y - 10, x + len(frame.label) * LETTER, y + 3)
         for frame in place_boxes(figure).frames

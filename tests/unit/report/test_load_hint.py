@@ -106,7 +106,7 @@ def test_those_before_2_12_tell_an_h5_by_its_content() -> None:
 
 
 def test_an_archive_is_unknown_to_the_keras_that_wrote_the_source() -> None:
-    """Where that was before 2.13."""
+    """A Keras before 2.13 does not know `.keras`."""
     old, new = (Stored("model", GRAPH, keras_version=v) for v in ("2.3.1", "2.15.0"))
     assert loads_in(old, "a.keras") == ("tf_keras (Keras 2)",)
     assert loads_in(old, "a.h5")[1] == "Keras 2.3.1, which wrote it"

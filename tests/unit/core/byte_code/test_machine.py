@@ -50,7 +50,7 @@ def run(
 
 
 def computed(python: str, code: str, defaults: Any, closure: Any, inputs: int) -> Any:
-    """What the machine makes of a stored function on stand-ins, as that Python; None where it stops."""
+    """Return the machine's result for a stored function on stand-ins, as that Python; None if it stops."""
     results = []
     for reading, version in readings(code):
         if version.version == python:

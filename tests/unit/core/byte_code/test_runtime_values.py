@@ -1,4 +1,4 @@
-"""What a run may cost, counted over all functions that take part in it."""
+"""The cost of a run, counted over all functions that take part in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an interpretation need not answer: without `branches` nobody may ask."""
+"""Questions that a domain need not answer: without `branches` they are not asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What variables and constants stand for, by their numbers in the code."""
+"""Variables and constants, by their numbers in the code."""
 
 from __future__ import annotations
 

@@ -48,6 +48,6 @@ def traced(*lines: str, count: int = 1) -> Trace | None:
 
 
 def result(*lines: str, count: int = 1) -> Any:
-    """What a function of these lines returns, "nothing" if it cannot be followed."""
+    """Return the result of a function of these lines; "nothing" if it cannot be followed."""
     trace = traced(*lines, count=count)
     return "nothing" if trace is None else trace.result

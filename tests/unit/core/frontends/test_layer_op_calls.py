@@ -1,4 +1,4 @@
-"""What an operation's call says, in every dialect, with the arguments in the order of TensorFlow's functions."""
+"""Calls of operations in every dialect, with arguments in the order of TensorFlow's functions."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ KNOWN: dict[Ref, Any] = {
 
 
 def made(name: str, *args: Any, **kwargs: Any) -> Counts:
-    """What an operation makes of the shape of six rows of four numbers, of how many there are, or of constants."""
+    """Return an operation's result on the shape of six rows of four numbers, on the number of rows, or constants."""
     return computed(OpCall(name, args, kwargs), KNOWN.__getitem__, 6)[0]
 
 

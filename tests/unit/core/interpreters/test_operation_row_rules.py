@@ -1,4 +1,4 @@
-"""What operations make of rows, each by itself."""
+"""Row rules of operations, one by one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENTRY, HERE = Ref("x", 0, 0), Ref("here", 0, 0)
 
 
 def made(name: str, args: Sequence[Any] = (ENTRY,), **kwargs: Any) -> Any:
-    """What an operation makes of six rows of four numbers."""
+    """Return an operation's result on six rows of four numbers."""
     w = Writer()
     known = TowerTensors(
         LayerTensors(w.graph(w.call("math.exp", X))), {ENTRY: (6, 4)}, rank=2, size=7

@@ -1,4 +1,4 @@
-"""Which rows numbers depend on: combined, reduced, multiplied."""
+"""Rows that numbers depend on: combined, reduced, multiplied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rows' numbers become on their way through a tower's operations."""
+"""Row numbers on their way through a tower's operations."""
 
 from __future__ import annotations
 

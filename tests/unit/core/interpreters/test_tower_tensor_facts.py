@@ -1,4 +1,4 @@
-"""What is known of tensors before anything is carried out, and what stands for what is not."""
+"""Facts on tensors before anything is computed, and stand-ins for unknown ones."""
 
 from __future__ import annotations
 

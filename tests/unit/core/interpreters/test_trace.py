@@ -89,7 +89,7 @@ def test_numbers_that_no_tensor_holds_are_pythons() -> None:
 
 
 def test_unknown_arguments() -> None:
-    """What is taken by an unknown number is unknown; what computes with it computes."""
+    """An element taken by an unknown number is unknown; arithmetic with that number is computed."""
     trace = Trace(inputs())
     unknown = trace.unknown().ref
     assert trace.apply(OpCall("gather", [X, unknown], {}), "") is None
@@ -108,7 +108,7 @@ def test_a_cast_may_change_nothing() -> None:
 
 
 def test_a_shape_of_its_own_asks_for_other_sizes() -> None:
-    """Where the sizes of the input only stand in for its own."""
+    """A shape that is written down asks for other sizes if the input's are stand-ins."""
     trace = Trace([TracedInput(np.arange(6, dtype=np.int32), (4,), is_sized=False)])
     assert trace.apply(OpCall("reshape", [X, [-1, 4]], {}), "") is not None
     with pytest.raises(OtherSizes) as raised:

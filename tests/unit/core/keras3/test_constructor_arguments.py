@@ -23,7 +23,7 @@ RNN = {"units": 2, "activation": "tanh", "recurrent_activation": "sigmoid", "use
 def layer(
     kind: str, config: dict[str, Any], *shapes: tuple[int, ...], version: str = "2.4.0"
 ) -> Any:
-    """What becomes of a layer, and the rules that did it."""
+    """Return the converted layer, and the rules that did it."""
     context = Context.of(version, "tensorflow")
     weights = tuple(Tensor(f"w{k}", s, "<f4", f"w{k}") for k, s in enumerate(shapes))
     made = converted_layer(
@@ -166,7 +166,7 @@ def test_namesakes(kind: str, config: dict[str, Any], version: str, is_own: bool
 
 
 def test_a_class_of_another_module() -> None:
-    """Where the file says the module, that decides."""
+    """A module that the file names decides."""
     context = Context.of("2.13.1", "tensorflow")
     entry: JsonObject = {
         "module": "__main__",
@@ -230,7 +230,7 @@ PADDING = {"padding": [1, 1], "trainable": True, "batch_input_shape": [None, 4, 
 def test_order_of_axes_that_keras_1_does_not_store(
     others: tuple[str, ...], data_format: str, is_guess: bool
 ) -> None:
-    """What the other layers say; where none says it, a finding names the layers."""
+    """The other layers decide; if none says it, a finding names the layers."""
     pooled = [
         ("MaxPooling2D", {"dim_ordering": said, "pool_size": [2, 2], "border_mode": "valid"})
         for said in others
@@ -275,7 +275,7 @@ WORDS = {"input_dim": 5, "output_dim": 3, "trainable": True, "batch_input_shape"
 
 
 def test_masked_steps() -> None:
-    """What Keras of its own gave back at masked steps, two tensors of them Keras 3 cannot; without a mask it can."""
+    """Outputs of standalone Keras at masked steps that Keras 3 cannot give are refused; without a mask they are not."""
     refusal = convert(model(("Embedding", {**WORDS, "mask_zero": True}), BOTH_WAYS)).refusal
     assert refusal is not None
     assert "masked steps" in refusal.message

@@ -1,4 +1,4 @@
-"""What one conversion keeps in mind: the writer, and the rules that were applied."""
+"""Facts and notes of one conversion: the writer, and the rules that were applied."""
 
 from __future__ import annotations
 

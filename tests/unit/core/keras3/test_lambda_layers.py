@@ -29,7 +29,7 @@ SPEC = Spec((None, 4), "float32")
 
 
 def resolved(config: dict[str, Any], context: Context, *specs: Spec | None) -> Piece:
-    """What a Lambda called `half` becomes on such inputs."""
+    """Convert a Lambda called `half` on such inputs."""
     choice = rule(OldLayer("Lambda", config, "half", (), context))
     assert isinstance(choice, Choice)
     return choice.resolved(specs, ["float32" if s is None else s.dtype for s in specs])

@@ -155,7 +155,7 @@ def test_merges_take_what_no_input_masks(
 def test_a_layer_is_given_the_old_mask(
     mask: Mask, layer: NewLayer, kwargs: dict[str, NodeTree]
 ) -> None:
-    """Where it heeds one, and Keras 3 would compute another."""
+    """A layer that heeds a mask gets the old one if Keras 3 would compute another."""
     context = Context(release=(2, 5, 0))
     given = Masks(context, {X: mask}).call_with_masks(
         layer.class_name, layer, call(X), (X,), {"training": False}

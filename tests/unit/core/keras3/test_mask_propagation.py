@@ -1,4 +1,4 @@
-"""Which layers make a mask, hand one on, or drop it."""
+"""Layers that make a mask, hand one on, or drop it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What recurrent layers gave at masked steps: what is refused, and what is written so that Keras 3 gives the same."""
+"""Outputs of recurrent layers at masked steps: what is refused, and what is written so that Keras 3 gives the same."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ OF_THEN = Context(release=(2, 2, 4), zeroes_masked=False)
 def test_masked_steps_of_then(
     layer: NewLayer, kwargs: dict[str, NodeTree], context: Context, why: str | None
 ) -> None:
-    """What came out at masked steps is a refusal where it is none of what comes out today, nor can be written."""
+    """An output at masked steps that Keras 3 neither gives nor can be made to give is refused."""
     if why is None:
         check_masked_steps(layer.class_name, layer, kwargs, context)
     else:
@@ -64,7 +64,7 @@ def test_masked_steps_of_then(
 
 
 def begun(**config: Any) -> NodeTree:
-    """What Keras 2.2.4 gave where that LSTM's first steps are masked."""
+    """Return the output of Keras 2.2.4 for an LSTM whose first steps are masked."""
     layer = NewLayer("l", "LSTM", {"name": "l", **config})
     context = Context(release=(2, 2, 4), backend=TENSORFLOW, zeroes_masked=False)
     return masked_steps.begun(

@@ -34,7 +34,7 @@ def entries(model: NewLayer) -> list[Any]:
 
 
 def reads(entry: Mapping[str, Any]) -> list[list[Any]]:
-    """What each call of a layer reads."""
+    """Return the tensors that each call of a layer reads."""
     return [[a["config"]["keras_history"] for a in call["args"]] for call in entry["inbound_nodes"]]
 
 

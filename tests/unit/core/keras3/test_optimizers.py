@@ -34,7 +34,7 @@ def arguments(known: KnownOptimizer) -> dict[str, Any]:
 
 
 def refs(made: Sequence[Tensor]) -> list[str]:
-    """What a state is made of, in order."""
+    """Return the refs that a state is made of, in order."""
     return [t.ref for t in made]
 
 
@@ -128,7 +128,7 @@ def test_what_changes_nothing_is_no_obstacle(kind: str, config: dict[str, Any]) 
     ],
 )
 def test_an_epsilon_that_counts_is_told(config: dict[str, Any], codes: list[str]) -> None:
-    """Where it went from outside the root to inside."""
+    """An epsilon that moved from outside the root to inside is noted."""
     context = Context.of("2.2.4", "tensorflow")
     of("Adagrad", context, learning_rate=0.1, **config)
     assert [f.code for f in context.notes.findings] == codes

@@ -26,7 +26,7 @@ CLIP: dict[str, Any] = {"class_name": "Clip", "config": {"low": 0.0}}
 
 
 def converted(stored: Stored) -> str | None:
-    """Why the model is refused; None where it is written."""
+    """Return why the model is refused; None if it is written."""
     done = convert(stored)
     return done.refusal.message if done.refusal is not None else None
 

@@ -31,7 +31,7 @@ def weights(*shapes: tuple[int, ...]) -> tuple[Tensor, ...]:
 
 
 def chosen(piece: Piece, *shape: int | None) -> Piece:
-    """What the layer becomes on an input of that shape; of an unknown one without."""
+    """Convert the layer for an input of that shape, or of an unknown one."""
     assert isinstance(piece, Choice)
     return piece.resolved([Spec(shape, "float32") if shape else None], ["float32"])
 

@@ -1,4 +1,4 @@
-"""What a layer becomes: new layers, chains of them, and operations filled with a call's tensors."""
+"""Replacements of a layer: new layers, chains of them, and operations filled with a call's tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Sequential becomes: one of today's, or a functional model."""
+"""Conversion of a Sequential: to one of today's, or to a functional model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Keras 3 computes with a file of Keras 2 as it is; genuine files are loaded in tests/keras."""
+"""Results of Keras 3 with an unconverted file of Keras 2; genuine files are loaded in tests/keras."""
 
 from __future__ import annotations
 

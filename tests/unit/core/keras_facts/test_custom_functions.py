@@ -23,7 +23,7 @@ from unnest.core.keras_facts import custom_functions
 def test_an_activation_is_keras_s_from_some_release_on(
     activation: str, release: tuple[int, ...], is_custom_activation: bool
 ) -> None:
-    """Where the file shows no release, nothing is doubted."""
+    """A file without a release raises no doubt."""
     assert custom_functions.is_custom_activation(activation, release) is is_custom_activation
 
 

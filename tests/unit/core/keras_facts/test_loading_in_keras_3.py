@@ -1,4 +1,4 @@
-"""Why Keras 3 does not load a file: small configs; genuine files are loaded in tests/keras."""
+"""Reasons why Keras 3 does not load a file: small configs; genuine files are loaded in tests/keras."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file needs, and where it does not load: small configs; what really loads is compared in tests/slow."""
+"""Needs of a file, and where it does not load: small configs; tests/slow compares with what really loads."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ LAST: JsonObject = {"class_name": "LSTM", "config": {"units": 2, "return_sequenc
 def test_tf_keras_gives_zeros_at_masked_steps(
     layers: tuple[JsonObject, ...], version: str, is_otherwise: bool
 ) -> None:
-    """What it loads and computes otherwise is not said to load there."""
+    """A model that tf_keras computes otherwise is not said to load there."""
     reason = why_not_tf_keras(model(*layers, version=version), "h5")
     assert (reason is not None and "masked steps" in reason) == is_otherwise
 

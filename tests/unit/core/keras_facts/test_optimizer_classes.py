@@ -1,4 +1,4 @@
-"""Which optimizers and schedules are Keras's own."""
+"""Optimizers and schedules of Keras's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which layers lose what they were adapted to."""
+"""Layers that lose what they were adapted to."""
 
 from __future__ import annotations
 

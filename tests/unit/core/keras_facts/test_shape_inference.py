@@ -29,7 +29,7 @@ def spec(stored: list[Any]) -> Spec:
 
 
 def label(row: dict[str, Any]) -> str:
-    """What a recorded row is called in a test's name."""
+    """Return a recorded row's name for the test."""
     return f"{row['entry']['config']['name']}-{row['given'][1]}"
 
 

@@ -1,4 +1,4 @@
-"""What a layer holds, part by part: how many weights, and which parts are frozen."""
+"""Layers in a layer, part by part: how many weights, and which parts are frozen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a layer class stands in its record: no other module of the core keeps lists of classes.
+"""Facts on a layer class stand in its record: no other module of the core keeps lists of classes.
 
 Counted are lists, sets, keys and texts that name three classes or more.
 """

@@ -1,4 +1,4 @@
-"""What each class makes of a shape, and what it does not tell; Keras's own answers are in test_shape_inference.py."""
+"""Each class's output shape, and what it leaves open; Keras's own answers are in test_shape_inference.py."""
 
 from __future__ import annotations
 

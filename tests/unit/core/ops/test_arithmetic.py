@@ -15,7 +15,7 @@ from unnest.core.ops.registry import OPERATIONS
 
 
 def computed(name: str, operands: Any) -> Array:
-    """What arithmetic gives."""
+    """Return the result of arithmetic."""
     compute = OPERATIONS[name].compute
     assert compute is not None
     return np.asarray(compute(operands))

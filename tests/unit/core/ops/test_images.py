@@ -100,7 +100,7 @@ def test_images_of_known_size(
 def test_bilinear_resizing_of_tensorflow_1(
     sizes: tuple[int, int], is_aligned: bool, rows: tuple[object, ...], columns: tuple[object, ...]
 ) -> None:
-    """What is next to where a pixel comes from, and how far it is from the first."""
+    """Pixels are interpolated between the neighbours of their source, by the distance from the first."""
     made = computed(
         called(
             "tf.image.resize_bilinear", IMAGE, numbers(*sizes), align_corners=constant(is_aligned)

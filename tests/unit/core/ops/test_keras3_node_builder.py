@@ -1,4 +1,4 @@
-"""What an argument of a call may be, and the nodes that are made of it."""
+"""Arguments of a call, and the nodes that are made of it."""
 
 from __future__ import annotations
 

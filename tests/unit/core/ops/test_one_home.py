@@ -1,4 +1,4 @@
-"""What an operation is called stands at its entry: no other module of the core keeps lists of operations' names.
+"""Names of an operation stand at its entry: no other module of the core keeps lists of them.
 
 Counted are lists, sets, keys and texts that name several operations, and comparisons with a name. A module that makes
 one node or one call uses a name, and defines nothing.

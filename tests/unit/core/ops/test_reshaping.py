@@ -1,4 +1,4 @@
-"""What operations do to arrays: rows move, numbers are computed, and nothing is computed of what the rows hold."""
+"""Operations on arrays: rows move, numbers are computed, and nothing is computed from the content of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What moves elements about, with integers as with floats; and what Python is told of a shape."""
+"""Nodes that move elements, integers as well as floats, and the shapes that Python sees."""
 
 from __future__ import annotations
 

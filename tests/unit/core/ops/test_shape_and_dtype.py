@@ -21,7 +21,7 @@ def test_types(dtype: str, kind: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "int32", "bool"])
 def test_rows_of_another_type_are_others(dtype: str) -> None:
-    """What type they are of is not known: any may hold less."""
+    """Rows in another dtype are other rows: their own dtype is unknown, and any other may hold less."""
     with pytest.raises(DataDependent):
         cast(SOURCE, dtype)
 

@@ -1,4 +1,4 @@
-"""What Keras 3 notes of tensors where a Sequential's layers become the model's own, and when it cannot be told."""
+"""Tensor specs of Keras 3 if a Sequential's layers become the model's own, and when they are not known."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_what_cannot_be_noted_says_why(graph: Graph, chain: Graph, reason: str) 
 
 
 def test_the_head_reads_what_the_template_makes() -> None:
-    """Where a merge cast it, the head's call notes the template's dtype instead."""
+    """If a merge cast it, the head's call notes the template's dtype instead."""
     graph = outer([None, 3], read_as="float16")
     stored = graph.layers["h"].calls[0].stored
     changed = noting(graph, FOUND, Spec((None, 3), "float32"), stored)

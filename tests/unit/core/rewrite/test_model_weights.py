@@ -61,7 +61,7 @@ def test_what_the_optimizer_holds_state_for(frozen: bool, trained: int) -> None:
 
 
 def test_a_layer_that_does_not_tell() -> None:
-    """What is trained of somebody's own is known where the container has sorted it out."""
+    """Trained weights of a custom layer are known if the container separates them."""
     model = functional(source(), layer("y", ["x"], kind="Own"))
     weights = tensors("y/a:0", "y/b:0")
     assert ModelWeights(model, {"y": Share(weights, sorted_out=False)}).trained_in_order() is None

@@ -1,4 +1,4 @@
-"""What a report says of a template."""
+"""The template in a report."""
 
 from __future__ import annotations
 

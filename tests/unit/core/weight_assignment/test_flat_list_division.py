@@ -244,7 +244,7 @@ def test_weights_that_two_layers_may_own_are_refused() -> None:
 
 
 class TestANameInANestedModelToo:
-    """What a weight is called after may be a layer inside a nested model, or the layer of that name beside it."""
+    """A weight may be named after a layer inside a nested model, or after the layer of that name beside it."""
 
     INNER = functional(
         source(), layer("same", ["x"], kind="Gated"), name="inner", outputs=[("same", 0, 0)]
@@ -261,7 +261,7 @@ class TestANameInANestedModelToo:
             split(tensors(*self.NAMES), graph)
 
     def test_of_a_layer_beside_others_that_tell_is_doubt(self) -> None:
-        """What the inner model's Dense promises is not all that the model may have."""
+        """The weights that the inner model's Dense promises are not all that the model may have."""
         gate = layer("same", ["e"], kind="Gated")
         inner = functional(source(), dense("e", "x"), gate, name="inner", outputs=[("same", 0, 0)])
         graph = chain(nested(inner, ["x"]), layer("same", ["inner"], kind="Gated"))

@@ -92,7 +92,7 @@ def test_what_freezing_does_not_explain_stays(saved: str, names: str) -> None:
 
 
 def test_a_custom_layer_leaves_the_order_open() -> None:
-    """Which of its weights are trained its config does not show."""
+    """A custom layer's config does not show which of its weights are trained."""
     template = chain("a", "n", "b", frozen="a")
     template["config"]["layers"][3]["class_name"] = "Mine"
     assert relist([listed("a n b n*")], template).groups == ()

@@ -59,7 +59,7 @@ def test_a_flat_list() -> None:
     ],
 )
 def test_another_order_is_refused(names: tuple[str, ...]) -> None:
-    """Where names say one thing and places another nothing is certain."""
+    """If names and places disagree, the list is refused."""
     with pytest.raises(Ambiguous):
         by_runs(*names, is_sorted=True)
 
@@ -77,7 +77,7 @@ def test_names_of_another_program_are_no_witnesses() -> None:
 
 
 def test_a_nested_model_has_one_run() -> None:
-    """What is trained in it first."""
+    """Trained weights of a nested model come first."""
     inner = chain(dense("b", "x"), norm("m", "b"))
     model = functional(source(), nested(inner, ["x"]), dense("a", "net"), outputs=[("a", 0, 0)])
     run = (

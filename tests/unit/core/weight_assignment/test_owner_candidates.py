@@ -1,4 +1,4 @@
-"""What a layer's config promises, and whose names weights bear."""
+"""Weights that a layer's config promises, and names that weights bear."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ OF_MINE = [
     ("names", "owners"), [row[1:] for row in OF_MINE], ids=[row[0] for row in OF_MINE]
 )
 def test_so_they_may_be_beside_layers_of_somebody_s_own(names: list[str], owners: str) -> None:
-    """Whose configs do not tell how many weights they have."""
+    """Configs of custom layers do not say how many weights they have."""
     mine = layer("scale_1", ["x"], kind="Scale")
     graph = graph_of(mine, dense("dense_1"), dense("dense_2"))
     layers = [OwnerCandidate.of(each, "") for each in graph.layers.values()]
@@ -175,7 +175,7 @@ def both_ways(name: str, inner: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("inner", ["lstm_1", "forward_lstm_1"])  # Keras 1.2.2, Keras 1.2.0
 def test_both_directions_are_the_bidirectional_s(inner: str) -> None:
-    """Whether its config calls the layer that it holds by its own name, or as the one of its two that runs forward."""
+    """The config may call the inner layer by its own name, or by that of the forward one of the two."""
     layers = [
         OwnerCandidate.of(each, "")
         for each in graph_of(both_ways("b", inner), dense("d")).layers.values()

@@ -1,4 +1,4 @@
-"""Whose variables are they, and in which order: names, the order of making, and what must not be guessed."""
+"""Owners of variables, and their order: names, the order of creation, and what must not be guessed."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_nothing_without_its_weights() -> None:
 
 
 def test_a_class_of_ones_own_has_an_order_of_its_own() -> None:
-    """What Keras's layers make first says nothing of others; the order of making does."""
+    """The order in which Keras's layers make weights does not hold for custom ones; the order of creation does."""
     architecture = model(layer("MyDense", "d", DENSE))
     assert refused(architecture, variables("d/bias d/kernel")) == "weights-ambiguous"
     assert placed(architecture, variables("d/bias d/kernel", made=True)) == {

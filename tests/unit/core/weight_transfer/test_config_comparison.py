@@ -1,4 +1,4 @@
-"""Which arguments make two layers of a class compute different things."""
+"""Arguments that make two layers of a class compute different things."""
 
 from __future__ import annotations
 

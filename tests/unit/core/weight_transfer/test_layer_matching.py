@@ -1,4 +1,4 @@
-"""Which layer of a file is which of the caller's model."""
+"""Correspondence of a file's layers and those of the caller's model."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_where_they_part_is_named() -> None:
 
 @pytest.mark.parametrize("kind", ["Add", "Average", "Maximum"])
 def test_the_operands_of_a_sum_have_no_order(kind: str) -> None:
-    """What stands above them decides, as in the residual blocks of another release; of a Subtract it does not."""
+    """The layers above operands decide, as in another release's residual blocks; those of a Subtract have an order."""
     stored, target = (
         branches("a", "b", joined=("a", "b"), middle=kind),
         branches("c", "d", joined=("d", "c"), middle=kind),

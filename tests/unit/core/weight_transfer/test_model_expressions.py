@@ -1,4 +1,4 @@
-"""What is left of a model when it is written out as an expression."""
+"""A model written out as an expression."""
 
 from __future__ import annotations
 

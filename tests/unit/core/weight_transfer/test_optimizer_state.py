@@ -1,4 +1,4 @@
-"""What names of an optimizer and its variables say of its class."""
+"""An optimizer's class by its name and those of its variables."""
 
 from __future__ import annotations
 

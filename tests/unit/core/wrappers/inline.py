@@ -86,7 +86,7 @@ class Writer:
         return [[name, rank, part] for part in range(parts)]
 
     def bound(self, part: int, total: int) -> Tensor:
-        """Where so many shares of the batch end."""
+        """Return the row at which so many shares of the batch end."""
         product = self.call("math.multiply", self.size(), y=part, name=None)
         return self.call("compat.v1.floor_div", product, y=total, name=None)
 

@@ -1,4 +1,4 @@
-"""Why the nearest candidates of a graph without a wrapper are not."""
+"""Near misses of a graph without a wrapper."""
 
 from __future__ import annotations
 

@@ -473,7 +473,7 @@ IN_EVERY_PLACE: dict[str, Step] = {
 
 @pytest.mark.parametrize("name", [*BY_PLACE, *IN_EVERY_PLACE])
 def test_rows_of_several_computations_are_not_proven(name: str) -> None:
-    """What becomes of a row there depends on its place in its tower, even if it stays there."""
+    """The result for a row depends on its place in the tower, even if the row stays there."""
     w, step = Writer(), {**BY_PLACE, **IN_EVERY_PLACE}[name]
     found = only_wrapper(recognise(w.graph(w.join([step(w, end) for end in w.dense(*w.split())]))))
     assert found.confidence == ("likely" if name in BY_PLACE else "proven")
@@ -637,7 +637,7 @@ def test_a_model_in_a_template_is_looked_into() -> None:
 
 
 def served(axis: int, *, chosen: bool = False) -> tuple[bool, list[str]]:
-    """Whether towers that weigh their rows are found in a serving graph, and why not."""
+    """Return whether towers that weigh their rows are found in a serving graph, and the near misses."""
     w = OpWriter()
     ends = []
     for part in cut(w, "split", w.op("Placeholder", shape=(-1, 3)), 2):

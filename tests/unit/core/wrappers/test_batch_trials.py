@@ -106,7 +106,7 @@ class Functions(Writer):
         return self.call("__operators__.getitem", shape, slice_spec=0)
 
     def bound(self, part: int, total: int) -> Tensor:
-        """Where so many shares of the batch end."""
+        """Return the row at which so many shares of the batch end."""
         product = self.call("math.multiply", self.size(), y=part, name=None)
         return self.call("compat.v1.floor_div", product, y=total, name=None)
 
@@ -136,7 +136,7 @@ class Nodes(Writer):
         )
 
     def bound(self, part: int, total: int) -> Tensor:
-        """Where so many shares of the batch end."""
+        """Return the row at which so many shares of the batch end."""
         size = self.op("StridedSlice", [self.op("Shape", [X]), [0], [1], [1]], shrink_axis_mask=1)
         return self.op("FloorDiv", [self.op("Mul", [size, part]), total])
 
@@ -187,7 +187,7 @@ def graph_of(writer: Writer, inputs: Sequence[Tensor]) -> Graph:
 
 
 def answer(writer: Writer, inputs: Sequence[Tensor]) -> RowOrder:
-    """What rows these are, asked of the model that the writer stores; without a shape it is that, or unknown."""
+    """Return the rows' order for the model as stored; without a shape that, or unknown."""
     found = taken(graph_of(writer, inputs), inputs).rows
     del writer.layers[-2:]
     shaped, writer.layers[0]["config"] = writer.layers[0]["config"], {"name": "x"}
@@ -199,7 +199,7 @@ def answer(writer: Writer, inputs: Sequence[Tensor]) -> RowOrder:
 
 
 def taken(graph: Graph, *inputs: Sequence[Tensor], shape: Shape = (None, None)) -> Taken:
-    """What the towers read of the one input."""
+    """Return the rows that the towers read of the one input."""
     x = Ref("x", 0, 0)
     return rows_taken(graph, {tuple(Ref(*t) for t in i): x for i in inputs}, {x: shape})
 
@@ -214,7 +214,7 @@ QUICK = settings(max_examples=12, deadline=None)
 
 
 def edges(parts: Sequence[int]) -> list[int]:
-    """Where each share ends, from 0."""
+    """Return the rows at which the shares end, from 0 on."""
     return [0, *accumulate(parts)]
 
 
@@ -583,7 +583,7 @@ def test_inputs_must_be_cut_alike() -> None:
 
 
 def test_one_tower_that_is_passed_on_is_a_wrapper() -> None:
-    """What is left of a loop over devices where there was one."""
+    """A loop over one device leaves one tower that is passed on."""
     w = Functions()
     model = w.model([w.rows(w.bound(0, 1), w.bound(1, 1))], CONCATENATE)
     identity = {"name": "merge", "trainable": True, "function": "identity"}

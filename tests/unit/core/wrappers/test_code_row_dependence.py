@@ -1,4 +1,4 @@
-"""What stored code makes of rows: each of its own, or rows that depend on each other."""
+"""Row dependence of stored code: each row by itself, or rows that depend on each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the semantic mutants (`tests.mutants`) found: graphs that were taken apart and computed something else."""
+"""Graphs that semantic mutants (`tests.mutants`) found, which were unwrapped and computed something else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unnest.core.wrappers import layer_graph_wrappers
 
 
 def reasons(parallel: Entry) -> list[str]:
-    """Why there is no wrapper in a graph; empty where there is one."""
+    """Return the near misses of a graph; [] if it has a wrapper."""
     found = layer_graph_wrappers.recognise(read(parallel))
     return [] if found.wrappers else [miss.reason for miss in found.near_misses]
 

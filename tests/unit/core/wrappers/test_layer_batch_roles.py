@@ -1,4 +1,4 @@
-"""What a single layer says of rows: cuts them, keeps them, joins them, passes them on; or nothing."""
+"""A single layer's role for the batch: slices it, keeps it, joins it, passes it on, or unknown."""
 # ruff: noqa: PLW0108 - the code of these lambdas is what is stored
 
 from __future__ import annotations

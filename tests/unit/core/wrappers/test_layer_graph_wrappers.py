@@ -1,4 +1,4 @@
-"""What is a wrapper, and in one sentence why the nearest candidate is not."""
+"""Wrappers of layer graphs, and one sentence on why the nearest candidate is not one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def merge(kind: str, **config: Any) -> Entry:
 
 
 def seen(entry: Entry, *vouched: str) -> Recognised:
-    """What is recognised in a model."""
+    """Return what is recognised in a model."""
     return layer_graph_wrappers.recognise(read(entry), vouched)
 
 
@@ -60,7 +60,7 @@ def test_towers_whose_rows_nobody_reads_are_no_wrapper() -> None:
 
 
 def twins(*layers: Entry, **ends: Any) -> Recognised:
-    """What is recognised where a layer that learns is called on each of two inputs."""
+    """Return what is recognised if a layer with weights is called on each of two inputs."""
     inputs = [("x", 0, 0), ("z", 0, 0)]
     return seen(functional(source(), source("z"), *layers, inputs=inputs, **ends))
 

@@ -1,4 +1,4 @@
-"""Which layers join towers, and of each rule the nearest graph in which it does not hold, with the reason."""
+"""Layers that join towers, and for each rule the nearest graph in which it does not hold, with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which layers slice, what they take together, and of each rule the nearest graph in which it does not hold."""
+"""Layers that slice, and for each rule the nearest graph in which it does not hold."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def own_code(name: str, *reads: str) -> Entry:
 
 
 def around(*between: Entry) -> Recognised:
-    """What is recognised where these stand between two halves and their towers, which read p and q."""
+    """Return what is recognised if these layers stand between two halves and their towers, which read p and q."""
     entries = [source(), *halves("a", "b"), *between, nested(TEMPLATE, ["p"], ["q"]), MERGE]
     return recognise(read(functional(*entries, **OUTER)))
 
@@ -194,7 +194,7 @@ def test_keras_3_notes_what_a_slice_gives(
 
 
 def notes_of(value: Any) -> Iterator[dict[str, Any]]:
-    """What Keras 3 notes of the tensors that calls read."""
+    """Yield the specs that Keras 3 notes for the tensors that calls read."""
     if isinstance(value, dict):
         if value.get("class_name") == "__keras_tensor__":
             yield value["config"]

@@ -1,4 +1,4 @@
-"""What a wrapper in a layer graph is, and of each rule the nearest graph in which it does not hold, with the reason."""
+"""Wrappers of layer graphs, and for each rule the nearest graph in which it does not hold, with the reason."""
 
 from __future__ import annotations
 

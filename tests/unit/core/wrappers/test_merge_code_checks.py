@@ -176,7 +176,7 @@ def test_code_that_puts_rows_together() -> None:
     ],
 )
 def test_a_merge_may_not_compute(function: Any, why: str) -> None:
-    """Where its code is followed, and where it uses what computes and is not."""
+    """A merge that computes is refused, whether its code is followed or only names such functions."""
     layer, _ = code_lambda(function)
     assert objection_to_merge(layer, 2, dealt_out=False) == f"the code of l {why}"
     assert is_shown(layer, 2, dealt_out=False) is not why.endswith("cannot be followed")

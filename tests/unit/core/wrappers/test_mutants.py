@@ -74,7 +74,7 @@ FORMS = [pytest.param(k, *form, id=f"{form[0]} of {k}") for k in (2, 3, 4) for f
 
 
 def gives_back(rows: Rows, told: Sequence[Told]) -> bool:
-    """Whether the slices, one after the other, are all rows in order."""
+    """Return True if the slices, one after the other, are all rows in order."""
     try:
         return all([r for one in told for r in rows(one, n)] == [*range(n)] for n in BATCHES)
     except (ZeroDivisionError, TypeError):

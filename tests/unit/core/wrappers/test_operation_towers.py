@@ -393,13 +393,13 @@ def test_casts_of_every_tower_are_its_own(is_before: bool) -> None:
 
 
 def test_a_sum_is_no_join() -> None:
-    """What adds the towers up gives half of the rows."""
+    """A sum of the towers gives half of the rows."""
     writer = Writer()
     assert find_computed(LayerTensors(writer.graph(_added(writer))))[0] == []
 
 
 def test_one_tower_that_is_read() -> None:
-    """What anybody else reads cannot go."""
+    """A tower that something else reads cannot be removed."""
     writer = Writer()
     parts = writer.dense(*writer.split())
     seen = recognise(writer.graph(writer.join(parts), parts[0]))
@@ -504,7 +504,7 @@ def test_means_of_rows_are_no_losses() -> None:
 
 @pytest.mark.parametrize(("rows", "wrappers"), [(4, 0), (-1, 1)])
 def test_towers_that_are_built_for_their_share(rows: int, wrappers: int) -> None:
-    """What reshapes to the rows of one tower takes no whole batch."""
+    """A template that reshapes to the rows of one tower takes no whole batch."""
     writer = Writer(rows=8)
     parts = [
         writer.call("reshape", part, shape=[rows, UNITS]) for part in writer.dense(*writer.split())

@@ -1,4 +1,4 @@
-"""What the search for wrappers asks of a graph: what lies behind a tensor, what is moved, which numbers it mentions."""
+"""Questions of the search to a graph: the calls behind a tensor, moved tensors, numbers that it mentions."""
 
 from __future__ import annotations
 

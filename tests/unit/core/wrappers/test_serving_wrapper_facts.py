@@ -1,4 +1,4 @@
-"""Where a wrapper sits in what is served, how much its template holds, and whether it is built for one batch."""
+"""Scope of a wrapper in a serving graph, the size of its template, and the batch it was traced for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which stored numbers count as told to a slice, and under which place."""
+"""Stored numbers that count as arguments of a slice, and their paths."""
 
 from __future__ import annotations
 

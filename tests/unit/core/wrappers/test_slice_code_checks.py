@@ -387,7 +387,7 @@ FIRST_EIGHT = SliceClaim(
 def test_bounds_that_are_written_for_one_batch(
     function: Any, shape: Any, told: ClaimStatus, unsure: ClaimStatus
 ) -> None:
-    """Where the source has so many rows, code says more than the numbers `first` is 0, 4."""
+    """For a source with so many rows, code says more than the numbers `first` is 0, 4."""
     slices = lane(*(code_lambda(function, first=first) for first in (0, 4)))
     claim = checked(SliceClaim(unsure), slices, shape)
     assert claim == FIRST_EIGHT if told is ClaimStatus.PARTLY else claim.status is told

@@ -1,4 +1,4 @@
-"""Which layer behind a merge takes the towers apart along the batch."""
+"""Layers behind a merge that take the towers apart along the batch."""
 
 from __future__ import annotations
 

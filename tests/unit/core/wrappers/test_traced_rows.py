@@ -41,7 +41,7 @@ def rows_in(function: Json, *parts: Array, shape: Any = None, **arguments: Json)
 
 
 def followed(python: str, source: str, **arguments: Json) -> CodeRows | None:
-    """What the function returns of a batch of twelve."""
+    """Return the rows that the function returns of a batch of twelve."""
     return rows_in(compiled()[python][source], **arguments)
 
 
@@ -174,7 +174,7 @@ JOINED: dict[str, tuple[tuple[int, ...], str] | None] = {
 
 
 def in_loops(python: str, source: str, *parts: Array, **arguments: Json) -> object:
-    """What a function of `fixtures/loop_code` gives: rows and their change; None without an answer."""
+    """Return rows and their change for a function of `fixtures/loop_code`; None without an answer."""
     result = rows_in(loops.compiled()[python][source], *parts, **arguments)
     return None if result is None else (result.numbers, result.change)
 
@@ -252,7 +252,7 @@ def test_a_loop_that_never_ends_gives_no_answer() -> None:
 
 
 def of_source(*lines: str, shape: Shape | None = None) -> CodeRows | None:
-    """What a function of these lines, compiled here, gives of a batch of twelve."""
+    """Return the rows that a function of these lines, compiled here, returns of a batch of twelve."""
     source = "\n ".join(["def f(x):", *lines])
     code = next(
         each for each in compile(source, "f", "exec").co_consts if isinstance(each, CodeType)

@@ -1,4 +1,4 @@
-"""What the engine finds among operations, as a wrapper of the graph's layers."""
+"""Wrappers found among operations, described by the graph's layers."""
 
 from __future__ import annotations
 

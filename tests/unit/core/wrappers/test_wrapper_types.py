@@ -1,4 +1,4 @@
-"""What a wrapper's parts become without it, and the lines of evidence."""
+"""The replacement of a wrapper's parts, and the lines of evidence."""
 
 from __future__ import annotations
 

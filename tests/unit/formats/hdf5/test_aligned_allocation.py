@@ -78,7 +78,7 @@ def test_a_dataset_that_has_room(properties: dict[str, int], tmp_path: Path) -> 
 
 
 def test_of_another_size(tmp_path: Path) -> None:
-    """What HDF5 has as its size is its size."""
+    """HDF5's size of a dataset is kept."""
     path = tmp_path / "m.h5"
     (header,) = declare(path, [10])
     with open(path, "r+b", buffering=0) as file, pytest.raises(ValueError, match="layout"):

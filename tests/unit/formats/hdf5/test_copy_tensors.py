@@ -1,4 +1,4 @@
-"""Who is to blame where tensors cannot be copied: the input, or the disk."""
+"""The fault if tensors cannot be copied: the input's, or the disk's."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_full_disk_is_told_as_one(tmp_path: Path) -> None:
 def test_who_is_to_blame(
     said: str, kind: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What comes of no call of the system's is in the input."""
+    """An error that no system call raised is the input's fault."""
 
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError(f"Unable to copy object ({said})")

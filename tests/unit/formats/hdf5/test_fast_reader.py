@@ -1,4 +1,4 @@
-"""What is read without HDF5's library is what the library reads; everything else is left to it."""
+"""Content read without HDF5's library is what the library reads; everything else is left to it."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ def test_groups_that_share_their_names_are_left_to_the_library(tmp_path: Path) -
 
 
 def places(data: bytes, magic: bytes) -> list[int]:
-    """Where it stands."""
+    """Return the offsets at which it stands."""
     return [k for k in range(0, len(data), 8) if data.startswith(magic, k)]
 
 

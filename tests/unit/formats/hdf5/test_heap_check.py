@@ -41,13 +41,13 @@ def test_genuine_texts_may_be_read() -> None:
 
 
 def references(data: bytearray) -> int:
-    """Where the references to the texts are: lengths 5, 4 and 5 with the heap's address."""
+    """Return the offset of the references to the texts: lengths 5, 4 and 5 with the heap's address."""
     heap = struct.pack("<Q", data.index(b"GCOL"))
     return data.index(struct.pack("<I", 5) + heap)
 
 
 def first_object(data: bytearray) -> int:
-    """Where the heap's first object is: its number, how often it is referred to, its size."""
+    """Return the offset of the heap's first object: its number, its reference count, its size."""
     return data.index(b"GCOL") + 16
 
 

@@ -57,7 +57,7 @@ def test_chunks_beyond_the_budget(tmp_path: Path) -> None:
 
 
 def test_chunks_that_every_slab_touches(tmp_path: Path) -> None:
-    """What is decoded counts, not what is kept of it."""
+    """Decoded elements count, not those that a slab keeps."""
     with h5py.File(tmp_path / "a.h5", "w") as file:
         dataset = file.create_dataset(
             "x", (4000, 1 << 14), "f4", chunks=(4000, 1 << 8), compression=1

@@ -1,4 +1,4 @@
-"""What `--keras 3` does not write, and what it says of it."""
+"""Models that `--keras 3` does not write, and the messages."""
 
 from __future__ import annotations
 

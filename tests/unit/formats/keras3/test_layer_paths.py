@@ -1,4 +1,4 @@
-"""Where Keras puts a model's layers, and what their weights are called by it."""
+"""Paths of a model's layers in Keras's files, and the names of weights by them."""
 
 from __future__ import annotations
 

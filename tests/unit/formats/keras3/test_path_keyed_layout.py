@@ -1,4 +1,4 @@
-"""Where the weights of a flat list go in a path-keyed file."""
+"""Places of a flat list's weights in a path-keyed file."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_weights_of_no_layer() -> None:
 def check_custom(
     layer: dict[str, Any], names: Sequence[str], place: str, *, is_placed: bool
 ) -> None:
-    """Whether the weights of a custom layer are its own `vars` at that place; else it is refused."""
+    """Check that a custom layer's weights are its own `vars` at that place, or refused."""
     tensors = tuple(Tensor(name, (3,), "<f4", name) for name in names)
     model: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": [layer]}}
     stored = Stored(

@@ -146,7 +146,7 @@ def per_step(model: JsonObject, *paths: str) -> tuple[Tensor, ...]:
 
 
 def test_time_distributed_over_a_model() -> None:
-    """What is trained comes first, through the layers of the model and of those in it."""
+    """Trained weights come first, through the layers of the model and its nested models."""
     kernels = [f"dense{k}/vars/{v}" for k in ("", "_1") for v in (0, 1)]
     norm = [f"sequential/layers/batch_normalization/vars/{k}" for k in range(4)]
     model = sequential("a", dense("d"), sequential("b", NORMALIZED), dense("e"))
@@ -241,7 +241,7 @@ def test_own_layer_whose_place_in_the_list_is_decided(stored: Stored) -> None:
     ],
 )
 def test_own_layer_whose_place_in_the_list_is_open(stored: Stored) -> None:
-    """Which of its weights are trained is in its code; where each layer's are apart that is not asked."""
+    """Only a custom layer's code shows which weights are trained; with layers stored apart that is not needed."""
     with pytest.raises(
         Refused, match=r"lists the trained weights of 'inner' first; .*, only the code of Own knows"
     ):

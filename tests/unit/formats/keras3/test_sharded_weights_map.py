@@ -53,7 +53,7 @@ def test_whose_map_it_is(folder: Path, name: str, *, is_part: bool) -> None:
 
 
 def test_a_file_that_is_called_like_a_shard(folder: Path) -> None:
-    """What the map does not name stands for itself: an older save had more files."""
+    """A file that the map does not name stands for itself: an older save had more shards."""
     stray = Path(shutil.copy(folder / "base.weights.h5", folder / "parallel_00099.weights.h5"))
     assert sharded_weights_map.map_of(str(stray)) is None
     seen = unnest.inspect(stray)

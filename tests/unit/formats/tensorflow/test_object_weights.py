@@ -1,4 +1,4 @@
-"""Whose the variables of an object-based checkpoint are, by the objects that lead to them."""
+"""Owners of an object-based checkpoint's variables, by the objects that lead to them."""
 
 from __future__ import annotations
 

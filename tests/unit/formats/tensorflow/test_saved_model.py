@@ -1,4 +1,4 @@
-"""What a SavedModel's two graphs say together: that of Keras, and the operations that are served."""
+"""The two graphs of a SavedModel together: Keras's, and the operations that are served."""
 
 from __future__ import annotations
 

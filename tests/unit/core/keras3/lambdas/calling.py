@@ -33,7 +33,7 @@ def called(
     dialect: Libraries | None = None,
     **keywords: SymbolicValue,
 ) -> SymbolicValue:
-    """What a call gives, in a file of TensorFlow 2 unless a dialect is given."""
+    """Return the value of a call, in a file of TensorFlow 2 unless a dialect is given."""
     dialect = dialect or Libraries("tensorflow", "2")
     return calls.call(path(text, dialect), CallArguments(positional, keywords), dialect)
 

@@ -103,6 +103,6 @@ def translation(function: Json, inputs: int = 1, **config: Json) -> Translation 
 
 
 def traced(expression: str, inputs: int) -> Any:
-    """What an expression computes, as a run on stand-ins says it."""
+    """Return an expression's result, by a run on stand-ins."""
     in_python = module("in_python")
     return in_python.written(eval(expression, {**in_python.names(), "x": in_python.inputs(inputs)}))  # noqa: S307 - ours

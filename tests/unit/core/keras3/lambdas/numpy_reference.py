@@ -41,7 +41,7 @@ def l2_normalize(x: Array, axis: Any = None, epsilon: float = 1e-12) -> Array:
 
 
 def names() -> dict[str, Any]:
-    """What the sources of `fixtures/lambda_code` call, on NumPy."""
+    """Return NumPy functions for the names that the sources of `fixtures/lambda_code` call."""
     backend = SimpleNamespace(
         mean=reduction(np.mean),
         sum=reduction(np.sum),

@@ -1,4 +1,4 @@
-"""What code may name and call: by which name, with which arguments, and what it becomes."""
+"""Names and calls in code: under which name, with which arguments, and their results."""
 
 from __future__ import annotations
 

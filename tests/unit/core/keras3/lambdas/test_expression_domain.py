@@ -1,4 +1,4 @@
-"""What the machine is given so that it computes expressions: values with their text, and sizes."""
+"""The domain by which the machine computes expressions: values with their text, and sizes."""
 
 from __future__ import annotations
 

@@ -240,7 +240,7 @@ def test_the_rest_is_refused_with_its_reason(compute: Callable[[], object], reas
 
 
 def test_a_float_beside_a_tensor_shows_what_it_holds() -> None:
-    """Which TensorFlow would not take beside integers; an integer shows nothing."""
+    """A float beside a tensor shows that it holds floats, as TensorFlow refuses others; an integer shows nothing."""
     unknown = replace(X, dtype=UNKNOWN_DTYPE)
     scaled = operators.binary("/", unknown, constant(127.5))
     assert isinstance(scaled, SymbolicTensor)

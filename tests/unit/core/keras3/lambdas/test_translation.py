@@ -137,7 +137,7 @@ class TestNinePythons:
 
 
 class TestReasons:
-    """What the report says of a Lambda that stays one."""
+    """The report's reasons for a Lambda that stays one."""
 
     @pytest.mark.parametrize(
         ("source", "reason"),
@@ -173,7 +173,7 @@ CLOSURE = "(lambda a, b: lambda x: x * a - b)(3, 0.25)"
 
 
 class TestConfigs:
-    """What a layer's config may look like."""
+    """The forms of a layer's config."""
 
     def expression(self, function: Json, **config: Json) -> str:
         result = translation(function, 1, **config)
@@ -264,7 +264,7 @@ class TestConfigs:
 
 
 class TestDialects:
-    """Whose function it is that is called."""
+    """The library whose function is called."""
 
     def result(self, source: str, **called: Any) -> str:
         result = translate({"function": code_of(source)}, LambdaCall(**called))

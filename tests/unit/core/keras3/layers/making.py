@@ -39,7 +39,7 @@ def made(
     release: tuple[int, ...] = KERAS_2,
     **more: Any,
 ) -> Piece:
-    """What the layer `l` of that class becomes; `more` is of the context."""
+    """Convert the layer `l` of that class; `more` are fields of the context."""
     context = Context(release=release, layer_converter=converted_layer, **more)
     return converted_layer(
         {"class_name": kind, "config": {"name": "l", **config}}, "l", weights(*shapes), context

@@ -1,4 +1,4 @@
-"""Which rule serves a class, and what every layer is told of its weights."""
+"""The rule for each class, and the weights that it is given."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_other_weights_than_promised_are_refused(
 
 
 def test_a_layer_of_double_numbers_computes_in_them() -> None:
-    """Where its config does not say in what."""
+    """A layer whose config names no dtype computes in that of its float64 weights."""
     for config, dtype in (({}, "float64"), ({"dtype": "float32"}, "float32")):
         entry: JsonObject = {"class_name": "Dense", "config": {"name": "l", **DENSE, **config}}
         layer = one(
@@ -76,7 +76,7 @@ def test_axes_that_keras_1_does_not_store() -> None:
 
 
 def test_a_softmax_of_then_along_another_axis_than_the_last() -> None:
-    """Where a mask may come, which today's heeds."""
+    """A Softmax that may get a mask is replaced, as today's heeds it."""
     assert one(made("Softmax", {"axis": 1}, release=(2, 2, 4))).class_name == "Softmax"
     refuses("Softmax", {"axis": 1}, "heeds a mask in Keras 3", masks=True, release=(2, 2, 4))
 

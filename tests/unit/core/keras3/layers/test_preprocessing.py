@@ -14,7 +14,7 @@ from unnest.core.keras3.replacements import Expansion, LayerArguments, NewLayer
 
 @pytest.mark.parametrize(("masks", "kinds"), [(True, ["Multiply", "Add"]), (False, ["Rescaling"])])
 def test_a_rescaling_passes_no_mask_on(masks: bool, kinds: list[str]) -> None:
-    """Where a mask could come, it is two operations."""
+    """If it may get a mask, a Rescaling becomes two operations."""
     rescaling = made("Rescaling", {"scale": 0.5, "offset": 1.0}, masks=masks)
     if isinstance(rescaling, NewLayer):
         assert [rescaling.class_name] == kinds

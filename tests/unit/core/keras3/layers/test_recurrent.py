@@ -35,7 +35,7 @@ def test_gates_alone_are_scaled(
     shapes: tuple[tuple[int, ...], ...],
     factors: tuple[float, ...] | None,
 ) -> None:
-    """What is inside tanh is not."""
+    """Weights inside tanh are not scaled."""
     layer = one(made(kind, config, *shapes))
     assert [steps(w) for w in layer.weights] == [
         [] if factors is None else [("scale", factors)]

@@ -31,7 +31,7 @@ def outputs(
     context: Context,
     **kwargs: NodeTree,
 ) -> list[NodeTree]:
-    """What a call of such a layer, named `op`, gives."""
+    """Return the outputs of a call of such a layer, named `op`."""
     made = rule(OldLayer(kind, config, "op", (), context))
     assert isinstance(made, Expansion)
     return list(made.outputs(LayerArguments(tuple(args), kwargs, SPECS)))
@@ -40,7 +40,7 @@ def outputs(
 def node(
     op: str, *args: NodeTree, constants: dict[str, Any] | None = None, **attributes: Any
 ) -> list[NodeTree]:
-    """What a node of TensorFlow's graph gives."""
+    """Return the outputs of a node of TensorFlow's graph."""
     stored = json.dumps({"name": "op", "op": op, "attr": attributes})
     return outputs(
         "TensorFlowOpLayer",
