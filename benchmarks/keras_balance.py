@@ -68,7 +68,7 @@ def speeds(models: dict[str, tuple[Any, int]], rounds: int) -> dict[str, list[fl
 
 
 def at_best(measured: Sequence[float]) -> float:
-    """The upper quartile: in many a round all threads are left on one of two cores (keras_towers.py tells of it)."""
+    """The upper quartile: in many a round all threads are left on one of two cores (see keras_towers.py)."""
     return quantiles(measured, n=4)[2]
 
 

@@ -6,7 +6,7 @@
 `mlp`: 8000 features, 41,157,101 parameters, batches of 2048 rows a device, Adam. `cnn`: 28 x 28 pixels, filters of 32,
 256 and 128, batches of 128 rows a device, rmsprop. The data is random. All start from the same weights and train
 on the same batches, so that the losses agree where the model draws no numbers and has no BatchNormalization (`mlp`).
-The first epoch, which compiles, is told apart. Devices as in keras_towers.py.
+The first epoch, which compiles, is timed apart. Devices as in keras_towers.py.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Devices are GPUs where there are as many, logical CPUs elsewhere (which share th
 cost of towers, not their use). CPU seconds (medians) tell that cost where other programs run. The clock is the lower
 quartile of the rounds: on a machine of two cores the threads of TensorFlow spend many an epoch on one of them, at about
 a coin's toss, whatever the model (told as `on one core`), and the median is a matter of luck.
-The first epoch of each, which compiles, is told apart.
+The first epoch of each, which compiles, is timed apart.
 """
 
 from __future__ import annotations

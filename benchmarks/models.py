@@ -123,7 +123,7 @@ def parallel_file(path: Path, size: int) -> None:
 
 
 def renamed(path: Path, number: int) -> None:
-    """Make a file unlike all others: by a number that nobody reads in its architecture, or beside its weights."""
+    """Make a file unlike all others: by an unused number in its architecture, or beside its weights."""
     with h5py.File(path, "r+", libver="earliest") as file:
         if "model_config" in file.attrs:
             stored = file.attrs["model_config"]

@@ -49,7 +49,7 @@ Target = Callable[[bytes], None]
 
 
 def seeds(target: str, number: int) -> list[bytes]:
-    """Genuine inputs; `number` tells which come first."""
+    """Genuine inputs; `number` decides which come first."""
     if target == "stored_code":
         compiled = json.loads(
             gzip.decompress((FIXTURES / "lambda_code/compiled.json.gz").read_bytes())

@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "load-in-python.md"
 BEGIN, END = "<!-- backends: python scripts/backend_table.py -->\n", "<!-- /backends -->"
-#: How a task is shown that a backend is told, in one line, to be done elsewhere.
+#: Sign for a task that a backend refuses in one line.
 REFUSED = "says that it needs TensorFlow"
 
 

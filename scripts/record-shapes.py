@@ -189,7 +189,7 @@ CASES = [
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """The stored form without what tells nothing of shapes."""
+    """The stored form without parts that say nothing of shapes."""
     if isinstance(value, dict):
         return {
             k: plain(v)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: The kernel's own note of the peak; what it tells a parent includes the parent's own past.
+#: The kernel's own note of the peak; the value for a parent includes the parent's own past.
 STATUS = Path("/proc/self/status")
 
 RUN = """

@@ -142,7 +142,7 @@ ARCHITECTURES = {
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_one_decision(architecture: str, clean: Path, cli: Cli) -> None:
-    """However it is told: with a picture or without one, for people or programs, before or with a fix."""
+    """In every form: with a picture or without one, for people or programs, before or with a fix."""
     with h5py.File(clean, "a") as file:
         file.attrs["model_config"] = architecture
     code = ARCHITECTURES[architecture]
@@ -570,7 +570,7 @@ def test_no_memory_to_tell_of_it(always: bool) -> None:
 def test_a_lack_of_memory_is_told_once(
     before: str, lines: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of the file; that there is none for what comes behind it either, is no news."""
+    """Of the file; a second error on what follows from it is not printed."""
     complain(before)
     complain_of_memory()
     assert len(capsys.readouterr().err.splitlines()) == lines

@@ -84,7 +84,7 @@ UNNEST = [
 
 def test_completion(tmp_path: Path) -> None:
     """Installed into the shell's own file, and completing commands, options and values."""
-    # The shell is told by name: there need not be one among the processes that run the tests.
+    # The shell is named: there need not be one among the processes that run the tests.
     home = {
         **os.environ,
         "HOME": str(tmp_path),

@@ -122,9 +122,7 @@ main()
     assert all(find_spec(name) for name in OTHERS)
 
 
-@pytest.mark.skipif(
-    not Path("/proc/self/task").exists(), reason="Linux tells what threads there are"
-)
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="Linux lists the threads")
 @pytest.mark.parametrize("args", [["inspect"], ["fix", "-n"]])
 def test_numpy_starts_no_threads(bad: Path, args: list[str]) -> None:
     """Its linear algebra would have one a core."""

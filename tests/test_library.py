@@ -16,7 +16,7 @@ from unnest.options import FixArguments, FixOptions
 
 
 def test_dir_shows_what_is_public() -> None:
-    """Every name that it shows is there, and the functions are told in their docstrings."""
+    """Every name that it shows is there, and the functions have docstrings."""
     assert {"fix", "fix_many", "inspect", "inspect_many", "Report", "Result"} <= set(dir(unnest))
     for name in set(dir(unnest)) - {"__version__"}:
         assert getattr(unnest, name).__doc__, name

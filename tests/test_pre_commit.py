@@ -44,7 +44,7 @@ def test_a_saved_model_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_checkpoint_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By any of its files; the graph in `.meta` tells."""
+    """By any of its files; the graph in `.meta` decides."""
     for path in NAMED.glob("parallel.ckpt*"):
         shutil.copy(path, tmp_path)
     assert pre_commit.main([str(p) for p in sorted(tmp_path.iterdir())]) == 1

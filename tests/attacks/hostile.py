@@ -224,7 +224,7 @@ def a_number_for_a_version(file: h5py.File) -> None:
 
 @attack("bad-attribute")
 def a_reference_for_the_layers_version(file: h5py.File) -> None:
-    """Has another version beside the layers, which is none."""
+    """Has another version beside the layers, which is no version."""
     file["model_weights"].attrs["keras_version"] = file.ref
 
 
@@ -257,7 +257,7 @@ def _with_layer(file: h5py.File, change: Callable[[list[Any]], None]) -> None:
 
 @attack("not-a-graph")
 def a_number_for_a_layer(file: h5py.File) -> None:
-    """Lists one that is none."""
+    """Lists a name that is no weight."""
     _with_layer(file, lambda layers: layers.append(7))
 
 

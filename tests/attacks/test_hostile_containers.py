@@ -337,7 +337,7 @@ def test_zip_encrypted(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_zip_methods(cli: Cli, method: int, tmp_path: Path) -> None:
-    """Ways of packing that nobody uses for Keras, and whose decoders take what memory a header asks for."""
+    """Ways of packing that no writer uses for Keras, and whose decoders take what memory a header asks for."""
     with zipfile.ZipFile(KERAS) as old, zipfile.ZipFile(tmp_path / "m.keras", "w") as new:
         for name in old.namelist():
             new.writestr(name, old.read(name), method)

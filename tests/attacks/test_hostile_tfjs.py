@@ -127,7 +127,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    """A model to spoil, and a file that is none of its own."""
+    """A model to spoil, and a file that does not belong to it."""
     shutil.copytree(FIXTURES / "cnn-base", tmp_path / "m")
     size = (tmp_path / "m/group1-shard1of1.bin").stat().st_size
     (tmp_path / "secret.bin").write_bytes(b"s" * size)

@@ -16,7 +16,7 @@ from tests.judged import check_verdict
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with a trap in it that can be imported, and a file that nobody may be made to read."""
+    """The working folder, with a trap in it that can be imported, and a file that must not be read."""
     (tmp_path / "trap.py").write_text(TRAP)
     (tmp_path / "secret").write_text(ELSEWHERE)
     monkeypatch.chdir(tmp_path)

@@ -28,7 +28,7 @@ def find_case(name: str) -> str:
     """Return the path of the one case that is called so.
 
     Raises:
-        SystemExit: there is none, or more than one.
+        SystemExit: no case matches, or more than one.
 
     """
     paths = [row["case"] for row in store.read_index()]

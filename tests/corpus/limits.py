@@ -10,7 +10,7 @@ from tests.corpus.case import Case, Facts, cases
 LIMITS: dict[str, str] = {
     "214-negative-axis": "that axis -2 is the batch axis shows only in the rank of the template's output",
     "119-subclassed-template-custom-merge": "what the project's own merge layer does is in code, and that is not said",
-    "867-sum-called-concat-k224": "a class of somebody's own joins: told slices speak for a wrapper, as in 108 and 170",
+    "867-sum-called-concat-k224": "a custom class joins: slices with numbers speak for a wrapper, as in 108 and 170",
 }
 
 _LEFT_ALONE: Facts = {"verdict": "clean", "wrappers": 0, "action": "unchanged"} | dict.fromkeys(
@@ -28,7 +28,7 @@ AS_GOOD: Mapping[str, tuple[Facts, str]] = {
     ),
     "120-two-autoencoders-one-file": (
         {"wrappers": 1},
-        "one is told of the two that share a template; both are cut",
+        "one of the two that share a template is named; both are cut",
     ),
     "121-frozen-constants": (
         {"parameters": None},
@@ -44,7 +44,7 @@ AS_GOOD: Mapping[str, tuple[Facts, str]] = {
     ),
     "142-wrapped-twice": (
         {"towers": {2, 3}},
-        "the case tells the outer wrapper's towers alone: 3 around 2",
+        "the case names the outer wrapper's towers alone: 3 around 2",
     ),
     "150-tf215-lambda-closure-spectral": ({"parameters": 293}, "as in 113"),
     "154-fp16-casts": (

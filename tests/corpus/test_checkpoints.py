@@ -256,7 +256,7 @@ def test_lookalike(case: Case, given: str | None, tmp_path: Path) -> None:
 
 
 def test_another_copy_without_meta(tmp_path: Path) -> None:
-    """Two sets of variables fit, and nothing tells which one was trained: not the nicer names."""
+    """Two sets of variables fit, and nothing shows which one was trained: not the nicer names."""
     folder = next(c.folder for c in WRAPPERS if c.name.startswith("108"))
     for file in folder.glob("parallel.ckpt.[di]*"):
         shutil.copy(file, tmp_path)
@@ -283,7 +283,7 @@ def test_another_copy_without_meta(tmp_path: Path) -> None:
     ],
 )
 def test_an_order_that_only_code_knows(given: str, load: str, tmp_path: Path) -> None:
-    """The wrapper shows all the same, and whoever has the code is told how to load what is within it."""
+    """The wrapper shows all the same, and the report says how to load what is within it with the code."""
     folder = next(c.folder for c in WRAPPERS if c.name.startswith("154"))
     file, architecture = folder / "parallel.ckpt-1", folder / given
     assert unnest.inspect(file, architecture=architecture).verdict == "parallel"

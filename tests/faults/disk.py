@@ -29,7 +29,7 @@ from tests.faults.fault import Fault
 from unnest import __main__, batch, cli, core, files, formats, report  # noqa: F401 - loaded before it forks
 from unnest.files import os_calls
 
-# All that a run loads is loaded before it forks: what Python reads and writes then is none of ours.
+# All that a run loads is loaded before it forks: what Python reads and writes then is not counted.
 for package in (cli, core, files, formats, report):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)

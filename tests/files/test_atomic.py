@@ -65,10 +65,10 @@ def target(tmp_path: Path) -> Path:
 
 
 @pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may act for somebody else"
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may act for another user"
 )
 def test_no_backup_where_only_owners_take_names_away() -> None:
-    """Whoever may write somebody else's file in a folder such as /tmp may not replace it: no second name stays."""
+    """A user who may write another's file in a folder such as /tmp may not replace it: no second name stays."""
     with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are root's alone
         Path(folder).chmod(0o1777)
         path = Path(folder, "m.h5")
@@ -261,7 +261,7 @@ class TestTrouble:
 
 
 def _interrupt_at(step: int, when: str, patched: pytest.MonkeyPatch) -> Callable[[], bool]:
-    """Press Ctrl-C before or after the step-th call into the os module; tells whether it came to that."""
+    """Press Ctrl-C before or after the step-th call into the os module; return True if it came to that."""
     calls = iter(range(10**6))
     pressed: list[int] = []
 

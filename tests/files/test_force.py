@@ -22,7 +22,7 @@ SHARD = ".data-00000-of-00001"
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A model of every kind, and things that are none of our outputs."""
+    """A model of every kind, and things that are not our outputs."""
     makeh5.parallel_file(tmp_path / "m.h5")
     makeh5.parallel_file(tmp_path / "n.h5")
     shutil.copytree(SAVED_MODEL, tmp_path / "par" / "m")

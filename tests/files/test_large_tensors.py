@@ -90,7 +90,7 @@ def test_of_any_type(dtype: str, noted: bool, tmp_path: Path) -> None:
 def sharing(
     monkeypatch: pytest.MonkeyPatch, *, honest: bool = True, told: bool = True
 ) -> list[tuple[int, int]]:
-    """A file system that clones, or says so; and tells of it, or not. What it was asked to clone: offset and size."""
+    """A file system that clones, or says so; and reports it, or not. What it was asked to clone: offset and size."""
     cloned: list[tuple[int, int]] = []
 
     def clone(source: Range, file: IO[bytes], offset: int) -> bool:

@@ -26,7 +26,7 @@ def test_every_layer_gets_its_own(stack: str, count: int, tmp_path: Path) -> Non
 
 
 def test_without_its_summary_it_is_refused() -> None:
-    """The config says that it was adapted: what is called otherwise is none of its weights."""
+    """The config says that it was adapted: a weight under another name is not its own."""
     path = str(FOLDER / "tfkeras-discretization-parallel.h5")
     with open_container(path).open(path) as source:
         stored = source.stored

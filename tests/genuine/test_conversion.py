@@ -33,7 +33,7 @@ def full(stacks: str, name: str) -> list[Any]:
     return [pytest.param(p, id=f"{p.parts[-3]}-{p.parts[-2]}") for p in found]
 
 
-#: Where Keras 2.12 to 2.14 keep the layers in a path-keyed file. Nobody reads that any more, so nobody writes it.
+#: Where Keras 2.12 to 2.14 keep the layers in a path-keyed file. No Keras reads that any more, so it is not written.
 OLD_LAYERS = "_layer_checkpoint_dependencies"
 
 
@@ -154,7 +154,7 @@ def test_checkpoint_into_h5(folder: Path, which: str, tmp_path: Path) -> None:
     done = unnest.fix(folder / "parallel.ckpt", tmp_path / "m.h5", architecture=folder / which)
     untold = (
         "saver_bare" in folder.name and which == "base.json"
-    )  # that the JSON is a template's, nothing else tells
+    )  # that the JSON is a template's, nothing else shows
     assert (done.error, done.action) == (None, "converted" if untold else "fixed")
     with h5py.File(tmp_path / "m.h5") as file, h5py.File(folder / "base_weights.h5") as base:
         config = json.loads(str(file.attrs["model_config"]))

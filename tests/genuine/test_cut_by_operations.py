@@ -38,7 +38,7 @@ def test_either_architecture_takes_the_template_out(architecture: str, tmp_path:
 
 @pytest.mark.parametrize(("old", "new"), [("scores", "others"), ('"units": 3', '"units": 4')])
 def test_architecture_of_another_model_is_refused(old: str, new: str, tmp_path: Path) -> None:
-    """A model with a layer of another name, or size, is none of those in the file."""
+    """A model with a layer of another name, or size, is not in the file."""
     text = (HERE / "template.json").read_text()
     assert old in text
     (tmp_path / "other.json").write_text(text.replace(old, new))

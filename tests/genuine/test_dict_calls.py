@@ -21,7 +21,7 @@ from unnest.report_builder import opened
 FOLDER = FIXTURES / "dict_calls"
 BY_NAME = {"of_mid": "mid", "of_zed": "zed", "of_ant": "ant"}
 BEHIND_LAYERS = {"of_mid": "pre_p", "of_zed": "pre_q", "of_ant": "pre_r"}
-#: Scope of the wrapper, whether the ends are told to be other ones, and what feeds the layers of the template.
+#: Scope of the wrapper, whether a finding says that the ends differ, and what feeds the layers of the template.
 EXPECTED: dict[str, tuple[str, bool, dict[str, str]]] = {
     "tf23-named.h5": ("whole", False, BY_NAME),
     "tf215-lambda_slices.h5": ("whole", False, BY_NAME),
@@ -39,7 +39,7 @@ EXPECTED: dict[str, tuple[str, bool, dict[str, str]]] = {
     "k3-named.keras": ("whole", False, BY_NAME),
     "k3-keyword.keras": ("whole", False, BY_NAME),
     "k3-extra_keys.keras": ("whole", True, BY_NAME),
-    # Keras 3.0 to 3.3 left out the key that is none of the model's; it is an input that nothing reads.
+    # Keras 3.0 to 3.3 left out the key that is not the model's; it is an input that nothing reads.
     "k30-extra_keys.keras": ("embedded", False, BY_NAME),
     # Keras 3.4 to 3.6 went by the order of the keys alone.
     "k35-named.keras": ("embedded", False, {"of_mid": "ant", "of_zed": "mid", "of_ant": "zed"}),

@@ -39,7 +39,7 @@ UNTOLD = [path for path in PARALLEL if path not in TOLD]
 
 @pytest.mark.parametrize("path", TOLD, ids=lambda path: str(path.stem))
 def test_without_names(path: Path) -> None:
-    """The config shows what is frozen: where the shapes leave one reading it is the right one, else there is none."""
+    """The config shows what is frozen: if shapes leave one reading it is right, else the file is refused."""
     with open_container(str(path)).open(str(path)) as source:
         stored = source.stored
     nameless = tuple(

@@ -143,7 +143,7 @@ def test_checkpoint_with_architecture(folder: Path, which: str, tmp_path: Path) 
     done = unnest.fix(folder / "parallel.ckpt", target, architecture=folder / which)
     told = (
         "saver_bare" not in folder.name or which == "model.json"
-    )  # that the JSON is a template's, nothing else tells
+    )  # that the JSON is a template's, nothing else shows
     assert (done.error, done.action) == (None, "fixed" if told else "converted")
     with h5py.File(target) as a, h5py.File(folder / "base_weights.h5") as b:
         assert _weights(a) == _weights(b)
@@ -151,7 +151,7 @@ def test_checkpoint_with_architecture(folder: Path, which: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("folder", cases("checkpoint", "base_weights.h5"))
 def test_checkpoint_alone(folder: Path) -> None:
-    """A graph tells, in .meta or as TensorFlow 1.13's config; objects and bare names do not, and say so."""
+    """A graph shows it, in .meta or as TensorFlow 1.13's config; objects and bare names do not, and say so."""
     seen = unnest.inspect(folder / "parallel.ckpt")
     assert seen.error is None
     told = (folder / "parallel.ckpt.meta").exists() or folder.name == "checkpoint-official-named"
@@ -176,7 +176,7 @@ def test_keras(folder: Path, tmp_path: Path) -> None:
     assert _settled(config) == _settled(wanted)
 
 
-#: Layers that hold cells, or a model of Keras 2.12 or 2.13: only their code tells in which order .h5 lists those.
+#: Layers that hold cells, or a model of Keras 2.12 or 2.13: only their code shows in which order .h5 lists those.
 HELD = ("cells", "tdnest")
 
 

@@ -123,7 +123,7 @@ def test_look_alikes(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", cases("stub.h5"))
 def test_stubs(path: Path) -> None:
-    """An empty file is told apart from a damaged one."""
+    """An empty file is not called damaged."""
     report = unnest.inspect(path)
     assert report.error
     assert report.error.code == "stub"

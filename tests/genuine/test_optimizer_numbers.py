@@ -1,4 +1,4 @@
-"""Path-keyed optimizer variables: Keras finds them by number, so what has other names is nobody's state."""
+"""Path-keyed optimizer variables: Keras finds them by number, so variables under other names are not state."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def word(state: h5py.Group) -> None:
 
 
 def leading_zero(state: h5py.Group) -> None:
-    """The number is right, its spelling is none that Keras asks for."""
+    """The number is right, its spelling is not the one that Keras looks for."""
     state.move("2", "02")
 
 

@@ -1,4 +1,4 @@
-"""A SavedModel's variables that are gone, or another model's: nobody could load what would be cut out of it."""
+"""A SavedModel's variables that are gone, or another model's: a cut graph could not be loaded."""
 
 from __future__ import annotations
 

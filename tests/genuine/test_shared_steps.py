@@ -55,7 +55,7 @@ def test_a_model_within_whose_list_has_them_once_is_not_said_to_load(path: Path)
     is_refused = "parallel" in path.name and "own" not in path.name
     if (
         "tfkeras" in path.name
-    ):  # of Keras 3's, an operation that it does not find again is told first
+    ):  # of Keras 3's, an operation that it does not find again is named first
         assert (ONCE in report.does_not_load_in.values()) is is_refused
     if is_refused:
         assert (report.loads_in, report.load) == ((), None)

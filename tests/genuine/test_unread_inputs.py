@@ -29,7 +29,7 @@ def config(path: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", PARALLEL, ids=lambda path: str(path.stem))
 def test_as_the_template_was_saved(path: Path, tmp_path: Path) -> None:
-    """The order of inputs is told to be another: the template has one less."""
+    """A finding says that the order of inputs differs: the template has one less."""
     report = unnest.inspect(path)
     assert (report.verdict, report.wrappers[0].scope, report.wrappers[0].confidence) == (
         "parallel",

@@ -85,7 +85,7 @@ def test_what_its_own_keras_does_not_load(tmp_path: Path) -> None:
     assert wrong([path.stem for path in paths], differences(files, "tensorflow", tmp_path)) == []
 
 
-def test_layers_of_somebodys_own_see_the_mask_that_they_saw(tmp_path: Path) -> None:
+def test_layers_of_custom_function_see_the_mask_that_they_saw(tmp_path: Path) -> None:
     """Behind a Bidirectional, a model, an initial state or a merge, and in a model; some of them hand it on."""
     jobs: list[dict[str, str | None]] = []
     carried = set()

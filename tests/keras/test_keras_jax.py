@@ -1,4 +1,4 @@
-"""Past one machine with Keras 3: what docs/strategies.md tells of DataParallel on JAX, by two processes on one."""
+"""Past one machine with Keras 3: the example of docs/strategies.md, DataParallel on JAX, by two processes on one."""
 
 from __future__ import annotations
 

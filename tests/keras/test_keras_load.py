@@ -105,7 +105,7 @@ def test_what_is_no_model(keras: Any, name: str, told: str) -> None:
 
 
 def test_the_other_dialect(keras: Any) -> None:
-    """tf_keras is told that a file is of Keras 3."""
+    """With tf_keras, the message says that a file is of Keras 3."""
     if keras.__name__ == "tf_keras":
         with pytest.raises(ValueError, match="it is of Keras 3"):
             load_model(FIXTURES / "keras3/carried-cnn-adam/parallel.h5")

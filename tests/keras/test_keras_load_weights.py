@@ -179,7 +179,7 @@ def test_equal_shapes_in_another_order_by_names(tmp_path: Path) -> None:
     ],
 )
 def test_another_model_of_equal_shapes(old: Build, new: Build, tmp_path: Path) -> None:
-    """The file's own architecture tells; weights alone cannot."""
+    """The file's own architecture decides; weights alone cannot."""
     file = saved(chain(tf_keras, *old(tf_keras)), tmp_path, weights=False)
     with pytest.raises(ValueError, match="the file's model has"):
         load_weights(chain(keras, *new(keras)), file)

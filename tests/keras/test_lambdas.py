@@ -559,7 +559,7 @@ def _predicted(
 
 
 def check_shape(node: OpNode, args: list[Any], result: Any) -> None:
-    """That Keras 3 says the same of the result's shape, where one is told; the batch's size is not known to it."""
+    """That Keras 3 says the same of the result's shape, where one is stated; the batch's size is not known to it."""
 
     def sized(given: Any, stored: Any) -> Any:
         if isinstance(given, list | tuple) and isinstance(stored, list | tuple):

@@ -100,7 +100,7 @@ def judge(folder: Path, pair: Path) -> str:
             answers.append(
                 [np.asarray(y) for y in (made if isinstance(made, list | tuple) else [made])]
             )
-    except Exception as e:  # noqa: BLE001 - what TensorFlow of today does not run is told, not judged
+    except Exception as e:  # noqa: BLE001 - a graph that TensorFlow of today does not run is reported, not judged
         return f"not run: {type(e).__name__}: {str(e).splitlines()[0][:80] if str(e) else ''}"
     same = len(answers[0]) == len(answers[1]) and all(
         a.shape == b.shape

@@ -239,7 +239,7 @@ def numbers_of(entry: Entry) -> tuple[Any, list[Any]] | None:
 
 
 def _cut(kind: str, config: Entry, n: int) -> list[range] | None:
-    """The rows of each output of a slice; None where it is none."""
+    """The rows of each output of a slice; None for other layers."""
     if kind in ("SplitBatch", "Split"):
         key = "parts" if kind == "SplitBatch" else "indices_or_sections"
         if not isinstance(config[key], int) or config[key] < 1 or n % config[key]:

@@ -13,7 +13,7 @@ N files only). A mutant is then
     by code    extracted because the stored code takes all rows in order, whatever the changed numbers say: `meaning`
                knows the numbers alone, and `tests/unit/core/wrappers/test_traced_rows.py` holds what is read of
                code against Python itself
-    by names   weights whose names changed, in a file where nothing but these tells the order of the weights
+    by names   weights whose names changed, in a file where nothing but these shows the order of the weights
     late       every slice now stores what cells that are bound late hold: "likely", with a finding that says so
     as broken  weights that do not fit their layers: Keras refuses what is written
     wrong      extracted, and the extraction computes something else: there must be none
@@ -202,7 +202,7 @@ def _ends_are_told(made: Plan) -> bool:
 
 
 def run_in_tf_keras(extracted: list[Mutant], wanted: int, python: str) -> Counter[str]:
-    """How often a mutant and its extraction give the same numbers in tf_keras, until `wanted` ran; tells others."""
+    """How often a mutant and its extraction give the same numbers in tf_keras, until `wanted` ran; prints others."""
     outcomes: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="unnest-mutants-") as folder:
         for number, mutant in enumerate(extracted):

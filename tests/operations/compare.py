@@ -293,5 +293,5 @@ def run_node(
 
 
 def compare_all() -> list[Compared]:
-    """Every operation, by its first name, and behind them the functions that are none."""
+    """Every operation, by its first name, then functions that are no operations."""
     return [*(compare(OPERATIONS[name]) for name in sorted(spellings())), compare_functions()]

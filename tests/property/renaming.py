@@ -207,7 +207,7 @@ def _training(
 
 
 def shuffled_slices(value: Any, seed: str, names: set[str]) -> Any:  # noqa: ANN401 - JSON is any
-    """JSON with the code of the Lambdas called `names` made meaningless; what they are told stays."""
+    """JSON with the code of the Lambdas called `names` made meaningless; their arguments stay."""
     if isinstance(value, Mapping):
         config = value.get("config")
         if (

@@ -317,7 +317,7 @@ def _custom(_: bool, step: Step, shape: Shape) -> Made:
 
 
 def _lambda(old: bool, _: Step, shape: Shape) -> Made:
-    """A Lambda of the model's own, which is nobody's slice."""
+    """A Lambda of the model's own, which is no slice."""
     config: Entry = {
         "function": ["YwEAAAAAAAAA", None, None],
         "function_type": "lambda",
@@ -346,7 +346,7 @@ WEIGHTS = st.lists(
 
 
 @st.composite
-def recipes(  # noqa: PLR0913 - all but one are told apart by name
+def recipes(  # noqa: PLR0913 - all but one are passed by name
     draw: st.DrawFn,
     *,
     name: str = "m",

@@ -79,7 +79,7 @@ def test_what_is_no_wrapper(spoil: str, case: Case) -> None:
 
 @given(cases(mean=False).map(lambda c: replace(c, cut="counted", towers=max(c.towers, 3))))
 def test_bounds_that_are_numbers(case: Case) -> None:
-    """They may be those of the one batch size that was served; how far they reach is told."""
+    """They may be those of the one batch size that was served; a sentence says how far they reach."""
     found = find([wrapped(case, "missing")], {}).wrapper
     assert found is not None
     assert (found.towers, found.reach) == (case.towers - 1, 4 * (case.towers - 1))

@@ -137,7 +137,7 @@ def parallel(template: Model, how: Wrap, writer: Writer) -> Model:
 
 
 def _dense(kitchen: Kitchen, name: str, sym: Sym, units: int) -> Sym:
-    """A layer of the larger model; its weights are told by their names always."""
+    """A layer of the larger model; its weights always bear their names."""
     shapes = (("kernel", (sym.shape[-1], units)), ("bias", (units,)))
     own = tuple(
         Weight(Tensor(f"{name}/{w}:0", s, "<f4", f"/{name}/{w}"), learns=True) for w, s in shapes

@@ -77,7 +77,7 @@ def stored_architecture(path):
 
 
 def built_architecture(case):
-    """The architecture, by the code that made it; weights that nobody trained."""
+    """The architecture, by the code that made it; weights that were never trained."""
     if case['json']:
         with open(str(case['json'])) as f:
             text = f.read()

@@ -42,7 +42,7 @@ FILES = {
 
 
 def written(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every fixture in every container that it can become: which Keras loads it, and what that is told."""
+    """Every fixture in every container that it can become: which Keras loads it, with which arguments."""
     for container, name in FILES.items():
         pattern = f"*/*/{name}" if container == "h5" else f"{container}/*/*/{name}"
         found = FIXTURES.glob(pattern + (".index" if container == "checkpoint" else ""))

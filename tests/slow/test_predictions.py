@@ -49,7 +49,7 @@ def config_of(path: Path) -> str:
 
 @pytest.fixture(scope="session")
 def fixed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Case, dict[str, Any]]]]:
-    """Every parallel model fixed: stack -> its cases, and what the stack-side script is told of each."""
+    """Every parallel model fixed: stack -> its cases, and the stack-side script's input for each."""
     folder, made = tmp_path_factory.mktemp("fixed"), {}
     for stack in STACKS:
         made[stack] = [

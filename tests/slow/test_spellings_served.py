@@ -26,7 +26,7 @@ for case, (stored, folder, serving, batches) in json.loads(sys.argv[1]).items():
     loaded = tf.saved_model.load(folder, tags=serving["tags"])
     serve = loaded.signatures[serving["signature"]]
     given = serve.structured_input_signature[1]
-    # Of dictionaries the case tells the names in alphabetical order; then shapes say which is which.
+    # Of dictionaries the case lists the names in alphabetical order; then shapes say which is which.
     shapes = [stored["x_%d" % i].shape[1:] for i in range(len(serving["inputs"]))]
     orders = itertools.permutations(serving["inputs"])
     names = next(o for o in orders if [tuple(given[n].shape[1:]) for n in o] == shapes)

@@ -197,7 +197,7 @@ def test_who_changes_a_report_changes_no_other(tmp_path: Path) -> None:
     for _ in range(3):
         report = look(path, known)
         assert report == sound
-        report.does_not_load_in["Keras 3"] = "changed"  # type: ignore[index] # by somebody who does not look
+        report.does_not_load_in["Keras 3"] = "changed"  # type: ignore[index] # by a careless caller
 
 
 def test_a_budget_that_would_not_last_is_refused_all_the_same(

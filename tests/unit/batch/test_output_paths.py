@@ -51,7 +51,7 @@ def test_beside_their_inputs_no_two_go_to_one_place(
 def test_each_keeps_its_own_suffix_where_its_container_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Names of one stem are told apart by what is written."""
+    """Names of one stem differ by the container that is written."""
     monkeypatch.chdir(tmp_path)
     for path in ("a.h5", "a.hdf5"):
         makeh5.parallel_file(Path(path))

@@ -116,7 +116,7 @@ def test_one_part_is_replaced(path: json_tree.Path) -> None:
 
 
 def test_no_depth_is_too_deep() -> None:
-    """Neither to look at nor to change; paths of that length are for nobody."""
+    """Neither to look at nor to change; no caller needs paths of that length."""
     value = deep()
     assert sum(1 for _ in json_tree.objects(value)) == DEPTH + 1
     assert sum(1 for _ in json_tree.objects_inner_first(value)) == DEPTH + 1

@@ -102,14 +102,14 @@ def test_not_named(layer: dict[str, Any]) -> None:
 
 
 def test_a_name_that_begins_as_keras_does() -> None:
-    """A module of somebody's own."""
+    """A custom module."""
     assert of({"module": "keras_evil", "class_name": "A", "config": {}}) == (
         "'A' of the module 'keras_evil'",
     )
 
 
 def test_compile_settings_and_once() -> None:
-    """Losses are functions, too; what is named twice is told once."""
+    """Losses are functions, too; a name that occurs twice is reported once."""
     loss = function("mine", "loss")
     assert of(
         {"module": "mine", "class_name": "A", "config": {}}, {"loss": loss, "metrics": [loss]}

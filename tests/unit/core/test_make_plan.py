@@ -117,7 +117,7 @@ def test_a_model_that_keeps_its_layers_in_code_is_not_looked_into() -> None:
 
 
 def test_weights_with_the_json_of_a_class_that_keeps_its_layers_in_code() -> None:
-    """It is the saved model's own, so that to ask for that would help nobody."""
+    """It is the saved model's own, so that asking for it would not help."""
     weights = stored(TEMPLATE, ())._replace(contents="weights", architecture=None)
     refusal = plan(weights, architecture={"class_name": "ParallelModel", "config": {}}).refusal
     assert refusal == Refusal(
@@ -359,7 +359,7 @@ def test_a_tensor_that_would_be_lost_is_refused() -> None:
 
 @pytest.mark.parametrize(("second", "fits"), [("dense_5", True), ("dense_6", False)])
 def test_weights_of_a_sequential_in_another_without_a_name(second: str, fits: bool) -> None:
-    """Keras before 2.2.3 stores the inner one as a bare list: its place tells whose the weights are."""
+    """Keras before 2.2.3 stores the inner one as a bare list: its place shows whose the weights are."""
     inner: JsonObject = {"class_name": "Sequential", "config": [layer("d", **DENSE)]}
     architecture: JsonObject = {
         "class_name": "Sequential",

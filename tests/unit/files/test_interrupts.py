@@ -91,7 +91,7 @@ def met() -> BaseException:
 def test_what_a_handler_raised(
     handler: Callable[..., object], handled: Callable[[Callable[..., object]], None]
 ) -> None:
-    """However the library wrapped it; the same exception of other code is none of a handler's."""
+    """However the library wrapped it; the same exception of other code is not a handler's."""
     handled(handler)
     error = met()
     assert interrupts.of_handler(error) is error.__cause__

@@ -66,7 +66,7 @@ Extents = list[tuple[int, int, int, int]]
 
 
 def answering(answers: dict[int, Extents], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file system that has these extents, by descriptor; it tells one at a time."""
+    """A file system that has these extents, by descriptor; it reports one at a time."""
     import fcntl
 
     def ioctl(descriptor: int, _number: int, request: bytearray) -> int:

@@ -1,4 +1,4 @@
-"""Files that are none: what a source tells, without a disk."""
+"""Sources in memory: stored models without a disk."""
 
 from __future__ import annotations
 

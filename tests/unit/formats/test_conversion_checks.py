@@ -118,7 +118,7 @@ DOUBT = Refusal("ambiguous", "two orders are possible")
 def test_readable(
     container: ContainerName, stored: Stored, refusal: Refusal | None, code: str | None
 ) -> None:
-    """A SavedModel may lack the Keras model, or tell nobody's weights, though its graph has some."""
+    """A SavedModel may lack the Keras model, or name no layer's weights, though its graph has some."""
     plan = Plan("clean", stored=WHOLE, conversion_refusal=refusal)
     if code is None:
         check_readable(file(container), plan, stored)

@@ -142,7 +142,7 @@ def test_a_part_of_a_saved_model(
 
 @pytest.mark.parametrize("part", ["variables", "variables.index", "variables.data-00000-of-00001"])
 def test_variables_of_a_saved_model(part: str, tmp_path: Path) -> None:
-    """They are a checkpoint, of which the folder tells what the model is."""
+    """They are a checkpoint, whose folder shows which model it is."""
     shutil.copytree(SAVED_MODEL, tmp_path / "sm")
     seen = unnest.inspect(tmp_path / "sm/variables" / part)
     assert [finding.code for finding in seen.findings] == ["needs-architecture", "variables-alone"]

@@ -113,7 +113,7 @@ def test_many_layers_are_one_box(length: int) -> None:
 
 
 def test_a_head_is_kept_apart_from_the_template() -> None:
-    """Layers behind the wrapper are none of the template's, and one box where they are many."""
+    """Layers behind the wrapper do not belong to the template, and one box where they are many."""
     drawn = drawing(under_a_head(2, 30))
     (box,) = (node for node in drawn.before[0].nodes if node.role == "group")
     assert (box.name, box.stands_for) == ("head_0 to head_29", 30)

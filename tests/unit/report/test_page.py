@@ -124,7 +124,7 @@ def test_one_frame_around_the_towers_of_a_wrapper(bad: Path) -> None:
 
 
 def test_the_histograms_are_of_the_stored_values(tmp_path: Path) -> None:
-    """Counted by hand; what is not finite is told apart, and a weight of one value is in one part."""
+    """Counted by hand; values that are not finite are counted apart, and a weight of one value is in one part."""
     kernel = np.array([[0, 1, 2, 24], [np.nan, np.inf, 24, 12]], "f4").T.copy()
     weights = [("d1/kernel:0", kernel), ("d1/bias:0", np.ones(2, "f4"))]
     path = makeh5.write(tmp_path / "m.h5", makeh5.template(), {"x": [], "d1": weights})

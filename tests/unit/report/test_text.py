@@ -142,7 +142,7 @@ def test_towers_of_nested_wrappers(numbers: tuple[int | None, ...], words: str) 
     ],
 )
 def test_keras_3(why: str, answer: str) -> None:
-    """A file that it refuses is told from one that it may compute wrongly; what to run is the same."""
+    """A file that it refuses differs from one that it may compute wrongly; what to run is the same."""
     report = replace(PARALLEL, path="b.h5", does_not_load_in={"Keras 3": why})
     line = text.render(report).splitlines()[-1].strip()
     assert line == f"Keras 3: {answer}; next: unnest fix b.h5 --keras 3"

@@ -22,7 +22,7 @@ def test_readers_are_calls_with_the_tensor_that_they_read() -> None:
         (CallId("a", 0), Ref("x", 0, 0)),
         (CallId("b", 0), Ref("x", 0, 0)),
     )
-    assert CallId("y", 0) not in readers  # the model's own outputs are nobody's reads
+    assert CallId("y", 0) not in readers  # no call reads the model's own outputs
 
 
 def test_a_call_that_reads_a_tensor_twice_is_one_reader() -> None:

@@ -100,7 +100,7 @@ def test_the_dtype_of_one_tensor_is_noted_anew() -> None:
     ],
 )
 def test_two_towers_are_one_call_where_this_is_equal(node: Any, besides: Any) -> None:
-    """In all dialects; an empty mapping of arguments is none."""
+    """In all dialects; an empty mapping of arguments counts as no argument."""
     assert tensor_refs.without_tensors(node, LAYERS) == besides
 
 

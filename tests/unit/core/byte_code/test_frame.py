@@ -29,7 +29,7 @@ POP_JUMP_IF_FALSE = 114
 
 
 def results(python: str, source: str, given: Any) -> dict[str, Any]:
-    """Reading -> what the function gives as that, "" where nobody can tell; without those that are impossible."""
+    """Reading -> what the function gives as that, "" if unknown; without those that are impossible."""
     found = {}
     for code, version in readings(compiled()[python][source][0]):
         machine = Machine(version, code, Branching(NAMES), {"z": list(given or [1]), "k": K}, [])

@@ -93,7 +93,7 @@ def test_initializer(value: Any, written: Any) -> None:
     assert context.notes.applied == {}
 
 
-def test_an_initializer_of_somebodys_own_becomes_zeros_and_is_told() -> None:
+def test_an_initializer_of_custom_function_becomes_zeros_and_is_told() -> None:
     context = Context()
     assert initializer({"class_name": "Mine", "config": {"a": 1}}, "l", context) == built_in(
         "keras.initializers", "Zeros"

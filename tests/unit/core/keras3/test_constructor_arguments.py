@@ -140,7 +140,7 @@ def test_functions_of_ones_own(
 
 SCALED = {"axis": -1, "epsilon": 1e-5, "center": True, "scale": True, "beta_initializer": "zeros",
           "gamma_initializer": "ones"}  # fmt: skip
-#: (class, config, version, whether it is somebody's own): the names that people gave before Keras did.
+#: (class, config, version, whether it is custom): the names that people gave before Keras did.
 NAMESAKES = [
     ("LayerNormalization", SCALED, "2.2.4", True),
     ("LayerNormalization", SCALED, "2.2.4-tf", False),

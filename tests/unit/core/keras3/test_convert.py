@@ -162,7 +162,7 @@ def test_pixel_centres_follow_from_the_writer(
 def test_initializers_tell_tensorflow_1_from_2(
     dtypes: tuple[str | None, ...], version: str, outcome: str
 ) -> None:
-    """Those of TensorFlow 1 are stored with a dtype; one of somebody's own may be without."""
+    """Those of TensorFlow 1 are stored with a dtype; a custom one may be without."""
     stored = [{"class_name": "Zeros", "config": {} if d is None else {"dtype": d}} for d in dtypes]
     norm = (
         "BatchNormalization",
@@ -190,7 +190,7 @@ def test_initializers_tell_tensorflow_1_from_2(
 def test_the_order_of_axes_that_most_layers_say(
     said: tuple[str, ...], written: str, is_told: bool
 ) -> None:
-    """Keras 1's ZeroPadding does not say its own; where no layer does, the guess is told."""
+    """Keras 1's ZeroPadding does not say its own; where no layer does, the guess is reported."""
     pools = [
         (
             "MaxPooling2D",

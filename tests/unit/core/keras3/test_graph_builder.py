@@ -218,7 +218,7 @@ def test_a_dtype_is_known_where_a_shape_is_not() -> None:
 
 
 def test_a_shape_is_known_behind_operations() -> None:
-    """And behind a Reshape that tells all of it, whatever was before."""
+    """And behind a Reshape that states all of it, whatever was before."""
     builder, x = started(None, 4)
     turned = builder.place(OpNode(NUMPY, "Sum", {"axis": 1, "keepdims": True}, (x,)), "s", "s")  # type: ignore[arg-type]
     found = builder.place(OpNode(NUMPY, "Trace", {}, (turned,)), "t", "t")  # type: ignore[arg-type]

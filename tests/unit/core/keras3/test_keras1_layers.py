@@ -34,7 +34,7 @@ DENSE = {
     ids=["version", "later", "init", "p", "rate", "embedding-of-now", "regularizer", "nothing"],
 )
 def test_whose_words(config: dict[str, Any], release: tuple[int, ...], is_old: bool) -> None:
-    """The version tells; where none is stored, a key that Keras 1 alone writes."""
+    """The version decides; where none is stored, a key that Keras 1 alone writes."""
     assert is_keras_1(config, Context(release=release)) is is_old
 
 

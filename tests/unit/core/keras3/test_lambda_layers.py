@@ -1,4 +1,4 @@
-"""Lambda layers: operations where the stored code tells them, the named function where it does not."""
+"""Lambda layers: operations if the stored code shows them, the named function where it does not."""
 
 from __future__ import annotations
 

@@ -424,7 +424,7 @@ def test_a_model_in_a_model_that_makes_a_mask() -> None:
 
 
 def test_masked_steps_of_then() -> None:
-    """Without a mask there are none, and nothing is refused."""
+    """Without a mask nothing is refused."""
     context = Context(release=(2, 2, 4), zeroes_masked=False)
     assert Masks(context).call_with_masks("Bidirectional", STEPS, call(X), (X,), {}) == ((X,), {})
     with pytest.raises(CannotConvert, match=r"'b' .*its last output"):

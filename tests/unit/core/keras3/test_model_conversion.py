@@ -84,7 +84,7 @@ def test_whether_a_model_is_trained(trainable: bool | None) -> None:
 
 
 def test_weights_of_a_model_in_another() -> None:
-    """One flat list, cut by layers; the outputs of an inner model are nobody's compile settings."""
+    """One flat list, cut by layers; the outputs of an inner model have no compile settings."""
     context = of_keras_2_2()
     inner = functional(source(), layer("t/y", ["x"], **DENSE), outputs=[("t/y", 0, 0)])
     model = nested(inner, "core", (KERNEL, BIAS), context)

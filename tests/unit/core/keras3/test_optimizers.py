@@ -15,7 +15,7 @@ from unnest.core.model import Tensor
 KERNEL = Tensor("d/kernel", (4, 3), "<f4", "/d/kernel")
 BIAS = Tensor("d/bias", (3,), "<f4", "/d/bias")
 PLACES = {KERNEL.ref: 0, BIAS.ref: 1}
-#: What tells an optimizer of Keras 2.11 and later.
+#: The mark of an optimizer of Keras 2.11 and later.
 MODERN = {"jit_compile": False}
 SCHEDULES = "keras.optimizers.schedules"
 

@@ -22,7 +22,7 @@ OWN_CODE = {
 OWN_THEN = {"custom_gelu": "gelu", "custom_mish": "mish"}
 #: Lambdas that stay: no arithmetic, or not known to be.
 KEPT = {"crnn_ctc", "lambda_dimension", "preprocess_app"}
-#: The same of Keras 2.2.4: which pixel centres it had, nobody knows.
+#: The same of Keras 2.2.4: which pixel centres it had is unknown.
 KEPT_THEN = {"self_driving_resize2"}
 
 

@@ -1,4 +1,4 @@
-"""Compile settings for Keras 3: losses, metrics and what is told of those that it has not."""
+"""Compile settings for Keras 3: losses, metrics and findings on those that it lacks."""
 
 from __future__ import annotations
 

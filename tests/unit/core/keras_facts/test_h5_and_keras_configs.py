@@ -32,7 +32,7 @@ def test_entries_gain_their_module_and_lose_it_again() -> None:
     assert as_h5(stored(architecture=zipped)).architecture == NET
 
 
-def test_somebodys_own_class_is_registered_not_found_by_module() -> None:
+def test_custom_function_class_is_registered_not_found_by_module() -> None:
     own = functional(NET["config"]["layers"][0], layer("y", ["x"], kind="pkg>Mine", trainable=True))
     zipped: Any = as_zipped(stored(architecture=own)).architecture
     entry = zipped["config"]["layers"][1]
@@ -88,7 +88,7 @@ def test_operations_of_a_model_that_a_layer_holds() -> None:
     )
 
 
-def test_an_operation_of_somebodys_own_is_refused() -> None:
+def test_an_operation_of_custom_function_is_refused() -> None:
     """Its module is nowhere."""
     own = functional(NET["config"]["layers"][0], layer("y", ["x", "x"], kind="Mine"))
     with pytest.raises(Refused, match=r"'y' is an operation \(Mine\) that is not Keras's own"):

@@ -17,7 +17,7 @@ from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS
         ("BatchNormalizationV1", "BatchNormalization"),
         ("LSTMV2", "LSTM"),
         ("Model", "Functional"),
-        ("MineV2", "MineV2"),  # somebody's own keeps its name
+        ("MineV2", "MineV2"),  # a custom class keeps its name
         ("Dense", "Dense"),
     ],
 )

@@ -82,7 +82,7 @@ CODE: Json = ["YwEAAAA=", None, None]
     ],
 )
 def test_needs(layers: list[JsonObject], wanted: Needs) -> None:
-    """Classes and functions of somebody's own, and stored code."""
+    """Custom classes and functions, and stored code."""
     assert needs(model(*layers)) == wanted
 
 
@@ -260,7 +260,7 @@ def test_masks_of_tensorflow_before_1_15(
 
 
 def test_weights_by_the_paths_of_one_release() -> None:
-    """Nobody else looks there; the same tensors written to .h5 are where everybody does."""
+    """No other Keras looks there; written to .h5 the same tensors are where all look."""
     tensor = Tensor("0", (1,), "<f4", "_layer_checkpoint_dependencies/dense/vars/0")
     base = model(layer("Dense"), version="2.13.1")
     stored = Stored(

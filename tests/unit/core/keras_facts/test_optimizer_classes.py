@@ -63,7 +63,7 @@ def test_optimizers_that_a_loader_is_to_be_given(optimizer: Any, names: list[str
         ({"linear", "accumulator"}, ("accumulator", "linear")),
         (["momentum"], ("momentum",)),
         ([], ()),
-        ({"m", "u"}, None),  # an optimizer that nobody knows
+        ({"m", "u"}, None),  # an unknown optimizer
     ],
 )
 def test_slot_order(kinds: set[str], order: tuple[str, ...] | None) -> None:

@@ -52,7 +52,7 @@ def test_keras_own_layers(made_by: Layer, weights: list[str], order: list[str]) 
     assert [claim.weight for claim in ordered] == order
 
 
-def test_a_class_of_somebodys_own_or_a_weight_that_no_config_speaks_of_is_not_ordered() -> None:
+def test_a_class_of_custom_function_or_a_weight_that_no_config_speaks_of_is_not_ordered() -> None:
     assert as_made(one("Mine", **DENSE), claims("kernel", "bias")) is None
     assert as_made(one("Dense", **DENSE), claims("kernel", "mystery")) is None
     assert as_made(one("Dense", **DENSE), claims("kernel", "kernel")) is None
@@ -83,7 +83,7 @@ RULES: dict[str, Any] = {"W_regularizer": None, "b_regularizer": None}
         ("BatchNormalization", {"gamma_regularizer": None, "beta_regularizer": None}, 4, 2),
         ("LSTM", RULES, 12, None),
     ],
-    ids=["dense", "norm", "frozen", "without gamma", "one is missing", "somebody's own", "somebody's own, frozen",
+    ids=["dense", "norm", "frozen", "without gamma", "one is missing", "custom", "custom, frozen",
          "both ways", "dense of Keras 1", "norm of Keras 1", "gates of Keras 1"],
 )  # fmt: skip
 def test_the_first_so_many(

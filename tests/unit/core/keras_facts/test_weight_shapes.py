@@ -86,7 +86,7 @@ def test_what_contradicts(
     assert said(kind, config, *shapes) == sentence
 
 
-def test_a_class_of_somebodys_own_promises_nothing() -> None:
+def test_a_class_of_custom_function_promises_nothing() -> None:
     assert (
         said(
             "Dense", {"units": 5}, (1,), stored={"registered_name": "mine>Dense", "module": "mine"}

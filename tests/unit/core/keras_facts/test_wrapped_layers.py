@@ -33,7 +33,7 @@ def cell(name: str = "c", *, frozen: bool = False, **config: Any) -> Entry:
 
 
 def layer(class_name: str, **config: Any) -> Entry:
-    """Of somebody's name."""
+    """Of a custom class."""
     return {"class_name": class_name, "config": {"name": "held", "trainable": True, **config}}
 
 

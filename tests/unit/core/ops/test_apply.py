@@ -17,5 +17,5 @@ def test_what_is_moved_and_along_which_axis() -> None:
     split = OpCall("split", [X], {"num_or_size_splits": 2, "axis": 1})
     assert (contents(split), literal_axis(split)) == ([X], 1)
     assert literal_axis(OpCall("concat", [[X, X], Ref("n", 0, 0)], {})) is None
-    assert contents(OpCall("somebodys_own", [X], {})) == []
+    assert contents(OpCall("custom_function", [X], {})) == []
     assert len(done("split", X, 2, axis=1)[0]) == len(SOURCE)

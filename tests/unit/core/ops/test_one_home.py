@@ -38,7 +38,7 @@ WORDS = frozenset(
 
 NODES_OF_GRAPHS = "how nodes of TensorFlow's graph say what functions say otherwise"
 WORDS_OF_CODE = (
-    "the words in names of layers, and in code that nobody can follow, are a sign and no meaning"
+    "the words in names of layers, and in code that cannot be followed, are a sign and no meaning"
 )
 MODES = "modes of Keras 1's Merge and of Bidirectional, and layers that combine"
 ACTIVATIONS = "names of Keras's activation functions"

@@ -253,7 +253,7 @@ class TestANameInANestedModelToo:
 
     @pytest.mark.parametrize("kind", ["Gated", "BatchNormalization", "RNN"])
     def test_of_a_layer_that_may_have_weights_is_doubt(self, kind: str) -> None:
-        """Of somebody's own, or of Keras's own whose config is silent."""
+        """A custom layer, or a Keras layer whose config is silent."""
         graph = chain(
             nested(self.INNER, ["x"]), dense("d", "inner"), layer("same", ["d"], kind=kind)
         )

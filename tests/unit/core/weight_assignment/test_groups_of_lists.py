@@ -65,7 +65,7 @@ def test_another_order_is_refused(names: tuple[str, ...]) -> None:
 
 
 def test_names_of_another_program_are_no_witnesses() -> None:
-    """Then places alone tell, and whoever asks is told of which layers."""
+    """Then places alone decide, and a finding names the layers."""
     model = chain(dense("dense_3", "x"), dense("dense_1", "dense_3"))
     groups, by_order = groups_of_runs(
         tensors("q/kernel:0", "q/bias:0", "r/kernel:0", "r/bias:0"), model, is_sorted=True

@@ -61,7 +61,7 @@ def stored(names: Sequence[str], *more: dict[str, Any], **of_b: Any) -> Stored:
         "told",
         "incomplete",
         "nameless",
-        "somebody's own",
+        "custom",
         "weights alone",
     ],
 )
@@ -101,7 +101,7 @@ def with_state(
         (with_state((), KERNEL, BIAS), True),
         (with_state((), KERNEL, BIAS, KERNEL, BIAS, trainable=False), False),
         (with_state((), KERNEL), True),
-        (with_state((), (9, 9)), False),  # which optimizer's it is, nobody knows
+        (with_state((), (9, 9)), False),  # which optimizer's it is, is unknown
         (with_state(()), False),
         (with_state(), False),
         (
@@ -118,7 +118,7 @@ def with_state(
         "of others",
         "a number",
         "none",
-        "somebody's own",
+        "custom",
         "weights",
     ],
 )

@@ -47,7 +47,7 @@ INNER = functional(
         (layer("m", ["x"], kind="Mine"), (0, 0)),
         (nested(INNER, ["x"]), (4, 2)),
     ],
-    ids=["Dense", "without bias", "frozen", "statistics", "somebody's own", "a model"],
+    ids=["Dense", "without bias", "frozen", "statistics", "custom", "a model"],
 )
 def test_what_a_config_promises(entry: dict[str, Any], counts: tuple[int, int]) -> None:
     assert claimant(entry).counts() == counts
@@ -68,7 +68,7 @@ def test_what_a_config_promises(entry: dict[str, Any], counts: tuple[int, int]) 
         "as promised",
         "not frozen",
         "one too many",
-        "nobody knows",
+        "unknown",
         "a model",
         "a frozen model",
         "half a layer",

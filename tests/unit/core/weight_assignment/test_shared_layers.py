@@ -96,7 +96,7 @@ def applying(name: str, before: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("prefix", ["", "each_step/"])  # as tf.keras and Keras 3 call them
 def test_model_that_two_layers_apply(prefix: str) -> None:
-    """Both have the whole list, in the order of the model's own; nobody looks for another reading of the two."""
+    """Both have the whole list, in the order of the model's own; no other reading of the two is searched for."""
     own = [
         f"{prefix}{name}"
         for name in ("d/k", "d/b", "n/gamma", "n/beta", "e/k", "e/b", "n/mean", "n/variance")

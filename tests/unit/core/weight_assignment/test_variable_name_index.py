@@ -73,7 +73,7 @@ def test_numbers_behind_a_name() -> None:
 
 
 def test_slots() -> None:
-    """Slot after slot but for Ftrl; none of an optimizer that nobody knows."""
+    """Slot after slot but for Ftrl; none of an unknown optimizer."""
     names = "d/kernel d/bias opt/iter opt/beta " + " ".join(
         f"opt/d/{w}/{s}" for w in ("bias", "kernel") for s in "vm"
     )

@@ -117,7 +117,7 @@ def test_keras_1() -> None:
 
 
 def test_two_copies() -> None:
-    """The graph tells which set is read; nothing else does, not even the nicer name."""
+    """The graph shows which set is read; nothing else does, not even the nicer name."""
     names, architecture = "d/kernel d/bias d_1/kernel d_1/bias", model(layer("Dense", "d", DENSE))
     assert refused(architecture, variables(names)) == "weights-ambiguous"
     assert refused(architecture, variables(names, made=True)) == "weights-ambiguous"

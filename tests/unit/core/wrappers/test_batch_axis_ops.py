@@ -554,7 +554,7 @@ OF_MINE = {"units": UNITS, "mine": True}
         (
             lambda w, x: w.call("reshape", x, shape=[-1, 5]),
             False,
-        ),  # nobody knows how long the rows are
+        ),  # how long the rows are is unknown
     ],
     ids=[
         "along the first axis",

@@ -39,7 +39,7 @@ OneLayer = tuple[Layer, Call]
         (code_lambda(lambda x: K.reverse(K.slice(x), axes=2)), None),
         (called("Lambda", function="flip"), None),
     ],
-    ids=["Keras's own", "somebody's own", "a flip", "a name that says nothing", "no means", "a number", "a default",
+    ids=["Keras's own", "custom", "a flip", "a name that says nothing", "no means", "a number", "a default",
          "a closure", "a flipped slice", "by name"],
 )  # fmt: skip
 def test_what_keeps_all_rows(one: OneLayer, reason: str | None) -> None:
@@ -155,7 +155,7 @@ def test_what_passes_its_input_on(one: OneLayer, answer: bool) -> None:
         (called("Lambda", function="slice"), False),
         (called("SliceRows"), False),
     ],
-    ids=["shape", "slice", "a part of a word", "somebody's own", "by name", "a class"],
+    ids=["shape", "slice", "a part of a word", "custom", "by name", "a class"],
 )
 def test_code_that_shows_how_it_cuts(one: OneLayer, shows: bool) -> None:
     assert layer_batch_roles.shows_how(one[0]) is shows
@@ -296,7 +296,7 @@ def test_layers_of_keras_that_run_code_of_others(one: OneLayer, others: bool) ->
 
 
 def test_an_activation_of_keras_3_is_a_text() -> None:
-    """Functions that are none of its own it writes as objects."""
+    """Functions of other modules it writes as objects."""
     for activation, others in (("log_sigmoid", False), (SELF_MADE, True)):
         settings: dict[str, Json] = {"name": "l", "activation": activation}
         entry: dict[str, Json] = {

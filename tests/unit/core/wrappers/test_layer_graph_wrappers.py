@@ -178,7 +178,7 @@ WORDS = [
 
 @pytest.mark.parametrize("name", WORDS)
 def test_what_a_class_is_called_says_nothing(name: str) -> None:
-    """Words that Keras's own classes have in them, in the names of somebody's own."""
+    """Words that Keras's own classes have in them, in the names of custom ones."""
     told = lane("config", *INDEX)
     renamed = [{**entry, "class_name": name} for entry in told]
     assert seen(model([renamed])).wrappers == seen(model([told])).wrappers
@@ -189,7 +189,7 @@ def test_what_a_class_is_called_says_nothing(name: str) -> None:
 
 
 def _shared_layers(told: Sequence[Mapping[str, int]], *, learns: bool = True) -> Writer:
-    """A model whose towers are one layer of its own, each behind a Lambda that is told its part."""
+    """A model whose towers are one layer of its own, each behind a Lambda with its part as argument."""
     writer = Writer()
     settings = {"function": ["not code", None, None]}
     parts = [
@@ -234,7 +234,7 @@ def test_towers_of_the_models_own_layers_behind_told_slices() -> None:
 def test_own_layers_behind_slices_that_are_told_otherwise(
     told: list[dict[str, int]], reason: str
 ) -> None:
-    """Told less than all rows in order, towers of the model's own layers are none."""
+    """Towers of the model's own layers need slices that show all rows in order."""
     seen = layer_graph_wrappers.recognise(_shared_layers(told).graph(["joined", 0, 0]))
     assert (seen.wrappers, [miss.reason for miss in seen.near_misses]) == ((), [reason])
 

@@ -254,7 +254,7 @@ class TestSomebodysOwnSlices:
 
 
 def test_claims_and_operations_are_carried_out_together() -> None:
-    """Halves that are claimed, each split by an operation; one of these exchanged with its neighbour is none."""
+    """Halves that are claimed, each split by an operation; with two of these exchanged there is no wrapper."""
     halves = [stored.config(f"s{i}", {"lo": i / 2, "hi": (i + 1) / 2}) for i in range(2)]
     layers = [
         {**half, "name": f"s{i}", "inbound_nodes": [[["x", 0, 0, {}]]]}

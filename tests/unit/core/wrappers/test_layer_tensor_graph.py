@@ -87,7 +87,7 @@ def test_numbers_have_no_rows() -> None:
 
 
 def test_a_number_may_be_given_a_row_of_its_own() -> None:
-    """Keras asks for an axis of the batch, which a loss has not; what is made of rows is none all the same."""
+    """Keras asks for an axis of the batch, which a loss has not; a result of all rows is no row all the same."""
     writer = Writer()
     (rows,) = writer.dense(X)
     loss = writer.call("math.reduce_mean", rows, axis=None)
@@ -102,7 +102,7 @@ def test_a_number_may_be_given_a_row_of_its_own() -> None:
     ]
 
 
-def test_what_a_function_of_somebodys_own_does_to_rows() -> None:
+def test_what_a_function_of_custom_function_does_to_rows() -> None:
     """Keras's own activations keep them apart; others are unknown."""
     writer = Writer()
     activations = ["relu", "mine"]

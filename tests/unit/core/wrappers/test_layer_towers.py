@@ -75,7 +75,7 @@ def test_towers_are_called_alike() -> None:
 
 
 def test_no_tower_is_left_out_of_the_merge() -> None:
-    """Nor where every tower has a slice of its own, which nobody else reads."""
+    """Nor where every tower has a slice of its own, which nothing else reads."""
     entries = [stored.config(f"s{i}", {}) for i in range(3)]
     model = stored.model([entries])
     only_wrapper(recognise(read(model), {"Rows"}))

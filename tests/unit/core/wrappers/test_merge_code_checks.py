@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from tests.unit.core.wrappers.one_layer import code_lambda
-from tests.unit.core.wrappers.test_slice_code_checks import K, end_to_end, helper, somebodys_own, tf
+from tests.unit.core.wrappers.test_slice_code_checks import (
+    K,
+    custom_function,
+    end_to_end,
+    helper,
+    tf,
+)
 from unnest.core.wrappers.merge_code_checks import (
     is_shown,
     may_put_together,
@@ -40,7 +46,7 @@ def first_alone(towers: Any) -> Any:
             "the code of l does more than join rows: it computes with the values (`*`)",
         ),
         (first_alone, False, "the code of l joins the rows in another order"),
-        (somebodys_own, False, None),
+        (custom_function, False, None),
         (lambda ts: tf.cast(tf.concat(ts, 0), tf.float32), False, None),
         (lambda ts: K.concatenate([K.cast(t, "float32") for t in ts], axis=0), False, None),
         (lambda ts: K.cast(K.concatenate(ts, axis=0), K.floatx()), False, None),
@@ -125,7 +131,7 @@ def test_merges_that_know_the_shape_of_a_row(shape: Any, reason: str | None, sho
 def test_code_that_may_put_rows_together() -> None:
     """Somehow: end to end, or one of each tower in turn."""
     assert may_put_together(code_lambda(end_to_end)[0], 2)
-    for other in (reversed_order, doubled, first_alone, somebodys_own):
+    for other in (reversed_order, doubled, first_alone, custom_function):
         assert not may_put_together(code_lambda(other)[0], 2)
 
 
@@ -140,7 +146,7 @@ def test_code_that_puts_rows_together() -> None:
     )
     assert puts_together(interleaved, 2, dealt_out=True)
     assert not puts_together(interleaved, 2, dealt_out=False)
-    for other in (reversed_order, doubled, first_alone, somebodys_own):
+    for other in (reversed_order, doubled, first_alone, custom_function):
         assert not puts_together(code_lambda(other)[0], 2, dealt_out=False)
 
 

@@ -1,4 +1,4 @@
-"""Wrappers made of operations: one table of spellings, the look-alike of each, and what each is told."""
+"""Wrappers made of operations: one table of spellings, the look-alike of each, and the near miss."""
 
 from __future__ import annotations
 
@@ -485,7 +485,7 @@ def _sum(w: Writer, losses: list[Tensor]) -> Tensor:
 def test_losses_are_averaged(
     averaged: Callable[[Writer, list[Tensor]], Tensor], outputs: int
 ) -> None:
-    """A mean of numbers beside the rows is an output of the towers; a sum is none, and reads them."""
+    """A mean of numbers beside the rows is an output of the towers; a sum is not, and reads them."""
     writer = Writer()
     rows = writer.dense(*writer.split())
     losses = [writer.call("math.reduce_mean", part, axis=None) for part in rows]

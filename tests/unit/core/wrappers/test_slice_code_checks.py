@@ -64,7 +64,7 @@ def four_rows(x: Any, i: int, parts: int) -> Any:
     return x[4 * i : 4 * i + 4 + 0 * parts]
 
 
-def somebodys_own(x: Any, i: int, parts: int) -> Any:
+def custom_function(x: Any, i: int, parts: int) -> Any:
     return helper(x, i, parts)
 
 
@@ -85,7 +85,7 @@ def told(function: Any, claim: SliceClaim = CLAIM, parts: int = 2) -> SliceClaim
     )
 
 
-@pytest.mark.parametrize("function", [halves, four_rows, somebodys_own])
+@pytest.mark.parametrize("function", [halves, four_rows, custom_function])
 def test_code_that_does_not_contradict(function: Any) -> None:
     assert told(function) == CLAIM
 
@@ -129,7 +129,7 @@ def test_other_code_numbers_and_types_are_other_questions() -> None:
                 assert objection(function, closure, **arguments) == claim
 
 
-@pytest.mark.parametrize("function", [four_rows, by_the_size_tried, somebodys_own])
+@pytest.mark.parametrize("function", [four_rows, by_the_size_tried, custom_function])
 def test_code_that_takes_all_rows_of_one_batch_alone_tells_nothing(function: Any) -> None:
     assert told(function, SliceClaim(ClaimStatus.PARTLY)) == SliceClaim(ClaimStatus.PARTLY)
 
@@ -289,7 +289,7 @@ def test_code_that_is_told_nothing_and_cannot_be_followed_is_no_slice() -> None:
     assert checked(CLAIM, lane(code_lambda(first), code_lambda(second))) == SliceClaim(
         ClaimStatus.OTHERWISE, sentence
     )
-    told_so = [code_lambda(somebodys_own, i=i, parts=2) for i in range(2)]
+    told_so = [code_lambda(custom_function, i=i, parts=2) for i in range(2)]
     assert checked(CLAIM, lane(*told_so)) == CLAIM
     by_cells = [code_lambda(lambda x: helper(x) + 1, closure=["a function"]) for _ in range(2)]
     assert checked(CLAIM, lane(*by_cells)) == CLAIM

@@ -1,4 +1,4 @@
-"""Slices of one wrapper are told by the same names; texts and truth values that differ are no numbers of parts."""
+"""Slices of one wrapper have arguments of the same names; strings and booleans that differ are no numbers."""
 
 from __future__ import annotations
 

@@ -65,5 +65,5 @@ def test_heads_that_count_towers(head: list[dict[str, Any]]) -> None:
     ],
 )
 def test_heads_that_do_not(head: dict[str, Any]) -> None:
-    """Within each row, by another number, another axis; rows that no tower's end divides; what nobody can read."""
+    """Within each row, by another number, another axis; rows that no tower's end divides; unreadable code."""
     assert [wrapper.confidence for wrapper in seen(head).wrappers] == ["likely"]

@@ -18,7 +18,7 @@ from unnest.core.wrappers.wrapper_types import MixesRows, NotAWrapper
 
 
 class Answer(Candidate):
-    """A candidate that one layer joins, with the reasons why its towers, or its rows, are none."""
+    """A candidate that one layer joins, with the reasons against its towers, or its rows."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Answer(Candidate):
         self.asked = 0
 
     def is_near(self, reason: NotAWrapper) -> bool:
-        """As it is told."""
+        """Answer as it was set up."""
         del reason
         return self.near
 

@@ -57,7 +57,7 @@ def test_operations_have_no_group() -> None:
 
 
 def test_which_layers_have_weights() -> None:
-    """By their configs; others, as somebody's own, do not tell."""
+    """By their configs; those of custom layers do not show it."""
     model = functional(
         source("x"), nested(sequential(*TWO, name="in"), ["x"]), layer("own", ["in"], kind="Own", units=3),
         layer("y", ["own"], **DENSE),

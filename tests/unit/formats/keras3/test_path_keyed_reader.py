@@ -53,7 +53,7 @@ def tree_of(
         (DEPENDENCIES, ["dense", "dense_2", "dense_4"], None, TWICE),  # Keras 2.12 and 2.13
         (DEPENDENCIES, ["dense", "dense_1", "dense_2"], None, ONCE),  # Keras 2.14
         ("layers", ["dense", "dense_1", "dense_2"], None, ONCE),  # later
-        # No number tells; the version does, where it is stored.
+        # No number shows it; the version does, if stored.
         (DEPENDENCIES, ["dense"], "2.14.0", ONCE),
         (DEPENDENCIES, ["dense"], "2.13.1", TWICE),
         (DEPENDENCIES, ["dense"], "2.12.0", TWICE),

@@ -21,7 +21,7 @@ from unnest.formats.tensorflow.keras_metadata_json import of_root
 def test_initializers_say_where_they_are_since_keras_2_13(
     version: str, name: str, added: dict[str, Any]
 ) -> None:
-    """Keras's own are in its modules; where somebody's own are is not stored, and the loader is given them by name."""
+    """Keras's own are in its modules; where custom ones are is not stored, and the loader is given them by name."""
     rule = {"class_name": name, "config": {"seed": 1}}
     layer = {"class_name": "Dense", "config": {"name": "d", "kernel_initializer": rule}}
     meta: Any = {

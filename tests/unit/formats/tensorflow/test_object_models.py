@@ -14,7 +14,7 @@ TWO = {"root": ROOT, "normalization": STATE, "dense": DENSE}
 
 
 def test_a_model_that_hangs_on_another() -> None:
-    """The models around it are told, the outermost first: which of their layers it is, and of how many."""
+    """The models around it are returned, the outermost first: which of their layers it is, and of how many."""
     models = ObjectModels(checkpoint({
         "root": {"layer-0": "normalization", "layer-1": "inner"}, "normalization": STATE,
         "inner": {"layer-0": "dense"}, "dense": DENSE,

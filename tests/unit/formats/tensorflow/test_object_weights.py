@@ -54,7 +54,7 @@ def test_as_many_layers_as_the_architecture_has() -> None:
 
 
 def test_an_order_that_code_alone_knows() -> None:
-    """Layers in a layer, by names that are none of a dictionary's order; two weights of which nobody says more."""
+    """Layers in a layer, by names in another order than a dictionary's; two weights without further facts."""
     own = sequential(("Own", {"units": 2}))
     found = checkpoint({
         "root": {"layer-0": "own"}, "own": {"parts": "parts"}, "parts": {"z": "one", "a": "two"},

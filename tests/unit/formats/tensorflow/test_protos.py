@@ -1,4 +1,4 @@
-"""Protobuf has one error for bytes that are no message and one for what cannot be written: memory is told apart."""
+"""Protobuf has one error for bytes that are no message and one for a failed write; lack of memory is separate."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def test_checksums_are_held_of_clones_too(
 
 
 @pytest.mark.parametrize("options", [{}, {"to": "h5"}, {"to": "keras"}], ids=str)
-@pytest.mark.parametrize("is_known", [True, False], ids=["adam", "an optimizer of somebody's own"])
+@pytest.mark.parametrize("is_known", [True, False], ids=["adam", "a custom optimizer"])
 def test_slots_whose_order_nobody_knows(
     is_known: bool, options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

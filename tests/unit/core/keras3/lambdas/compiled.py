@@ -45,7 +45,7 @@ def mutants() -> dict[str, list[list[Any]]]:
 
 
 def before_36(text: str) -> str | None:
-    """A function of 3.6 as 3.5 compiled it, of which there is none here: the same instructions, laid out otherwise.
+    """A function of 3.6 as 3.5, which is not installed here, compiled it: the same instructions, laid out otherwise.
 
     None where the two Pythons' instructions differ: calls with keywords, jumps, inner functions, unpacking in calls.
     """

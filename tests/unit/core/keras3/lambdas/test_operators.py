@@ -160,7 +160,7 @@ def test_lists_one_behind_the_other() -> None:
 
 
 def test_rows_of_an_input_are_kept_by_arithmetic_on_it() -> None:
-    """Beside another input's they are nobody's."""
+    """Beside another input's they belong to no input."""
     first = replace(X, shape=(None, 4), rows=0)
     other = replace(first, operand=Input(1), rows=1)
     assert operators.calculation("Add", first, constant(1)).rows == 0

@@ -38,7 +38,7 @@ def test_an_activation(
 
 
 def test_a_hard_sigmoid_of_then() -> None:
-    """Its argument times 1.2: in the weights where there are some, before the layer where there are none."""
+    """Its argument times 1.2: in the weights where there are some, before the layer otherwise."""
     layer = one(made("Dense", {**DENSE, "activation": "hard_sigmoid"}, (4, 3), (3,)))
     assert [steps(w) for w in layer.weights] == [[("scale", (1.2,))]] * 2
     rescaled, same = links(made("Activation", {"activation": "hard_sigmoid"}))

@@ -12,8 +12,8 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.model import JsonObject
 
 
-def test_somebodys_own_layer_stays_as_it_is() -> None:
-    """But for what its model's input layer tells."""
+def test_custom_function_layer_stays_as_it_is() -> None:
+    """But for the shape in its model's input layer."""
     context = Context(release=KERAS_2)
     entry: JsonObject = {
         "class_name": "package>Attend",

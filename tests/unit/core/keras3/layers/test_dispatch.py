@@ -69,5 +69,5 @@ def test_a_layer_that_no_keras_wrote(
 
 @pytest.mark.parametrize("kind", ["Lambda", "TFOpLambda", "TensorFlowOpLayer"])
 def test_what_has_weights_is_more_than_its_code(kind: str) -> None:
-    """A variable that a function makes is a weight from TensorFlow 1.14 on, and the code tells its first value."""
+    """A variable that a function makes is a weight from TensorFlow 1.14 on, and the code shows its first value."""
     refuses(kind, {"function": "multiply"}, r"its code made weights \(1\)", (3, 1))
