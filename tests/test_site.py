@@ -46,6 +46,17 @@ def test_no_page_shows_markdown(site: Path) -> None:
     assert [str(page.relative_to(site)) for page, html in pages.items() if "```" in html] == []
 
 
+def test_headings_are_whole(site: Path) -> None:
+    """Braces at the end of a heading are no attributes."""
+    for source in (ROOT / "docs" / "errors").glob("*.md"):
+        (heading,) = re.findall(r"^# (.+)$", source.read_text(encoding="utf-8"), re.MULTILINE)
+        page = site / "errors" / ("" if source.stem == "index" else source.stem) / "index.html"
+        shown = re.search(r"<h1[^>]*>(.*?)<a ", page.read_text(encoding="utf-8"))
+        assert shown
+        text = html.unescape(re.sub(r"<[^>]+>", "", shown[1]))
+        assert text.replace("\u2019", "'") == heading.replace("`", "")
+
+
 #: A heading of the page, and what stands below it.
 SHOWN = {
     "unnest.inspection.inspect": ["path", "architecture", "slice_layers", "Report"],
@@ -87,28 +98,11 @@ def test_the_reference_of_python(name: str, site: Path) -> None:
             assert re.search(rf"\b{word}\s*:\s*\w", field), word
 
 
-#: What people type, and the page that they should find first.
+#: What people type, messages of Keras in full among it, and the page that they should find first.
 SEARCHES = {
-    "onnx": "formats/",
-    "tflite": "formats/",
-    "hugging face": "remote/",
-    "s3": "remote/",
-    "marshal": "errors/bad-marshal-data/",
-    "1 layers into": "errors/1-layers-into-n/",
-    "layer count mismatch": "errors/layer-count-mismatch/",
-    "predicts garbage": "errors/predicts-garbage/",
-    "time_major": "errors/time-major/",
-    "gpu ratios": "balance/",
-    "unequal gpus": "balance/",
-    "multi_gpu_model": "training/",
-    "mirroredstrategy": "strategies/",
-    "resume training": "checkpoints/",
-    "keras 3": "keras3/",
-    "lambda": "lambdas/",
-    "verify": "verify/",
-    "stored-code": "findings/",
-    "exit code": "commands/",
-    "security": "security/",
+    query: page
+    for page, queries in json.loads((ROOT / "tests/searches.json").read_text("utf-8")).items()
+    for query in queries
 }
 
 

@@ -1,0 +1,14 @@
+// An option is not broken behind its hyphens.
+for (const code of document.querySelectorAll("article :not(pre) > code")) {
+  const words = code.textContent.split(/(\S*-\S+)/);
+  if (code.children.length || words.length === 1) continue;
+  code.replaceChildren(
+    ...words.map((text) => {
+      if (!text.includes("-") || text.length > 30) return text;
+      const word = document.createElement("span");
+      word.className = "word";
+      word.textContent = text;
+      return word;
+    }),
+  );
+}
