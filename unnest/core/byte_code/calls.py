@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.frame import Frame
 from unnest.core.byte_code.opcode_tables import Python
-from unnest.core.byte_code.opcodes import Impossible, entry
+from unnest.core.byte_code.opcodes import entry
 from unnest.core.byte_code.runtime_values import (
     Cells,
     CommonConstant,
     Entrance,
     Exit,
+    Impossible,
     InnerCode,
     InnerFunction,
     Null,

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, Generic, Literal
 from unnest.budget import memoize
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.opcode_tables import BRANCHES, Python
-from unnest.core.byte_code.opcodes import Impossible, Instruction, at_offset
+from unnest.core.byte_code.opcodes import Instruction, at_offset
 from unnest.core.byte_code.runtime_values import (
     Entrance,
     Exit,
+    Impossible,
     Internal,
     Iteration,
     Null,

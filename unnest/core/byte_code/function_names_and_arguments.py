@@ -13,11 +13,11 @@ from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant, 
 from unnest.core.byte_code.opcode_tables import PYTHONS, Python
 from unnest.core.byte_code.opcodes import (
     GENERATOR,
-    Impossible,
     entry,
     instructions,
     may_have_written,
 )
+from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.byte_code.value_domain import DomainValue
 from unnest.core.model import Unknown
 

@@ -17,7 +17,6 @@ from unnest.core.byte_code.function_names_and_arguments import COROUTINE, VARIAD
 from unnest.core.byte_code.opcode_tables import BRANCHES, Python
 from unnest.core.byte_code.opcodes import (
     GENERATOR,
-    Impossible,
     Instruction,
     at_offset,
     catches,
@@ -29,6 +28,7 @@ from unnest.core.byte_code.opcodes import (
 from unnest.core.byte_code.runtime_values import (
     Cell,
     Cells,
+    Impossible,
     InnerFunction,
     Internal,
     MayBeCaught,

@@ -20,11 +20,8 @@ from unnest.core.byte_code.opcode_tables import (
     WITH_EXCEPT_START,
     Python,
 )
+from unnest.core.byte_code.runtime_values import Impossible
 from unnest.light_classes import NamedTuple
-
-
-class Impossible(Exception):
-    """No compiler of this Python writes this."""
 
 
 class Instruction(NamedTuple):

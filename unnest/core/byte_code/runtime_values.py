@@ -22,6 +22,10 @@ MAX_NESTED = 20
 """Functions that are under way within each other."""
 
 
+class Impossible(Exception):
+    """No compiler of this Python writes this."""
+
+
 class Stopped(Unknown):
     """Unknown however the rest is read: another setting of the same run would mislead, or cost too much."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic
 
-from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.runtime_values import (
     Exit,
+    Impossible,
     InnerCode,
     InnerFunction,
     Internal,

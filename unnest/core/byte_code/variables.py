@@ -7,9 +7,10 @@ from typing import Generic
 
 from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant
 from unnest.core.byte_code.opcode_tables import Python
-from unnest.core.byte_code.opcodes import Impossible, entry
+from unnest.core.byte_code.opcodes import entry
 from unnest.core.byte_code.runtime_values import (
     Cell,
+    Impossible,
     InnerCode,
     InnerFunction,
     Internal,

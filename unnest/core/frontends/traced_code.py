@@ -16,8 +16,7 @@ from unnest.core.byte_code import code_objects, f_string_text
 from unnest.core.byte_code.function_names_and_arguments import arguments_of, readings
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
-from unnest.core.byte_code.opcodes import Impossible
-from unnest.core.byte_code.runtime_values import Stopped
+from unnest.core.byte_code.runtime_values import Impossible, Stopped
 from unnest.core.byte_code.value_domain import Interpretation, PlainValue, TextConversion
 from unnest.core.frontends.library_calls import MODULE_BY_ALIAS, SCOPES, library_call, static_shape
 from unnest.core.frontends.python_builtins import BUILTIN_FUNCTIONS

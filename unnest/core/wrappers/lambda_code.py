@@ -14,7 +14,8 @@ from unnest.core.byte_code.function_names_and_arguments import (
     names_used,
     writers,
 )
-from unnest.core.byte_code.opcodes import Impossible, Instruction, instructions
+from unnest.core.byte_code.opcodes import Instruction, instructions
+from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.model import Json
 from unnest.light_classes import NamedTuple
 

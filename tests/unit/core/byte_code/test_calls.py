@@ -22,7 +22,7 @@ from tests.unit.core.byte_code.test_machine import (
     run,
 )
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.opcodes import Impossible
+from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.model import Unknown
 
 MAKE_FUNCTION, LOAD_CLOSURE, DEREF = 132, 135, 136

@@ -14,8 +14,7 @@ from tests.unit.core.byte_code.test_machine import CODE, NEW, run
 from unnest.budget import Budget, OverBudget, limited
 from unnest.core.byte_code.function_names_and_arguments import readings
 from unnest.core.byte_code.machine import Machine
-from unnest.core.byte_code.opcodes import Impossible
-from unnest.core.byte_code.runtime_values import MAX_INSTRUCTIONS, MAX_NESTED
+from unnest.core.byte_code.runtime_values import MAX_INSTRUCTIONS, MAX_NESTED, Impossible
 from unnest.core.model import Unknown
 
 PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")

@@ -14,8 +14,7 @@ from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.function_names_and_arguments import arguments_of, readings
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import PYTHONS
-from unnest.core.byte_code.opcodes import Impossible
-from unnest.core.byte_code.runtime_values import MAX_INSTRUCTIONS, MAX_STACK_WORK
+from unnest.core.byte_code.runtime_values import MAX_INSTRUCTIONS, MAX_STACK_WORK, Impossible
 from unnest.core.model import Unknown
 
 BY_VERSION = {python.version: python for pythons in PYTHONS.values() for python in pythons}

@@ -8,13 +8,8 @@ import pytest
 
 from tests.unit.core.byte_code.test_machine import CODE
 from unnest.core.byte_code.opcode_tables import PYTHONS
-from unnest.core.byte_code.opcodes import (
-    Impossible,
-    Instruction,
-    at_offset,
-    comparison,
-    may_have_written,
-)
+from unnest.core.byte_code.opcodes import Instruction, at_offset, comparison, may_have_written
+from unnest.core.byte_code.runtime_values import Impossible
 
 NO_CACHE = (0, 0) * 5
 BY_VERSION = {python.version: python for pythons in PYTHONS.values() for python in pythons}

@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.opcodes import Impossible
-from unnest.core.byte_code.runtime_values import MAX_STACK_WORK, InnerCode, Iteration, Null, RunCost
+from unnest.core.byte_code.runtime_values import (
+    MAX_STACK_WORK,
+    Impossible,
+    InnerCode,
+    Iteration,
+    Null,
+    RunCost,
+)
 from unnest.core.byte_code.stack import OperandStack, only_values
 from unnest.core.model import Unknown
 

@@ -12,7 +12,7 @@ from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant, 
 from unnest.core.byte_code.function_names_and_arguments import arguments_of, readings
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
-from unnest.core.byte_code.opcodes import Impossible
+from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.json_tree import is_list
 from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.expression_domain import Expressions
