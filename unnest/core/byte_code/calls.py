@@ -22,13 +22,14 @@ from unnest.core.byte_code.runtime_values import (
     RunCost,
     StackValue,
 )
-from unnest.core.byte_code.stack import only_values
 from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue, Interpretation
 from unnest.core.model import Unknown
 
-CLOSURE = 8
-"""The argument of MAKE_FUNCTION since 3.6 for a function that captures variables, and has no defaults."""
+DEFAULTS, CLOSURE = 1, 8
+"""Bits of the argument of MAKE_FUNCTION since 3.6, arguments of SET_FUNCTION_ATTRIBUTE since 3.13."""
 
+WITH_KEYWORDS = 1
+"""The bit of CALL_FUNCTION_EX's argument for a dictionary of keywords on top."""
 
 ANNOTATIONS = {4, 16}
 """The argument of SET_FUNCTION_ATTRIBUTE for annotations: their values, or since 3.14 the function of them."""
@@ -66,27 +67,33 @@ class Calls(Frame[DomainValue]):
     # Inner functions
 
     def _make_function(self, argument: int) -> None:
-        """Push an inner function of the code object on the stack (from 3.5 to 3.10 also its name) and its cells.
+        """From its code, and what it captures; since 3.5 beside its name, until 3.10.
 
-        Raises Unknown.
+        Before 3.6 `argument` counts its defaults; later its bits say whether it has some, in a tuple.
         """
-        if argument not in {0, CLOSURE} or (argument and (self._python.wide or self._since_313)):
-            raise Unknown("an inner function with defaults")
-        self._push_function(captures=argument == CLOSURE)
+        if self._python.wide:
+            self._push_function(captures=False, defaults=argument)
+            return
+        if argument & ~(DEFAULTS | CLOSURE) or (argument and self._since_313):
+            raise Unknown("an inner function with defaults of keywords")
+        has_defaults = bool(argument & DEFAULTS)
+        self._push_function(captures=bool(argument & CLOSURE), defaults=has_defaults)
 
-    def _make_closure(self, argument: int) -> None:
-        if argument:
-            raise Unknown("an inner function with defaults")
-        self._push_function(captures=True)
-
-    def _push_function(self, *, captures: bool) -> None:
+    def _push_function(self, *, captures: bool, defaults: int) -> None:
+        """Push a function; `defaults` counts what stands for its defaults on the stack."""
         if self._code.layout in {"3", "3.8", "3.10"}:
             self._stack.pop()
         (code,) = self._stack.take(1)
         (cells,) = self._stack.take(1) if captures else (Cells[DomainValue](),)
         if not isinstance(code, InnerCode) or not isinstance(cells, Cells):
             raise Impossible
-        self._stack.push(InnerFunction(code.code, cells.cells))
+        held = self._stack.pop_many(defaults)
+        values = held if self._python.wide or not held else self._entries(held[0])
+        self._stack.push(InnerFunction(code.code, cells.cells, tuple(values)))
+
+    def _entries(self, value: DomainValue) -> Sequence[DomainValue]:
+        """The entries of a list or tuple."""
+        return [*self._meaning.iterator(value)]
 
     def _set_function_attribute(self, argument: int) -> None:
         """SET_FUNCTION_ATTRIBUTE of Python 3.13: give the function on the stack its closure, or annotations.
@@ -94,24 +101,26 @@ class Calls(Frame[DomainValue]):
         Raises Impossible, Unknown.
         """
         attribute, function = self._stack.take(2)
-        if argument not in {CLOSURE, *ANNOTATIONS}:
-            raise Unknown("an inner function with defaults")
+        if argument not in {DEFAULTS, CLOSURE, *ANNOTATIONS}:
+            raise Unknown("an inner function with defaults of keywords")
         if not isinstance(function, InnerFunction):
             raise Impossible
-        if argument in ANNOTATIONS:  # which no call reads
-            self._stack.push(function)
-            return
-        if not isinstance(attribute, Cells):
-            raise Impossible
-        self._stack.push(InnerFunction(function.code, attribute.cells))
+        if argument == CLOSURE:
+            if not isinstance(attribute, Cells):
+                raise Impossible
+            function = InnerFunction(function.code, attribute.cells, function.defaults)
+        elif argument == DEFAULTS:
+            (defaults,) = self._stack.only_values([attribute])
+            function = InnerFunction(
+                function.code, function.captured, tuple(self._entries(defaults))
+            )
+        self._stack.push(function)  # its annotations are read by no call
 
     def _call_intrinsic(self, which: int) -> None:
-        value = self._stack.pop()
         if which == UNARY_POSITIVE:
-            self._stack.push(self._meaning.unary("+", value))
+            self._stack.push(self._meaning.unary("+", self._stack.pop()))
         elif which == LIST_TO_TUPLE:
-            to_tuple = self._meaning.global_value(CommonConstant.TUPLE.value)
-            self._stack.push(self._meaning.call(to_tuple, [value], {}))
+            self._list_to_tuple()
         else:
             raise Unknown(BEYOND_EXPRESSIONS)
 
@@ -126,7 +135,7 @@ class Calls(Frame[DomainValue]):
         if inverted or not isinstance(builtin, CommonConstant):
             raise Unknown("a membership or identity test")
         is_builtin = not isinstance(value, InnerFunction) and self._meaning.is_builtin(
-            only_values([value])[0], builtin.value
+            self._stack.only_values([value])[0], builtin.value
         )
         self._stack.push(self._meaning.constant(is_builtin))
 
@@ -139,6 +148,33 @@ class Calls(Frame[DomainValue]):
         names = _texts(tuple(map(self._meaning.plain, pairs[::2])))
         held = self._stack.take(count)
         self._call_with([*held, *pairs[1::2]], names, *self._stack.take(1))
+
+    def _call_with_rest(self, argument: int) -> None:
+        """`f(a, *rest)` before 3.6; with keywords it is not followed."""
+        if argument >> 8:
+            raise Unknown("keywords beside any number of arguments")
+        rest = self._entries(self._stack.pop())
+        held = self._stack.take(argument)
+        self._call_with([*held, *rest], (), *self._stack.take(1))
+
+    def _call_function_ex(self, argument: int) -> None:
+        """`f(*arguments)`, which are one sequence since 3.6."""
+        if argument & WITH_KEYWORDS:
+            raise Unknown("keywords of any name")
+        arguments = self._entries(self._stack.pop())
+        if not self._since_311:
+            self._call_with(arguments, (), *self._stack.take(1))
+            return
+        null, function = self._stack.take(2)
+        if self._since_313:
+            null, function = function, null
+        if null is not Null.NULL:
+            raise Impossible
+        self._call_with(arguments, (), function)
+
+    def _list_to_tuple(self) -> None:
+        to_tuple = self._meaning.global_value(CommonConstant.TUPLE.value)
+        self._stack.push(self._meaning.call(to_tuple, [self._stack.pop()], {}))
 
     def _call_function_kw(self, count: int) -> None:
         names = self._names_on_top()
@@ -199,8 +235,8 @@ class Calls(Frame[DomainValue]):
                 self._inner(function, held[:first], dict(zip(names, held[first:], strict=True)))
             )
             return
-        (called,) = only_values([function])
-        values = only_values(held)
+        (called,) = self._stack.only_values([function])
+        values = self._stack.only_values(held)
         result = self._meaning.call(
             called, values[:first], dict(zip(names, values[first:], strict=True))
         )
@@ -211,9 +247,12 @@ class Calls(Frame[DomainValue]):
     CALLS: ClassVar[Mapping[str, Callable[[Calls[Any], int], object]]] = {
         "PRECALL": lambda _self, _: None,
         "MAKE_FUNCTION": _make_function,
-        "MAKE_CLOSURE": _make_closure,
+        "MAKE_CLOSURE": lambda self, count: self._push_function(captures=True, defaults=count),
         "SET_FUNCTION_ATTRIBUTE": _set_function_attribute,
         "CALL_FUNCTION": _call_function,
+        "CALL_FUNCTION_VAR": _call_with_rest,
+        "CALL_FUNCTION_EX": _call_function_ex,
+        "LIST_TO_TUPLE": lambda self, _: self._list_to_tuple(),
         "CALL_FUNCTION_KW": _call_function_kw,
         "CALL_METHOD": _call_beside_null,
         "KW_NAMES": _kw_names,

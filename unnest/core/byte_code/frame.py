@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, ClassVar, Generic, Literal
@@ -14,6 +15,7 @@ from unnest.core.byte_code.runtime_values import (
     Entrance,
     Exit,
     Impossible,
+    InnerFunction,
     Internal,
     Iteration,
     Null,
@@ -72,7 +74,7 @@ def _no_instructions(
     return {}
 
 
-class Frame(Generic[DomainValue]):
+class Frame(ABC, Generic[DomainValue]):
     """One function on its way through its code, as one Python interprets it.
 
     A compiler has as many values on the stack at an instruction whichever way leads there, and jumps back only to code
@@ -93,7 +95,7 @@ class Frame(Generic[DomainValue]):
         self._work = work
         self._since_311 = code.layout == "3.11"
         self._since_313 = python.release >= (3, 13)
-        self._stack = OperandStack(code.stack, interpretation.size, work)
+        self._stack = OperandStack(code.stack, interpretation.size, work, self._function_value)
         self._next = 0
         self._depths: dict[int, int] = {}
         self._blocks: list[Block] = []
@@ -101,6 +103,10 @@ class Frame(Generic[DomainValue]):
         self._instructions: dict[int, tuple[Instruction | None, int]] = memoize(
             _no_instructions, python, code
         )
+
+    @abstractmethod
+    def _function_value(self, function: InnerFunction[DomainValue]) -> DomainValue:
+        """Return an inner function as a value. Raises Unknown."""
 
     @property
     def values(self) -> list[DomainValue]:

@@ -18,12 +18,16 @@ from unnest.core.byte_code.opcodes import (
     may_have_written,
 )
 from unnest.core.byte_code.runtime_values import Impossible
-from unnest.core.byte_code.value_domain import DomainValue
+from unnest.core.byte_code.value_domain import INNER_FUNCTION, DomainValue
 from unnest.core.model import Unknown
 
 ResultT = TypeVar("ResultT")
+Held = TypeVar("Held")
 
-VARIADIC = 0x04 | 0x08
+OTHER_ARGUMENTS = "an inner function that is called with other arguments than it has"
+
+ANY_POSITIONAL, ANY_KEYWORDS = 0x04, 0x08
+VARIADIC = ANY_POSITIONAL | ANY_KEYWORDS
 COROUTINE = 0x80 | 0x100 | 0x200
 """Flags of code objects: `*args`, `**kwargs`; coroutines (3.5's iterable coroutine among them)."""
 
@@ -120,6 +124,34 @@ def _global_names(python: Python, code: CodeObject) -> frozenset[str]:
     names, _ = names_used(python, code)
     inner = (value for value in constants_within(code.constants) if isinstance(value, CodeObject))
     return frozenset(names).union(*(_global_names(python, each) for each in inner))
+
+
+def bind(
+    code: CodeObject,
+    defaults: Sequence[Held],
+    positional: Sequence[Held],
+    keywords: Mapping[str, Held],
+    pack: Callable[[Sequence[Held]], Held],
+) -> dict[str, Held]:
+    """Return the locals of an inner function as it is called; `pack` makes the tuple that `*args` is.
+
+    Raises:
+        Unknown: the arguments do not fit, or are keywords of any name.
+
+    """
+    if code.flags & (ANY_KEYWORDS | COROUTINE) or code.keyword_only:
+        raise Unknown(INNER_FUNCTION)
+    names = code.locals[: code.arguments]
+    given = dict(zip(names, positional, strict=False))
+    rest = positional[len(names) :]
+    takes_rest = bool(code.flags & ANY_POSITIONAL)
+    if (rest and not takes_rest) or given.keys() & keywords.keys() or len(defaults) > len(names):
+        raise Unknown(OTHER_ARGUMENTS)
+    last = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    local = {**last, **given, **keywords}
+    if local.keys() != set(names):
+        raise Unknown(OTHER_ARGUMENTS)
+    return {**local, entry(code.locals, len(names)): pack(rest)} if takes_rest else local
 
 
 def arguments_of(

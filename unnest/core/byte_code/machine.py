@@ -8,12 +8,13 @@ then the bytes are of another Python.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 from unnest.core.byte_code.calls import Calls
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.frame import BlockKind, Frame
-from unnest.core.byte_code.function_names_and_arguments import COROUTINE, VARIADIC
+from unnest.core.byte_code.function_names_and_arguments import bind
 from unnest.core.byte_code.opcode_tables import BRANCHES, Python
 from unnest.core.byte_code.opcodes import (
     GENERATOR,
@@ -38,7 +39,6 @@ from unnest.core.byte_code.runtime_values import (
     Stopped,
     spend_on,
 )
-from unnest.core.byte_code.stack import INNER_FUNCTION, only_values
 from unnest.core.byte_code.value_domain import (
     BEYOND_EXPRESSIONS,
     DomainValue,
@@ -48,7 +48,7 @@ from unnest.core.byte_code.value_domain import (
 from unnest.core.byte_code.variables import Variables
 from unnest.core.model import Unknown
 
-PACKAGES = frozenset({"tensorflow", "keras", "numpy", "math"})
+PACKAGES = frozenset({"tensorflow", "keras", "numpy", "math", "functools"})
 """What code may import."""
 
 TO_BOOL = 0x10
@@ -272,7 +272,7 @@ class Machine(Calls[DomainValue]):
         if cells and len(cells) == count:
             self._stack.push(Cells(cells))
         else:
-            self._stack.push(self._meaning.sequence("tuple", only_values(held)))
+            self._stack.push(self._meaning.sequence("tuple", self._stack.only_values(held)))
 
     def _build_list(self, count: int) -> None:
         self._stack.push_new_list(self._meaning.sequence("list", self._stack.pop_many(count)))
@@ -336,7 +336,41 @@ class Machine(Calls[DomainValue]):
             raise Unknown("a membership or identity test")
         self._stack.push(self._meaning.compare(symbol, *self._stack.pop_many(2)))
 
+    def _build_map(self, count: int) -> None:
+        """Push a dictionary of keys and values in turn; up to 2.7 an empty one, which entries are stored in."""
+        held = [] if self._code.layout == "2" else self._stack.pop_many(2 * count)
+        entries = zip(held[::2], held[1::2], strict=True)
+        self._stack.push(self._meaning.mapping([*entries]))
+
+    def _store_map(self) -> None:
+        """Store the value below the top in the new dictionary below it, under the key on top; of Python 2.7."""
+        of, value, key = self._stack.pop_many(3)
+        self._stack.push(self._meaning.mapping([(key, value)], of))
+
+    def _build_const_key_map(self, count: int) -> None:
+        keys = self._stack.pop()
+        values = self._stack.pop_many(count)
+        entries = zip(self._meaning.unpacked(keys, count), values, strict=True)
+        self._stack.push(self._meaning.mapping([*entries]))
+
+    def _join_sequences(self, count: int, kind: Literal["list", "tuple"]) -> None:
+        """Push `[*a, *b]` or `(*a, *b)`, up to 3.8."""
+        whole = self._meaning.sequence("list", [])
+        for part in self._stack.pop_many(count):
+            whole = self._meaning.extended(whole, part)
+        if kind == "tuple":
+            to_tuple = self._meaning.global_value("tuple")
+            whole = self._meaning.call(to_tuple, [whole], {})
+        self._stack.push(whole)
+
     # Inner functions
+
+    def _packed(self, values: Sequence[StackValue[DomainValue]]) -> StackValue[DomainValue]:
+        """The tuple of an inner function's `*args`."""
+        return self._meaning.sequence("tuple", self._stack.only_values(values))
+
+    def _function_value(self, function: InnerFunction[DomainValue]) -> DomainValue:
+        return self._meaning.function(partial(self._inner, function))
 
     def _inner(
         self,
@@ -346,12 +380,7 @@ class Machine(Calls[DomainValue]):
     ) -> DomainValue:
         """Return the value of a call of an inner function. Raises Impossible, Unknown."""
         code = function.code
-        names = code.locals[: code.arguments]
-        if code.flags & (VARIADIC | COROUTINE) or code.keyword_only:
-            raise Unknown(INNER_FUNCTION)
-        local = {**dict(zip(names, positional, strict=False)), **keywords}
-        if len(positional) + len(keywords) != len(names) or local.keys() != set(names):
-            raise Unknown("an inner function that is called with other arguments than it has")
+        local = bind(code, function.defaults, positional, keywords, self._packed)
         if code.layout != self._code.layout or not may_have_written(self._python, code):
             raise Impossible
         if len(function.captured) != len(code.free):
@@ -415,6 +444,12 @@ class Machine(Calls[DomainValue]):
         "IMPORT_FROM": _import_from,
         "BUILD_TUPLE": _build_tuple,
         "BUILD_LIST": _build_list,
+        "BUILD_MAP": _build_map,
+        "STORE_MAP": lambda self, _: self._store_map(),
+        "BUILD_CONST_KEY_MAP": _build_const_key_map,
+        "BUILD_LIST_UNPACK": lambda self, count: self._join_sequences(count, "list"),
+        "BUILD_TUPLE_UNPACK": lambda self, count: self._join_sequences(count, "tuple"),
+        "BUILD_TUPLE_UNPACK_WITH_CALL": lambda self, count: self._join_sequences(count, "tuple"),
         "UNPACK_SEQUENCE": _unpack,
         "BUILD_SLICE": _build_slice,
         "FORMAT_VALUE": _format_value,

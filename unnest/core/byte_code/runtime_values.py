@@ -140,10 +140,11 @@ class Cells(Internal, Generic[DomainValue]):
 
 @dataclass(eq=False)
 class InnerFunction(Internal, Generic[DomainValue]):
-    """An inner function: its code and the cells that it captured."""
+    """An inner function: its code, the cells that it captured, and the defaults of its last arguments."""
 
     code: CodeObject
     captured: tuple[Cell[DomainValue], ...]
+    defaults: tuple[DomainValue, ...] = ()
 
 
 StackValue: TypeAlias = "DomainValue | Internal"

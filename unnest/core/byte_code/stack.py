@@ -16,20 +16,26 @@ from unnest.core.byte_code.runtime_values import (
     RunCost,
     StackValue,
 )
-from unnest.core.byte_code.value_domain import DomainValue
+from unnest.core.byte_code.value_domain import INNER_FUNCTION, DomainValue
 from unnest.core.model import Unknown
-
-INNER_FUNCTION = "an inner function"
 
 
 class OperandStack(Generic[DomainValue]):
     """At most `limit` values; what they cost to handle is the interpretation's to say, and counted as `work`.
 
-    Its methods raise Impossible where no compiler writes such code, Unknown where it is more work than anyone's.
+    `function_value` makes a value of an inner function that is used as one. Methods raise Impossible where no compiler
+    writes such code, Unknown where it is more work than anyone's.
     """
 
-    def __init__(self, limit: int, size: Callable[[DomainValue], int], work: RunCost) -> None:
+    def __init__(
+        self,
+        limit: int,
+        size: Callable[[DomainValue], int],
+        work: RunCost,
+        function_value: Callable[[InnerFunction[DomainValue]], DomainValue] | None = None,
+    ) -> None:
         self._limit, self._size, self._work = limit, size, work
+        self._function_value = function_value
         self._held: list[StackValue[DomainValue]] = []
         self._new_lists: set[int] = set()  # where lists are that nothing else holds
 
@@ -75,8 +81,15 @@ class OperandStack(Generic[DomainValue]):
         return taken
 
     def pop_many(self, count: int) -> list[DomainValue]:
-        """Pop `count` entries, all of which must be values, in the order they were pushed."""
-        return only_values(self.take(count))
+        """The last `count`, all of them values."""
+        return self.only_values(self.take(count))
+
+    def only_values(self, held: Sequence[StackValue[DomainValue]]) -> list[DomainValue]:
+        """Return `held` as values, inner functions among them. Raises Impossible for anything else."""
+        to_value = self._function_value
+        if to_value is not None:
+            held = [to_value(each) if isinstance(each, InnerFunction) else each for each in held]
+        return only_values(held)
 
     def pop(self) -> DomainValue:
         """Remove and return the value on top."""

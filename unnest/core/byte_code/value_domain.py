@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import EllipsisType
 from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
 
@@ -16,6 +16,8 @@ DomainValue = TypeVar("DomainValue")
 
 TextConversion: TypeAlias = Literal["", "s", "r", "a"]
 """How an f-string writes a value before it formats it."""
+
+INNER_FUNCTION = "an inner function"
 
 BEYOND_EXPRESSIONS = "a jump, a loop, or another instruction beyond plain expressions"
 
@@ -106,6 +108,21 @@ class Interpretation(ABC, Generic[DomainValue]):
 
     def entered(self, value: DomainValue) -> DomainValue:  # noqa: ARG002 - for those that follow `with` blocks
         """Return the value that `with value as name` binds, if leaving the block does not affect it. Raises Unknown."""
+        raise Unknown(BEYOND_EXPRESSIONS)
+
+    def function(
+        self,
+        call: Callable[[Sequence[DomainValue], Mapping[str, DomainValue]], DomainValue],  # noqa: ARG002 - for those that follow branches
+    ) -> DomainValue:
+        """Return the value of an inner function that is held or handed on; `call` gives what it returns."""
+        raise Unknown(INNER_FUNCTION)
+
+    def mapping(
+        self,
+        entries: Sequence[tuple[DomainValue, DomainValue]],  # noqa: ARG002 - for those that follow branches
+        onto: DomainValue | None = None,  # noqa: ARG002 - for those that follow branches
+    ) -> DomainValue:
+        """Return `{**onto, key: value, ...}`, the entries in order."""
         raise Unknown(BEYOND_EXPRESSIONS)
 
     def truth(self, value: DomainValue) -> bool:  # noqa: ARG002 - for those that follow branches

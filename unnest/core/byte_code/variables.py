@@ -17,8 +17,7 @@ from unnest.core.byte_code.runtime_values import (
     Null,
     StackValue,
 )
-from unnest.core.byte_code.stack import INNER_FUNCTION
-from unnest.core.byte_code.value_domain import DomainValue, Interpretation
+from unnest.core.byte_code.value_domain import INNER_FUNCTION, DomainValue, Interpretation
 from unnest.core.model import Unknown
 
 PYTHON_2_NAMES = {"True": True, "False": False}

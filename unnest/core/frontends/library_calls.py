@@ -20,6 +20,7 @@ MODULE_BY_ALIAS = {
     "keras": "keras",
     "np": "numpy",
     "math": "math",
+    "functools": "functools",
 }
 """The module behind a name that the code does not store: the customary imports, and those of TensorFlow's own code."""
 

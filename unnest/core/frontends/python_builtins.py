@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, Protocol
 
-from unnest.core.frontends.python_values import MAX_ENTRIES, Once, PythonValue
+from unnest.core.frontends.python_values import MAX_ENTRIES, Once, PythonFunction, PythonValue
 from unnest.core.model import Unknown
 
 
@@ -27,6 +27,17 @@ class Evaluator(Protocol):
 
     def binary(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
         """Return `left symbol right`."""
+
+    def truth(self, value: PythonValue) -> bool:
+        """Return the truth of a value."""
+
+    def call(
+        self,
+        function: PythonValue,
+        positional: Sequence[PythonValue],
+        keywords: Mapping[str, PythonValue],
+    ) -> PythonValue:
+        """Return `function(*positional, **keywords)`."""
 
 
 def _range(evaluator: Evaluator, *bounds: PythonValue) -> tuple[int, ...]:
@@ -55,6 +66,47 @@ def _length(_: Evaluator, values: PythonValue) -> int:
     return len(values)
 
 
+def _sorted(
+    evaluator: Evaluator, values: PythonValue, key: PythonValue = None, reverse: PythonValue = False
+) -> list[PythonValue]:
+    def place(value: PythonValue) -> float:
+        return evaluator.number(value if key is None else evaluator.call(key, [value], {}))
+
+    return sorted(evaluator.iterator(values), key=place, reverse=bool(evaluator.number(reverse)))
+
+
+def _map(evaluator: Evaluator, function: PythonValue, *values: PythonValue) -> Once:
+    together = zip(*map(evaluator.iterator, values), strict=False)
+    return Once(evaluator.call(function, each, {}) for each in together)
+
+
+def _filter(evaluator: Evaluator, function: PythonValue, values: PythonValue) -> Once:
+    def is_kept(value: PythonValue) -> bool:
+        return evaluator.truth(value if function is None else evaluator.call(function, [value], {}))
+
+    return Once(filter(is_kept, evaluator.iterator(values)))
+
+
+def _reduce(
+    evaluator: Evaluator, function: PythonValue, values: PythonValue, *first: PythonValue
+) -> PythonValue:
+    return reduce(
+        lambda so_far, value: evaluator.call(function, [so_far, value], {}),
+        evaluator.iterator(values),
+        *first,
+    )
+
+
+def _partial(
+    evaluator: Evaluator, function: PythonValue, *first: PythonValue, **fixed: PythonValue
+) -> PythonFunction:
+    return PythonFunction(
+        lambda positional, keywords: evaluator.call(
+            function, [*first, *positional], {**fixed, **keywords}
+        )
+    )
+
+
 BUILTIN_FUNCTIONS: Mapping[str, Callable[..., PythonValue]] = {
     "int": lambda evaluator, value: int(evaluator.number(value)),
     "float": lambda evaluator, value: float(evaluator.number(value)),
@@ -71,11 +123,17 @@ BUILTIN_FUNCTIONS: Mapping[str, Callable[..., PythonValue]] = {
     ),
     "zip": lambda evaluator, *values: Once(zip(*map(evaluator.iterator, values), strict=False)),
     "reversed": _reversed,
-    "sorted": lambda evaluator, values, reverse=False: sorted(
-        map(evaluator.number, evaluator.iterator(values)), reverse=bool(evaluator.number(reverse))
-    ),
+    "sorted": _sorted,
+    "map": _map,
+    "filter": _filter,
+    "reduce": _reduce,
+    "functools.reduce": _reduce,
+    "functools.partial": _partial,
     "sum": lambda evaluator, values, start=0: reduce(
         lambda total, value: evaluator.binary("+", total, value), evaluator.iterator(values), start
     ),
 }
 """Python's functions that are followed, each given an `Evaluator` first."""
+
+LISTS_OF_PYTHON_2 = frozenset({"zip", "map", "filter"})
+"""Those that give lists in Python 2, iterators since."""

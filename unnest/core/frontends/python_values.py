@@ -12,7 +12,8 @@ from unnest.core.model import Json, JsonObject, Unknown
 from unnest.light_classes import dataclass
 
 PythonValue: TypeAlias = Any
-"""A Tensor, a Name, a Method, a Scope, an Once, UNKNOWN, or what Python has: a number, text, None, list, tuple."""
+"""A Tensor, a Name, a Method, a Scope, an Once, UNKNOWN, a function, or what Python has: a number, text, None, list,
+tuple, dictionary."""
 
 
 class UnknownValue(Enum):
@@ -41,6 +42,13 @@ class Method:
 @dataclass(frozen=True)
 class NameScope:
     """The object of a `with` statement: a device, a name."""
+
+
+@dataclass(frozen=True)
+class PythonFunction:
+    """An inner function as a value: `call` gives what it returns for arguments and keywords."""
+
+    call: Callable[[Sequence[PythonValue], Mapping[str, PythonValue]], PythonValue]
 
 
 class Once:
@@ -94,28 +102,32 @@ def stored_value(value: Json) -> PythonValue:
     return json_tree.fold(value, lambda leaf: leaf, unpack)
 
 
-def flat(values: Sequence[PythonValue]) -> Iterator[PythonValue]:
-    """Yield the values in lists, tuples and slices of any depth."""
+def parts_of(value: PythonValue) -> Sequence[PythonValue]:
+    """The entries of a list, tuple or dictionary, the ends of a slice; nothing for other values."""
+    if isinstance(value, (list, tuple)):
+        return value
+    if isinstance(value, dict):
+        return [*value.values()]
+    return (value.start, value.stop, value.step) if isinstance(value, slice) else ()
+
+
+def every(values: Sequence[PythonValue]) -> Iterator[PythonValue]:
+    """Yield values, and what is in lists, tuples, dictionaries and slices among them, of any depth."""
     pending = [*values]
     while pending:
         value = pending.pop()
-        if isinstance(value, (list, tuple)):
-            pending += value
-        elif isinstance(value, slice):
-            pending += (value.start, value.stop, value.step)
-        else:
-            yield value
+        yield value
+        pending += parts_of(value)
+
+
+def flat(values: Sequence[PythonValue]) -> Iterator[PythonValue]:
+    """The values in lists, tuples, dictionaries and slices of any depth."""
+    return (value for value in every(values) if not isinstance(value, (list, tuple, dict, slice)))
 
 
 def lists_in(values: Sequence[PythonValue]) -> list[list[PythonValue]]:
-    """Return the lists among values, and those within lists and tuples."""
-    found, pending = list[list[PythonValue]](), [*values]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, (list, tuple)):
-            pending += value
-            found += [value] if isinstance(value, list) else []
-    return found
+    """The lists among values, and within lists, tuples and dictionaries among them."""
+    return [value for value in every(values) if isinstance(value, list)]
 
 
 def share_a_list(lists: Sequence[list[PythonValue]], others: Sequence[list[PythonValue]]) -> bool:

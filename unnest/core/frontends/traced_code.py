@@ -19,7 +19,7 @@ from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.runtime_values import Impossible, Stopped
 from unnest.core.byte_code.value_domain import Interpretation, PlainValue, TextConversion
 from unnest.core.frontends.library_calls import MODULE_BY_ALIAS, SCOPES, library_call, static_shape
-from unnest.core.frontends.python_builtins import BUILTIN_FUNCTIONS
+from unnest.core.frontends.python_builtins import BUILTIN_FUNCTIONS, LISTS_OF_PYTHON_2
 from unnest.core.frontends.python_values import (
     MAX_BITS,
     MAX_ENTRIES,
@@ -29,10 +29,13 @@ from unnest.core.frontends.python_values import (
     Name,
     NameScope,
     Once,
+    PythonFunction,
     PythonValue,
     UnknownValue,
+    every,
     flat,
     lists_in,
+    parts_of,
     share_a_list,
     stored_value,
 )
@@ -151,9 +154,9 @@ class Tracer(Interpretation[PythonValue]):
         entries, pending = 1, [value]
         while pending:
             part = pending.pop()
-            if isinstance(part, (list, tuple)):
+            if isinstance(part, (list, tuple, dict)):
                 entries += len(part)
-                pending += part
+                pending += parts_of(part)
             if entries > MAX_ENTRIES or (isinstance(part, int) and part.bit_length() > MAX_BITS):
                 raise Unknown("more entries, or longer numbers, than layers compute with")
         if self._given_away and share_a_list(lists_in([value]), self._given_away):
@@ -163,6 +166,20 @@ class Tracer(Interpretation[PythonValue]):
     def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[PythonValue]) -> PythonValue:
         """Return a Python list or tuple of the values."""
         return tuple(parts) if kind == "tuple" else list(parts)
+
+    def mapping(
+        self, entries: Sequence[tuple[PythonValue, PythonValue]], onto: PythonValue = None
+    ) -> PythonValue:
+        """Return a Python dictionary. Raises Unknown for keys that are no plain values."""
+        if not all(isinstance(key, (bool, int, float, str, type(None))) for key, _ in entries):
+            raise Unknown("a dictionary with keys that are not known")
+        return {**(onto or {}), **dict(entries)}
+
+    def function(
+        self, call: Callable[[Sequence[PythonValue], Mapping[str, PythonValue]], PythonValue]
+    ) -> PythonValue:
+        """Return a PythonFunction."""
+        return PythonFunction(call)
 
     def extended(self, parts: PythonValue, more: PythonValue) -> PythonValue:
         """Return a new list with the items at its end."""
@@ -212,7 +229,7 @@ class Tracer(Interpretation[PythonValue]):
         """Return an iterator over a list, a tuple or an iterator. Raises Unknown for tensors."""
         if isinstance(value, Once):
             return value.begin()
-        if not isinstance(value, (list, tuple)):
+        if not isinstance(value, (list, tuple, dict)):
             raise Unknown("a loop over an unknown value")
         return iter(value)
 
@@ -263,12 +280,27 @@ class Tracer(Interpretation[PythonValue]):
             return Name(f"{of.path}.{name}")
         if isinstance(of, TracedTensor):
             return self._of_tensor(of, name)
+        if isinstance(of, dict) and name in ("get", "keys", "values", "items"):
+            return self._of_dictionary(of, name)
         if isinstance(of, tuple) and name in ("ndims", "rank", "as_list"):
             return Method(lambda: list(of)) if name == "as_list" else len(of)
         if not isinstance(of, list) or name not in ("append", "insert", "extend", "reverse"):
             raise Unknown(f"an attribute {name}")
         self._check_unshared(of)
         return Method(lambda *values: self._change_list(of, name, values))
+
+    def _of_dictionary(self, of: dict[PythonValue, PythonValue], name: str) -> Method:
+        """A method that reads a dictionary."""
+        if name == "get":
+            return Method(
+                lambda key, default=None: UNKNOWN if key is UNKNOWN else of.get(key, default)
+            )
+        entries: Mapping[str, Sequence[PythonValue]] = {
+            "keys": [*of],
+            "values": [*of.values()],
+            "items": [*of.items()],
+        }
+        return Method(lambda: entries[name])
 
     def _of_tensor(self, tensor: TracedTensor, name: str) -> PythonValue:
         """Return an attribute of a tensor: its shape, under any of its names, or dtype. Raises Unknown."""
@@ -399,6 +431,8 @@ class Tracer(Interpretation[PythonValue]):
             return of
         if isinstance(of, TracedTensor):
             return self._part(of, key)
+        if isinstance(of, dict):
+            return UNKNOWN if key is UNKNOWN else self._of_python(of.__getitem__, [key], {})
         if not isinstance(of, (list, tuple)):
             raise Unknown("a subscript")
         if isinstance(key, slice):
@@ -433,22 +467,32 @@ class Tracer(Interpretation[PythonValue]):
         positional: Sequence[PythonValue],
         keywords: Mapping[str, PythonValue],
     ) -> PythonValue:
-        """Return a call's result, of Python, TensorFlow, Keras, NumPy or custom, which may change lists it gets.
-
-        Raises Unknown.
-        """
+        """Functions of Python, TensorFlow, Keras and NumPy; a custom function may do anything to the lists it gets."""
+        if isinstance(function, PythonFunction):
+            return function.call(positional, keywords)
         given = {key: value for key, value in keywords.items() if key != "name"}
         if isinstance(function, Method):
             return self._of_python(function.call, positional, given)
+        if isinstance(function, Name) and function.path in BUILTIN_FUNCTIONS:
+            return self._builtin(function.path, positional, given)
+        values = [*positional, *keywords.values()]
+        if any(isinstance(each, (PythonFunction, dict)) for each in every(values)):
+            raise Unknown("a function or a dictionary that is handed on")
         if function is UNKNOWN:
-            return self._custom([*positional, *keywords.values()])
+            return self._custom(values)
         if not isinstance(function, Name):
             raise Unknown("a call")
+        return self._of_name(function, positional, given)
+
+    def _of_name(
+        self, function: Name, positional: Sequence[PythonValue], given: Mapping[str, PythonValue]
+    ) -> PythonValue:
+        """The result of a function of a module."""
         module, _, name = function.path.rpartition(".")
         if module and name in SCOPES:
             return NameScope()
         if not module:
-            return self._builtin(name, positional, given)
+            raise Unknown("a module that is called")
         facts = self._facts(name, positional)
         if facts is not None:
             return facts
@@ -468,11 +512,12 @@ class Tracer(Interpretation[PythonValue]):
     def _builtin(
         self, name: str, positional: Sequence[PythonValue], keywords: Mapping[str, PythonValue]
     ) -> PythonValue:
-        if name not in BUILTIN_FUNCTIONS:
-            raise Unknown("a module that is called")
+        values = [*positional, *keywords.values()]
+        if UNKNOWN in values:
+            return self._custom(values)
         result = self._of_python(BUILTIN_FUNCTIONS[name], [self, *positional], keywords)
-        is_list = name == "zip" and self._python.version == "2.7" and isinstance(result, Once)
-        return list(self.iterator(result)) if is_list else result
+        is_list = name in LISTS_OF_PYTHON_2 and self._python.version == "2.7"
+        return list(self.iterator(result)) if is_list and isinstance(result, Once) else result
 
     def _of_python(
         self,
@@ -481,8 +526,6 @@ class Tracer(Interpretation[PythonValue]):
         keywords: Mapping[str, PythonValue],
     ) -> PythonValue:
         """Call a function on plain values. Raises Unknown where Python would raise."""
-        if UNKNOWN in [*positional, *keywords.values()]:
-            return UNKNOWN
         try:
             return function(*positional, **keywords)
         except (TypeError, ValueError, LookupError, ArithmeticError) as error:
@@ -537,6 +580,8 @@ class Tracer(Interpretation[PythonValue]):
             return [self._argument(part) for part in value]
         return (
             self._trace.unknown().ref
-            if isinstance(value, (UnknownValue, Name, Once, Method, NameScope))
+            if isinstance(
+                value, (UnknownValue, Name, Once, Method, NameScope, PythonFunction, dict)
+            )
             else value
         )

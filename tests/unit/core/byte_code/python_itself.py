@@ -123,6 +123,12 @@ class Branching(Straight):
     def is_builtin(self, value: Any, name: str) -> bool:
         return value is getattr(builtins, name)
 
+    def function(self, call: Callable[[Sequence[Any], Mapping[str, Any]], Any]) -> Any:
+        return lambda *positional, **keywords: call(positional, keywords)
+
+    def mapping(self, entries: Sequence[tuple[Any, Any]], onto: Any = None) -> Any:
+        return {**(onto or {}), **_python(dict, entries)}
+
     def in_place(self, symbol: str, left: Any, right: Any) -> Any:
         if isinstance(left, list) and symbol in LISTS_IN_PLACE:
             return _python(LISTS_IN_PLACE[symbol], left, right)

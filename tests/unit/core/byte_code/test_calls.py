@@ -79,7 +79,7 @@ def test_an_inner_function_is_made_and_called() -> None:
             replace(INNER, arguments=0),
             "an inner function that is called with other arguments than it has",
         ),
-        (replace(INNER, flags=0x04), "an inner function"),
+        (replace(INNER, flags=0x08), "an inner function"),
         (replace(INNER, keyword_only=1), "an inner function"),
     ],
 )
@@ -88,16 +88,23 @@ def test_calls_of_inner_functions_that_are_not_followed(inner: CodeObject, reaso
         run(*INNER_CALL, made=with_inner(inner))
 
 
-@pytest.mark.parametrize("inner", [replace(INNER, layout="3.10"), replace(INNER, free=("a",))])
+@pytest.mark.parametrize(
+    "inner",
+    [
+        replace(INNER, layout="3.10"),
+        replace(INNER, free=("a",)),
+        replace(INNER, flags=0x04, locals=("x",)),
+    ],
+)
 def test_inner_functions_that_no_compiler_makes(inner: CodeObject) -> None:
-    """Of another Python, or with variables of the function around it that it was not given."""
+    """Of another Python, with variables that it was not given, or without a name for the rest of its arguments."""
     with pytest.raises(Impossible):
         run(*INNER_CALL, made=with_inner(inner))
 
 
-def test_an_inner_function_with_defaults() -> None:
-    with pytest.raises(Unknown, match=r"^an inner function with defaults$"):
-        run(*INNER_CALL[:5], 1, *INNER_CALL[6:], made=with_inner(INNER))
+def test_an_inner_function_with_defaults_of_keywords() -> None:
+    with pytest.raises(Unknown, match=r"^an inner function with defaults of keywords$"):
+        run(*INNER_CALL[:5], 2, *INNER_CALL[6:], made=with_inner(INNER))
 
 
 def test_an_inner_function_captures_cells() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,24 @@ PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3
 K = 2
 NAMES = {
     each.__name__: each
-    for each in (range, enumerate, zip, reversed, list, tuple, sum, sorted, len, abs, all, any, int)
+    for each in (
+        range,
+        enumerate,
+        zip,
+        reversed,
+        list,
+        tuple,
+        sum,
+        sorted,
+        len,
+        abs,
+        all,
+        any,
+        int,
+        map,
+        filter,
+        functools,
+    )
 }
 FOR_ITER, GET_ITER, JUMP_ABSOLUTE, POP_BLOCK, BREAK, SETUP = 93, 68, 113, 87, 80, 120
 POP_JUMP_IF_FALSE = 114
@@ -50,6 +68,16 @@ def test_what_it_gave_there(python: str, name: str) -> None:
     found = results(python, source, given)
     assert found[python] == compiled()[python][source][1]
     assert {json.dumps(each) for each in found.values()} == {json.dumps(found[python])}
+
+
+@pytest.mark.parametrize("python", PYTHONS[:-1])
+@pytest.mark.parametrize("name", SOURCES.VALUES)
+def test_functions_and_dictionaries_as_values(python: str, name: str) -> None:
+    source, given = SOURCES.VALUES[name]
+    assert compiled()[python][source][1] is not None
+    found = results(python, source, given)
+    assert found[python] == compiled()[python][source][1]
+    assert {json.dumps(each) for each in found.values()} <= {json.dumps(found[python]), '""'}
 
 
 @pytest.mark.parametrize("python", PYTHONS[:-1])

@@ -228,6 +228,46 @@ def test_slices_with_texts(python: str, name: str, expected: list[object]) -> No
 
 
 @pytest.mark.parametrize(
+    ("lines", "rows"),
+    [
+        (["n = tf.shape(x)[0] // 2", "return {0: x[:n], 1: x[n:]}[1]"], range(6, 12)),
+        (["return {'a': lambda t: t[:6], 'b': lambda t: t[6:]}['b'](x)"], range(6, 12)),
+        (["bounds = {'start': 3}", "return x[bounds['start']:bounds.get('stop', 9)]"], range(3, 9)),
+        (["a, b = map(lambda k: k * 4, [1, 2])", "return x[a:b]"], range(4, 8)),
+        (["def part(t, *bounds):", "  return t[bounds[0]:bounds[1]]", "return part(x, *[2, 5])"], range(2, 5)),
+        (["parts = sorted(enumerate(tf.split(x, 4)), key=lambda p: -p[0])", "return parts[0][1]"], range(9, 12)),
+        (["return functools.reduce(lambda a, b: tf.concat([b, a], 0), tf.split(x, 12))"], range(11, -1, -1)),
+        (["cut = functools.partial(tf.split, num_or_size_splits=3, axis=0)", "return cut(x)[1]"], range(4, 8)),
+    ],
+)  # fmt: skip
+def test_functions_and_dictionaries(lines: list[str], rows: range) -> None:
+    assert of_source(*lines) == CodeRows(tuple(rows))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["return {0: x}[tf.shape(x)[0]]"],
+        ["return {0: x[:6]}[helper()]"],
+        ["return {0: x[:6]}.get(helper(), x)"],
+        ["return {tf.shape(x)[0]: x}[12]"],
+        ["p = [x[:6]]", "p.append(helper(x))", "return tf.concat(p, 0)"],
+        ["p = [x[:6], x[6:]]", "helper(lambda: p.reverse())", "return tf.concat(p, 0)"],
+        ["d = {'a': [x[:6], x[6:]]}", "helper(d)", "return tf.concat(d['a'], 0)"],
+        ["p = [[x[:6]], [x[6:]]]", "list(map(helper, p))", "return tf.concat(p[0] + p[1], 0)"],
+        ["return tf.map_fn(lambda row: row, x)"],
+        ["return tf.cond(True, lambda: x[:6], lambda: x[6:])"],
+    ],
+    ids=["an unknown key", "a custom one", "a custom one with a default", "a key that is a tensor",
+         "a list with something custom", "a function that is handed on", "a dictionary that is handed on",
+         "lists that are handed on one by one", "each row by a function", "one of two functions"],
+)  # fmt: skip
+def test_what_is_handed_on_gives_no_answer(lines: list[str]) -> None:
+    """A custom function may change what it is given, and what a function that it is given can reach."""
+    assert of_source(*lines) is None
+
+
+@pytest.mark.parametrize(
     "lines",
     [
         ["try:", "  n = int(x.shape[0])", "except TypeError:", "  return x", "return x[: n // 2]"],
