@@ -94,3 +94,9 @@ def test_a_merge_of_branches(tmp_path: Path) -> None:
     assert (
         "the layers of the architecture given are not those of the weights" in other.error.message
     )
+
+
+def test_a_merge_loads_in_its_own_keras() -> None:
+    """It begins with a Merge, not an input, and Keras 1 builds it from the inputs of the models in the Merge."""
+    report = unnest.inspect(FOLDER / "k122-merge/whole.h5")
+    assert report.loads_in == ("Keras 1.2.2, which wrote it",)

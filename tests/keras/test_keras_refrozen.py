@@ -38,3 +38,15 @@ def test_predicts_the_same(
         np.testing.assert_allclose(
             model.predict(x if len(x) > 1 else x[0], verbose=0), io["y0"], atol=1e-5
         )
+
+
+def test_a_merge_by_a_function_predicts_the_same(keras: Any, tmp_path: Path) -> None:
+    """Keras 1's Sequential that begins with a Merge of two models, whose mode is a lambda; saved whole."""
+    if keras.__name__ != "keras":
+        pytest.skip("for Keras 3")
+    folder = FOLDER / "k122-merge"
+    unnest.fix(folder / "whole.h5", tmp_path / "out.keras", keras="3")
+    model = keras.models.load_model(tmp_path / "out.keras")
+    with np.load(folder / "whole.npz") as io:
+        predicted = model.predict([io["x0"], io["x1"]], verbose=0)
+        np.testing.assert_allclose(predicted, io["y0"], atol=1e-5)

@@ -10,8 +10,8 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.graph_builder import Builder, today_names
-from unnest.core.keras3.replacements import GraphTensor, LayerCall, NewLayer, Shares
-from unnest.core.keras3.sequential import chained
+from unnest.core.keras3.replacements import LayerCall, NewLayer, Shares
+from unnest.core.keras3.sequential import chained, place_piece
 
 ConvertGraph: TypeAlias = Callable[[Graph, Shares, Context], NewLayer]
 
@@ -36,10 +36,7 @@ def merged_branches(
         tensors.append(builder.place(LayerCall(branch, (start,)), branch.name))
     joined = {**merge.stored, "config": {k: v for k, v in merge.settings.items() if k != "layers"}}
     made = context.convert_layer(joined, names[merge.name], ())
-    if not isinstance(made, NewLayer):
-        raise refused(merge.name, merge.class_name, "is several operations today")
-    tensor = builder.place(LayerCall(made, (tensors,)), names[merge.name])
-    assert isinstance(tensor, GraphTensor)
+    tensor = place_piece(builder, made, (tensors,), names[merge.name])
     pieces = [
         context.convert_layer(layer.stored, names[layer.name], shares.get(layer.name, ()))
         for layer in rest

@@ -21,6 +21,7 @@ from unnest.core.keras3.replacements import (
     LayerArguments,
     LayerCall,
     NewLayer,
+    NodeTree,
     Piece,
     Shares,
 )
@@ -241,22 +242,27 @@ def chained(
     builder: Builder, tensor: GraphTensor, pieces: Sequence[Piece], names: Sequence[str]
 ) -> GraphTensor:
     """Return the output of a chain that `tensor` goes into."""
-    for made, called in zip(pieces, names, strict=True):
-        given = LayerArguments((tensor,), {}, builder.specs, builder.dtypes)
-        new = (
-            made.resolved([given.spec(tensor)], [given.dtype(tensor)])
-            if isinstance(made, Choice)
-            else made
-        )
-        if isinstance(new, NewLayer):
-            placed = builder.place(LayerCall(new, (tensor,)), called)
-        else:
-            assert isinstance(new, Expansion), "resolved before"
-            (tree,) = new.outputs(given)
-            placed = builder.place(tree, called, called)
-        assert isinstance(placed, GraphTensor)
-        tensor = placed
+    for piece, name in zip(pieces, names, strict=True):
+        tensor = place_piece(builder, piece, (tensor,), name)
     return tensor
+
+
+def place_piece(
+    builder: Builder, piece: Piece, args: tuple[NodeTree, ...], name: str
+) -> GraphTensor:
+    """Add the only call of a converted layer with one output, under the layer's name; return the output."""
+    given = LayerArguments(args, {}, builder.specs, builder.dtypes)
+    if isinstance(piece, Choice):
+        tensors = given.tensors
+        piece = piece.resolved([given.spec(t) for t in tensors], [given.dtype(t) for t in tensors])
+    if isinstance(piece, NewLayer):
+        placed = builder.place(LayerCall(piece, args), name)
+    else:
+        assert isinstance(piece, Expansion), "resolved before"
+        (tree,) = piece.outputs(given)
+        placed = builder.place(tree, name, name)
+    assert isinstance(placed, GraphTensor)
+    return placed
 
 
 def build_shape(model: JsonObject) -> list[Json] | None:

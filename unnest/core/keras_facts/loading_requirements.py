@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from unnest.budget import memoize
 from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.models import MODEL_CLASSES
-from unnest.core.architecture.nested_models import leaves
+from unnest.core.architecture.nested_models import leaves, merged_models
 from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
 from unnest.core.byte_code import function_names_and_arguments
 from unnest.core.byte_code.code_objects import parts_of
@@ -337,6 +337,8 @@ def unbuilt_sequential(model: Stored) -> str | None:
     ]
     has_weights = any(group.tensors for group in model.groups)
     if not has_weights or first is None or is_input(first.stored) or first.is_model:
+        return None
+    if merged_models(graph):  # which Keras 1 builds from the models' own inputs
         return None
     if any(holder.get(key) is not None for holder in holders for key in INPUT_SHAPES) or wrapped(
         first.stored
