@@ -26,14 +26,14 @@ def write_diagram(
     write(place, drawn, [report.path, *also_read], force=force)
 
 
-def check_report_page(place: str, inputs: Iterable[str] = (), *, force: bool) -> None:
+def check_report_page(place: str, input_paths: Iterable[str] = (), *, force: bool) -> None:
     """Raise UsageError where `write_report_page` could not write: something else than an earlier page is there."""
     folder = os.path.dirname(place) or "."
     if not os.path.isdir(folder):
         raise UsageError("usage", f"--report {place}: there is no folder {folder}")
     try:
         overwrite_checks.check_system(place)
-        overwrite_checks.check_inputs(place, overwrite_checks.Inputs.of(inputs))
+        overwrite_checks.check_inputs(place, overwrite_checks.Inputs.of(input_paths))
         overwrite_checks.check_kind(place, folder=False)
     except Refused as e:
         raise UsageError("usage", f"--report {e.message.replace('-o', 'another name')}") from e
@@ -98,16 +98,16 @@ def write_plot(place: str, measured: Measured) -> None:
     _write(place, drawn, (), force=True)
 
 
-def write(place: str, text: str, inputs: Iterable[str], *, force: bool) -> None:
+def write(place: str, text: str, input_paths: Iterable[str], *, force: bool) -> None:
     """Write UTF-8 text under its name, complete or not at all. Raises Refused or Failed."""
-    _write(place, text.encode("utf-8", "backslashreplace"), inputs, force=force)
+    _write(place, text.encode("utf-8", "backslashreplace"), input_paths, force=force)
 
 
-def _write(place: str, data: bytes, inputs: Iterable[str], *, force: bool) -> None:
+def _write(place: str, data: bytes, input_paths: Iterable[str], *, force: bool) -> None:
     fill, check = atomic.bytes_writer(data)
     try:
         overwrite_checks.check_system(place)
-        overwrite_checks.check_inputs(place, overwrite_checks.Inputs.of(inputs))
+        overwrite_checks.check_inputs(place, overwrite_checks.Inputs.of(input_paths))
         atomic.publish(place, fill, check, force=force, modes=lambda _: READABLE)
     except (Refused, Failed) as e:  # what advises -o is said to users of `fix`
         raise type(e)(

@@ -102,24 +102,24 @@ def show(
     return tally
 
 
-def _complain_of(entry: Report, view: ReportView) -> None:
+def _complain_of(report: Report, view: ReportView) -> None:
     """Print a report's error to stderr, unless its row on the same terminal says it."""
     in_row = view.rows and not view.quiet and sys.stdout.isatty() and sys.stderr.isatty()
-    if entry.error is not None and view.form == "text" and not in_row:
-        complain(entry.error.message)
+    if report.error is not None and view.form == "text" and not in_row:
+        complain(report.error.message)
 
 
-def _render(entry: Report, view: ReportView, look: Look) -> str | None:
+def _render(report: Report, view: ReportView, look: Look) -> str | None:
     """Return the text of one entry for stdout; None for nothing."""
     if view.form == "lines":
         from unnest.report import json
 
-        return json.line(entry)
-    if view.quiet or (entry.error is not None and not entry.wrappers and not view.rows):
+        return json.line(report)
+    if view.quiet or (report.error is not None and not report.wrappers and not view.rows):
         return None
     from unnest.report import text
 
-    return text.row(entry, look) if view.rows else text.render(entry, look)
+    return text.row(report, look) if view.rows else text.render(report, look)
 
 
 def _conclude(tally: Tally, view: ReportView) -> None:

@@ -243,14 +243,14 @@ def write_failed(target: str, error: OSError | RuntimeError) -> Failed:
     return Failed("write", f"{target}: cannot be written ({reason}); {advice}")
 
 
-def same_bytes(source: str, copied: str) -> None:
+def same_bytes(source_path: str, copied: str) -> None:
     """Compare a copy with its source.
 
     Raises:
         Failed: the bytes differ.
 
     """
-    if not same(source, copied):
+    if not same(source_path, copied):
         raise Failed(
             "read-back", f"{copied}: the copy reads back differently; the disk may be failing"
         )
@@ -273,15 +273,15 @@ def bytes_writer(data: bytes) -> tuple[Fill, Fill]:
     return fill, check
 
 
-def copy(source: str, target: str) -> None:
+def copy(source_path: str, target: str) -> None:
     """Copy a file's bytes to a new name."""
-    os_calls.copy_file(source, target)
+    os_calls.copy_file(source_path, target)
 
 
-def copy_tree(source: str, target: str) -> None:
+def copy_tree(source_path: str, target: str) -> None:
     """Copy a folder's files into an existing folder."""
-    for folder, folders, files in os.walk(source):
-        target_folder = os.path.normpath(os.path.join(target, os.path.relpath(folder, source)))
+    for folder, folders, files in os.walk(source_path):
+        target_folder = os.path.normpath(os.path.join(target, os.path.relpath(folder, source_path)))
         for name in folders:
             os.mkdir(os.path.join(target_folder, name))
         for name in files:
@@ -355,7 +355,7 @@ def _still_replaceable(work: Workspace) -> None:
         overwrite_checks.check_folder(work.replaced, work.target, work.target)
 
 
-def _keep_attributes(source: str, target: str, old_status: os.stat_result) -> None:
+def _keep_attributes(source_path: str, target: str, old_status: os.stat_result) -> None:
     """Copy owner, extended attributes (access lists among them) and mode, as far as the caller may."""
     new_status = os.stat(target)
     for owner, group in ((-1, old_status.st_gid), (old_status.st_uid, -1)):
@@ -363,9 +363,9 @@ def _keep_attributes(source: str, target: str, old_status: os.stat_result) -> No
             with contextlib.suppress(OSError, AttributeError):  # AttributeError: Windows
                 os.chown(target, owner, group)
     with contextlib.suppress(OSError, AttributeError):
-        for name in os.listxattr(source):
+        for name in os.listxattr(source_path):
             with contextlib.suppress(OSError):
-                os.setxattr(target, name, os.getxattr(source, name))
+                os.setxattr(target, name, os.getxattr(source_path, name))
     with contextlib.suppress(OSError):
         os.chmod(target, stat.S_IMODE(old_status.st_mode))
 

@@ -44,20 +44,20 @@ def has_working_folder() -> bool:
     return True
 
 
-def rename_new(source: str, target: str) -> None:
+def rename_new(source_path: str, target: str) -> None:
     """Rename without replacing. Raises FileExistsError where the target has something already."""
-    if _renamed(source, target, NOREPLACE):
+    if _renamed(source_path, target, NOREPLACE):
         return
-    if not os.path.isdir(source) and link(source, target):
+    if not os.path.isdir(source_path) and link(source_path, target):
         with contextlib.suppress(
             OSError
         ):  # a second name, which goes with the folder that it is in
-            os.unlink(source)
+            os.unlink(source_path)
         return
     # Windows refuses by itself to rename onto a file; elsewhere the look before is all there is.
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
-    os.rename(source, target)
+    os.rename(source_path, target)
 
 
 def exchange(one: str, two: str) -> bool:
@@ -76,18 +76,18 @@ def link(path: str, name: str) -> bool:
     return True
 
 
-def copy_file(source: str, target: str) -> int:
+def copy_file(source_path: str, target: str) -> int:
     """Copy a file's bytes to a new file and return how many there are.
 
     Raises Unreadable where the source cannot be read, OSError where the target cannot be written.
     """
     try:
-        reading = open(source, "rb", buffering=0)  # noqa: SIM115 - what fails here is not what fails below
+        reading = open(source_path, "rb", buffering=0)  # noqa: SIM115 - what fails here is not what fails below
     except OSError as e:
-        raise _cannot_read(source, e) from e
+        raise _cannot_read(source_path, e) from e
     with reading, open(target, "xb", buffering=0) as writing:
         copied = _copy_range(reading, writing)
-        for block in _blocks(reading, source):
+        for block in _blocks(reading, source_path):
             write_all(writing, block)
             copied += len(block)
     return copied
@@ -165,14 +165,14 @@ def is_folder(path: str) -> bool:
     return os.path.isdir(path) and not os.path.islink(path)
 
 
-def _renamed(source: str, target: str, flag: int) -> bool:
+def _renamed(source_path: str, target: str, flag: int) -> bool:
     """Rename with a flag; False if the system or the file system does not support it. Raises OSError."""
     call = _renameat2()
     if call is None:
         return False
     import ctypes
 
-    if call(AT_FDCWD, os.fsencode(source), AT_FDCWD, os.fsencode(target), flag) == 0:
+    if call(AT_FDCWD, os.fsencode(source_path), AT_FDCWD, os.fsencode(target), flag) == 0:
         return True
     number = ctypes.get_errno()
     if number in CANNOT:

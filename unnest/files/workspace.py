@@ -193,9 +193,9 @@ class Workspace:
             raise
         os_calls.sync_folder(self.folder)
 
-    def _step(self, source: str, target: str) -> None:
-        self._steps.append((source, target))
-        os_calls.rename_new(source, target)
+    def _step(self, source_path: str, target: str) -> None:
+        self._steps.append((source_path, target))
+        os_calls.rename_new(source_path, target)
 
     def _remove(self) -> None:
         """Remove the folder; tried twice, as memory may suffice only the second time."""

@@ -86,7 +86,7 @@ class _NumberType:
         self.format = letters
 
 
-def _value_of_call(loader: Any, function: str, node: Any) -> Any:  # noqa: ANN401 - PyYAML's loaders, nodes and values
+def _value_of_call(loader: Any, function_name: str, node: Any) -> Any:  # noqa: ANN401 - PyYAML's loaders, nodes and values
     """Return the value that a call of this function stands for; the function is not called."""
     arguments: Any = None
     if isinstance(node, yaml.SequenceNode):
@@ -94,14 +94,14 @@ def _value_of_call(loader: Any, function: str, node: Any) -> Any:  # noqa: ANN40
     elif isinstance(node, yaml.MappingNode):
         arguments = loader.construct_mapping(node, deep=True)
     value: Any = None
-    if WRAPPERS.fullmatch(function):
-        value = _wrapped(function, arguments)
-    elif function == DTYPE:
+    if WRAPPERS.fullmatch(function_name):
+        value = _wrapped(function_name, arguments)
+    elif function_name == DTYPE:
         value = _number_type(arguments)
-    elif SCALAR.fullmatch(function):
+    elif SCALAR.fullmatch(function_name):
         value = _unpacked(arguments)
     if value is None:
-        raise _would_be_called(function, node)
+        raise _would_be_called(function_name, node)
     return value
 
 

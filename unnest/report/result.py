@@ -259,17 +259,17 @@ class Tally:
         """Return the number of entries with an error."""
         return self.errors.total()
 
-    def add(self, entry: Report) -> None:
+    def add(self, report: Report) -> None:
         """Count one more entry."""
-        self.verdicts[entry.verdict] += 1
-        code = entry.error.code if entry.error is not None else ""
-        container = entry.container if entry.verdict != "unreadable" else None
+        self.verdicts[report.verdict] += 1
+        code = report.error.code if report.error is not None else ""
+        container = report.container if report.verdict != "unreadable" else None
         what = f"{container} ({code})" if container and code else container or code
-        self.kinds[entry.verdict, what, entry.writer.keras_version or ""] += 1
+        self.kinds[report.verdict, what, report.writer.keras_version or ""] += 1
         self.errors.update([code] if code else ())
         self.warnings.update(
-            {finding.code for finding in entry.findings if finding.severity != "info"}
+            {finding.code for finding in report.findings if finding.severity != "info"}
         )
-        if isinstance(entry, Result):
-            self.actions[entry.action] += 1
-            self.copied += is_copy(entry)
+        if isinstance(report, Result):
+            self.actions[report.action] += 1
+            self.copied += is_copy(report)

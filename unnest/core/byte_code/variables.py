@@ -139,17 +139,21 @@ class Variables(Generic[DomainValue]):
             return InnerCode(stored)
         return self.constant(index)
 
-    def _value(self, stored: Constant) -> DomainValue:
+    def _value(self, constant: Constant) -> DomainValue:
         """Return a stored constant as a value of the domain. Raises Unknown for others."""
-        if isinstance(stored, tuple):
-            return self._meaning.sequence("tuple", [self._value(part) for part in stored])
-        if isinstance(stored, CodeSlice):
-            ends = [stored.start, stored.stop, *([] if stored.step is None else [stored.step])]
+        if isinstance(constant, tuple):
+            return self._meaning.sequence("tuple", [self._value(part) for part in constant])
+        if isinstance(constant, CodeSlice):
+            ends = [
+                constant.start,
+                constant.stop,
+                *([] if constant.step is None else [constant.step]),
+            ]
             return self._meaning.slice_of([self._value(end) for end in ends])
-        if isinstance(stored, bytes) and self._code.layout == "2" and stored.isascii():
-            return self._meaning.constant(stored.decode("ascii"))
-        if stored is None or stored is ... or isinstance(stored, (bool, int, float, str)):
-            return self._meaning.constant(stored)
+        if isinstance(constant, bytes) and self._code.layout == "2" and constant.isascii():
+            return self._meaning.constant(constant.decode("ascii"))
+        if constant is None or constant is ... or isinstance(constant, (bool, int, float, str)):
+            return self._meaning.constant(constant)
         raise Unknown(
-            INNER_FUNCTION if isinstance(stored, CodeObject) else "a constant of another kind"
+            INNER_FUNCTION if isinstance(constant, CodeObject) else "a constant of another kind"
         )

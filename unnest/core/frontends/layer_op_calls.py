@@ -92,7 +92,7 @@ def with_refs(
     )
 
 
-def _of_function(function: str, stored: Json) -> OpCall | None:
+def _of_function(function_name: str, stored: Json) -> OpCall | None:
     """Return the call of a TFOpLambda: `["x", 0, 0, {...}]`, or a list of these if the first argument is a list."""
     if not is_list(stored) or not stored:
         return None
@@ -105,7 +105,7 @@ def _of_function(function: str, stored: Json) -> OpCall | None:
             return None
         first.append(node[2] if node[0] == "_CONSTANT_VALUE" else node[:3])
         kwargs = next((part for part in node[3:] if isinstance(part, Mapping)), kwargs)
-    return OpCall(plain_name(function), [first if several else first[0]], kwargs)
+    return OpCall(plain_name(function_name), [first if several else first[0]], kwargs)
 
 
 def _of_keras_3(class_name: str, config: JsonObject, stored: JsonObject) -> OpCall | None:

@@ -47,10 +47,10 @@ class TensorGraph(ABC):
         """Return the tensors that a call reads."""
 
     @abstractmethod
-    def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
+    def shape(self, ref: Ref, known_shapes: dict[Ref, Shape | None] | None = None) -> Shape | None:
         """Return the shape of a tensor as far as the file stores it, else None.
 
-        `known` are some beside those in the file; what is worked out with them is added to it.
+        `known_shapes` are some beside those in the file; what is worked out with them is added to it.
         """
 
     @abstractmethod
@@ -58,14 +58,14 @@ class TensorGraph(ABC):
         """Return a call as an operation, else `NO_CALL`."""
 
     @abstractmethod
-    def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
+    def computed(self, at: CallId, known_shapes: dict[Ref, Shape | None] | None = None) -> OpCall:
         """Return a call as an operation, computable or not; `NO_CALL` if it cannot be read.
 
-        `known` are shapes beside those in the file, as in `shape`.
+        `known_shapes` are shapes beside those in the file, as in `shape`.
         """
 
     @abstractmethod
-    def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
+    def rank_of(self, ref: Ref, known_shapes: dict[Ref, Shape | None] | None = None) -> int | None:
         """Return the number of axes of a tensor; None if the file does not say."""
 
     @abstractmethod

@@ -91,14 +91,14 @@ def built_in(module: str, kind: str, config: JsonObject) -> JsonObject:
     return {"module": module, "class_name": kind, "config": config, "registered_name": None}
 
 
-def initializer(value: Json, layer: str, context: Context) -> Json:
+def initializer(value: Json, layer_name: str, context: Context) -> Json:
     """Convert an initializer; one that Keras 3 lacks becomes zeros, as the weight itself is stored."""
     if value is None:
         return None
     kind, config = class_and_config(value)
     kind = INITIALIZER_NAMES.get(kind, re.sub(r"V[12]$", "", kind))
     if kind not in INITIALIZERS:
-        context.note("initializer", layer, kind)
+        context.note("initializer", layer_name, kind)
         kind, config = "Zeros", {}
     kept = {k: v for k, v in config.items() if k in INITIALIZERS[kind]}
     if "maxval" in kept and kept["maxval"] is None:
@@ -106,18 +106,22 @@ def initializer(value: Json, layer: str, context: Context) -> Json:
     return built_in("keras.initializers", kind, kept)
 
 
-def regularizer(value: Json, layer: str, context: Context) -> Json:
+def regularizer(value: Json, layer_name: str, context: Context) -> Json:
     """Convert a regularizer; a custom one is kept, for the loader to be given."""
-    return _rule(value, "keras.regularizers", REGULARIZERS, layer, context)
+    return _rule(value, "keras.regularizers", REGULARIZERS, layer_name, context)
 
 
-def constraint(value: Json, layer: str, context: Context) -> Json:
+def constraint(value: Json, layer_name: str, context: Context) -> Json:
     """Convert a constraint; a custom one is kept, for the loader to be given."""
-    return _rule(value, "keras.constraints", CONSTRAINTS, layer, context)
+    return _rule(value, "keras.constraints", CONSTRAINTS, layer_name, context)
 
 
 def _rule(
-    value: Json, module: str, known: Mapping[str, tuple[str, ...]], layer: str, context: Context
+    value: Json,
+    module: str,
+    known: Mapping[str, tuple[str, ...]],
+    layer_name: str,
+    context: Context,
 ) -> Json:
     """Convert an initializer, regularizer or constraint; `known`: class -> its arguments in Keras 3."""
     if value is None:
@@ -126,7 +130,7 @@ def _rule(
     if isinstance(value, Mapping) and not {"class_name", "name"} & value.keys():
         what = f"the file holds its arguments ({listed(value)}) and does not name its class"
         way = 'add "name" to them in the JSON of --to json, and pass that with the weights of --to weights'
-        raise refused(layer, role, f"{what}; {way}")
+        raise refused(layer_name, role, f"{what}; {way}")
     kind, config = class_and_config(value)
     config = {KERAS_1_RULE_ARGUMENTS.get(k, k): v for k, v in config.items()}
     plain_kind = {k.lower(): k for k in known} | {k.lower(): v for k, v in KERAS_1_RULES.items()}
@@ -134,13 +138,13 @@ def _rule(
                    "l1_l2": "L1L2", "orthogonal_regularizer": "OrthogonalRegularizer"}  # fmt: skip
     ours = plain_kind.get(kind.lower())
     if ours is None and kind in GONE_RULES:
-        raise refused(layer, kind, "Keras 3 has no such constraint or regularizer")
+        raise refused(layer_name, kind, "Keras 3 has no such constraint or regularizer")
     if ours is None:
-        context.notes.custom[without_package(kind)] = f"{role} of {layer!r}"
+        context.notes.custom[without_package(kind)] = f"{role} of {layer_name!r}"
         return function(kind) if _is_function(value) else custom(kind, config)
     extra = set(config) - set(known[ours])
     if extra:
-        raise refused(layer, ours, f"its argument {min(extra)!r} is not known")
+        raise refused(layer_name, ours, f"its argument {min(extra)!r} is not known")
     return built_in(module, ours, config)
 
 
@@ -174,15 +178,15 @@ def _is_function(value: Json) -> bool:
 DTYPE_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
 
 
-def dtype(value: Json, layer: str, context: Context) -> str | None:
+def dtype(value: Json, layer_name: str, context: Context) -> str | None:
     """Return a dtype or policy by name; None if the layer has Keras's default."""
     if isinstance(value, Mapping):
         kind, config = class_and_config(value)
         if kind not in ("Policy", "PolicyV1", "DTypePolicy", "FloatDTypePolicy"):
-            raise refused(layer, kind, "a dtype policy of this class is not known")
+            raise refused(layer_name, kind, "a dtype policy of this class is not known")
         name = config.get("name")
-        context.note("dtype-policy", layer)
+        context.note("dtype-policy", layer_name)
         value = name if name != "_infer" else None
     if value is None or isinstance(value, str):
         return DTYPE_NAMES.get(value, value) if value else value
-    raise refused(layer, "dtype", f"{value!r} is no dtype")
+    raise refused(layer_name, "dtype", f"{value!r} is no dtype")

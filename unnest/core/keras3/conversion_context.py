@@ -120,12 +120,12 @@ class Context:
         """Return the replacement of a layer entry. Raises CannotConvert."""
         return self.layer_converter(entry, name, weights, self)
 
-    def note(self, rule: str, layer: str, detail: str = "") -> None:
-        """Note that `rule` changed `layer`; `detail` is added to the rule's sentence."""
+    def note(self, rule: str, layer_name: str, detail: str = "") -> None:
+        """Note that `rule` changed `layer_name`; `detail` is added to the rule's sentence."""
         assert rule in RULES, rule
         layers = self.notes.applied.setdefault((rule, detail), [])
-        if layer not in layers:
-            layers.append(layer)
+        if layer_name not in layers:
+            layers.append(layer_name)
 
     def conversions(self) -> tuple[Conversion, ...]:
         """Return the conversions that were done, in the order in which each was first done."""

@@ -84,18 +84,23 @@ def _keep_function(old: OldLayer, why: Untranslatable) -> NewLayer:
 
 
 def named_function(
-    kind: str, name: str, function: str, arguments: Json, reason: tuple[str, str], context: Context
+    kind: str,
+    name: str,
+    function_name: str,
+    arguments: Json,
+    reason: tuple[str, str],
+    context: Context,
 ) -> NewLayer:
     """Return a float32 Lambda with a function that the loader is given; the finding that asks for it is noted.
 
     `kind` is what the file has in its place; `reason` says why that was not converted, and what could be read of it.
     """
-    context.notes.custom[function] = f"function of {kind} {name!r}"
+    context.notes.custom[function_name] = f"function of {kind} {name!r}"
     why, read = reason
     context.notes.findings.append(
-        Code.LAMBDA_KEPT(kind=kind, name=name, why=why, read=read, function=function)
+        Code.LAMBDA_KEPT(kind=kind, name=name, why=why, read=read, function=function_name)
     )
     new: JsonObject = {
-        "name": name, "trainable": True, "dtype": "float32", "function": function, "arguments": arguments,
+        "name": name, "trainable": True, "dtype": "float32", "function": function_name, "arguments": arguments,
     }  # fmt: skip
     return NewLayer(name, "Lambda", new)

@@ -29,7 +29,7 @@ EXACT = 2**53
 ARITHMETIC_SYMBOLS = frozenset({"+", "-", "*", "/"})
 
 
-def rounded_array(nested: object, numbers: ArrayKind, text: str = "") -> ConstantArray:
+def rounded_array(nested: object, array_kind: ArrayKind, text: str = "") -> ConstantArray:
     """Return an array of those numbers, rounded as its dtype rounds them.
 
     Raises:
@@ -37,12 +37,12 @@ def rounded_array(nested: object, numbers: ArrayKind, text: str = "") -> Constan
 
     """
     with np.errstate(all="ignore"):
-        values = np.asarray(nested, NUMPY_DTYPES[numbers])
+        values = np.asarray(nested, NUMPY_DTYPES[array_kind])
     if not 0 < values.size <= MAX_CONSTANT_ELEMENTS:
         raise Unknown("the shape of an array")
-    if not np.isfinite(values).all() or (numbers == "int64" and (np.abs(values) > EXACT).any()):
+    if not np.isfinite(values).all() or (array_kind == "int64" and (np.abs(values) > EXACT).any()):
         raise Unknown("an impossible calculation")
-    return ConstantArray(values.tolist(), text, numbers=numbers)
+    return ConstantArray(values.tolist(), text, numbers=array_kind)
 
 
 def holds_floats(nested: object) -> bool:
@@ -142,7 +142,7 @@ def _numpy(value: ConstantArray) -> NDArray[np.generic]:
     return np.asarray(value.value, NUMPY_DTYPES[value.numbers or "float64"])
 
 
-def of_value(value: SymbolicValue, numbers: ArrayKind | None, text: str = "") -> ConstantArray:
+def of_value(value: SymbolicValue, array_kind: ArrayKind | None, text: str = "") -> ConstantArray:
     """Return a list or array of numbers as an array; without a dtype, float64 if one of them is a float.
 
     What comes from JSON may have been an array of any dtype, and stays one.
@@ -158,9 +158,9 @@ def of_value(value: SymbolicValue, numbers: ArrayKind | None, text: str = "") ->
     is_stored = isinstance(value, ConstantArray) or (
         isinstance(value, Items) and value.kind == "stored"
     )
-    if numbers is None and own is None and is_stored:
+    if array_kind is None and own is None and is_stored:
         return ConstantArray(nested, text)
     told: ArrayKind = "float64" if holds_floats(nested) else "int64"
     if own is not None:
         told = "float32" if own == "tensor" else own
-    return rounded_array(nested, numbers or told, text)
+    return rounded_array(nested, array_kind or told, text)

@@ -33,10 +33,10 @@ _of_number("float np.float32 np.float64", float)
 _of_number("int", int)
 
 
-def _of_two_numbers(function: str, compute: Callable[[float, float], float]) -> None:
+def _of_two_numbers(function_name: str, compute: Callable[[float, float], float]) -> None:
     """Register a function of two numbers."""
 
-    @keras3(function, "x y")
+    @keras3(function_name, "x y")
     def nodes(call: FunctionCall) -> Const:
         return call.constant(compute(call.number("x"), call.number("y")))
 

@@ -186,10 +186,10 @@ def temporal_padding_nodes(call: FunctionCall) -> SymbolicTensor:
     return call.padded(call.floats("x"), [[0, 0], *pair, [0, 0]], 0)
 
 
-def _spatial_padding(function: str, axes: int) -> None:
+def _spatial_padding(function_name: str, axes: int) -> None:
     """Register a function that puts a border around an image. Raises Unknown."""
 
-    @keras3(function, "x padding=1 data_format|dim_ordering=null")
+    @keras3(function_name, "x padding=1 data_format|dim_ordering=null")
     def nodes(call: FunctionCall) -> SymbolicTensor:
         """Nodes of a padding of both spatial axes: a pair of numbers an axis, one number (Keras 1), by default 1.
 

@@ -311,11 +311,11 @@ class FunctionCall(ABC):
         """Return the sum of a list's items."""
 
     @abstractmethod
-    def rounded(self, nested: object, numbers: ArrayKind) -> ConstantArray:
+    def rounded(self, nested: object, array_kind: ArrayKind) -> ConstantArray:
         """Return an array of known numbers, rounded as its dtype rounds them."""
 
     @abstractmethod
-    def array(self, name: str, numbers: ArrayKind | None = None) -> ConstantArray:
+    def array(self, name: str, array_kind: ArrayKind | None = None) -> ConstantArray:
         """Return a list or array of numbers as an array; if no dtype is named, NumPy's choice."""
 
     @abstractmethod
@@ -364,9 +364,9 @@ class FunctionCall(ABC):
 
     # Constant arrays
 
-    def constant_array(self, nested: Json, numbers: ArrayKind | None = None) -> ConstantArray:
+    def constant_array(self, nested: Json, array_kind: ArrayKind | None = None) -> ConstantArray:
         """Return an array of known numbers."""
-        return ConstantArray(nested, "", numbers=numbers)
+        return ConstantArray(nested, "", numbers=array_kind)
 
     def stored_floats(self, nested: Json) -> Json:
         """Return a constant array as Keras 3 stores it in JSON, float32."""

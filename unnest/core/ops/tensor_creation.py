@@ -142,7 +142,7 @@ def _float_constant(call: FunctionCall, shape: list[int] | None) -> ConstantArra
 
 
 def _filled(
-    call: FunctionCall, shape: list[int], value: float, numbers: ArrayKind
+    call: FunctionCall, shape: list[int], value: float, array_kind: ArrayKind
 ) -> ConstantArray:
     """Return an array filled with one number. Raises Unknown."""
     if not shape or min(shape) < 1 or prod(shape) > MAX_CONSTANT:
@@ -150,7 +150,7 @@ def _filled(
     nested: Json = value
     for size in reversed(shape):
         nested = [nested] * size
-    return call.constant_array(nested, numbers)
+    return call.constant_array(nested, array_kind)
 
 
 MAX_CONSTANT = 10_000

@@ -415,9 +415,11 @@ def instead_of_nested(
     return functional(outer, renamed, *ends), name
 
 
-def with_entry(graph: Graph, layer: str, entry: JsonObject) -> JsonObject:
+def with_entry(graph: Graph, layer_name: str, entry: JsonObject) -> JsonObject:
     """Return the model with another entry for one layer."""
-    entries = [entry if name == layer else other.stored for name, other in graph.layers.items()]
+    entries = [
+        entry if name == layer_name else other.stored for name, other in graph.layers.items()
+    ]
     config = graph.model["config"]
     if isinstance(config, Mapping):
         return {**graph.model, "config": {**config, "layers": entries}}

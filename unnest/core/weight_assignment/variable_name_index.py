@@ -133,7 +133,7 @@ class Bearers:
     @staticmethod
     def _claim(
         variable: Variable,
-        layer: str,
+        layer_name: str,
         family: str,
         inner: tuple[str, ...],
         weight: str,
@@ -142,7 +142,7 @@ class Bearers:
     ) -> Bearing:
         match = NAME_AND_NUMBER.fullmatch(weight) if numbered else None
         claim = Claim(variable, inner, match[1] if match else weight, int(match[2]) if match else 0)
-        return Bearing(layer, family, claim)
+        return Bearing(layer_name, family, claim)
 
 
 def is_satellite(name: str, names: Container[str]) -> bool:

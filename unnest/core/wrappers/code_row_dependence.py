@@ -119,10 +119,10 @@ class TracedTensors(TensorGraph):
         """Return the tensors that an operation reads."""
         return [*dict.fromkeys(refs_in(arguments(self.parsed(at))))]
 
-    def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
+    def shape(self, ref: Ref, known_shapes: dict[Ref, Shape | None] | None = None) -> Shape | None:
         """Return the shape of a tensor, with None for axes as long as the batch."""
-        if known is not None and ref in known:
-            return known[ref]
+        if known_shapes is not None and ref in known_shapes:
+            return known_shapes[ref]
         if ref.rank < len(self._shapes):
             return self._shapes[ref.rank]
         arrays = self._trace.tensors[ref].arrays
@@ -136,14 +136,14 @@ class TracedTensors(TensorGraph):
         """Return the operation as a call."""
         return self._trace.steps[at.rank].call
 
-    def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
+    def computed(self, at: CallId, known_shapes: dict[Ref, Shape | None] | None = None) -> OpCall:
         """Return the operation as a call."""
-        del known
+        del known_shapes
         return self.parsed(at)
 
-    def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
+    def rank_of(self, ref: Ref, known_shapes: dict[Ref, Shape | None] | None = None) -> int | None:
         """Return the number of axes of a tensor."""
-        shape = self.shape(ref, known)
+        shape = self.shape(ref, known_shapes)
         return None if shape is None else len(shape)
 
     def differ(self, column: Column) -> str | None:

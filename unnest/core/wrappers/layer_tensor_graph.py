@@ -117,14 +117,14 @@ class LayerTensors(SearchedGraph):
         except Unknown:
             return NO_CALL
 
-    def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
+    def computed(self, at: CallId, known_shapes: dict[Ref, Shape | None] | None = None) -> OpCall:
         """Return a call as an operation; layers of Keras's own, models and stored code have names of their own."""
         if at not in self._computed:
             self._computed[at] = self._without_code(at)
         what = self._computed[at]
         if what is not None:
             return what
-        made = self._code_result(at, known)
+        made = self._code_result(at, known_shapes)
         return (
             OpCall(OF_CODE[made], [*self.graph.call(at).reads], {}) if made in OF_CODE else NO_CALL
         )
@@ -148,20 +148,22 @@ class LayerTensors(SearchedGraph):
             return None
         return _of_rows(layer, reads)
 
-    def _code_result(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> RowsMade:
+    def _code_result(
+        self, at: CallId, known_shapes: dict[Ref, Shape | None] | None = None
+    ) -> RowsMade:
         """Return the effect of a layer's code on its inputs: followed once, for whatever output of the model."""
         layer, shapes = (
             self.graph.layers[at.layer],
-            tuple(self.shape(ref, known) for ref in self.graph.call(at).reads),
+            tuple(self.shape(ref, known_shapes) for ref in self.graph.call(at).reads),
         )
         made = self._made.get((layer.name, shapes))
         if made is None:
             made = self._made[layer.name, shapes] = rows_made(layer, shapes)
         return made
 
-    def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
+    def rank_of(self, ref: Ref, known_shapes: dict[Ref, Shape | None] | None = None) -> int | None:
         """Return the number of axes of a tensor; None if the file does not store it."""
-        shape = self.shape(ref, known)
+        shape = self.shape(ref, known_shapes)
         return None if shape is None else len(shape)
 
     def _ref(self, raw: tensor_refs.RawRef) -> Ref:
@@ -196,12 +198,12 @@ class LayerTensors(SearchedGraph):
             return f"the file does not tell which tensors {', '.join(untold[:4])} are called on"
         return super().unread(column)
 
-    def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
+    def shape(self, ref: Ref, known_shapes: dict[Ref, Shape | None] | None = None) -> Shape | None:
         """Return the shape of a tensor; None if the file does not store it.
 
-        Those of all tensors before it are kept, in `known` or here: a model is asked for each of its tensors.
+        Those of all tensors before it are kept, in `known_shapes` or here: a model is asked for each of its tensors.
         """
-        shapes = self._shapes if known is None else known
+        shapes = self._shapes if known_shapes is None else known_shapes
         pending = [ref]
         while pending:
             charge_steps()

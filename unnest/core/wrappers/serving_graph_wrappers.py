@@ -197,10 +197,10 @@ def _backwards(graph: OpGraph) -> Iterator[str]:
                 pending.append(read)
 
 
-def follow(tensor: str, replace: Mapping[str, str]) -> str:
+def follow(tensor_name: str, replace: Mapping[str, str]) -> str:
     """Return the tensor that is read in place of another. Raises Broken."""
     for _ in range(len(replace) + 1):
-        if tensor not in replace:
-            return tensor
-        tensor = replace[tensor]
+        if tensor_name not in replace:
+            return tensor_name
+        tensor_name = replace[tensor_name]
     raise Broken("replacements in a circle")

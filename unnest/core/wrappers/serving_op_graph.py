@@ -62,9 +62,9 @@ class OpGraph:
     #: Arguments that every caller gives the same constant.
     known: Mapping[str, np.ndarray] = field(default_factory=dict)
 
-    def producer(self, tensor: str) -> Op | None:
+    def producer(self, tensor_name: str) -> Op | None:
         """Return the operation that makes a tensor; None for an argument."""
-        return self.ops.get(tensor.partition(":")[0])
+        return self.ops.get(tensor_name.partition(":")[0])
 
 
 class Place(NamedTuple):
@@ -78,10 +78,10 @@ class Broken(Exception):
     """The graph refers to what it does not hold."""
 
 
-def number(tensor: str) -> int:
+def number(tensor_name: str) -> int:
     """Return the output index of a tensor at its operation (or in its one list of outputs)."""
-    last = tensor.rpartition(":")[2]
-    return int(last) if ":" in tensor and last.isdigit() else 0
+    last = tensor_name.rpartition(":")[2]
+    return int(last) if ":" in tensor_name and last.isdigit() else 0
 
 
 class GraphView:

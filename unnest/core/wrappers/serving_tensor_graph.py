@@ -88,11 +88,11 @@ class ServingTensors(SearchedGraph):
         """Return the tensor at a place, by the operation that makes it."""
         return self._ref(self._number_of(place.frame), place.tensor)
 
-    def _ref(self, frame: int, tensor: str) -> Ref:
+    def _ref(self, frame: int, tensor_name: str) -> Ref:
         """Return the tensor that a name in one frame stands for; kept, as each name is asked for often."""
-        ref = self._refs.get((frame, tensor))
+        ref = self._refs.get((frame, tensor_name))
         if ref is None:
-            place = Place(self._frames[frame], tensor)
+            place = Place(self._frames[frame], tensor_name)
             op = self.view.op(place)
             is_made_here = op is not None and op.kind not in PASSES and op.kind not in CALLS
             made = place if is_made_here else self.view.resolve(place)
@@ -100,7 +100,7 @@ class ServingTensors(SearchedGraph):
             ref = self._first_like(
                 Ref(name, self._number_of(made.frame), self._output(made, output)), made
             )
-            self._refs[frame, tensor] = ref
+            self._refs[frame, tensor_name] = ref
             self._places.setdefault(ref, made)
         return ref
 
@@ -203,9 +203,9 @@ class ServingTensors(SearchedGraph):
             return NO_CALL
         return self._read(at, op)
 
-    def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
+    def computed(self, at: CallId, known_shapes: dict[Ref, Shape | None] | None = None) -> OpCall:
         """Return any operation's call; a mean within a batch normalization that trains has a name of its own."""
-        del known
+        del known_shapes
         op = self.op(at)
         if op is not None and op.kind == "Mean" and self._is_moment(at):
             return OpCall("batchmoments", [*self.reads(at)], {})
@@ -222,10 +222,10 @@ class ServingTensors(SearchedGraph):
         ]
         return any(op.kind == "SquaredDifference" for op in (makes, *squares) if op is not None)
 
-    def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
+    def rank_of(self, ref: Ref, known_shapes: dict[Ref, Shape | None] | None = None) -> int | None:
         """Return the number of axes of a tensor; None if it is neither stored nor inferred."""
         stored = self.view.shape(self._places[ref])
-        shape = (known or {}).get(ref) if stored is None else stored
+        shape = (known_shapes or {}).get(ref) if stored is None else stored
         return None if shape is None else len(shape)
 
     def _read(self, at: CallId, op: Op) -> OpCall:
@@ -239,10 +239,14 @@ class ServingTensors(SearchedGraph):
         value = op.value if op is not None else self.view.root.known.get(ref.layer)
         return ref if value is None or value.size > MAX_FOLDED else value
 
-    def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
+    def shape(self, ref: Ref, known_shapes: dict[Ref, Shape | None] | None = None) -> Shape | None:
         """Return the shape of a tensor; None if it is neither stored nor inferred."""
         shape = self.view.shape(self._places[ref])
-        if shape is None and known is not None and (told := known.get(ref)) is not None:
+        if (
+            shape is None
+            and known_shapes is not None
+            and (told := known_shapes.get(ref)) is not None
+        ):
             return told
         if shape is None:
             self.is_guessed = True

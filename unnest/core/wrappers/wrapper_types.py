@@ -120,17 +120,17 @@ class Recognised(NamedTuple):
 class NotAWrapper(Exception):
     """A near miss: the condition that a candidate does not meet, in one sentence."""
 
-    def near_miss(self, layer: str) -> NearMiss:
+    def near_miss(self, layer_name: str) -> NearMiss:
         """Return the near miss of the candidate that this layer joins."""
-        return NearMiss(layer, str(self))
+        return NearMiss(layer_name, str(self))
 
 
 class MixesRows(NotAWrapper):
     """A candidate whose towers are known to weigh rows against each other."""
 
-    def near_miss(self, layer: str) -> NearMiss:
+    def near_miss(self, layer_name: str) -> NearMiss:
         """Return the near miss of the candidate that this layer joins."""
-        return MixedRows(layer, str(self))
+        return MixedRows(layer_name, str(self))
 
 
 def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:

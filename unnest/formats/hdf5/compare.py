@@ -45,17 +45,17 @@ class Comparer:
             return self._same_as(blocks_of(self._source, tensor), dataset)
         return same_stream(blocks_of(self._source, tensor), slabs(dataset))
 
-    def _same(self, stored: IO[bytes], left: h5d.DatasetID, right: h5d.DatasetID) -> bool:
-        """True if two datasets are equal: as stored if the layouts agree, or decoded. `stored`: left's file."""
+    def _same(self, source_file: IO[bytes], left: h5d.DatasetID, right: h5d.DatasetID) -> bool:
+        """True if two datasets are equal: as stored if the layouts agree, or decoded. `source_file`: left's file."""
         layouts = [d.get_create_plist().get_layout() for d in (left, right)]
         if layouts == [h5d.CONTIGUOUS] * 2:
             sizes = [d.get_storage_size() for d in (left, right)]
             return sizes[0] == sizes[1] and (
                 not sizes[0]
-                or self._same_range(stored, left.get_offset(), right.get_offset(), sizes[0])
+                or self._same_range(source_file, left.get_offset(), right.get_offset(), sizes[0])
             )
         if layouts == [h5d.CHUNKED] * 2:
-            return self._same_chunks(stored, left, right) and _can_be_decoded(left)
+            return self._same_chunks(source_file, left, right) and _can_be_decoded(left)
         return same_stream(slabs(left), slabs(right))
 
     def _same_as(self, blocks: Iterable[bytes], right: h5d.DatasetID) -> bool:
@@ -70,7 +70,9 @@ class Comparer:
             self._progress(len(block))
         return bytes_left == 0
 
-    def _same_chunks(self, stored: IO[bytes], left: h5d.DatasetID, right: h5d.DatasetID) -> bool:
+    def _same_chunks(
+        self, source_file: IO[bytes], left: h5d.DatasetID, right: h5d.DatasetID
+    ) -> bool:
         """Return True if two chunked datasets are stored in equal chunks."""
         if left.get_num_chunks() != right.get_num_chunks():
             return False
@@ -80,7 +82,7 @@ class Comparer:
             is_same = (chunk.size, chunk.filter_mask) == (
                 other.size,
                 other.filter_mask,
-            ) and self._same_range(stored, chunk.byte_offset, other.byte_offset, chunk.size)
+            ) and self._same_range(source_file, chunk.byte_offset, other.byte_offset, chunk.size)
             return (
                 None if is_same else True
             )  # anything but None ends the iteration and is its result
@@ -88,21 +90,21 @@ class Comparer:
         difference: bool | None = left.chunk_iter(ends_iteration)
         return difference is None
 
-    def _same_range(self, stored: IO[bytes], left: int, right: int, size: int) -> bool:
+    def _same_range(self, source_file: IO[bytes], left: int, right: int, size: int) -> bool:
         """Return True if two ranges hold the same bytes; blocks that both files share on the disk are not read."""
         start, end = whole_blocks(left, size)
         shift, count = right - left, end - start
-        shared = Range(stored, start, count), Range(self._written, start + shift, count)
+        shared = Range(source_file, start, count), Range(self._written, start + shift, count)
         if not count or not are_shared(*shared):
-            return self._reads_same(stored, left, right, size)
+            return self._reads_same(source_file, left, right, size)
         self._progress(count)
-        return self._reads_same(stored, left, right, start - left) and self._reads_same(
-            stored, end, end + shift, left + size - end
+        return self._reads_same(source_file, left, right, start - left) and self._reads_same(
+            source_file, end, end + shift, left + size - end
         )
 
-    def _reads_same(self, stored: IO[bytes], left: int, right: int, size: int) -> bool:
+    def _reads_same(self, source_file: IO[bytes], left: int, right: int, size: int) -> bool:
         """Return True if `size` bytes at two offsets are equal, read block by block."""
-        files = (stored, self._written)
+        files = (source_file, self._written)
         for file, offset in zip(files, (left, right), strict=True):
             file.seek(offset)
         while size:

@@ -78,8 +78,8 @@ class H5Source(Source):
             self.findings,
         )
 
-    def _place(self, layer: str) -> str:
-        return f"{self.root}/{layer}" if self.root else layer
+    def _place(self, layer_name: str) -> str:
+        return f"{self.root}/{layer_name}" if self.root else layer_name
 
     @property
     def h5_spelling(self) -> H5Spelling:

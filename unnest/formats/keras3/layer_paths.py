@@ -79,8 +79,8 @@ def name_by_path(groups: Iterable[Group]) -> tuple[Group, ...]:
     return tuple(Group(g.name, tuple(_name_weight(t, g.name) for t in g.tensors)) for g in groups)
 
 
-def _name_weight(tensor: Tensor, layer: str) -> Tensor:
+def _name_weight(tensor: Tensor, layer_name: str) -> Tensor:
     """Name one weight by the layers that own it and its place below the last of them."""
     tail = re.split(rf"(?:^|/)(?:{LAYERS}|{DEPENDENCIES})/", tensor.ref)[-1].split("/")[1:]
     place = [part for part in tail if part != "vars"]
-    return tensor._replace(name="/".join([layer, *tensor.owner, *place]))
+    return tensor._replace(name="/".join([layer_name, *tensor.owner, *place]))

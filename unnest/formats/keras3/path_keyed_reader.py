@@ -426,16 +426,16 @@ def moves_to(
     placement: Placement,
     model: JsonObject,
     shares: Mapping[str, tuple[Tensor, ...]],
-    source: str,
+    source_path: str,
     shared: SharedLayers | None = None,
 ) -> list[Move]:
     """Return the moves of sub-trees that make a tree of `model`; `placement` says where the input has them.
 
-    `shares` are the weights of its layers by name, `source` is where the model itself (its own `vars`) was. `shared`
-    are the layers that the models before this one have; None where the model's JSON makes each layer an object of its
-    own.
+    `shares` are the weights of its layers by name, `source_path` is where the model itself (its own `vars`) was.
+    `shared` are the layers that the models before this one have; None where the model's JSON makes each layer an
+    object of its own.
     """
-    return _Moves(placement, shared).of(model, shares, source, "")
+    return _Moves(placement, shared).of(model, shares, source_path, "")
 
 
 class _Moves(NamedTuple):
@@ -445,10 +445,14 @@ class _Moves(NamedTuple):
     shared: SharedLayers | None
 
     def of(
-        self, model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], source: str, target: str
+        self,
+        model: JsonObject,
+        shares: Mapping[str, tuple[Tensor, ...]],
+        source_path: str,
+        target: str,
     ) -> list[Move]:
-        """Return the moves of a model, and of those nested in it, from `source` to `target`."""
-        moves = [Move(source, target, recursive=False)]
+        """Return the moves of a model, and of those nested in it, from `source_path` to `target`."""
+        moves = [Move(source_path, target, recursive=False)]
         tree, placed_paths = self.placement.tree, set[str]()
 
         def has_weights(layer: Layer, _: str) -> bool:

@@ -218,14 +218,14 @@ class WeightsSource(PathKeyedSource):
         """Yield the wrappers, outermost first: a lone model among layers without weights, by their class names."""
         return itertools.takewhile(lambda wrapper: wrapper.towers is not None, self._lone_models())
 
-    def _wrapper(self, prefix: str, template: str, inputs: int) -> _PathWrapper:
+    def _wrapper(self, prefix: str, template_path: str, inputs: int) -> _PathWrapper:
         """Describe what surrounds a lone model at `prefix`: a wrapper if other layers look like slices and merges.
 
         A wrapper in a wrapper shares its input layers, which then have their groups outside: `inputs` of them.
         """
         kinds: dict[str, list[str]] = {}
         for child in self._children(prefix):
-            if child != template:
+            if child != template_path:
                 stem = child.rsplit("/", 1)[1].rstrip("0123456789").rstrip("_")
                 kinds.setdefault(stem, []).append(child)
         inputs = len(kinds.pop("input_layer", ())) or inputs
@@ -233,10 +233,10 @@ class WeightsSource(PathKeyedSource):
         cutting = [k for k in kinds if k not in merging]
         merges = [path for kind in merging for path in kinds[kind]]
         if not inputs or len(merging) != 1 or len(cutting) != 1:
-            return _PathWrapper(prefix, template, inputs, None, merges)
+            return _PathWrapper(prefix, template_path, inputs, None, merges)
         towers, remainder = divmod(len(kinds[cutting[0]]), inputs)
         return _PathWrapper(
-            prefix, template, inputs, towers if towers > 1 and not remainder else None, merges
+            prefix, template_path, inputs, towers if towers > 1 and not remainder else None, merges
         )
 
     def _plan_by_paths(self) -> Plan:
@@ -294,22 +294,26 @@ class WeightsSource(PathKeyedSource):
             name, template, wrapper.towers, "whole", tuple(merges), depth, "likely", evidence
         )
 
-    def _lifted(self, template: str) -> list[Move]:
+    def _lifted(self, template_path: str) -> list[Move]:
         """Return the moves of the template to the root, without its own compiled state."""
-        start = len(template) + 1
+        start = len(template_path) + 1
         names_inside = {
-            g[start:].split("/")[0] for g in self.tree.hdf5.groups if g.startswith(template + "/")
+            g[start:].split("/")[0]
+            for g in self.tree.hdf5.groups
+            if g.startswith(template_path + "/")
         }
         parts = sorted(names_inside - {*COMPILED_PARTS, "vars"})
         return [
-            Move(template, "", recursive=False),
-            *(Move(join_path(template, part), part) for part in parts),
+            Move(template_path, "", recursive=False),
+            *(Move(join_path(template_path, part), part) for part in parts),
         ]
 
-    def _inputs(self, template: str) -> list[Move]:
+    def _inputs(self, template_path: str) -> list[Move]:
         """Return the moves of the wrapper's input layers if the template has them too; a Sequential has none."""
-        own_inputs = [c for c in self._children(template) if "/input_layer" in c[len(template) :]]
-        if own_inputs or template.rsplit("/", 1)[1].startswith("sequential"):
+        own_inputs = [
+            c for c in self._children(template_path) if "/input_layer" in c[len(template_path) :]
+        ]
+        if own_inputs or template_path.rsplit("/", 1)[1].startswith("sequential"):
             return []
         return [
             Move(c, c)

@@ -107,17 +107,17 @@ class Program:
             if n.op == "Const" and "value" in n.attr
         }
 
-    def _texts(self, tensor: str) -> list[str]:
+    def _texts(self, tensor_name: str) -> list[str]:
         """Return the texts in a constant."""
-        constant = self._constants.get(tensor.partition(":")[0])
+        constant = self._constants.get(tensor_name.partition(":")[0])
         return [
             t.decode("utf-8", "surrogateescape")
             for t in (constant.string_val if constant is not None else ())
         ]
 
-    def _variable(self, tensor: str) -> str | None:
+    def _variable(self, tensor_name: str) -> str | None:
         """The variable that a tensor is read from."""
-        op = self.graph.producer(tensor)
+        op = self.graph.producer(tensor_name)
         for _ in range(len(self.graph.ops)):
             if op is None or op.kind not in READS or not op.inputs:
                 break

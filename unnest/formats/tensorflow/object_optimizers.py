@@ -57,14 +57,14 @@ class Optimizers:
             )
         return variables
 
-    def state(self, model: int, groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
+    def state(self, model_node: int, groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
         """Return the state of a model's optimizer in the order that Keras saves to `.h5`; None if unknown."""
         graph = self._graph
         order = [t.ref for g in groups for t in g.tensors]
-        optimizer = self._of_model(model, order)
+        optimizer = self._of_model(model_node, order)
         if optimizer is None:
             return None
-        modern = graph.is_modern(model)
+        modern = graph.is_modern(model_node)
         listed = graph.child(optimizer, "_variables")
         if listed is not None:  # Keras 2.10 and later: one list
             state = graph.listed(listed)
@@ -77,14 +77,14 @@ class Optimizers:
             or None
         )
 
-    def is_modern(self, model: int, groups: Iterable[Group]) -> bool:
+    def is_modern(self, model_node: int, groups: Iterable[Group]) -> bool:
         """Return True if a model's optimizer lists its variables, as those of Keras 2.10 and later do."""
-        optimizer = self._of_model(model, [t.ref for g in groups for t in g.tensors])
+        optimizer = self._of_model(model_node, [t.ref for g in groups for t in g.tensors])
         return optimizer is not None and self._graph.child(optimizer, "_variables") is not None
 
-    def _of_model(self, model: int, order: Sequence[str]) -> int | None:
+    def _of_model(self, model_node: int, order: Sequence[str]) -> int | None:
         """Return the optimizer attached to a model, or the only one that trains its weights, by their keys; or None."""
-        of_model = self._graph.child(model, "optimizer")
+        of_model = self._graph.child(model_node, "optimizer")
         keys = {
             optimizer: {self._graph.key(n) for n in trained}
             for optimizer, trained in self.trained.items()

@@ -64,12 +64,12 @@ def rewire(meta: Message, towers: serving_graph_wrappers.ServingWrapper, graph: 
         _prune_function(f)
 
 
-def _flat(tensor: str) -> str:
-    return tensor.removesuffix(":0")
+def _flat(tensor_name: str) -> str:
+    return tensor_name.removesuffix(":0")
 
 
-def _as_it_is(tensor: str) -> str:
-    return tensor
+def _as_it_is(tensor_name: str) -> str:
+    return tensor_name
 
 
 def _redirect_inputs(

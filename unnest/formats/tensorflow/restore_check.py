@@ -127,20 +127,20 @@ def _variable_shapes(body: _Body) -> dict[tuple[str, int], tuple[int, ...]]:
     return shapes
 
 
-def _variable(body: _Body, tensor: str) -> Message | None:
+def _variable(body: _Body, tensor_name: str) -> Message | None:
     """Return the variable that a tensor is, or is a handle of; None without one."""
-    node = body.nodes.get(_producer(tensor), body.arguments.get(tensor))
+    node = body.nodes.get(_producer(tensor_name), body.arguments.get(tensor_name))
     return node if node is not None and node.op in VARIABLE_OPS else None
 
 
-def _texts(body: _Body, tensor: str) -> list[str]:
+def _texts(body: _Body, tensor_name: str) -> list[str]:
     """Return a constant's strings; [] for what is no constant."""
-    node = body.nodes.get(_producer(tensor))
+    node = body.nodes.get(_producer(tensor_name))
     if node is None or node.op != "Const" or "value" not in node.attr:
         return []
     return [t.decode("utf-8", "surrogateescape") for t in node.attr["value"].tensor.string_val]
 
 
-def _producer(tensor: str) -> str:
+def _producer(tensor_name: str) -> str:
     """Return the operation that makes a tensor, or that a control edge leads to."""
-    return tensor.removeprefix("^").partition(":")[0]
+    return tensor_name.removeprefix("^").partition(":")[0]

@@ -487,9 +487,9 @@ def _check_bundle(bundle: Bundle, path: str, progress: OnBytes) -> None:
             ) from e
 
 
-def _copy(source: str, target: str, progress: OnBytes) -> None:
+def _copy(source_path: str, target: str, progress: OnBytes) -> None:
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    progress(copy_file(source, target))
+    progress(copy_file(source_path, target))
 
 
 def _same(left: str, right: str, progress: OnBytes) -> bool:

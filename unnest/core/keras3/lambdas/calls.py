@@ -215,13 +215,13 @@ class Keras3Call(FunctionCall):
             total = operators.binary("+", total, item)
         return total
 
-    def rounded(self, nested: object, numbers: ArrayKind) -> ConstantArray:
+    def rounded(self, nested: object, array_kind: ArrayKind) -> ConstantArray:
         """Return an array of known numbers, rounded as its dtype rounds them."""
-        return constant_arrays.rounded_array(nested, numbers)
+        return constant_arrays.rounded_array(nested, array_kind)
 
-    def array(self, name: str, numbers: ArrayKind | None = None) -> ConstantArray:
+    def array(self, name: str, array_kind: ArrayKind | None = None) -> ConstantArray:
         """Return a list or array of numbers as an array; if no dtype is named, NumPy's choice."""
-        return constant_arrays.of_value(self[name], numbers, self[name].text)
+        return constant_arrays.of_value(self[name], array_kind, self[name].text)
 
     def array_reshaped(self, made: ConstantArray, shape: Sequence[int]) -> ConstantArray:
         """Return the numbers of an array, in row-major order, in another shape."""

@@ -152,11 +152,11 @@ ACTIVATION_MODULES = (
 )
 
 
-def _path(module: str, function: str) -> str:
+def _path(module: str, function_name: str) -> str:
     """Return a named function as a dotted path; its name alone if the file does not say which module has it."""
     if module in BACKEND_MODULES:
-        return f"K.{function}"
-    return f"keras.activations.{function}" if module in ACTIVATION_MODULES else function
+        return f"K.{function_name}"
+    return f"keras.activations.{function_name}" if module in ACTIVATION_MODULES else function_name
 
 
 def _values(stored: Json) -> tuple[SymbolicValue, ...]:
@@ -371,10 +371,10 @@ MAX_WRITTEN = 80
 """Characters of one constant in a report."""
 
 
-def _written(stored: Constant) -> str:
-    if isinstance(stored, (CodeObject, Opaque)):
-        return "a function" if isinstance(stored, CodeObject) else "..."
-    if isinstance(stored, (tuple, CodeSlice)):
-        return "(...)" if isinstance(stored, tuple) else "a slice"
-    text = repr(stored[:MAX_WRITTEN] if isinstance(stored, (str, bytes)) else stored)
+def _written(constant: Constant) -> str:
+    if isinstance(constant, (CodeObject, Opaque)):
+        return "a function" if isinstance(constant, CodeObject) else "..."
+    if isinstance(constant, (tuple, CodeSlice)):
+        return "(...)" if isinstance(constant, tuple) else "a slice"
+    text = repr(constant[:MAX_WRITTEN] if isinstance(constant, (str, bytes)) else constant)
     return text if len(text) <= MAX_WRITTEN else text[:MAX_WRITTEN] + "..."

@@ -30,14 +30,14 @@ ALIASES = {
 
 
 def function_called(
-    function: str, args: Sequence[NodeTree], kwargs: Mapping[str, NodeTree], values: CallValues
+    function_name: str, args: Sequence[NodeTree], kwargs: Mapping[str, NodeTree], values: CallValues
 ) -> SymbolicValue:
     """Return the result of a stored call of a function. Raises Unknown."""
-    if function == "einsum" and not values.call.tensors:
+    if function_name == "einsum" and not values.call.tensors:
         raise Unknown("Keras stored its equation alone, and not what it was called on")
     positional = [values.of(a) for a in args]
     named = {k: values.of(v) for k, v in kwargs.items() if k != "name" or v is not None}
-    return operation(function, positional, named)
+    return operation(function_name, positional, named)
 
 
 def operation(

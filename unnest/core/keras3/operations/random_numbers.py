@@ -54,7 +54,7 @@ def drawn_by_node(
 
 
 def drawn_by_function(
-    function: str, call: LayerArguments, name: str, values: CallValues
+    function_name: str, call: LayerArguments, name: str, values: CallValues
 ) -> NodeTree | None:
     """Return the Lambda for a call of a function that draws numbers; None for any other.
 
@@ -62,18 +62,22 @@ def drawn_by_function(
         Unknown: If its numbers are no float32, or their sizes unknown.
 
     """
-    return _drawn(function, call.args, call.kwargs, name, values) if function in DRAWS else None
+    return (
+        _drawn(function_name, call.args, call.kwargs, name, values)
+        if function_name in DRAWS
+        else None
+    )
 
 
 def _drawn(
-    function: str,
+    function_name: str,
     args: Sequence[NodeTree],
     kwargs: Mapping[str, NodeTree],
     name: str,
     values: CallValues,
 ) -> OpNode:
     """Return a Lambda that draws numbers by a function that the loader is given. Raises Unknown."""
-    parameters = DRAWS[function]
+    parameters = DRAWS[function_name]
     given = dict(
         zip(("shape", *(key for key, _ in parameters), "dtype"), args, strict=False)
     ) | dict(kwargs)
@@ -90,16 +94,16 @@ def _drawn(
         arguments[key] = value
     if like is None or given.keys() - {"seed", "name"}:
         raise Unknown(WHY)
-    made = LayerCall(_layer(function, name, arguments, values.context), (like,))
+    made = LayerCall(_layer(function_name, name, arguments, values.context), (like,))
     # A Lambda's dtype is open, and what follows is computed in this one.
     return OpNode(CORE, "Cast", {"dtype": "float32"}, (made,))  # type: ignore[arg-type]  # a tree, as of pieces
 
 
-def _layer(function: str, name: str, arguments: JsonObject, context: Context) -> NewLayer:
+def _layer(function_name: str, name: str, arguments: JsonObject, context: Context) -> NewLayer:
     settings = ", ".join(f"{key}={value}" for key, value in arguments.items() if key != "shape")
     shape = arguments["shape"]
     sizes = "".join(f", {size}" for size in shape) if isinstance(shape, list) else ""
-    read = f"tf.{function}((rows{sizes or ','}), {settings})"
+    read = f"tf.{function_name}((rows{sizes or ','}), {settings})"
     called = f"{re.sub(r'[^0-9A-Za-z_]', '_', name)}_function"
     return named_function("operation", name, called, arguments, (WHY, read), context)
 
