@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from unnest.core.ops import (
     arithmetic,
+    axis_operations,
     constant_functions,
     convolution_and_pooling,
     ctc_loss,
@@ -15,7 +16,6 @@ from unnest.core.ops import (
     joining,
     products,
     pseudo_ops,
-    reductions,
     reshaping,
     shape_and_dtype,
     slicing,
@@ -23,6 +23,6 @@ from unnest.core.ops import (
 )
 
 __all__ = [
-    "arithmetic", "constant_functions", "convolution_and_pooling", "ctc_loss", "elementwise", "images", "joining",
-    "products", "pseudo_ops", "reductions", "reshaping", "shape_and_dtype", "slicing", "tensor_creation",
+    "arithmetic", "axis_operations", "constant_functions", "convolution_and_pooling", "ctc_loss", "elementwise",
+    "images", "joining", "products", "pseudo_ops", "reshaping", "shape_and_dtype", "slicing", "tensor_creation",
 ]  # fmt: skip

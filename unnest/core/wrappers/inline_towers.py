@@ -19,9 +19,9 @@ from unnest.core.wrappers.layer_slices import (
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.layer_towers import LayerTowers, all_of_an_input, differing_source
 from unnest.core.wrappers.match_towers import Copies, Unlike, walk_back
-from unnest.core.wrappers.slice_arguments import Slice
 from unnest.core.wrappers.slice_claims import ClaimStatus
 from unnest.core.wrappers.slice_code_checks import takes_all_rows
+from unnest.core.wrappers.slice_number_arguments import Slice
 from unnest.core.wrappers.tower_search import Candidate, TowerSet, with_rows_kept
 from unnest.core.wrappers.wrapper_types import (
     NotAWrapper,

@@ -10,7 +10,7 @@ from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers import layer_batch_roles, merge_code_checks, slice_code_checks
 from unnest.core.wrappers.match_towers import expand_join
-from unnest.core.wrappers.slice_arguments import Slice
+from unnest.core.wrappers.slice_number_arguments import Slice
 from unnest.core.wrappers.wrapper_types import Merge, NotAWrapper, listed
 from unnest.light_classes import NamedTuple
 

@@ -22,8 +22,8 @@ from unnest.core.ops.pseudo_ops import ClaimedRows
 from unnest.core.wrappers import layer_batch_roles, slice_claims, slice_code_checks
 from unnest.core.wrappers.batch_trials import DIVISIBLE, Joined, RowOrder, RowTrial, Taken
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
-from unnest.core.wrappers.slice_arguments import Slice
 from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim
+from unnest.core.wrappers.slice_number_arguments import Slice
 from unnest.core.wrappers.wrapper_types import NotAWrapper, listed
 from unnest.light_classes import NamedTuple, dataclass
 

@@ -8,7 +8,13 @@ from math import isclose
 
 from unnest.core.json_tree import Path
 from unnest.core.wrappers.layer_batch_roles import Number
-from unnest.core.wrappers.slice_arguments import CELLS, Numbers, SliceFacts, called, name_in_code
+from unnest.core.wrappers.slice_number_arguments import (
+    CELLS,
+    Numbers,
+    SliceFacts,
+    called,
+    name_in_code,
+)
 from unnest.light_classes import NamedTuple
 
 ROUND = (10, 100)

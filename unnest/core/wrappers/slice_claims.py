@@ -31,7 +31,7 @@ from unnest.core.wrappers.slice_argument_patterns import (
     counted,
     shared_out,
 )
-from unnest.core.wrappers.slice_arguments import (
+from unnest.core.wrappers.slice_number_arguments import (
     AXES,
     BASE_KEYS,
     CELLS,

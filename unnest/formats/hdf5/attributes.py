@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from unnest.errors import Unreadable
+from unnest.formats.hdf5.dataset_node import REFERENCE
 from unnest.formats.hdf5.heap_check import Unsafe
-from unnest.formats.hdf5.index import REFERENCE
 
 if TYPE_CHECKING:
     import h5py  # nothing here needs the library before something is written

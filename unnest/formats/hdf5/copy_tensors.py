@@ -20,8 +20,8 @@ from unnest.formats.base import TRANSFER_BLOCK, OnBytes, Source
 from unnest.formats.error_translation import blames_system, oneline
 from unnest.formats.hdf5 import aligned_allocation
 from unnest.formats.hdf5.aligned_allocation import Room
+from unnest.formats.hdf5.dataset_node import encoded, short
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.hdf5.index import encoded, short
 from unnest.formats.tensor_recipes import blocks_of
 from unnest.light_classes import NamedTuple
 

@@ -26,8 +26,7 @@ import numpy as np
 
 from unnest.budget import charge_memory, charge_steps, check_memory
 from unnest.formats.hdf5.attributes import BYTES_TEXT, STR_TEXT
-from unnest.formats.hdf5.heap_check import Heaps
-from unnest.formats.hdf5.index import (
+from unnest.formats.hdf5.dataset_node import (
     BYTES_A_LINK,
     CONTIGUOUS,
     MAX_ATTRIBUTES,
@@ -38,6 +37,7 @@ from unnest.formats.hdf5.index import (
     DatasetNode,
     text_of,
 )
+from unnest.formats.hdf5.heap_check import Heaps
 from unnest.light_classes import NamedTuple
 
 #: Files up to this size are read whole, in one go.

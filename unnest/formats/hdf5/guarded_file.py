@@ -24,8 +24,7 @@ from unnest.budget import charge_memory, charge_steps, check_memory
 from unnest.errors import Unreadable
 from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
-from unnest.formats.hdf5.heap_check import WORD, Heaps, Read, Unsafe
-from unnest.formats.hdf5.index import (
+from unnest.formats.hdf5.dataset_node import (
     BFLOAT16,
     BYTES_A_LINK,
     DTYPE_NOTE,
@@ -43,6 +42,7 @@ from unnest.formats.hdf5.index import (
     short,
     text_of,
 )
+from unnest.formats.hdf5.heap_check import WORD, Heaps, Read, Unsafe
 from unnest.light_classes import NamedTuple
 
 #: Declared bytes over stored bytes of a compressed dataset: deflate, the strongest filter that

@@ -23,8 +23,8 @@ from unnest.errors import Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import MARK, TRANSFER_BLOCK, Source
 from unnest.formats.hdf5 import attributes as h5_attributes
+from unnest.formats.hdf5.dataset_node import is_path_keyed, require_numbers, short
 from unnest.formats.hdf5.fast_reader import NotPlain, PlainFile, require
-from unnest.formats.hdf5.index import is_path_keyed, require_numbers, short
 from unnest.formats.json_and_h5_style import H5Spelling
 from unnest.formats.json_text import parse_object
 

@@ -21,7 +21,7 @@ from unnest.core.plan import Move
 from unnest.core.weight_assignment.layer_weights import trained_first
 from unnest.errors import Refused, Unreadable
 from unnest.formats.hdf5 import attributes as h5_attributes
-from unnest.formats.hdf5.index import DatasetNode, require_numbers
+from unnest.formats.hdf5.dataset_node import DatasetNode, require_numbers
 from unnest.formats.keras3.layer_paths import (
     COMPILED_PARTS,
     DEPENDENCIES,

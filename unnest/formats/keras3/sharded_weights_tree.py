@@ -8,8 +8,8 @@ from h5py import h5d
 
 from unnest.errors import Unreadable
 from unnest.formats.hdf5.attributes import Attributes
+from unnest.formats.hdf5.dataset_node import DatasetNode
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.hdf5.index import DatasetNode
 from unnest.formats.keras3.sharded_weights_map import read_map
 
 MIXED = "files of two saves are mixed; restore them from a copy"

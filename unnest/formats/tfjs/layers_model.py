@@ -29,7 +29,7 @@ from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import TRANSFER_BLOCK, ReadOnlyContainer, Source, Target
 from unnest.formats.hdf5.attributes import Attributes
-from unnest.formats.hdf5.index import DatasetNode
+from unnest.formats.hdf5.dataset_node import DatasetNode
 from unnest.formats.json_text import is_architecture, parse
 from unnest.formats.keras3.path_keyed_reader import PathKeyedTree, Placement
 from unnest.formats.keras3.path_keyed_weight_order import as_h5_lists

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.core.weight_assignment.test_variable_names import DENSE, layer, model, variables
+from tests.unit.core.weight_assignment.test_checkpoint_variables import (
+    DENSE,
+    layer,
+    model,
+    variables,
+)
 from unnest.core.architecture import read
 from unnest.core.keras_facts.optimizer_classes import slot_order
 from unnest.core.keras_facts.weight_order import Variable
+from unnest.core.weight_assignment.checkpoint_variables import CheckpointVariables
 from unnest.core.weight_assignment.variable_name_index import (
     MAX_SCOPES,
     Bearers,
@@ -15,7 +21,6 @@ from unnest.core.weight_assignment.variable_name_index import (
     optimizer_state,
     without_numbers,
 )
-from unnest.core.weight_assignment.variable_names import CheckpointVariables
 
 INNER = {"class_name": "LSTM", "config": {"name": "inner", **DENSE}}
 LAYERS = read(

@@ -18,7 +18,7 @@ from tests.corpus.unpacked import FIXTURES
 from tests.judged import check_verdict
 from unnest.budget import Budget, limited
 from unnest.errors import Unreadable
-from unnest.formats.hdf5 import fast_reader, guarded_file, index, legacy_h5_reader
+from unnest.formats.hdf5 import dataset_node, fast_reader, guarded_file, legacy_h5_reader
 from unnest.formats.hdf5.attributes import BYTES_TEXT, STR_TEXT
 from unnest.formats.hdf5.fast_reader import NotPlain, PlainFile
 from unnest.formats.hdf5.guarded_file import GuardedFile
@@ -56,7 +56,13 @@ def read_by(index: PlainFile | GuardedFile) -> object:
         stored: object = legacy_h5_reader.read(index, legacy_h5_reader.root_of(index))
     except Unreadable as e:
         stored = e.code, e.message
-    return index.groups, list(index.datasets.values()), index.others, attributes, repr(stored)
+    return (
+        index.groups,
+        list(index.datasets.values()),
+        index.others,
+        attributes,
+        repr(stored),
+    )
 
 
 def by_library(path: Path) -> object:
@@ -189,7 +195,7 @@ def test_a_large_file_is_read_by_its_index_alone(tmp_path: Path) -> None:
 
 def test_numbers_of_the_library() -> None:
     """That are known without it."""
-    assert index.CONTIGUOUS == h5py.h5d.CONTIGUOUS
+    assert dataset_node.CONTIGUOUS == h5py.h5d.CONTIGUOUS
     for ours, theirs in (
         (BYTES_TEXT, h5py.string_dtype("ascii")),
         (STR_TEXT, h5py.string_dtype("utf-8")),

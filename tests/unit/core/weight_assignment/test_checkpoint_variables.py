@@ -9,7 +9,7 @@ import pytest
 
 from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.model import Tensor
-from unnest.core.weight_assignment.variable_names import CheckpointVariables
+from unnest.core.weight_assignment.checkpoint_variables import CheckpointVariables
 from unnest.errors import Refused
 
 DENSE: dict[str, Any] = {"units": 3, "use_bias": True, "kernel_initializer": {}, "bias_initializer": {},

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.ops.test_reshaping import SOURCE
 from unnest.core.model import DataDependent, Unknown
-from unnest.core.ops.reductions import cumsum, reduction
+from unnest.core.ops.axis_operations import cumsum, reduction
 
 
 def test_along_axes() -> None:
