@@ -69,9 +69,9 @@ def lowest(session: nox.Session) -> None:
 
 @nox.session
 def keras(session: nox.Session) -> None:
-    """Training code, and what `--keras 3` writes, with TensorFlow and both Kerases."""
-    session.install("-e", ".[tensorflow,test,plot]")
-    session.run("pytest", "--part", "all", "tests/keras", *session.posargs)
+    """Training code, and what `--keras 3` writes, with TensorFlow and both Kerases; models of the Hub by URL."""
+    session.install("-e", ".[tensorflow,test,plot,hub]")
+    session.run("pytest", "--part", "all", "tests/keras", "tests/test_hub.py", *session.posargs)
 
 
 @nox.session

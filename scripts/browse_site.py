@@ -1,10 +1,11 @@
 """Open every page of the built site in a headless browser: no error on the console, no request elsewhere, no dead link.
 
     mkdocs build --strict --site-dir site
-    python scripts/browse_site.py site [--browser /usr/bin/chromium] [--pictures FOLDER]
+    python scripts/browse_site.py site [--browser /usr/bin/chromium] [--axe] [--pictures FOLDER]
 
 Wants Playwright (pip install playwright) and a Chromium: Playwright's own, or the one that is named. Exit code 1 where
-something is wrong. With --pictures, a screenshot of each page: light and dark, wide and narrow.
+something is wrong. With --axe (pip install axe-playwright-python), light and dark: no finding that axe calls serious
+or critical. With --pictures, a screenshot of each page: light and dark, wide and narrow.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from urllib.parse import urldefrag, urlsplit
 
 #: The addresses of anchors, those in SVG too.
 LINKS = "all => all.map(a => new URL(a.getAttribute('href'), document.baseURI).href)"
+#: Of a page that axe looks at.
+MOST_ELEMENTS = 2_500
 #: Widths in CSS pixels: a desk, a telephone.
 WIDTHS = {"wide": 1280, "narrow": 390}
 
@@ -32,6 +35,7 @@ def main() -> int:
     )
     parser.add_argument("site", type=Path)
     parser.add_argument("--browser", help="a Chromium; default: Playwright's own")
+    parser.add_argument("--axe", action="store_true", help="hold each page against axe's rules")
     parser.add_argument("--pictures", type=Path, help="a folder for screenshots")
     asked = parser.parse_args()
     handler = functools.partial(Quiet, directory=str(asked.site))
@@ -47,6 +51,8 @@ def main() -> int:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=asked.browser, args=["--no-sandbox"])
         troubles = list(check(browser, root, pages))
+        if asked.axe:
+            troubles += hold_against_axe(browser, root, pages)
         if asked.pictures:
             asked.pictures.mkdir(parents=True, exist_ok=True)
             take_pictures(browser, root, pages, asked.pictures)
@@ -103,6 +109,23 @@ def check(browser: Any, root: str, pages: list[str]) -> Iterator[str]:  # noqa: 
                 yield f"{_place(address)}: dead link {target}"
             elif there is not None and fragment and fragment not in there:
                 yield f"{_place(address)}: no such place {target}"
+
+
+def hold_against_axe(browser: Any, root: str, pages: list[str]) -> Iterator[str]:  # noqa: ANN401 - Playwright's
+    """Yield what axe calls serious or critical; of tables of thousands of cells it would take minutes."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    for scheme in ("light", "dark"):
+        page = browser.new_page(color_scheme=scheme)
+        for address in pages:
+            page.goto(address, wait_until="networkidle")
+            if page.evaluate("document.querySelectorAll('*').length") > MOST_ELEMENTS:
+                continue
+            for found in Axe().run(page).response["violations"]:
+                if found["impact"] in ("serious", "critical"):
+                    place = address.removeprefix(root)
+                    yield f"{place} ({scheme}): {found['id']}: {found['nodes'][0]['html'][:200]}"
+        page.close()
 
 
 def take_pictures(browser: Any, root: str, pages: list[str], folder: Path) -> None:  # noqa: ANN401 - Playwright's

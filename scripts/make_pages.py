@@ -134,9 +134,8 @@ def _option_rows(name: str, command: Any) -> list[str]:  # noqa: ANN401 - the pa
             "" if parameter.is_flag or parameter.default in (None, ()) else f"`{parameter.default}`"
         )
         words = " ".join(filter(None, (parameter.help or "", detail)))
-        rows.append(
-            f"| `{_spelling(parameter).replace('|', chr(92) + '|')}` | {default} | {words} |"
-        )
+        # A site shows the backslash of an escaped bar within code.
+        rows.append(f"| `{_spelling(parameter).replace('|', '/')}` | {default} | {words} |")
     return rows
 
 

@@ -12,3 +12,8 @@ for (const code of document.querySelectorAll("article :not(pre) > code")) {
     }),
   );
 }
+// For a keyboard and a screen reader: the search has a name, a table that scrolls can be reached.
+document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
+addEventListener("load", () => {
+  for (const table of document.querySelectorAll(".md-typeset__scrollwrap")) table.tabIndex = 0;
+});
