@@ -10,6 +10,7 @@ from unnest.core.keras_facts import loading_in_keras_3, loading_requirements
 from unnest.core.keras_facts.loading_requirements import Needs, is_by_old_paths, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.keras_facts.preprocessing_state import is_misread, untold
+from unnest.core.keras_facts.tensorflow_releases import makes_masks
 from unnest.core.load_time_code import lambdas
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.weight_assignment.misplaced_weights import (
@@ -35,9 +36,22 @@ KNOWN_BY_NAME = (
 
 def why_not_tf_keras(model: Stored, container: str) -> str | None:
     """Return why tf_keras does not load it as it was; None if it does."""
-    return loading_requirements.why_not_tf_keras(model, container) or _other_places(
-        model, container
+    return (
+        loading_requirements.why_not_tf_keras(model, container)
+        or _other_places(model, container)
+        or _masked_otherwise(model)
     )
+
+
+def _masked_otherwise(model: Stored) -> str | None:
+    """Return the layer that computes otherwise in tf_keras because of a mask, if any."""
+    return memoize(_find_masked_otherwise, model) if makes_masks(model.architecture) else None
+
+
+def _find_masked_otherwise(model: Stored) -> str | None:
+    from unnest.core.keras3.masks_in_tf_keras import masked_otherwise  # for models with masks
+
+    return masked_otherwise(model)
 
 
 def why_not_keras_3(model: Stored, container: str) -> str | None:

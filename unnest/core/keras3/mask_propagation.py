@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from unnest.budget import charge_steps, memoize
 from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, read
-from unnest.core.architecture.graph import in_order
+from unnest.core.architecture.graph import Graph, Layer, in_order
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import MaskUse
@@ -72,18 +72,32 @@ def _model_makes_mask(model: JsonObject, context: Context) -> bool:
 def gives_mask(model: JsonObject, context: Context, *, is_masked: bool) -> bool:
     """Return True if the first output of a model has a mask; `is_masked`: its inputs have one."""
     graph = read(model)
+    has_mask = {at: given for at, _, _, given in masked_calls(graph, context, is_masked=is_masked)}
+    if graph.sequential:
+        return [is_masked, *has_mask.values()][-1]
+    return bool(graph.outputs) and has_mask.get(graph.outputs[0].call, False)
+
+
+def masked_calls(
+    graph: Graph, context: Context, *, is_masked: bool
+) -> Iterator[tuple[CallId, Layer, bool, bool]]:
+    """Yield each call of a layer, in order, with whether a mask came in and whether one came out.
+
+    `is_masked`: the model's inputs have one. Of a Sequential each layer is called once.
+    """
     charge_steps(len(graph.layers))
     if graph.sequential:
-        for layer in graph.layers.values():
+        for name, layer in graph.layers.items():
             hands_on = is_masked and (
                 is_input(layer.stored) or passes(layer.class_name, layer.settings, context)
             )
-            is_masked = hands_on or masks_itself(layer.stored, context)
-        return is_masked
-    masked_calls: set[CallId] = set()
+            came_in, is_masked = is_masked, hands_on or masks_itself(layer.stored, context)
+            yield CallId(name, 0), layer, came_in, is_masked
+        return
+    has_mask: dict[CallId, bool] = {}
     for at, call in in_order(graph):
         layer = graph.layers[at.layer]
-        are_masked = [source.call in masked_calls for source in call.reads]
+        are_masked = [has_mask.get(source.call, False) for source in call.reads]
         if is_input(layer.stored):
             hands_on = is_masked
         elif layer_record(layer.class_name).mask is MaskUse.MERGES:
@@ -92,9 +106,8 @@ def gives_mask(model: JsonObject, context: Context, *, is_masked: bool) -> bool:
             hands_on = are_masked[:1] == [True] and passes(
                 layer.class_name, layer.settings, context
             )
-        if hands_on or masks_itself(layer.stored, context):
-            masked_calls.add(at)
-    return bool(graph.outputs) and graph.outputs[0].call in masked_calls
+        has_mask[at] = hands_on or masks_itself(layer.stored, context)
+        yield at, layer, any(are_masked), has_mask[at]
 
 
 def masks_itself(entry: JsonObject, context: Context) -> bool:

@@ -147,20 +147,20 @@ def both_ways(
 # A layer whose first steps are masked
 
 
-def _began_with_state(
-    kind: str, layer: NewLayer, kwargs: Mapping[str, NodeTree], context: Context
-) -> bool:
-    """Return True if masked first steps gave the initial state.
+def gave_initial_state(kind: str, config: JsonObject, context: Context) -> bool:
+    """Return True if a recurrent layer that is given an initial state gave it at masked first steps.
 
     (Source: K.rnn of Keras 2.0 to 2.2.4 and of TensorFlow before 1.13, which Keras 2.3 calls; zeros if unrolled.)
     """
     is_of_then = context.release < ((2, 2, 4) if context.is_tf else (2, 3))
-    return (
-        is_of_then
-        and layer_record(kind).mask is MaskUse.HEEDS
-        and "initial_state" in kwargs
-        and not layer.config.get("unroll")
-    )
+    return is_of_then and layer_record(kind).mask is MaskUse.HEEDS and not config.get("unroll")
+
+
+def _began_with_state(
+    kind: str, layer: NewLayer, kwargs: Mapping[str, NodeTree], context: Context
+) -> bool:
+    """Return True if masked first steps gave the initial state that a layer is given."""
+    return "initial_state" in kwargs and gave_initial_state(kind, layer.config, context)
 
 
 def begun(
