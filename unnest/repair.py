@@ -18,7 +18,7 @@ from unnest.build_function import target_model_of
 from unnest.core.plan import Choices
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, workspace
-from unnest.files.file_objects import spool_in
+from unnest.files.spool import spool_in
 from unnest.formats.error_translation import reading, writing
 from unnest.inspection import budget_of, inspect, with_error
 from unnest.options import (

@@ -12,8 +12,8 @@ import numpy as np
 from tests.operations.real import Function, call_real, named, real_functions, spellings
 from tests.operations.rows import rows_differ
 from tests.operations.samples import Stored, samples_of, samples_of_function
+from unnest.core.interpreters.numbered_rows import numbered
 from unnest.core.interpreters.op_shapes import result_shape
-from unnest.core.interpreters.tensor_graph import numbered
 from unnest.core.keras3.lambdas import calls
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.apply import apply

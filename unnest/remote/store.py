@@ -10,7 +10,7 @@ from typing import Any
 
 from unnest.errors import Failed, Refused, UnnestError, Unreadable, UsageError
 from unnest.files import atomic
-from unnest.files.file_objects import full
+from unnest.files.spool import full
 from unnest.formats.detect import CHECKPOINT_PART, SAVED_MODEL_MARKS, holds_model
 from unnest.remote.urls import safe_url
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from unnest.core import json_tree
 from unnest.core.architecture import is_model, model_name, read
 from unnest.core.architecture.nested_models import by_owner
-from unnest.core.keras3 import training_state
+from unnest.core.keras3 import compile_settings
 from unnest.core.keras3.conversion_context import CannotConvert, Context, Conversion, refused
 from unnest.core.keras3.keras1_layers import DATA_FORMAT_BY_ORDERING
 from unnest.core.keras3.layers.dispatch import converted_layer
@@ -126,7 +126,7 @@ def _converted(stored: Stored, architecture: JsonObject, context: Context) -> St
         optimizer=None, keras_version=KERAS_3, backend=None,
     )  # fmt: skip
     check_output(result)
-    return training_state.with_training(stored, model, result, context)
+    return compile_settings.with_training(stored, model, result, context)
 
 
 def _check_input_shape(model: NewLayer) -> None:

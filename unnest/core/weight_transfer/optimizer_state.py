@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from unnest.core.architecture.nested_models import LeafPath
 from unnest.core.keras3.conversion_context import Context
+from unnest.core.keras3.optimizer_slots import is_fresh, state
 from unnest.core.keras3.optimizers import (
     NOT_CONVERTED,
     SLOTS_BY_CLASS,
     KnownOptimizer,
     NoCounterpart,
-    is_fresh,
-    state,
 )
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.weight_transfer.leaf_layers import TargetModel, TargetOptimizer, stem_and_number

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from math import lcm
 
-from unnest.core.interpreters.tensor_graph import Column, Values, numbered, row_sizes, rows_of
+from unnest.core.interpreters.numbered_rows import Values, numbered, row_sizes, rows_of
+from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, DataDependent, Ref, Shape, Unknown
 from unnest.core.ops.numbered_elements import MISFITS, Array
 from unnest.core.wrappers.searched_graph import SearchedGraph

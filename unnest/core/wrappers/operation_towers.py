@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import reduce
 
-from unnest.core.interpreters.tensor_graph import Column, Values, rows_of
+from unnest.core.interpreters.numbered_rows import Values, rows_of
+from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.apply import literal_axis
 from unnest.core.ops.numbered_elements import NOT_COMPUTED

@@ -15,7 +15,7 @@ import numpy as np
 
 from unnest.core.architecture.graph import Graph
 from unnest.core.frontends.layer_op_calls import shape_of
-from unnest.core.interpreters.tensor_graph import Values, numbered
+from unnest.core.interpreters.numbered_rows import Values, numbered
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, plain_name

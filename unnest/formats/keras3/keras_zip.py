@@ -22,8 +22,9 @@ from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Move, Output, Rearranged
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
-from unnest.files.file_objects import Readable, full, spool
 from unnest.files.os_calls import pread, pread_into, write_all
+from unnest.files.readable_window import Readable
+from unnest.files.spool import full, spool
 from unnest.formats.base import MARK, MODEL_SUFFIXES, TRANSFER_BLOCK, Container, OnBytes, Source
 from unnest.formats.error_translation import oneline
 from unnest.formats.foreign_formats import foreign_zip

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.property.opgraphs import Case, Writer, cut, joined
-from unnest.core.interpreters.tensor_graph import Values, numbered, rows_of
+from unnest.core.interpreters.numbered_rows import Values, numbered, rows_of
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.wrappers.match_towers import Copies, Unlike, walk_back
 from unnest.core.wrappers.operation_towers import join_operands

@@ -12,7 +12,8 @@ from unnest.core.architecture.compile_config import is_legacy_optimizer
 from unnest.core.keras3.config_values import built_in, class_and_config, plain
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.mask_propagation import BY_ALL
-from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, is_fresh, optimizer, state
+from unnest.core.keras3.optimizer_slots import is_fresh, state
+from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, optimizer
 from unnest.core.keras3.replacements import NewLayer
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.findings import Code, listed

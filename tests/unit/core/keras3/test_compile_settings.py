@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from unnest.core.keras3.compile_settings import with_training
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.replacements import NewLayer
-from unnest.core.keras3.training_state import with_training
 from unnest.core.model import Group, Stored, Tensor
 
 KERNEL = Tensor("d/kernel", (4, 3), "<f4", "/d/kernel")
