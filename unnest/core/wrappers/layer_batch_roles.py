@@ -46,9 +46,12 @@ AVERAGING = frozenset({"mean", "average", "add", "sum", "n"})
 """The words of the operations that a mean is made of; code divides without a name."""
 
 MOVING = (
-    "reverse", "flip", "rot90", "roll", "transpose", "permute", "crop", "pad", "resize", "random", "normal", "uniform"
+    "flip", "rot90", "transpose", "permute", "crop", "pad", "resize", "random", "normal", "uniform"
 )  # fmt: skip
 """What the names of operations that move or blur pixels, not rows, have in them."""
+
+TURNING_AN_AXIS = ("reverse", "roll")
+"""The same of operations that turn an axis: also the batch's, in code that learns how many rows there are."""
 
 CUTTING = ("slice", "strided", "split", "gather", "take", "partition", "mask", "unstack")
 """What the names of operations that cut rows have in them."""
@@ -173,9 +176,10 @@ def keeps_rows(layer: Layer) -> str | None:
         )
     if _uses(code.names, CUTTING):
         return None
-    if _uses(code.names, MOVING):
+    is_measuring = _uses(code.names, MEASURING)
+    if _uses(code.names, MOVING) or (_uses(code.names, TURNING_AN_AXIS) and not is_measuring):
         return f"the code of {layer.name} moves values within the rows, and cuts no rows"
-    if code.captures or _uses(code.names, MEASURING):
+    if code.captures or is_measuring:
         return None
     idle = (
         not code.names

@@ -31,6 +31,8 @@ OneLayer = tuple[Layer, Call]
         (called("Dropout", rate=0.5), "l is Keras's Dropout, which keeps all rows"),
         (called("Rows"), None),
         (code_lambda(lambda x: K.reverse(x, axes=2)), "the code of l moves values within the rows, and cuts no rows"),
+        (code_lambda(lambda x: K.reverse(x, axes=0)[: tf.shape(x)[0] // 2]), None),
+        (code_lambda(lambda x: K.flip(tf.shape(x))), "the code of l moves values within the rows, and cuts no rows"),
         (code_lambda(lambda x: K.relu(x)), None),
         (code_lambda(lambda x: -x), "the code of l has no operation that cuts rows"),
         (code_lambda(lambda x: x[:4]), None),
@@ -39,7 +41,8 @@ OneLayer = tuple[Layer, Call]
         (code_lambda(lambda x: K.reverse(K.slice(x), axes=2)), None),
         (called("Lambda", function="flip"), None),
     ],
-    ids=["Keras's own", "custom", "a flip", "a name that says nothing", "no means", "a number", "a default",
+    ids=["Keras's own", "custom", "a flip", "turned rows", "turned pixels",
+         "a name that says nothing", "no means", "a number", "a default",
          "a closure", "a flipped slice", "by name"],
 )  # fmt: skip
 def test_what_keeps_all_rows(one: OneLayer, reason: str | None) -> None:

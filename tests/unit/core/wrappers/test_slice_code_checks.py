@@ -72,6 +72,16 @@ def by_the_size_tried(x: Any, i: int, parts: int) -> Any:
     return x[700 * i : 700 * i + 700 + 0 * parts]
 
 
+def turned_twice(x: Any, i: int, parts: int) -> Any:
+    n = tf.shape(x)[0] // parts
+    return tf.reverse(tf.reverse(x, [0])[(parts - 1 - i) * n : (parts - i) * n], [0])
+
+
+def turned_once(x: Any, i: int, parts: int) -> Any:
+    n = tf.shape(x)[0] // parts
+    return tf.reverse(x, [0])[i * n : (i + 1) * n]
+
+
 CLAIM = SliceClaim(ClaimStatus.ROWS, "slice arguments: i counts from 0, parts is 2")
 
 
@@ -83,6 +93,12 @@ def told(function: Any, claim: SliceClaim = CLAIM, parts: int = 2) -> SliceClaim
             *((layer._replace(name=f"lambda_{k}"), call) for k, (layer, call) in enumerate(slices))
         ),
     )
+
+
+def test_rows_that_are_turned() -> None:
+    """Each half in its order again, or all rows from the last to the first."""
+    assert told(turned_twice) == CLAIM
+    assert told(turned_once).status is ClaimStatus.OTHERWISE
 
 
 @pytest.mark.parametrize("function", [halves, four_rows, custom_function])
