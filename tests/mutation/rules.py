@@ -26,7 +26,7 @@ RULES = [
     Broken(
         rule="a lambda's work is bounded",
         file="core/byte_code/runtime_values.py",
-        old="        if self.values > MAX_WORK:\n",
+        old="        if self.values > MAX_STACK_WORK:\n",
         new="        if False:\n",
         tests="tests/unit/core/byte_code/test_machine.py",
     ),
@@ -40,7 +40,7 @@ RULES = [
     Broken(
         rule="an HDF5 tree is no deeper than its bound",
         file="formats/hdf5/guarded_file.py",
-        old="                    if depth >= MAX_DEPTH:\n",
+        old="                    if depth >= MAX_GROUP_DEPTH:\n",
         new="                    if False:\n",
         tests="tests/attacks/test_hostile_h5.py::test_refused",
     ),
@@ -61,14 +61,14 @@ RULES = [
     Broken(
         rule="a compressed dataset declares what was stored",
         file="formats/hdf5/guarded_file.py",
-        old="        elif declared > max(SMALL, stored * MAX_EXPANSION):\n",
+        old="        elif declared > max(UNCHECKED_DATASET_BYTES, stored * MAX_EXPANSION):\n",
         new="        elif False:\n",
         tests="tests/attacks/test_hostile_h5.py::test_refused",
     ),
     Broken(
         rule="stored code is read to a depth only",
         file="core/byte_code/code_objects.py",
-        old="        if depth > MAX_DEPTH:\n",
+        old="        if depth > MAX_CONSTANT_DEPTH:\n",
         new="        if False:\n",
         tests="tests/unit/core/byte_code/test_code_objects.py tests/unit/core/wrappers/test_lambda_code.py",
     ),
@@ -201,8 +201,8 @@ RULES = [
     Broken(
         rule="a step is noted before it is taken",
         file="files/workspace.py",
-        old="        self._steps.append((source, target))\n        os_calls.rename_new(source, target)\n",
-        new="        os_calls.rename_new(source, target)\n        self._steps.append((source, target))\n",
+        old="        self._steps.append((source_path, target))\n        os_calls.rename_new(source_path, target)\n",
+        new="        os_calls.rename_new(source_path, target)\n        self._steps.append((source_path, target))\n",
         tests="tests/files/test_no_memory.py::test_a_step_that_was_taken",
     ),
     Broken(
