@@ -1,11 +1,12 @@
 """How many genuine files today's Keras opens, how many of them rightly, and how many after `unnest fix --keras 3`.
 
-    python benchmarks/keras_opens.py [--stack k224] [--python PYTHON] [--list]
+    python benchmarks/keras_opens.py [--stack k224] [--python PYTHON] [--list] [--models FOLDER]
 
 Every fixture that holds a whole model (`.h5`, `.keras`, SavedModel) and what its own stack predicted (`io.npz`): the
 parallel models, and the same templates saved directly. PYTHON has Keras 3; default: the one that runs this. "Rightly":
 the largest difference from the recorded predictions is at most 1e-4 of the largest number there. `--list` names every
-file that is not opened or predicts something else. It needs the `test` extra, whose archives hold most cases.
+file that is not opened or predicts something else. `--models` takes other models instead, an `.h5` and an `.npz`
+each, as `tests/slow/applications.py` writes them. It needs the `test` extra, whose archives hold most cases.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ NAMES = ("parallel", "base", "clean")
 CLOSE = 1e-4
 
 
-def models(stack: str | None) -> list[tuple[str, Path]]:
-    """(stack, path) of every whole model beside recorded predictions."""
-    found = []
+def models(stack: str | None) -> list[tuple[str, Path, Path]]:
+    """(stack, path, recorded predictions) of every whole model that has these beside it."""
+    found: list[tuple[str, Path, Path]] = []
     for io in sorted(FIXTURES.rglob("io.npz")):
         case = io.parent
         writer = (
@@ -45,7 +46,7 @@ def models(stack: str | None) -> list[tuple[str, Path]]:
             continue
         paths = [case / f"{name}{suffix}" for name in NAMES for suffix in (".h5", ".keras", "")]
         found += [
-            (writer, path)
+            (writer, path, io)
             for path in paths
             if path.exists() and unnest.inspect(path).contents == "model"
         ]
@@ -87,13 +88,17 @@ def main() -> None:
     parser.add_argument("--stack")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--models", type=Path)
     options = parser.parse_args()
     files = models(options.stack)
+    if options.models:
+        paths = sorted(options.models.rglob("*.h5"))
+        files = [(path.parent.name, path, path.with_suffix(".npz")) for path in paths]
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        outputs = [converted(path, folder / f"{n}.keras") for n, (_, path) in enumerate(files)]
-        jobs = [(path, path.with_name("io.npz")) for _, path in files]
+        outputs = [converted(path, folder / f"{n}.keras") for n, (_, path, _) in enumerate(files)]
+        jobs = [(path, io) for _, path, io in files]
         fixed = [
             (output, io)
             for output, (_, io) in zip(outputs, jobs, strict=True)
@@ -102,12 +107,12 @@ def main() -> None:
         before = differences(options.python, jobs, folder)
         answers = iter(differences(options.python, fixed, folder))
         after = ["not converted" if output is None else next(answers) for output in outputs]
-    for (stack, path), was, is_now in zip(files, before, after, strict=True):
+    for (stack, path, _), was, is_now in zip(files, before, after, strict=True):
         counts[stack].update(
             {"files": 1, f"before {outcome(was)}": 1, f"after {outcome(is_now)}": 1}
         )
         if options.list and outcome(is_now) != "right":
-            print(f"{path.relative_to(FIXTURES)}: {is_now}")
+            print(f"{path.relative_to(options.models or FIXTURES)}: {is_now}")
     print(
         "| stack | files | Keras 3 opens | rightly | after fix, it opens | rightly |\n|---|---|---|---|---|---|"
     )
