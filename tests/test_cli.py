@@ -208,6 +208,17 @@ TOLD = {
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+@pytest.mark.parametrize(
+    ("command", "name"), [("inspect", "PATH..."), ("fix", "PATH..."), ("balance", "MODULE:FN")]
+)
+def test_help_names_what_is_typed(command: str, name: str, cli: Cli) -> None:
+    """As the pages do, whichever parser is installed: no types, no braces."""
+    shown = cli(command, "--help").stdout
+    assert shown.splitlines()[0] == f"Usage: unnest {command} [OPTIONS] {name}"
+    assert "<" not in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
+
+
 @pytest.mark.parametrize("args", TOLD)
 def test_what_to_do_is_told(args: tuple[str, ...], bad: Path, cli: Cli) -> None:
     """In one line, and nothing is written."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -23,6 +24,12 @@ from unnest.signals import INTERRUPTED
 
 class _Command(TypedValues, TyperCommand):
     """One command."""
+
+    def get_help(self, ctx: Any) -> str:  # noqa: ANN401 - the parser's
+        """Return the help without the braces and types that typer 0.29 puts around the name of an argument."""
+        text = re.sub(r"\{(\S+)\}(\.\.\.)?", r"\1", super().get_help(ctx), count=1)
+        types = r"^(  [A-Z]\S*)( <[^>\n]+>)(?=  )"
+        return re.sub(types, lambda m: m[1] + " " * len(m[2]), text, flags=re.MULTILINE)
 
 
 class _Commands(TypedValues, TyperGroup):

@@ -31,7 +31,10 @@ def balance(
         ),
     ],
     batch_size: Annotated[
-        int, typer.Option("--batch-size", min=1, help="Rows of the whole batch in training.")
+        int,
+        typer.Option(
+            "--batch-size", min=1, metavar="N", help="Rows of the whole batch in training."
+        ),
     ],
     gpus: Annotated[
         str | None,
