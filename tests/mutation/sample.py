@@ -1,6 +1,6 @@
 """Mutants by cosmic-ray, of one package: a sample, within a budget of time.
 
-    python -m tests.mutation.sample PACKAGE [--minutes 10] [--seed 0]       core/assign, say
+    python -m tests.mutation.sample PACKAGE [--minutes 10] [--seed 0]       core/weight_assignment, say
 
 Needs `pip install cosmic-ray`; `nox -s mutation -- PACKAGE` has it. The code is changed in a copy of the tree, in an
 order that the seed draws, and the tests of `tests/unit/PACKAGE` must turn red. Prints what survived: code that no unit
@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         description="Mutants of one package by cosmic-ray, within a budget of time."
     )
-    parser.add_argument("package", help="below unnest/ and tests/unit/: core/assign")
+    parser.add_argument("package", help="below unnest/ and tests/unit/: core/weight_assignment")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)

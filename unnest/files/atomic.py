@@ -25,6 +25,7 @@ from unnest.files.workspace import Workspace
 from unnest.light_classes import NamedTuple
 
 Fill: TypeAlias = Callable[[str], None]
+Check: TypeAlias = Callable[[str], None]
 WriteOutcome: TypeAlias = Literal["written", "same"]
 
 #: Permission bits by a file's path in a folder; "" is a folder itself, or the one file.
@@ -38,7 +39,7 @@ COMPARED_WHOLE_UP_TO = 1 << 20
 
 
 def publish(
-    target: str, fill: Fill, check: Fill, *, force: bool = False, modes: Modes | None = None
+    target: str, fill: Fill, check: Check, *, force: bool = False, modes: Modes | None = None
 ) -> WriteOutcome:
     """Write the file `target` with `fill`, read it back with `check`, give it its name.
 
@@ -58,7 +59,7 @@ def publish(
 
 
 def publish_folder(
-    target: str, fill: Fill, check: Fill, *, force: bool = False, modes: Modes | None = None
+    target: str, fill: Fill, check: Check, *, force: bool = False, modes: Modes | None = None
 ) -> WriteOutcome:
     """Fill a new folder, read it back, sync it and rename it to the target, as `publish` does with a file."""
     with _workspace(target) as (work, held):
@@ -143,7 +144,7 @@ class Fingerprint(NamedTuple):
 
 
 def replace(
-    target: str, backup: str, fill: Fill, check: Fill, read: Fingerprint | None = None
+    target: str, backup: str, fill: Fill, check: Check, read: Fingerprint | None = None
 ) -> None:
     """Replace `target` in one step; the old file stays as `backup`.
 
@@ -256,8 +257,8 @@ def same_bytes(source_path: str, copied: str) -> None:
         )
 
 
-def bytes_writer(data: bytes) -> tuple[Fill, Fill]:
-    """Return how a new file of these bytes is written, and how it is read back. Raises Failed."""
+def bytes_writer(data: bytes) -> tuple[Fill, Check]:
+    """Return how a new file of these bytes is written, and how it is read back; that raises Failed."""
 
     def fill(path: str) -> None:
         with open(path, "xb") as file:
@@ -316,7 +317,7 @@ def _with_target_name(message: str, work: Workspace | None) -> str:
     return message if work is None or not work.path else message.replace(work.new_path, work.target)
 
 
-def _fill_and_check(path: str, fill: Fill, check: Fill) -> None:
+def _fill_and_check(path: str, fill: Fill, check: Check) -> None:
     """Fill a file, sync it while it is filled, and read it back; syncing takes about as long as copying."""
     with Syncing(path) as syncing:
         fill(path)

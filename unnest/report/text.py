@@ -329,7 +329,10 @@ def _what_was_done(result: Result) -> Iterator[str]:
 
 
 def _attention(report: Report) -> Iterator[str]:
-    """Return what needs attention before the file is used, in one line; `-v` has the findings one by one."""
+    """Yield at most one line: what needs attention before the file is used; `-v` has the findings one by one.
+
+    The custom code that loading needs is in it for `fix` alone: `inspect` says it in the lines of `_loading`.
+    """
     warnings = [f for f in report.findings if f.severity != "info"]
     told = [f for f in warnings if f.code not in ABOUT_CODE]
     facts = []

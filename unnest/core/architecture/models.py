@@ -207,7 +207,7 @@ def _calls_by_layer(entry_by_name: Mapping[str, JsonObject]) -> dict[str, Sequen
     stored_calls = {name: _stored_calls(entry) for name, entry in entry_by_name.items()}
     charge_steps(STEPS_A_LAYER * sum(map(len, stored_calls.values())))
     for name, calls in stored_calls.items():
-        if any(tensor_refs.counts_below_zero(node, entry_by_name) for node in calls):
+        if any(tensor_refs.has_negative_index(node, entry_by_name) for node in calls):
             raise NotAGraph(f"{name!r} reads an output with a number below zero")
     return stored_calls
 

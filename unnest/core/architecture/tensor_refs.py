@@ -160,7 +160,7 @@ def is_ref(node: Json, layers: Container[str]) -> bool:
     return is_list(node) and _is_ref(node, layers)
 
 
-def counts_below_zero(node: Json, layers: Container[str]) -> bool:
+def has_negative_index(node: Json, layers: Container[str]) -> bool:
     """Return True if an entry of a Keras 1 or 2 node has negative numbers; entries are references, not settings."""
     if not isinstance(
         node, list

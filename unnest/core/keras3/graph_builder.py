@@ -335,9 +335,8 @@ def _spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
         return Spec((None, *whole), FLOAT) if whole and target == whole else None
     if any(s is None for s in given):
         return None
-    if (
-        entry["class_name"] == "Masking"
-    ):  # in no table there: the facts about files of Keras 3 end with a mask
+    # Masking has no shape rule in its record, so other readers of shapes follow them up to a mask only.
+    if entry["class_name"] == "Masking":
         return given[0]
     return shape_inference.result_of(entry, [s for s in given if s is not None])
 

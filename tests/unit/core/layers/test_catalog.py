@@ -97,3 +97,18 @@ def test_the_number_of_axes_is_checked() -> None:
     assert output_shape("SpatialDropout1D", {}, (None, 3, 4)) == (None, 3, 4)
     with pytest.raises(Unknown):
         output_shape("SpatialDropout1D", {}, (None, 4))
+
+
+def test_the_number_of_weights_is_read_off_a_config() -> None:
+    """Without `weight_count` a config shows one weight for each initializer: each weight has one.
+
+    SpectralNormalization holds another layer, whose weights count, and gives its own vector no initializer.
+    """
+    uncounted = {
+        f"{record.name}: {weight.name}"
+        for record in LAYER_RECORDS.values()
+        if record.arguments and record.weights and record.weight_count is None
+        for weight in record.weights
+        if f"{weight.stem}_initializer" not in record.arguments
+    }
+    assert uncounted == {"SpectralNormalization: vector_u"}

@@ -249,7 +249,7 @@ def subscript(value: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
     if isinstance(value, SymbolicTensor):
         return _part_of_tensor(value, key)
     if isinstance(value, ShapeTuple):
-        return _dimension(value, key)
+        return _part_of_shape(value, key)
     if isinstance(value, ConstantArray):
         keys = _keys(key)
         chosen = constant_arrays.part(value, keys)
@@ -276,13 +276,17 @@ def _index(key: SymbolicValue) -> int:
     return key.value
 
 
-def _dimension(shape: ShapeTuple, key: SymbolicValue) -> SymbolicValue:
+def _part_of_shape(shape: ShapeTuple, key: SymbolicValue) -> SymbolicValue:
+    """Return `shape[key]`: a shape for a slice, a size for an index. Raises Unknown."""
     text = f"{shape.text}[{key.text}]"
     if isinstance(key, SliceOf):
         start, _, step = key.ends
-        begins = start in {None, 0} and (step is None or step > 0)
+        keeps_first = start in {None, 0} and (step is None or step > 0)
         return ShapeTuple(
-            shape.dimensions[slice(*key.ends)], shape.kind, text, shape.rows if begins else None
+            shape.dimensions[slice(*key.ends)],
+            shape.kind,
+            text,
+            shape.rows if keeps_first else None,
         )
     index = _index(key)
     if not -len(shape.dimensions) <= index < len(shape.dimensions):
