@@ -214,7 +214,7 @@ TOLD = {
 def test_help_names_what_is_typed(command: str, name: str, cli: Cli) -> None:
     """As the pages do, whichever parser is installed: no types, no braces."""
     shown = cli(command, "--help").stdout
-    assert shown.splitlines()[0] == f"Usage: unnest {command} [OPTIONS] {name}"
+    assert shown.splitlines()[0].endswith(f"unnest {command} [OPTIONS] {name}")
     assert "<" not in shown
     assert all(len(line) <= 80 for line in shown.splitlines())
 
