@@ -106,6 +106,8 @@ def test_keras_3_stays_where_no_other_container_holds_it(name: str, tmp_path: Pa
         ("k216-dense", True),
         ("k224-characters", True),
         ("k224-fixed", True),
+        ("k231-batch", False),
+        ("tf210-batch", True),
     ],
 )
 def test_tf_keras_is_named_where_masks_are_the_same(name: str, is_named: bool) -> None:

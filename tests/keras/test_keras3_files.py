@@ -118,7 +118,7 @@ def test_masks_of_the_steps_of_a_time_distributed(tmp_path: Path) -> None:
     }
     stacks = ("k224", "tf215")  # Keras 2.0.9 handed on no such mask
     assert whys == {f"{s}-{name}": True for s in stacks for name in ("encoder", "sequential")}
-    assert len(files) == 24
+    assert len(files) == 26
     names = [output.stem for output, _ in files]
     assert wrong(names, differences(files, "tensorflow", tmp_path)) == []
 

@@ -25,6 +25,7 @@ from unnest.core.keras3.mask_propagation import (
     drops_steps_mask,
     heeds_mask,
     is_ambiguous,
+    is_batch_reshaped,
     is_known,
     makes_mask,
     masks_itself,
@@ -140,7 +141,8 @@ class Masks:
         (Source: Keras 2.9 and 2.10, multi_head_attention.py; TensorFlow 2.3 and 2.5, advanced_activations.py.)
         """
         if kind == "TimeDistributed":
-            return heeds_mask(layer.entry) and not self._asks_each_step(call)
+            held, _ = distributed(layer.entry)
+            return heeds_mask(layer.entry) and not self._asks_each_step(held, call)
         if kind != "Softmax" or not is_ambiguous(kind, self.context):
             return kind == "MultiHeadAttention" and drops_mask(kind, {}, self.context)
         spec = call.spec(call.tensors[0])
@@ -223,7 +225,7 @@ class Masks:
         """
         source, (held, depth) = call.tensors[0], _layer_at_each_step(config)
         mask = self.of.get(source)
-        if not self._asks_each_step(call):
+        if not self._asks_each_step(held, call):
             # What heeds a mask today, and did not then, is called without one: `call_with_masks`.
             is_lost = mask is not None and heeds_mask(held)
             return mask._replace(today=False) if mask is not None and is_lost else mask
@@ -249,10 +251,13 @@ class Masks:
             tree = numpy_operation("Any", tree, axis=-1, keepdims=False)
         return mask._replace(tree=tree, today=False, rank=depth + 1)
 
-    def _asks_each_step(self, call: LayerArguments) -> bool:
-        """Return True if a TimeDistributed gave masks to its layer: not for a batch of a fixed size."""
+    def _asks_each_step(self, held: JsonObject, call: LayerArguments) -> bool:
+        """Return True if a TimeDistributed gave masks to the layer in it: not for some batches of a fixed size."""
         spec = call.spec(call.tensors[0])
-        return asks_each_step(self.context) and (spec is None or spec.shape[:1] in ((), (None,)))
+        is_fixed = spec is not None and spec.shape[:1] not in ((), (None,))
+        return asks_each_step(self.context) and (
+            not is_fixed or is_batch_reshaped(held, self.context)
+        )
 
     def is_replaced(self, kind: str, call: LayerArguments, mask: Mask | None) -> bool:
         """Return True if Keras 3 hands on the mask of a TimeDistributed's input, and its output had another, `mask`."""

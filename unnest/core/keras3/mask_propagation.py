@@ -138,6 +138,17 @@ def asks_each_step(context: Context) -> bool:
     return not () < context.release < STEP_MASKS
 
 
+def is_batch_reshaped(held: JsonObject, context: Context) -> bool:
+    """Return True if a TimeDistributed asks the layer in it each step for a batch of a fixed size, too.
+
+    (Source: _always_use_reshape in layers/wrappers.py of TensorFlow 1.15 to 2.15, which 1.13 and Keras 2.3.1 have not:
+    Keras's own layers but stateful ones.)
+    """
+    is_own = is_model(held) or is_known(str(held.get("class_name")))
+    is_stateful = any(settings(part).get("stateful") for part in json_tree.objects(held))
+    return bool(context.half_pixels) and is_own and not is_stateful
+
+
 def heeds_mask(entry: JsonObject) -> bool:
     """Return True if a layer, or one that it holds at each step or as a model, may compute otherwise with a mask."""
     held, _ = distributed(entry)

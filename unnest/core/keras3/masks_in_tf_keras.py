@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from unnest.core.architecture import is_input, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras3.conversion_context import Context
@@ -14,6 +16,7 @@ from unnest.core.keras3.mask_propagation import (
     distributed,
     drops_mask,
     heeds_mask,
+    is_batch_reshaped,
     masked_calls,
 )
 from unnest.core.keras3.masked_steps import gave_initial_state
@@ -76,8 +79,11 @@ def _difference(
     is_heedless = kind == "Softmax" and context.release <= AMBIGUOUS
     if is_heedless or (kind == "MultiHeadAttention" and drops_mask(kind, {}, context)):
         return "did not heed its mask, and does there"
-    if kind == "TimeDistributed" and not asks_each_step(context):
-        held, _ = distributed(entry)
+    held, _ = distributed(entry)
+    is_asked = asks_each_step(context) and (
+        not _has_fixed_batch(graph) or is_batch_reshaped(held, context)
+    )
+    if kind == "TimeDistributed" and not is_asked:
         takes_none = layer_record(str(held.get("class_name"))).mask is MaskUse.STOPS
         if takes_none or heeds_mask(entry):
             return "gave the layer in it no mask, and does there"
@@ -85,3 +91,10 @@ def _difference(
     if has_state and gave_initial_state(kind, layer.settings, context):
         return "gave its initial state at masked first steps, and gives zeros there"
     return None
+
+
+def _has_fixed_batch(graph: Graph) -> bool:
+    """Return True if a model's first layer, its input or another, stores the size of the batch."""
+    first = next(iter(graph.layers.values()), None)
+    shape = None if first is None else first.settings.get("batch_input_shape")
+    return isinstance(shape, Sequence) and shape[:1] not in ([], [None])

@@ -13,6 +13,7 @@ from unnest.core.keras3.mask_propagation import (
     all_pass,
     drops_mask,
     is_ambiguous,
+    is_batch_reshaped,
     is_known,
     makes_mask,
     masks_itself,
@@ -158,3 +159,21 @@ def test_a_normalization_that_counted_masked_steps(
     context = Context(release=release)
     note_normalization(layer.entry, layer.name, context)
     assert context.notes.masked_norms == names
+
+
+@pytest.mark.parametrize(
+    ("held", "half_pixels", "is_reshaped"),
+    [
+        ({"class_name": "LSTM", "config": {}}, True, True),
+        ({"class_name": "LSTM", "config": {}}, False, False),
+        ({"class_name": "LSTM", "config": {"stateful": True}}, True, False),
+        ({"class_name": "Mine", "config": {}}, True, False),
+        ({"class_name": "Sequential", "config": sequence(MASKING)}, True, True),
+    ],
+)
+def test_a_batch_of_a_fixed_size(
+    held: dict[str, Any], half_pixels: bool, is_reshaped: bool
+) -> None:
+    """Keras's own layers but stateful ones are asked each step from TensorFlow 1.15 on."""
+    context = Context((2, 3), is_tf=True, half_pixels=half_pixels)
+    assert is_batch_reshaped(held, context) is is_reshaped
