@@ -131,6 +131,8 @@ MODULE_GLOBALS: tuple[tuple[tuple[int, ...], frozenset[str]], ...] = (
     ((2, 5), frozenset({"np", "python_types", "sys", "tf"})),
     ((0,), frozenset({"K", "np", "python_types"})),
 )
+#: More that tf.keras of TensorFlow 1.13 to 2.4 has there; the code of its own `multi_gpu_model` reads `array_ops`.
+TENSORFLOW_MODULES = frozenset({"array_ops", "math_ops", "nn", "ops", "tensor_shape"})
 
 
 def _unknown_globals(entry: JsonObject, model: Stored) -> list[str]:
@@ -144,6 +146,8 @@ def _unknown_globals(entry: JsonObject, model: Stored) -> list[str]:
         for first, names in MODULE_GLOBALS
         if model.release[: len(first)] >= first or first == (0,)
     )
+    if not model.is_standalone and () < model.release < (2, 5):
+        in_module |= TENSORFLOW_MODULES
     return sorted(
         function_names_and_arguments.global_names(text) - in_module - PYTHON_BUILTIN_NAMES
     )

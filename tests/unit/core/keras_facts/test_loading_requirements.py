@@ -94,6 +94,7 @@ def stored(function: Any) -> Json:
 tf: Any = None
 K: Any = None
 helper: Any = None
+array_ops: Any = None
 
 
 @pytest.mark.parametrize(
@@ -104,6 +105,10 @@ helper: Any = None
         (lambda x: tf.cast(K.max(x), "float32") + helper, "3.15.1", ("K", "helper", "tf")),
         (lambda x: (K.max(helper(y)) for y in x), "2.15.0", ("K", "helper")),
         (lambda x: next(x).K.helper, "2.15.0", ()),
+        (lambda x: array_ops.shape(K.max(x)), "2.3.0-tf", ()),
+        (lambda x: array_ops.shape(K.max(x)), "2.4.0", ()),
+        (lambda x: array_ops.shape(K.max(x)), "2.2.4", ("array_ops",)),
+        (lambda x: array_ops.shape(x)[0], "2.5.0", ("array_ops",)),
     ],
 )
 def test_names_that_stored_code_lacks(function: Any, version: str, names: tuple[str, ...]) -> None:
