@@ -399,6 +399,9 @@ def _own_names(training: JsonObject | None) -> list[str]:
             pending.extend(part.values())
         elif isinstance(part, dict) and part.get("module", "keras") is None:
             names.append(str(part["class_name"]))
+        elif isinstance(part, dict) and isinstance(part.get("config"), dict):
+            # TensorFlow's classes that make a metric or a loss of a function.
+            pending.append(part["config"].get("fn"))
         elif isinstance(part, (list, tuple)):
             pending.extend(part)
     return sorted({*names})

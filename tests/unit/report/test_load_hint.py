@@ -241,6 +241,25 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
                 "  # to train on, give dice_loss, f1 in custom_objects instead of compile=False"
             ),
         ),
+        (  # Nor is one that a class of TensorFlow's holds; Keras's own are found.
+            layers(
+                version="2.10.0",
+                training={
+                    "loss": {
+                        "class_name": "LossFunctionWrapper",
+                        "config": {"fn": "mean_squared_error"},
+                    },
+                    "metrics": [
+                        [{"class_name": "MeanMetricWrapper", "config": {"name": "r", "fn": "rmse"}}]
+                    ],
+                },
+            ),
+            "a.h5",
+            (
+                "import tf_keras; model = tf_keras.models.load_model('a.h5', compile=False)"
+                "  # to train on, give rmse in custom_objects instead of compile=False"
+            ),
+        ),
         (  # Nor is an optimizer, of a class that is registered or not.
             layers(
                 version="2.4.0",
