@@ -43,7 +43,7 @@ def masked_otherwise(model: Stored) -> str | None:
     half_pixels = is_tensorflow_1_15_or_later(
         architecture, writer.release, is_standalone=not writer.is_tf
     )
-    context = Context(writer.release, writer.is_tf, half_pixels=half_pixels is not False)
+    context = Context(writer.release, writer.is_tf, half_pixels=half_pixels)
     return _otherwise(architecture, context, then=False, now=False)
 
 

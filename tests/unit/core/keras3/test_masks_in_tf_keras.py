@@ -11,6 +11,7 @@ from unnest.core.keras3.masks_in_tf_keras import masked_otherwise
 from unnest.core.model import Stored
 
 SOFTMAX: dict[str, Any] = {"class_name": "Softmax", "config": {"name": "s"}}
+LINEAR: dict[str, Any] = {"class_name": "Activation", "config": {"activation": "linear"}}
 ATTENTION: dict[str, Any] = {"class_name": "MultiHeadAttention", "config": {"name": "a"}}
 
 
@@ -40,6 +41,8 @@ def named(version: str, *layers: dict[str, Any]) -> str | None:
         ("2.3.1", [MASKING, SOFTMAX], "did not heed its mask"),
         ("2.3.1", [SOFTMAX, MASKING], None),
         ("2.3.0-tf", [MASKING, SOFTMAX], "did not heed its mask"),
+        ("2.2.4-tf", [MASKING, LINEAR, ONE_WAY], "got no mask, and gets one there"),
+        ("2.3.0-tf", [MASKING, LINEAR, ONE_WAY], None),
         ("2.4.0", [MASKING, SOFTMAX], "did not heed its mask"),
         ("2.5.0", [MASKING, SOFTMAX], None),
         ("2.9.0", [MASKING, ATTENTION], "did not heed its mask"),
