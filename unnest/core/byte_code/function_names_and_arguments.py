@@ -22,7 +22,7 @@ from unnest.core.byte_code.value_domain import INNER_FUNCTION, DomainValue
 from unnest.core.model import Unknown
 
 ResultT = TypeVar("ResultT")
-Held = TypeVar("Held")
+Computed = TypeVar("Computed")
 
 OTHER_ARGUMENTS = "an inner function that is called with other arguments than it has"
 
@@ -128,11 +128,11 @@ def _global_names(python: Python, code: CodeObject) -> frozenset[str]:
 
 def bind(
     code: CodeObject,
-    defaults: Sequence[Held],
-    positional: Sequence[Held],
-    keywords: Mapping[str, Held],
-    pack: Callable[[Sequence[Held]], Held],
-) -> dict[str, Held]:
+    defaults: Sequence[Computed],
+    positional: Sequence[Computed],
+    keywords: Mapping[str, Computed],
+    pack: Callable[[Sequence[Computed]], Computed],
+) -> dict[str, Computed]:
     """Return the locals of an inner function as it is called; `pack` makes the tuple that `*args` is.
 
     Raises:

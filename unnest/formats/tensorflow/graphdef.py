@@ -14,7 +14,7 @@ from unnest.budget import charge_memory, charge_steps
 from unnest.core.wrappers.serving_op_graph import GraphFunction, Op, OpGraph, StoredShape
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import protos
-from unnest.formats.tensorflow.tensor_bundle import NUMPY_DTYPES
+from unnest.formats.tensorflow.tensor_bundle import DTYPE_BY_NUMBER
 
 #: What an operation costs, beside its inputs and attributes.
 OP_STEPS, OP_BYTES = 5, 500
@@ -124,7 +124,7 @@ def constant(array: protos.Message) -> np.ndarray:
     count = 1
     for d in dims:
         count *= max(d, 0)
-    dtype_name = NUMPY_DTYPES.get(array.dtype, "")
+    dtype_name = DTYPE_BY_NUMBER.get(array.dtype, "")
     if not dtype_name.startswith(("<", "|")) or count > MAX_UNPACKED:
         return np.array(protos.dump(array))
     dtype = np.dtype(dtype_name)

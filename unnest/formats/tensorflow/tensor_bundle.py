@@ -36,7 +36,7 @@ ENTRY_STEPS = 20
 STRING = 7
 
 #: TensorFlow's number of a dtype -> NumPy's spelling; those NumPy does not have keep TensorFlow's name.
-NUMPY_DTYPES = {
+DTYPE_BY_NUMBER = {
     1: "<f4", 2: "<f8", 3: "<i4", 4: "|u1", 5: "<i2", 6: "|i1", 8: "<c8", 9: "<i8", 10: "|b1", 11: "|i1", 12: "|u1",
     13: "<i4", 14: "bfloat16", 15: "<i2", 16: "<u2", 17: "<u2", 18: "<c16", 19: "<f2", 22: "<u4", 23: "<u8",
     24: "float8_e5m2", 25: "float8_e4m3fn", 29: "int4", 30: "uint4",
@@ -45,7 +45,7 @@ SIZES = {"bfloat16": 2, "float8_e5m2": 1, "float8_e4m3fn": 1, "int4": 1, "uint4"
 
 
 def itemsize(dtype: str) -> int:
-    """Return the bytes an element of a dtype takes, as `NUMPY_DTYPES` spells it."""
+    """Return the bytes an element of a dtype takes, as `DTYPE_BY_NUMBER` spells it."""
     return SIZES.get(dtype) or int(dtype[2:])
 
 
@@ -130,12 +130,12 @@ class Bundle:
         where = f"{self.index}: {name!r}"
         charge_steps(ENTRY_STEPS)
         proto = protos.parse("BundleEntry", value, where)
-        if proto.dtype != STRING and proto.dtype not in NUMPY_DTYPES:
+        if proto.dtype != STRING and proto.dtype not in DTYPE_BY_NUMBER:
             raise Unreadable(
                 "dtype",
                 f"{where}: tensors of TensorFlow's type {proto.dtype} cannot be read; save without it",
             )
-        dtype = NUMPY_DTYPES.get(proto.dtype, "string")
+        dtype = DTYPE_BY_NUMBER.get(proto.dtype, "string")
         if len(proto.shape.dim) > MAX_RANK:
             raise Unreadable(
                 "damaged-index",

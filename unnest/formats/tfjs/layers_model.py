@@ -34,7 +34,7 @@ from unnest.formats.json_text import is_architecture, parse
 from unnest.formats.keras3.path_keyed_reader import PathKeyedTree, Placement
 from unnest.formats.keras3.path_keyed_weight_order import as_h5_lists
 from unnest.formats.tfjs.detection import MANIFEST, TOPOLOGY, read_model_json
-from unnest.formats.tfjs.manifest import HALF, NUMPY_DTYPES, WeightEntry, read_manifest
+from unnest.formats.tfjs.manifest import DTYPE_BY_MANIFEST_NAME, HALF, WeightEntry, read_manifest
 from unnest.light_classes import NamedTuple
 
 #: Keys that say nothing of the model.
@@ -206,7 +206,7 @@ class TfjsSource(Source):
             for start in range(0, entry.size, TRANSFER_BLOCK):
                 yield self._bytes(entry, start, min(TRANSFER_BLOCK, entry.size - start))
             return
-        stored = np.dtype(NUMPY_DTYPES[quantization.dtype])
+        stored = np.dtype(DTYPE_BY_MANIFEST_NAME[quantization.dtype])
         step = TRANSFER_BLOCK // np.dtype(entry.dtype).itemsize * stored.itemsize
         for start in range(0, entry.size, step):
             numbers = np.frombuffer(

@@ -22,8 +22,8 @@ from unnest.files.atomic import changed
 from unnest.light_classes import NamedTuple
 
 #: dtype in the manifest -> NumPy's.
-NUMPY_DTYPES = {"float32": "<f4", "int32": "<i4", "bool": "|b1", "float16": "<f2", "complex64": "<c8", "uint8": "|u1",
-          "uint16": "<u2"}  # fmt: skip
+DTYPE_BY_MANIFEST_NAME = {"float32": "<f4", "int32": "<i4", "bool": "|b1", "float16": "<f2", "complex64": "<c8",
+          "uint8": "|u1", "uint16": "<u2"}  # fmt: skip
 #: dtypes that float32 weights are quantized to; those of whole numbers have `min` and `scale`.
 AFFINE, HALF = ("uint8", "uint16"), "float16"
 #: The group of an entry that is an optimizer's state. (Source: LayersModel.save of TensorFlow.js 4.22.)
@@ -185,18 +185,18 @@ def _entry(path: str, weight: Json, group: int, start: int) -> WeightEntry:
     name, shape, dtype = str(weight["name"]), weight.get("shape"), weight.get("dtype")
     if not isinstance(shape, list) or len(shape) > MAX_AXES or not all(map(_is_length, shape)):
         raise _damaged(path, f"gives {name[:80]!r} no shape")
-    if not isinstance(dtype, str) or dtype not in NUMPY_DTYPES:
+    if not isinstance(dtype, str) or dtype not in DTYPE_BY_MANIFEST_NAME:
         raise Unreadable(
             "dtype",
             f"{path}: the weight {name[:80]!r} is {_type_name(dtype)}, which is no type of a Keras weight",
         )
     quantization = _quantization(path, name, dtype, weight)
     stored_dtype = dtype if quantization is None else quantization.dtype
-    size = math.prod(shape) * int(NUMPY_DTYPES[stored_dtype][2:])
+    size = math.prod(shape) * int(DTYPE_BY_MANIFEST_NAME[stored_dtype][2:])
     is_optimizers = weight.get("group") == OPTIMIZER_GROUP_NAME
     sizes = tuple(n for n in shape if isinstance(n, int))
     return WeightEntry(
-        name, sizes, NUMPY_DTYPES[dtype], group, start, size, quantization, is_optimizers
+        name, sizes, DTYPE_BY_MANIFEST_NAME[dtype], group, start, size, quantization, is_optimizers
     )
 
 
