@@ -97,7 +97,10 @@ def test_layers_of_custom_function_see_the_mask_that_they_saw(tmp_path: Path) ->
         }
         jobs.append({"line": result.load, "case": path.stem, "io": str(path.with_suffix(".npz"))})
     of_keras = {f"k224-{name}" for name in ("begun", "behind", "chain", "into", "merged", "nested")}
-    assert {job["case"] for job in jobs} == of_keras | {"tf210-behind", "tf210-merged"}
+    of_lambdas = {
+        f"{s}-{name}" for s in ("k224", "tf210") for name in ("added", "joined", "stopped")
+    }
+    assert {job["case"] for job in jobs} == of_keras | of_lambdas | {"tf210-behind", "tf210-merged"}
     assert carried == of_keras | {"tf210-merged"}
     assert wrong([str(job["case"]) for job in jobs], _lines(jobs, tmp_path)) == []
 

@@ -29,6 +29,7 @@ from unnest.core.keras3.mask_propagation import (
     is_known,
     makes_mask,
     masks_itself,
+    may_pass_unknown_mask,
     note_end,
     note_normalization,
     passes,
@@ -204,7 +205,7 @@ class Masks:
             return computed or (Mask() if is_made else None)
         if layer_record(kind).mask is MaskUse.MERGES:
             return _merged(kind, config, masks, present)
-        if not is_known(kind):
+        if may_pass_unknown_mask(kind, config):
             is_sure = any(m.sure for m in present) and all_pass(config, self.context)
             return Mask(
                 None, present[0].sources, sure=is_sure
@@ -331,7 +332,7 @@ def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
             sure = False
         elif not passes(kind, config, context):
             # A custom layer, or a model, may hand a mask on.
-            masked = masked and not is_known(kind)
+            masked = masked and may_pass_unknown_mask(kind, config)
             sure = sure and all_pass(config, context)
     if masked and is_otherwise and context.is_nested:
         raise _hands_on_another(name, kind)

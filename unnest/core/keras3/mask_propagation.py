@@ -35,6 +35,14 @@ def is_known(kind: str) -> bool:
     return layer_record(bare_name(kind)).mask is not MaskUse.UNKNOWN
 
 
+def may_pass_unknown_mask(kind: str, config: JsonObject) -> bool:
+    """Return True if the file does not say whether a mask comes out of a layer: of a custom one, or a Lambda's `mask`.
+
+    (Source: compute_mask of Lambda in Keras 1.2.2 to 3.15: the mask is what its argument `mask` gives, else none.)
+    """
+    return not is_known(kind) and not (kind == "Lambda" and config.get("mask") is None)
+
+
 def bare_name(kind: str) -> str:
     """Return a class name as Keras exports it: TensorFlow has BatchNormalizationV1 and V2 inside."""
     return re.sub(r"V[12]$", "", kind)

@@ -328,6 +328,16 @@ def test_what_became_of_a_mask(kind: str, context: Context, mask: Mask | None) -
     assert masks.of.get(MADE) == mask
 
 
+def test_a_lambda_hands_on_no_mask() -> None:
+    """So a merge of a masked tensor with a Lambda of it has the mask of the first; one that gives a mask is unknown."""
+    masks = Masks(Context(release=(2, 10, 0)), {X: SAME_X})
+    assert masks.behind("Lambda", {"mask": None}, call(X)) is None
+    assert masks.behind("Add", {}, call(X, Y)) == SAME_X._replace(today=False)
+    given = masks.behind("Lambda", {"mask": ["code", None, None]}, call(X))
+    assert given is not None
+    assert not given.sure
+
+
 def test_the_mask_of_what_is_asked_counts() -> None:
     """An attention hands on the mask of its query, not of what it looks up."""
     masks = Masks(Context(release=(2, 10, 0)), {Y: SAME_Y})
