@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from unnest.budget import charge_steps
 from unnest.core.model import CallId, Ref, Shape
-from unnest.core.ops.apply import is_known
 from unnest.core.ops.call import OpCall
+from unnest.core.ops.registry import is_known
 
 Column: TypeAlias = "tuple[Ref, ...]"
 """One tensor of every tower, in the towers' order."""

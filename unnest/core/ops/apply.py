@@ -90,9 +90,3 @@ def literal_axis(call: OpCall) -> int | None:
         return None if isinstance(axis, Ref) else axis_number(axis)
     except Unknown:
         return None
-
-
-def is_known(call: OpCall) -> bool:
-    """True if the call can be carried out on arrays."""
-    operation = OPERATIONS.get(call.name)
-    return operation is not None and operation.compute is not None

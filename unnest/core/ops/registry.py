@@ -35,14 +35,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops.call import OpCall, Value, plain_name
 from unnest.core.ops.numbered_elements import Array
-from unnest.light_classes import NamedTuple
 
 if TYPE_CHECKING:  # the values of stored code are loaded where a model holds some
     from typing_extensions import Unpack
@@ -413,6 +412,12 @@ def kind_of(call: OpCall) -> Kind | None:
     """Return the kind of a call's operation; None if it is not registered."""
     found = OPERATIONS.get(call.name)
     return None if found is None else found.kind
+
+
+def is_known(call: OpCall) -> bool:
+    """True if the call can be carried out on arrays."""
+    operation = OPERATIONS.get(call.name)
+    return operation is not None and operation.compute is not None
 
 
 def function_of(call: OpCall) -> Callable[..., Any] | None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
-from unnest.core.wrappers import layer_batch_roles, merge_code_checks, slice_code_checks
+from unnest.core.wrappers import (
+    layer_batch_roles,
+    layer_code_rows,
+    merge_code_checks,
+    slice_code_checks,
+)
 from unnest.core.wrappers.match_towers import expand_join
 from unnest.core.wrappers.slice_number_arguments import Slice
 from unnest.core.wrappers.wrapper_types import Merge, NotAWrapper, listed
-from unnest.light_classes import NamedTuple
 
 
 class LayerJoin(NamedTuple):
@@ -64,7 +69,7 @@ def joins_of_tensors(graph: Graph) -> Iterator[LayerJoin]:
         if len(call.reads) == 1 or not layer_batch_roles.may_join(layer):
             continue
         says_so = joins_batch(graph, at)
-        if not says_so and not merge_code_checks.may_put_together(layer, len(call.reads)):
+        if not says_so and not layer_code_rows.may_put_together(layer, len(call.reads)):
             continue
         if is_part_of_a_larger_merge(graph, at):
             continue
@@ -124,9 +129,9 @@ def _joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
         return answer
     if answer is True or not layer_batch_roles.is_function(layer):
         return answer
-    if merge_code_checks.puts_together(layer, operands, dealt_out=False):
+    if layer_code_rows.puts_together(layer, operands, dealt_out=False):
         return True
-    return None if merge_code_checks.puts_together(layer, operands, dealt_out=True) else answer
+    return None if layer_code_rows.puts_together(layer, operands, dealt_out=True) else answer
 
 
 def operands_and_calls(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
@@ -212,7 +217,7 @@ def is_shown(
     """Return True unless a merge of all towers has code that cannot be followed; arguments as `check_code` has them."""
     if len(graph.call(merge.calls[0]).reads) != towers:
         return True
-    return merge_code_checks.is_shown(graph.layers[merge.layer], towers, shape, dealt_out=dealt_out)
+    return layer_code_rows.is_shown(graph.layers[merge.layer], towers, shape, dealt_out=dealt_out)
 
 
 def has_code(graph: Graph, merge: Merge) -> bool:

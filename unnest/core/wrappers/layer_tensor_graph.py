@@ -31,8 +31,8 @@ from unnest.core.ops.product_axes import MATRIX
 from unnest.core.ops.pseudo_ops import ClaimedRows
 from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.ops.symbolic_shapes import Sized
-from unnest.core.wrappers import layer_batch_roles, merge_code_checks
-from unnest.core.wrappers.layer_code_rows import RANKS, code_answer, stored_arguments
+from unnest.core.wrappers import layer_batch_roles
+from unnest.core.wrappers.layer_code_rows import RANKS, code_answer, lines_up, stored_arguments
 from unnest.core.wrappers.searched_graph import SearchedGraph
 
 
@@ -287,7 +287,7 @@ def _of_keras(layer: Layer, call: Call) -> OpCall:
     if (
         not is_code_for_one
         and layer_batch_roles.joins_on_batch_axis(layer, call)
-        and merge_code_checks.lines_up(layer, len(reads))
+        and lines_up(layer, len(reads))
     ):
         return OpCall("concat", [reads, 0], {})
     if (

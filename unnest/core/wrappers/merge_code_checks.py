@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
-
-import numpy as np
-
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import Shape
 from unnest.core.ops.call import plain_name
 from unnest.core.ops.registry import COMPUTING, COMPUTING_MODULES, OPERATIONS, Kind
 from unnest.core.wrappers import layer_batch_roles
-from unnest.core.wrappers.layer_code_rows import ROWS_A_TOWER, code_answer, code_result_rows
-
-if TYPE_CHECKING:  # the byte code machine has tables of nine Pythons
-    from unnest.core.wrappers.traced_rows import CodeRows
+from unnest.core.wrappers.layer_code_rows import are_all_rows, merged_rows
 
 
 def objection_to_merge(
@@ -26,14 +18,14 @@ def objection_to_merge(
     `shape` is that of what a tower gives, `dealt_out`: every tower holds each k-th row. A merge must give all rows back
     in order, and nothing else.
     """
-    joined = _merge_result(layer, towers, shape, dealt_out=dealt_out)
+    joined = merged_rows(layer, towers, shape, dealt_out=dealt_out)
     if joined is None:
         return _computes(layer)
     if joined.change:
         return f"the code of {layer.name} does more than join rows: it {joined.change}"
     return (
         None
-        if _are_all(joined, towers)
+        if are_all_rows(joined, towers)
         else f"the code of {layer.name} joins the rows in another order"
     )
 
@@ -72,56 +64,3 @@ TURNING = frozenset({"reverse", "reversed", "insert", "sorted", "flip", "map", "
 
 OF_PYTHON = frozenset({"sum", "max", "min", "any", "all", "abs"})
 """What Python itself has under such names, for lists and numbers."""
-
-
-def is_shown(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> bool:
-    """Return True if a layer has no code of its own, or code that can be followed to its end."""
-    if layer_batch_roles.stored_code(layer) is None:
-        return True
-    joined = _merge_result(layer, towers, shape, dealt_out=dealt_out)
-    return joined is not None and not joined.is_partly
-
-
-def puts_together(
-    layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool
-) -> bool:
-    """Return True if the code of a layer can be followed, and gives the rows of so many towers back in order."""
-    joined = _merge_result(layer, towers, shape, dealt_out=dealt_out)
-    return joined is not None and not joined.is_partly and _gives_back(joined, towers)
-
-
-def lines_up(layer: Layer, operands: int) -> bool:
-    """Return True unless the code of a layer gives the rows of so many tensors back otherwise, or may do so."""
-    return layer_batch_roles.stored_code(layer) is None or puts_together(
-        layer, operands, dealt_out=False
-    )
-
-
-def may_put_together(layer: Layer, towers: int) -> bool:
-    """Return True if a layer's code may give back the rows of all towers: in order, end to end or dealt out."""
-    ways = (_merge_result(layer, towers, dealt_out=dealt_out) for dealt_out in (False, True))
-    return any(joined is not None and _gives_back(joined, towers) for joined in ways)
-
-
-def _gives_back(joined: CodeRows, towers: int) -> bool:
-    return not joined.change and _are_all(joined, towers)
-
-
-def _are_all(joined: CodeRows, towers: int) -> bool:
-    return joined.numbers == tuple(range(towers * ROWS_A_TOWER))
-
-
-def _merge_result(
-    layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool
-) -> CodeRows | None:
-    """Return the effect of a layer's code on the rows of so many towers; None if it cannot be followed."""
-    numbers, n = np.arange(towers * ROWS_A_TOWER, dtype=np.int32), ROWS_A_TOWER
-    parts = [
-        numbers[k::towers] if dealt_out else numbers[n * k : n * (k + 1)] for k in range(towers)
-    ]
-    results = code_answer(
-        layer,
-        (_merge_result, towers, dealt_out, shape and shape[1:]),
-        partial(code_result_rows, parts, shape),
-    )
-    return results[0] if results is not None and len(results) == 1 else None

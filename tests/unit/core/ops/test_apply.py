@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tests.unit.core.ops.test_reshaping import SOURCE, X, done, rows
 from unnest.core.model import Ref
-from unnest.core.ops.apply import contents, is_known, literal_axis
+from unnest.core.ops.apply import contents, literal_axis
 from unnest.core.ops.call import OpCall
+from unnest.core.ops.registry import is_known
 
 
 def test_names_and_empty_arguments_say_nothing() -> None:

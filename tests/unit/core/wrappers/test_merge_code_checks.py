@@ -14,12 +14,8 @@ from tests.unit.core.wrappers.test_slice_code_checks import (
     helper,
     tf,
 )
-from unnest.core.wrappers.merge_code_checks import (
-    is_shown,
-    may_put_together,
-    objection_to_merge,
-    puts_together,
-)
+from unnest.core.wrappers.layer_code_rows import is_shown, may_put_together, puts_together
+from unnest.core.wrappers.merge_code_checks import objection_to_merge
 
 
 def reversed_order(towers: Any) -> Any:
