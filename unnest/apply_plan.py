@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from unnest import output_destination, output_names, report_builder
@@ -19,7 +19,6 @@ from unnest.files import atomic, overwrite_checks, workspace
 from unnest.findings import Code, listed
 from unnest.formats.base import Source, Target
 from unnest.formats.convert import TargetFormat, model_to_write, target_format
-from unnest.light_classes import dataclass
 from unnest.options import Dialect, FixOptions, PhaseMeter
 from unnest.output_job import Job, copy_job, unwatched, would_be_same, write_job
 from unnest.report.result import Action, AsKeras3, Kept, Result

@@ -16,12 +16,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from unnest.errors import Unreadable
-from unnest.light_classes import NamedTuple, dataclass
 
 #: Steps that any file may take, and how many bytes of a file allow one more.
 STEPS, BYTES_FOR_A_STEP = 1_500_000, 10

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import Literal, TypeAlias
-
-from unnest.light_classes import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 Severity: TypeAlias = Literal["info", "warning", "error"]
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 from unnest import output_names
 from unnest.core.model import JsonObject
 from unnest.errors import Unreadable, UsageError
 from unnest.formats.base import Target
-from unnest.light_classes import NamedTuple
 
 if TYPE_CHECKING:
     from unnest.core.weight_transfer.leaf_layers import TargetModel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import NamedTuple
 
 from unnest import report_builder
 from unnest.budget import OverBudget
@@ -15,7 +16,6 @@ from unnest.files import atomic, os_calls
 from unnest.formats.base import Source
 from unnest.formats.convert import TargetFormat
 from unnest.formats.detect import container, open_container
-from unnest.light_classes import NamedTuple
 from unnest.options import FixOptions, Phase, PhaseMeter
 
 

@@ -11,11 +11,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from threading import Lock
+from typing import NamedTuple
 
 from unnest.budget import Answers, Cost, measured, spent_again
 from unnest.core.plan import Choices
 from unnest.formats.base import Source
-from unnest.light_classes import NamedTuple
 from unnest.options import ReportParts
 from unnest.report.load_hint import ending_of, moved
 from unnest.report.result import Report

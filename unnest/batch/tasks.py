@@ -13,12 +13,11 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import chain, islice
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from unnest import output_names
 from unnest.batch.walk import Task
 from unnest.formats.detect import may_be_model
-from unnest.light_classes import NamedTuple
 from unnest.options import PhaseMeter
 from unnest.remote.urls import is_remote, renamed, safe_url
 from unnest.report.result import Problem, Report

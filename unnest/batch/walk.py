@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from unnest import output_names
 from unnest.errors import UnnestError
 from unnest.formats.base import MODEL_SUFFIXES
 from unnest.formats.detect import checkpoints_of, holds_model, is_model_folder
-from unnest.light_classes import NamedTuple
 from unnest.options import FixOptions
 from unnest.remote.urls import is_remote
 from unnest.report.result import Problem

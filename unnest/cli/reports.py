@@ -7,12 +7,11 @@ import shutil
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from unnest.cli.progress import ProgressBar
 from unnest.cli.streams import StdoutError, complain, has_colors, say, tell
 from unnest.errors import UsageError
-from unnest.light_classes import NamedTuple
 from unnest.signals import received
 
 if TYPE_CHECKING:

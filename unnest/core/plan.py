@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from unnest.core.model import Stored, Tensor, Verdict
 from unnest.core.recognition_results import NearMiss, Template, Wrapper
 from unnest.findings import Finding
-from unnest.light_classes import NamedTuple
 
 
 class Refusal(NamedTuple):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
-from unnest.light_classes import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 Scope: TypeAlias = Literal["whole", "head", "embedded"]
 

@@ -14,7 +14,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from unnest.errors import Failed, Refused, UnnestError
 from unnest.files import os_calls, overwrite_checks
@@ -22,7 +22,6 @@ from unnest.files.background_sync import Syncing
 from unnest.files.interrupts import Held, completed
 from unnest.files.os_calls import same, sync_folder
 from unnest.files.workspace import Workspace
-from unnest.light_classes import NamedTuple
 
 Fill: TypeAlias = Callable[[str], None]
 Check: TypeAlias = Callable[[str], None]

@@ -10,11 +10,10 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from unnest.errors import Refused
 from unnest.files.os_calls import is_folder, same
-from unnest.light_classes import NamedTuple
 
 #: What TensorFlow, Keras and unnest put into a SavedModel's folder.
 GRAPHS = ("saved_model.pb", "saved_model.pbtxt")

@@ -9,9 +9,7 @@ import os
 import sys
 from collections.abc import Iterator
 from struct import Struct
-from typing import IO
-
-from unnest.light_classes import NamedTuple
+from typing import IO, NamedTuple
 
 #: Blocks are shared whole. No file system that can share them on common machines has smaller ones.
 FS_BLOCK = 4096

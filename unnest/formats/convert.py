@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from unnest.core.architecture import is_model
 from unnest.core.keras3.conversion_context import Conversion
@@ -35,7 +36,6 @@ from unnest.formats.conversion_losses import (
     never_held,
     not_restored,
 )
-from unnest.light_classes import NamedTuple
 
 
 class TargetFormat(NamedTuple):

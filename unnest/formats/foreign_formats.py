@@ -14,11 +14,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import IO
+from typing import IO, NamedTuple
 
 from unnest.core.model import Json
 from unnest.errors import Unreadable
-from unnest.light_classes import NamedTuple
 
 #: Bytes that are looked at where a format is no more than its beginning.
 BEGINNING = 1 << 16

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from unnest.core.model import Json
 from unnest.formats.json_text import dump
-from unnest.light_classes import NamedTuple
 
 
 class JsonStyle(NamedTuple):

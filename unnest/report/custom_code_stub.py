@@ -8,12 +8,12 @@ from __future__ import annotations
 import keyword
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras_facts.loading_requirements import layer_entries, needs
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.findings import Finding
-from unnest.light_classes import NamedTuple
 from unnest.report.escape import plain
 
 #: Characters of a default value; longer ones are left out of a signature.

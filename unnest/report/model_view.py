@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from unnest.core.weight_assignment.layer_groups import layer_name_by_group
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
-from unnest.light_classes import NamedTuple
 from unnest.report.diagram.drawing import DEEPEST, Figure
 
 #: The names of the nested models that a layer is in, outermost first, and its own.

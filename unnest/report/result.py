@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras_facts.loading_requirements import Needs
 from unnest.core.recognition_results import NearMiss, Template, Wrapper
 from unnest.findings import Finding
-from unnest.light_classes import NamedTuple
 
 if TYPE_CHECKING:
     from unnest.report.diagram.drawing import Drawing

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.core.keras_facts.loading_requirements import BECAUSE_OF_KERAS_3
 from unnest.core.recognition_results import Template, Wrapper
-from unnest.light_classes import NamedTuple
 from unnest.report.escape import plain
 from unnest.report.model_contents import count, inside_text, safety
 from unnest.report.proposed_commands import (

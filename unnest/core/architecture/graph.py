@@ -9,13 +9,13 @@ numbers the file gives them (`Layer.first` holds the difference).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import CallId, Json, JsonObject, Ref
-from unnest.light_classes import NamedTuple, dataclass
 
 
 def is_model(entry: Json) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from unnest.budget import charge_steps, memoize
 from unnest.core import json_tree
@@ -12,7 +13,6 @@ from unnest.core.architecture import named_inputs, tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer, in_order, is_model, stored_layers
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import Json, JsonObject, Ref
-from unnest.light_classes import NamedTuple
 
 #: Steps of the budget (`unnest.budget`) for a layer, and for each of its calls, whenever a graph is read.
 STEPS_A_LAYER = 20

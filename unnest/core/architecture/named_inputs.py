@@ -14,12 +14,12 @@ with a list goes by name. (Source: `_standardize_inputs` of Keras 3.4, 3.6, 3.7,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import tensor_refs
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import Json, JsonObject
-from unnest.light_classes import NamedTuple
 
 INPUTS, MASK = "inputs", "mask"
 """Arguments of a call of a model that may be mappings: the first one, and the masks of its tensors."""

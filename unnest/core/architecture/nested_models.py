@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from unnest.budget import charge_steps
 from unnest.core.architecture.graph import Graph, Layer, is_model
 from unnest.core.architecture.models import read
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import JsonObject, Tensor
-from unnest.light_classes import NamedTuple
 
 #: Names of layers, the outermost model's first, the leaf layer's last.
 LeafPath: TypeAlias = "tuple[str, ...]"

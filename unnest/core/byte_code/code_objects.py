@@ -21,13 +21,12 @@ import binascii
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Literal, TypeAlias
 
 from unnest.budget import memoize
 from unnest.core.model import Json
-from unnest.light_classes import dataclass
 
 CodeLayout: TypeAlias = Literal["2", "3", "3.8", "3.10", "3.11"]
 """The first Python that lays code objects out so."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, ClassVar, Generic, Literal
+from typing import Any, ClassVar, Generic, Literal, NamedTuple
 
 from unnest.budget import memoize
 from unnest.core.byte_code.code_objects import CodeObject
@@ -26,7 +26,6 @@ from unnest.core.byte_code.runtime_values import (
 from unnest.core.byte_code.stack import OperandStack
 from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue, Interpretation
 from unnest.core.model import Unknown
-from unnest.light_classes import NamedTuple
 
 COUNTS_BYTES = frozenset({"2.7", "3.5", "3.6", "3.7", "3.8", "3.9"})
 """Pythons whose jumps count bytes; later ones count words of two."""

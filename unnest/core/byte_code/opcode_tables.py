@@ -6,9 +6,9 @@ Source: Include/opcode.h, Lib/opcode.py and, since 3.13, Lib/_opcode_metadata.py
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from unnest.core.byte_code.code_objects import CodeLayout
-from unnest.light_classes import NamedTuple
 
 
 class Python(NamedTuple):

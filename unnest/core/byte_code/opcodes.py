@@ -8,7 +8,7 @@ Python's at all (`Impossible`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.opcode_tables import (
@@ -21,7 +21,6 @@ from unnest.core.byte_code.opcode_tables import (
     Python,
 )
 from unnest.core.byte_code.runtime_values import Impossible
-from unnest.light_classes import NamedTuple
 
 
 class Instruction(NamedTuple):

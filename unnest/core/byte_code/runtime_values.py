@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeAlias
 
@@ -10,7 +11,6 @@ from unnest.budget import charge_steps
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue
 from unnest.core.model import Unknown
-from unnest.light_classes import dataclass
 
 MAX_INSTRUCTIONS = 5_000
 """Of one function, with all that it repeats and calls."""

@@ -13,12 +13,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from unnest.core.json_tree import is_list
 from unnest.core.model import Json, JsonObject
 from unnest.core.ops.call import OpCall, Value, plain_name
 from unnest.core.ops.registry import BY_NODE_OP, JOINS, MOVES, OPERATIONS, Operation
-from unnest.light_classes import NamedTuple
 
 
 def parse_node_def(value: Json) -> JsonObject | None:

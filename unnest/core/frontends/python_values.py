@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
 
 from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject, Unknown
-from unnest.light_classes import dataclass
 
 PythonValue: TypeAlias = Any
 """A Tensor, a Name, a Method, a Scope, an Once, UNKNOWN, a function, or what Python has: a number, text, None, list,

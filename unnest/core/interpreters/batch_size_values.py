@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial, reduce
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,7 +32,6 @@ from unnest.core.ops.registry import (
     function_of,
     kind_of,
 )
-from unnest.light_classes import NamedTuple
 
 SIZING = ("shape", "multiples")
 """The arguments that only say how large a tensor is."""

@@ -10,7 +10,7 @@ depends on several rows, and NOT_COMPUTED where nothing is known.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -40,7 +40,6 @@ from unnest.core.ops.registry import (
     kind_of,
     operation_of,
 )
-from unnest.light_classes import NamedTuple
 
 PARTS_OF_SHAPES = frozenset({Kind.SLICE, Kind.TAKE})
 """Operations that may take sizes out of a shape, the number of rows or others."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.numbered_elements import NOT_COMPUTED
 from unnest.core.ops.registry import Kind, kind_of
-from unnest.light_classes import NamedTuple
 
 
 class RowsKept(NamedTuple):

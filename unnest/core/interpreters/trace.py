@@ -9,10 +9,10 @@ with them gives new elements, and the trace notes it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from unnest.core.ops.apply import bind, literal_axis
 from unnest.core.ops.call import OpCall, refs_in
 from unnest.core.ops.numbered_elements import ELEMENT, MISFITS, Array, TooLarge, check_size
 from unnest.core.ops.registry import COMPUTING, JOINS, SLICES, Kind, argument, operation_of
-from unnest.light_classes import NamedTuple, dataclass
 
 MAX_TRACE_ELEMENTS = 20_000_000
 """Elements that all operations of one run may give."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field, replace
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from unnest.core.keras3.replacements import Config, GraphTensor, NewLayer, Piece, Weights
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.model import JsonObject, release_of
 from unnest.findings import Finding
-from unnest.light_classes import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from unnest.core.ops.symbolic_values import SymbolicValue  # loaded where a layer holds code

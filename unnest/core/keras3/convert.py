@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import is_model, model_name, read
@@ -25,7 +26,6 @@ from unnest.core.model import Group, Json, JsonObject, Stored
 from unnest.core.plan import Refusal
 from unnest.core.weight_assignment.layer_groups import group_names
 from unnest.findings import Code, Finding, listed
-from unnest.light_classes import NamedTuple
 
 #: What the output says of its writer: the first Keras that reads it.
 KERAS_3 = "3.0.0"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from unnest.core.architecture import tensor_refs
@@ -31,7 +31,6 @@ from unnest.core.model import CallId, Json, JsonObject, Ref, Tensor
 from unnest.core.ops.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode, Part
 from unnest.core.ops.registry import BY_LAYER_CLASS
 from unnest.core.ops.symbolic_shapes import Sized
-from unnest.light_classes import dataclass
 
 SIZE = "Shape"
 """The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""

@@ -9,7 +9,8 @@ argument, as custom layers and models, gets a tensor that carries it. Where that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import is_model
@@ -49,7 +50,6 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import MaskUse
 from unnest.core.layers.shape_rules import settings
 from unnest.core.model import JsonObject
-from unnest.light_classes import NamedTuple, dataclass
 
 
 class Mask(NamedTuple):

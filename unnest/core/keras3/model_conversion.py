@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer, in_order, reached
@@ -31,7 +31,6 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.model import CallId, Json, JsonObject, Ref
 from unnest.core.weight_assignment.flat_list_division import split
 from unnest.core.weight_assignment.layer_weights import Ambiguous
-from unnest.light_classes import dataclass
 
 
 def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> NewLayer:

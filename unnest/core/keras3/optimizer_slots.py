@@ -8,6 +8,7 @@ weight, or weight after weight, each with all its slots. (Source: files of Keras
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.core.keras3 import tensor_transforms
 from unnest.core.keras3.conversion_context import Context
@@ -20,7 +21,6 @@ from unnest.core.keras3.optimizers import (
 from unnest.core.keras_facts.weight_order import is_trained_by_name
 from unnest.core.model import Tensor
 from unnest.findings import Code
-from unnest.light_classes import NamedTuple
 
 #: More numbers of its own no optimizer stores.
 MOST_NUMBERS = 3

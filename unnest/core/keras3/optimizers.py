@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from unnest.core.keras3.config_values import built_in, class_and_config
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras_facts.optimizer_classes import REGISTERED, SCHEDULES
 from unnest.core.model import Json, JsonObject
 from unnest.findings import Code
-from unnest.light_classes import NamedTuple
 
 
 class NoCounterpart(Exception):

@@ -7,7 +7,7 @@ and every weight of every layer. (Source: the constructors and `build` methods o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name, is_input, is_model, read
@@ -24,7 +24,6 @@ from unnest.core.layers.catalog import LAYER_RECORDS, built_axes, layer_record, 
 from unnest.core.layers.shape_rules import policy_name, settings
 from unnest.core.model import Json, JsonObject, Shape, Stored, Tensor
 from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS, ROOT
-from unnest.light_classes import NamedTuple
 
 #: What the report calls these checks.
 CHECKED = "Keras 3's terms"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject, Tensor
 from unnest.core.ops.keras3_nodes import Input, Operand, OpNode, Part
-from unnest.light_classes import NamedTuple, dataclass
 
 Config: TypeAlias = Mapping[str, Json]
 Weights: TypeAlias = tuple[Tensor, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unnest.light_classes import NamedTuple
+from typing import NamedTuple
 
 
 class Rule(NamedTuple):

@@ -10,7 +10,7 @@ tf_keras takes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_input, is_model, replace_children
@@ -25,7 +25,6 @@ from unnest.core.keras_facts.optimizer_classes import REGISTERED, is_keras_optim
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.errors import Refused
-from unnest.light_classes import NamedTuple
 
 #: Keys of an entry that only `.keras` has.
 ADDED = ("module", "registered_name", "build_config", "compile_config")

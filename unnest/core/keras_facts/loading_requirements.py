@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.budget import memoize
 from unnest.core.architecture import is_input, is_model, layer_name, read
@@ -37,7 +38,6 @@ from unnest.core.layers.catalog import OTHER_NAMES, layer_record
 from unnest.core.layers.shape_rules import gives_sequences, settings
 from unnest.core.load_time_code import vocabularies
 from unnest.core.model import Json, JsonObject, Stored
-from unnest.light_classes import NamedTuple
 
 #: What a layer's config calls the layers that it holds.
 NESTED_LAYER_KEYS = ("layer", "cell", "cells", "backward_layer", "forward_layer")

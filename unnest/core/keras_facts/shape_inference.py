@@ -9,13 +9,13 @@ tables, may carry a mask, or contradicts what the file does note is unknown: Non
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.core.architecture.models import MODEL_CLASSES
 from unnest.core.json_tree import is_list
 from unnest.core.layers.catalog import layer_record, output_shape
 from unnest.core.layers.shape_rules import integer, policy_name, settings, stored_shape
 from unnest.core.model import Json, JsonObject, Shape, Unknown
-from unnest.light_classes import NamedTuple
 
 TENSOR = "__keras_tensor__"
 

@@ -7,6 +7,7 @@ For files that name weights and nothing else. The order is needed only where the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.layer_classes import record_of, today
@@ -16,7 +17,6 @@ from unnest.core.keras_facts.weight_specs import (
     stems_of,
 )
 from unnest.core.model import JsonObject, Tensor
-from unnest.light_classes import NamedTuple
 
 
 def is_trained_by_name(release: tuple[int, ...]) -> bool:

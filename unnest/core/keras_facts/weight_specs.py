@@ -10,6 +10,7 @@ classes or of weight names (source: the get_config of Keras 1 to 3).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.budget import memoize
 from unnest.core import json_tree
@@ -17,7 +18,6 @@ from unnest.core.keras_facts.layer_classes import record_of, today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import KerasLayer
 from unnest.core.model import Json, JsonObject
-from unnest.light_classes import NamedTuple
 
 SEPARABLE_KERNELS = ("depthwise", "pointwise")
 """A separable convolution's kernel is made of these; its config speaks of `kernel` too, which it has not."""

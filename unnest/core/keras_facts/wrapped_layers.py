@@ -7,6 +7,7 @@ where its layer is. (Source: files of Keras 2.2.4 to 3.15, whose cells and wrapp
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
@@ -15,7 +16,6 @@ from unnest.core.keras_facts.layer_classes import record_of, today
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.layers.record import KerasLayer, Parts
 from unnest.core.model import Json, JsonObject, Tensor
-from unnest.light_classes import NamedTuple
 
 
 def wrapped(entry: JsonObject) -> JsonObject | None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from unnest.core.model import Ref
-from unnest.light_classes import NamedTuple
 
 Value: TypeAlias = Any
 """An argument: a Ref for a tensor, an array, a number, text, None, a slice, or a list or object of such."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from unnest.core.model import Json, JsonObject
-from unnest.light_classes import dataclass
 
 UNKNOWN_DTYPE = "an unknown dtype (of the output of custom code)"
 """Of what custom code gives."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from unnest.core.ops.numbered_elements import Array
 from unnest.core.ops.registry import Kind, define, define_all, operation
-from unnest.light_classes import NamedTuple
 
 define_all(
     "merge switch if|stateless_if while|stateless_while exit sequence_mask", "*x", Kind.CONTROL

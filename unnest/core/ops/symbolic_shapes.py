@@ -7,12 +7,12 @@ in the place of each tensor.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from unnest.core.model import Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.light_classes import NamedTuple
 
 
 class Sized(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
@@ -10,7 +11,6 @@ from unnest.core.keras_facts.weight_order import trained_count
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.weight_assignment.flat_list_division import split
 from unnest.core.weight_assignment.layer_weights import Ambiguous, Share, flat
-from unnest.light_classes import NamedTuple
 
 
 class ModelWeights(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.core.architecture import (
     NotAGraph,
@@ -29,7 +30,6 @@ from unnest.core.rewrite.flatten_sequential import (
 )
 from unnest.core.wrappers.layer_batch_roles import stored_shape
 from unnest.core.wrappers.wrapper_types import LayerWrapper
-from unnest.light_classes import NamedTuple
 
 
 def same_ends(graph: Graph, wrapper: LayerWrapper) -> bool:

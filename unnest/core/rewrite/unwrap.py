@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from unnest.core.architecture import children, compile_config, read, replace_children
 from unnest.core.architecture.graph import Graph, Layer
@@ -18,7 +19,6 @@ from unnest.core.wrappers.layer_batch_roles import is_in_training
 from unnest.core.wrappers.layer_graph_wrappers import mixing_layer, recognise
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 from unnest.findings import Code, Finding, listed
-from unnest.light_classes import NamedTuple, dataclass
 
 
 class Unwrapped(NamedTuple):

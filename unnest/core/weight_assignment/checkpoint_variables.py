@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
@@ -33,7 +33,6 @@ from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.weight_assignment.layer_weights import trained_first
 from unnest.core.weight_assignment.variable_name_index import Bearers, is_satellite, without_numbers
 from unnest.errors import Refused
-from unnest.light_classes import dataclass
 
 #: A layer's name, behind those of the models that it is in.
 ScopePath: TypeAlias = "tuple[str, ...]"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
@@ -20,7 +21,6 @@ from unnest.core.keras_facts.wrapped_layers import parts_of
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.weight_assignment.layer_groups import grouped_layers
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate, name_claims
-from unnest.light_classes import NamedTuple
 
 
 class Relisted(NamedTuple):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from unnest.core.model import Tensor
-from unnest.light_classes import NamedTuple
 
 
 class Ambiguous(Exception):

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 from unnest.budget import memoize
 from unnest.core import json_tree
@@ -23,7 +24,6 @@ from unnest.core.keras_facts.weight_specs import (
 from unnest.core.keras_facts.wrapped_layers import parts_of
 from unnest.core.layers.record import Parts
 from unnest.core.model import JsonObject, Tensor
-from unnest.light_classes import NamedTuple
 
 
 class OwnerCandidate(NamedTuple):

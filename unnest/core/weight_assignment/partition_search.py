@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from unnest.core.model import Tensor
 from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate
-from unnest.light_classes import NamedTuple, dataclass
 
 MAX_SEARCH_STEPS = 300_000
 """Ways to go on that a search looks at, a second or two; where names are honest it is a handful a layer."""

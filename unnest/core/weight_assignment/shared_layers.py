@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
@@ -18,7 +19,6 @@ from unnest.core.architecture.shared_object_ids import without_numbers
 from unnest.core.keras_facts.wrapped_layers import wrapped
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate
-from unnest.light_classes import NamedTuple
 
 
 def count_stored_once(model: JsonObject) -> int | None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Sequence
+from typing import NamedTuple
 
 from unnest.core.architecture import is_input
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.optimizer_classes import COUNTS, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.keras_facts.weight_order import Claim, Variable, parts_of
 from unnest.core.model import Group, Tensor
-from unnest.light_classes import NamedTuple
 
 NAME_AND_NUMBER = re.compile(r"(.+)_(\d{1,9})")
 #: Most scopes of a variable's name; longer names match no layer.

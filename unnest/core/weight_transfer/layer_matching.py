@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from unnest.budget import charge_steps
 from unnest.core.architecture import children
@@ -16,7 +16,6 @@ from unnest.core.weight_transfer.equivalent_layers import in_one_form
 from unnest.core.weight_transfer.leaf_layers import WeightShape, renumbered
 from unnest.core.weight_transfer.model_expressions import ACTIVATION, Node, NodeOutput, outputs_of
 from unnest.core.weight_transfer.operand_order import OperandOrder
-from unnest.light_classes import NamedTuple
 
 Shapes: TypeAlias = "Mapping[LeafPath, tuple[WeightShape, ...]]"
 

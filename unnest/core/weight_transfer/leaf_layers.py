@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from unnest.core.architecture import read
 from unnest.core.architecture.nested_models import LeafPath, leaves
 from unnest.core.model import Group, JsonObject, Tensor
-from unnest.light_classes import NamedTuple
 
 WeightShape: TypeAlias = "tuple[int, ...]"
 

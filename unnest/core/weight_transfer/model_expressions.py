@@ -7,7 +7,8 @@ operation of its own, whether a layer's argument or a layer names it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from unnest.budget import charge_steps
 from unnest.core.architecture import is_input, read, tensor_refs
@@ -17,7 +18,6 @@ from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras_facts.layer_classes import is_keras_class, today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import CallId, Json, JsonObject, Ref
-from unnest.light_classes import NamedTuple, dataclass
 
 #: Steps of the budget for each call that is written out.
 STEPS_PER_EXPRESSION = 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from unnest.core.architecture.nested_models import LeafPath
 from unnest.core.keras3.conversion_context import Context
@@ -16,7 +17,6 @@ from unnest.core.keras3.optimizers import (
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.weight_transfer.leaf_layers import TargetModel, TargetOptimizer, stem_and_number
 from unnest.findings import Code, Finding
-from unnest.light_classes import NamedTuple
 
 #: Optimizer class by its name in lower case: optimizers are called `adam`, `Adam`, `SGD`, `loss_scale_optimizer`.
 CLASS_BY_LOWER_NAME = {kind.lower(): kind for kind in (*SLOTS_BY_CLASS, *NOT_CONVERTED)}

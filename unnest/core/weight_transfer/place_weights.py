@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.core.architecture import children, compile_config
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
@@ -21,7 +22,6 @@ from unnest.core.weight_transfer.optimizer_state import OTHER_VARIABLES, StateAl
 from unnest.core.weight_transfer.weights_by_layer_name import check_names, listed_weights
 from unnest.errors import Refused
 from unnest.findings import Code, Finding, listed
-from unnest.light_classes import NamedTuple
 
 OTHER_MODEL = "other-model"
 

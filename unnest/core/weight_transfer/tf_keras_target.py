@@ -7,6 +7,7 @@ went through the same rules these cancel out, and the target's variable is the f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.core.architecture.nested_models import LeafPath, leaves
 from unnest.core.keras3 import tensor_transforms
@@ -27,7 +28,6 @@ from unnest.core.weight_transfer.optimizer_state import OTHER_VARIABLES
 from unnest.core.weight_transfer.place_weights import OTHER_MODEL, PlacedWeights
 from unnest.errors import Refused
 from unnest.findings import Code
-from unnest.light_classes import NamedTuple
 
 #: Findings on what Keras 3 computes otherwise than the Keras that wrote the file.
 KERAS_3_FINDINGS = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from unnest.core.architecture import children, read, snake_case
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
@@ -18,7 +18,6 @@ from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.owners_by_weight_name import OF_KERAS_1
 from unnest.core.weight_assignment.split_by_architecture import shared_out
 from unnest.core.weight_transfer.leaf_layers import TargetModel, renumbered, stem_and_number
-from unnest.light_classes import NamedTuple
 
 #: What Keras calls layers that have no name -> the class of today that has their weights.
 CLASS_OF_STEM = {

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from math import lcm
+from typing import NamedTuple
 
 from unnest.core.interpreters.numbered_rows import Values, numbered, row_sizes, rows_of
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, DataDependent, Ref, Shape, Unknown
 from unnest.core.ops.numbered_elements import MISFITS, Array
 from unnest.core.wrappers.searched_graph import SearchedGraph
-from unnest.light_classes import NamedTuple
 
 DIVISIBLE = 2520
 """A batch that 1 to 10 towers, and shares in tenths, divide without rest."""

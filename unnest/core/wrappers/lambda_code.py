@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from typing import NamedTuple
 
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, Constant
@@ -17,7 +18,6 @@ from unnest.core.byte_code.function_names_and_arguments import (
 from unnest.core.byte_code.opcodes import Instruction, instructions
 from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.model import Json
-from unnest.light_classes import NamedTuple
 
 
 class CodeFacts(NamedTuple):

@@ -8,9 +8,10 @@ claimed: what the merges join must be all rows, each once and in order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import lcm
 from types import MappingProxyType
+from typing import NamedTuple
 
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.tensor_refs import without_tensors
@@ -25,7 +26,6 @@ from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim
 from unnest.core.wrappers.slice_number_arguments import Slice
 from unnest.core.wrappers.wrapper_types import NotAWrapper, listed
-from unnest.light_classes import NamedTuple, dataclass
 
 MAX_LAYERS_BEFORE_TOWER = 8
 """How many layers may lie between a source and a tower; the longest seen are three."""

@@ -8,7 +8,7 @@ are equal but for their names. Layers with weights, or variables, of their own a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import inf
 
 from unnest.budget import charge_steps
@@ -16,7 +16,6 @@ from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
 from unnest.core.wrappers.searched_graph import SearchedGraph
 from unnest.core.wrappers.wrapper_types import NotAWrapper
-from unnest.light_classes import dataclass
 
 #: What comparing one tensor of every tower costs.
 STEPS_A_COLUMN = 10

@@ -8,7 +8,8 @@ towers that lie in functions are found where these are called, and wrappers that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from unnest.core.model import Ref
 from unnest.core.ops.apply import literal_axis
@@ -18,7 +19,6 @@ from unnest.core.wrappers.operation_towers import find_computed, join_operands
 from unnest.core.wrappers.serving_op_graph import CALLS, Broken, GraphView, OpGraph, Place
 from unnest.core.wrappers.serving_tensor_graph import ServingTensors
 from unnest.core.wrappers.tower_search import TowerSet
-from unnest.light_classes import NamedTuple, dataclass
 
 #: Ranks tried where the graph does not tell a source's.
 RANKS = (2, 4, 1, 3, 5)

@@ -8,13 +8,12 @@ operations that only pass it on. A `Place` is a tensor seen in one chain of call
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from unnest.budget import charge_steps
-from unnest.light_classes import NamedTuple, dataclass
 
 #: None where nothing is known; -1 for one unknown dimension.
 StoredShape: TypeAlias = "tuple[int, ...] | None"

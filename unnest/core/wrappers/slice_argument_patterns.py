@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 from math import isclose
+from typing import NamedTuple
 
 from unnest.core.json_tree import Path
 from unnest.core.wrappers.layer_batch_roles import Number
@@ -15,7 +16,6 @@ from unnest.core.wrappers.slice_number_arguments import (
     called,
     name_in_code,
 )
-from unnest.light_classes import NamedTuple
 
 ROUND = (10, 100)
 """Totals of bounds that are tenths or percent of the batch without saying so."""

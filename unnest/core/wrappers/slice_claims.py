@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from itertools import pairwise
 from math import isclose
+from typing import NamedTuple
 
 from unnest.core.architecture.graph import Layer
 from unnest.core.json_tree import Path, is_list
@@ -42,7 +43,6 @@ from unnest.core.wrappers.slice_number_arguments import (
     numbers_of,
     slice_facts,
 )
-from unnest.light_classes import NamedTuple
 
 
 class ClaimStatus(Enum):

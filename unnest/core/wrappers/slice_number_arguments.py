@@ -7,7 +7,7 @@ of the closure, a key of a class's config, an argument of the call.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer
@@ -16,7 +16,6 @@ from unnest.core.json_tree import Path, is_list
 from unnest.core.model import Json
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.layer_batch_roles import Number
-from unnest.light_classes import NamedTuple
 
 Numbers: TypeAlias = Mapping[Path, Number]
 """The arguments of one slice."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
@@ -25,7 +26,6 @@ from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.match_towers import Copies, Unlike
 from unnest.core.wrappers.searched_graph import SearchedGraph
 from unnest.core.wrappers.wrapper_types import Merge, MixesRows, NotAWrapper
-from unnest.light_classes import NamedTuple
 
 
 class TowerSet(NamedTuple):

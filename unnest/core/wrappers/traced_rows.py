@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +28,6 @@ from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.numbered_elements import ZERO, Array
 from unnest.core.ops.registry import argument, operation_of
-from unnest.light_classes import NamedTuple
 
 LARGE = (2520, 5040, 7560, 2772)
 """Stand-ins for the sizes of the axes after the batch: many numbers divide them, few in code are larger."""

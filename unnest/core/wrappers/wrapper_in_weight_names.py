@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.core.model import Group, Tensor
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.owners_by_weight_name import layers_of, owners
-from unnest.light_classes import NamedTuple
 
 
 class WrapperByNames(NamedTuple):

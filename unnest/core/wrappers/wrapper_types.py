@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import CallId, Ref
 from unnest.core.recognition_results import Confidence, MixedRows, NearMiss, Scope
 from unnest.core.wrappers import layer_batch_roles
-from unnest.light_classes import NamedTuple
 
 
 class Merge(NamedTuple):

@@ -10,7 +10,7 @@ has a checksum.)
 
 from __future__ import annotations
 
-from typing import IO
+from typing import IO, NamedTuple
 
 from unnest.files.os_calls import write_all
 from unnest.formats.hdf5.fast_reader import (
@@ -23,7 +23,6 @@ from unnest.formats.hdf5.fast_reader import (
     SUPERBLOCK,
     UNDEFINED,
 )
-from unnest.light_classes import NamedTuple
 
 #: Where the superblock says how long the file is.
 END_OF_FILE = len(SUPERBLOCK) + 2 * ADDRESS.size

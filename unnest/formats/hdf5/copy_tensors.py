@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import h5py
 import numpy as np
@@ -23,7 +23,6 @@ from unnest.formats.hdf5.aligned_allocation import Room
 from unnest.formats.hdf5.dataset_node import encoded, short
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.tensor_recipes import blocks_of
-from unnest.light_classes import NamedTuple
 
 #: Bytes from which on a tensor is no longer copied by HDF5. Each may take a block of the disk more then.
 LARGE = 1 << 20

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from unnest.errors import Unreadable
-from unnest.light_classes import NamedTuple
 
 #: Levels of groups. Genuine files stay under 30 (a name scope is a level); HDF5 itself and
 #: everything that walks a tree recursively get into trouble in the thousands.

@@ -20,7 +20,7 @@ import os
 import struct
 from collections.abc import Iterator
 from struct import Struct, iter_unpack, unpack, unpack_from
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,6 @@ from unnest.formats.hdf5.dataset_node import (
     text_of,
 )
 from unnest.formats.hdf5.heap_check import Heaps
-from unnest.light_classes import NamedTuple
 
 #: Files up to this size are read whole, in one go.
 READ_WHOLE_UP_TO = 1 << 20

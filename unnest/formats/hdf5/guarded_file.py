@@ -15,7 +15,7 @@ import io
 import math
 import os
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from h5py import h5a, h5d, h5f, h5fd, h5g, h5l, h5o, h5p, h5s, h5t
@@ -43,7 +43,6 @@ from unnest.formats.hdf5.dataset_node import (
     text_of,
 )
 from unnest.formats.hdf5.heap_check import WORD, Heaps, Read, Unsafe
-from unnest.light_classes import NamedTuple
 
 #: Declared bytes over stored bytes of a compressed dataset: deflate, the strongest filter that
 #: HDF5 ships, reaches 1032. Anything above is not compressed data.

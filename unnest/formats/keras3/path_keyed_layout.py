@@ -9,7 +9,7 @@ Keras 3.15 and tf_keras 2.21, and files of both.)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from unnest.core.architecture import is_model, model_name, read, snake_case
 from unnest.core.keras_facts.weight_specs import expected, is_quantized
@@ -21,7 +21,6 @@ from unnest.core.weight_assignment.flat_list_division import split
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.errors import Refused
 from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER_GROUP, join_path, places
-from unnest.light_classes import dataclass
 
 #: How the name of a weight begins that a path-keyed file had among its layer's own (`path_keyed_weight_order.py`).
 OWN_VARS = "vars/"

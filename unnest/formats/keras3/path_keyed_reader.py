@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
@@ -32,7 +32,6 @@ from unnest.formats.keras3.layer_paths import (
     promises_weights,
 )
 from unnest.formats.keras3.shared_layers import SharedLayers
-from unnest.light_classes import NamedTuple
 
 
 class Index(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
@@ -28,7 +29,6 @@ from unnest.formats.keras3.path_keyed_layout import (
     check_not_quantized,
     unplaced,
 )
-from unnest.light_classes import dataclass
 
 
 def as_h5_lists(model: Stored) -> Stored:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from unnest.errors import Unreadable
 from unnest.formats.json_text import parse_object, read_bytes
-from unnest.light_classes import NamedTuple
 
 SUFFIX = ".weights.json"
 SHARD = re.compile(r"_\d{5}\.weights\.h5$")

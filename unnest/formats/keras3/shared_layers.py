@@ -9,13 +9,13 @@ model, whose config is a copy by then, it does not.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID, without_numbers
 from unnest.core.model import JsonObject
 from unnest.errors import Refused
-from unnest.light_classes import NamedTuple
 
 
 class _Met(NamedTuple):

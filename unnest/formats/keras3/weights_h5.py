@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, named_inputs, read
 from unnest.core.keras_facts.weight_shapes import contradiction
@@ -35,7 +35,6 @@ from unnest.formats.keras3.path_keyed_writer import compare, write_weights
 from unnest.formats.keras3.sharded_weights_map import map_of
 from unnest.formats.keras3.sharded_weights_tree import ShardedTree
 from unnest.formats.keras3.shared_layers import SharedLayers
-from unnest.light_classes import NamedTuple
 
 
 class _PathWrapper(NamedTuple):

@@ -9,13 +9,12 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from zlib_ng import zlib_ng
 
 from unnest.files.os_calls import write_all
 from unnest.formats.base import TRANSFER_BLOCK
-from unnest.light_classes import NamedTuple
 
 #: Permission bits of a member that names none, as `zipfile` gives them.
 PRIVATE = 0o600

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, read
 from unnest.core.keras_facts.weight_order import Variable
@@ -35,7 +35,6 @@ from unnest.formats.tensorflow.meta_graph import Program
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.object_models import ObjectModels, PlacedModel
 from unnest.formats.tensorflow.tensor_bundle import Bundle, BundleEntry, ShardSlice
-from unnest.light_classes import NamedTuple
 
 
 class _PlacedWeights(NamedTuple):

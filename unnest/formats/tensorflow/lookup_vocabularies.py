@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from unnest.formats.tensorflow import graphdef
 from unnest.formats.tensorflow.keras_metadata_json import METADATA, by_node
 from unnest.formats.tensorflow.protos import Message
 from unnest.formats.tensorflow.tensor_bundle import Bundle, read_plain
-from unnest.light_classes import NamedTuple, dataclass
 
 #: Attributes that lead from a layer to the one in it that has the table, and to the table.
 HOLDERS, TABLES = ("_lookup_layer", "_index_lookup_layer"), ("lookup_table", "_table")

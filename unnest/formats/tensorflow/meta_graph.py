@@ -8,13 +8,14 @@ others), which are parts of one saved tensor, and what the towers read. (Source:
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from unnest.core.wrappers import serving_graph_wrappers, serving_wrapper_facts
 from unnest.core.wrappers.serving_op_graph import Broken, GraphView, Op, OpGraph, Place
 from unnest.formats.tensorflow import graphdef, protos, serving_graph
 from unnest.formats.tensorflow.tensor_bundle import read_plain
-from unnest.light_classes import NamedTuple, dataclass
 
 MAX_META = 1 << 31
 CONCATENATIONS = ("Concat", "ConcatV2")

@@ -10,14 +10,13 @@ names; a variable names its tensor in the bundle. The bundle's keys are paths of
 from __future__ import annotations
 
 import re
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from unnest.budget import charge_memory, charge_steps
 from unnest.core.model import Tensor
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import protos
 from unnest.formats.tensorflow.tensor_bundle import Bundle
-from unnest.light_classes import NamedTuple
 
 KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE, CONFIG = "VARIABLE_VALUE", "OBJECT_CONFIG_JSON"

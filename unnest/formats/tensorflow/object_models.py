@@ -6,13 +6,13 @@ The model may be the root or hang anywhere, among others: it is the one whose la
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.errors import Refused
 from unnest.formats.tensorflow.object_graph import ObjectGraph
 from unnest.formats.tensorflow.object_optimizers import Optimizers
 from unnest.formats.tensorflow.object_weights import WeightsByLayer
-from unnest.light_classes import NamedTuple
 
 
 class PlacedModel(NamedTuple):

@@ -8,6 +8,7 @@ files written by TensorFlow 1.13 to 2.21.)
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from unnest.budget import charge_steps
 from unnest.core.architecture.graph import reached
@@ -16,7 +17,6 @@ from unnest.errors import Unreadable
 from unnest.formats.tensorflow.object_graph import KEY
 from unnest.formats.tensorflow.protos import Message
 from unnest.formats.tensorflow.tensor_bundle import Bundle
-from unnest.light_classes import NamedTuple
 
 #: Operations that put a value in a variable: the variable, the value.
 ASSIGNMENTS = frozenset({"Assign", "AssignVariableOp"})

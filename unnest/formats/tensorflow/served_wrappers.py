@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from unnest.core.recognition_results import NearMiss, Scope
 from unnest.core.wrappers import serving_graph_wrappers, serving_wrapper_facts
@@ -12,7 +12,6 @@ from unnest.core.wrappers.serving_op_graph import CALLS, Broken, OpGraph
 from unnest.errors import Refused
 from unnest.formats.tensorflow.prune_graph import rewire
 from unnest.formats.tensorflow.serving_graph import broken, called, graphs, signature_outputs
-from unnest.light_classes import NamedTuple
 
 Message: TypeAlias = Any
 

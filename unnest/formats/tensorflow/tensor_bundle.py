@@ -14,13 +14,13 @@ import itertools
 import os
 import stat
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from unnest.budget import charge_memory, charge_steps, check_memory
 from unnest.errors import Unreadable
 from unnest.files.os_calls import pread
 from unnest.formats.tensorflow import protos
 from unnest.formats.tensorflow.sstable import Cursor, entries, extend, mask
-from unnest.light_classes import NamedTuple
 
 #: The index of a bundle is text-sized: 100,000 variables make 10 MB.
 MAX_INDEX = 256 << 20

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,6 @@ from unnest.formats.keras3.path_keyed_reader import PathKeyedTree, Placement
 from unnest.formats.keras3.path_keyed_weight_order import as_h5_lists
 from unnest.formats.tfjs.detection import MANIFEST, TOPOLOGY, read_model_json
 from unnest.formats.tfjs.manifest import DTYPE_BY_MANIFEST_NAME, HALF, WeightEntry, read_manifest
-from unnest.light_classes import NamedTuple
 
 #: Keys that say nothing of the model.
 SAID_ELSEWHERE = {"format", "generatedBy", "convertedBy", TOPOLOGY, MANIFEST, "trainingConfig"}

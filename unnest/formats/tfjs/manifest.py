@@ -14,12 +14,12 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.budget import charge_memory
 from unnest.core.model import Json, JsonObject
 from unnest.errors import Unreadable
 from unnest.files.atomic import changed
-from unnest.light_classes import NamedTuple
 
 #: dtype in the manifest -> NumPy's.
 DTYPE_BY_MANIFEST_NAME = {"float32": "<f4", "int32": "<i4", "bool": "|b1", "float16": "<f2", "complex64": "<c8",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from unnest.core.architecture import children, is_input, read
 from unnest.core.architecture.graph import Graph, Layer
@@ -18,7 +18,6 @@ from unnest.core.model import CallId, JsonObject
 from unnest.core.recognition_results import Wrapper
 from unnest.core.wrappers.layer_graph_wrappers import recognise
 from unnest.core.wrappers.wrapper_types import LayerWrapper
-from unnest.light_classes import NamedTuple
 
 #: input, layer: as they are. slice, tower, merge: of a wrapper. more: towers that are not drawn one by one. group:
 #: layers that are not. kept: of the template, in the model that is left.

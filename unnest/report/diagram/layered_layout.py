@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-
-from unnest.light_classes import NamedTuple
+from typing import NamedTuple
 
 ROW, BOX, GAP, LANE = 84.0, 48.0, 22.0, 12.0
 SWEEPS = 14

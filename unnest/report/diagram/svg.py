@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from unnest.light_classes import NamedTuple
 from unnest.report.diagram.drawing import Box, Drawing, Figure, Role
 from unnest.report.diagram.layered_layout import BOX, PlacedFigure, Point, place
 from unnest.report.diagram.tower_frames import Rectangle, TowerFrame, frames, tower_groups

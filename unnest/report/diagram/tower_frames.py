@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from unnest.light_classes import NamedTuple
 from unnest.report.diagram.drawing import Box, Figure
 from unnest.report.diagram.layered_layout import BOX, PlacedFigure, Point
 

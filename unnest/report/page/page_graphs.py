@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
-from unnest.light_classes import NamedTuple
 from unnest.report.diagram import svg
 from unnest.report.diagram.drawing import ROWS, TEMPLATE, Box, Figure
 from unnest.report.escape import plain
