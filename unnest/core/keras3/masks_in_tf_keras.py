@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from unnest.core.architecture import is_input, read
+from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.mask_propagation import (
@@ -20,16 +21,19 @@ from unnest.core.keras3.mask_propagation import (
     masked_calls,
 )
 from unnest.core.keras3.masked_steps import gave_initial_state
+from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.keras_facts.tensorflow_releases import (
+    has_key,
     is_tensorflow_1_15_or_later,
     makes_masks,
 )
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import MaskUse
+from unnest.core.layers.shape_rules import gives_sequences, settings
 from unnest.core.model import CallId, JsonObject, Stored
 
-#: tf_keras treats masks as TensorFlow 2.15 does.
-TF_KERAS = Context((2, 15), is_tf=True, half_pixels=True)
+#: tf_keras treats masks as Keras 2.15 does.
+TF_KERAS = Context((2, 15), half_pixels=True)
 
 
 def masked_otherwise(model: Stored) -> str | None:
@@ -43,8 +47,34 @@ def masked_otherwise(model: Stored) -> str | None:
     half_pixels = is_tensorflow_1_15_or_later(
         architecture, writer.release, is_standalone=not writer.is_tf
     )
-    context = Context(writer.release, writer.is_tf, half_pixels=half_pixels)
+    context = replace(writer, half_pixels=half_pixels)
+    has_ragged = writer.is_tf and has_key(architecture, "ragged")
+    if not has_ragged and writer.release < (2, 3 if writer.is_tf else 4):
+        entries = (e for e in layer_entries(architecture) if e is not architecture)
+        reasons = (_otherwise_before_2_1(entry, context) for entry in entries)
+        if (reason := next((r for r in reasons if r is not None), None)) is not None:
+            return reason
     return _otherwise(architecture, context, then=False, now=False)
+
+
+def _otherwise_before_2_1(entry: JsonObject, context: Context) -> str | None:
+    """Return how a layer, or a model in a model, treated masks otherwise until TensorFlow 2.0; None if it did not.
+
+    Any mask in the model counts, as a custom layer may hand it on. Files since TensorFlow 2.1 have `ragged` for each
+    input.
+    (Source: files of Keras 2.0.9 to 2.3.1, TensorFlow 1.13 and 2.0, and what tf_keras 2.21 predicts.)
+    """
+    kind, config = entry["class_name"], settings(entry)
+    which = f"the {kind} {config.get('name')!r}"
+    if kind == "Bidirectional" and gives_sequences(config):
+        return f"{which} gave its last output at masked steps, and gives zeros there"
+    if not context.is_tf or context.half_pixels:
+        return None
+    if kind == "Bidirectional":
+        return f"{which} gave zeros where its last step is masked, and gives its last output there"
+    if is_model(entry):
+        return f"{which}, a model in the model, treated masks otherwise in TensorFlow before 1.15"
+    return None
 
 
 def _otherwise(model: JsonObject, context: Context, *, then: bool, now: bool) -> str | None:

@@ -27,15 +27,9 @@ from unnest.core.keras_facts.custom_functions import (
     rules,
 )
 from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake, operation_module
-from unnest.core.keras_facts.tensorflow_releases import (
-    has_key,
-    is_tensorflow_1_15_or_later,
-    makes_masks,
-)
 from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.keras_facts.wrapped_layers import wrapped
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record
-from unnest.core.layers.shape_rules import gives_sequences, settings
 from unnest.core.load_time_code import vocabularies
 from unnest.core.model import Json, JsonObject, Stored
 
@@ -377,7 +371,7 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
 
 
 def _why_not_tf_keras(model: Stored, container: str) -> str | None:
-    """Return why tf_keras does not load the model, or computes something else; None if it does."""
+    """Return why tf_keras does not load the model; None if it does."""
     if model.is_keras_3:
         return BECAUSE_OF_KERAS_3
     written = model.release
@@ -388,48 +382,7 @@ def _why_not_tf_keras(model: Stored, container: str) -> str | None:
     if needs(model).stored_code and written < PYTHON_OF_TODAY:
         return f"its Lambda code was compiled by another Python{_version_list(pythons(model))}"
     entries = (_refused_by_tf_keras(entry) for entry in layer_entries(model.architecture))
-    refused = next((reason for reason in entries if reason is not None), None)
-    return refused or _computes_otherwise_in_tf_keras(model)
-
-
-def _computes_otherwise_in_tf_keras(model: Stored) -> str | None:
-    """Return the layer behind a mask that tf_keras loads and that predicts otherwise there; None if none is known.
-
-    (Source: files of Keras 2.0.9 to 2.3.1, TensorFlow 1.13 and 2.0, and what tf_keras 2.21 predicts; TensorFlow 2.1 and
-    later predict the same, and store `ragged` with each input.)
-    """
-    is_old = model.is_standalone or () < model.release < (2, 3)
-    if not is_old or not makes_masks(model.architecture):
-        return None
-    if not model.is_standalone and has_key(model.architecture, "ragged"):
-        return None
-    is_before_1_15 = not model.is_standalone and not is_tensorflow_1_15_or_later(
-        model.architecture, model.release, is_standalone=False
-    )
-    reasons = (
-        _masked_otherwise_in_tf_keras(entry, is_before_1_15=is_before_1_15)
-        for entry in layer_entries(model.architecture)
-        if entry is not model.architecture
-    )
-    return next((reason for reason in reasons if reason is not None), None)
-
-
-def _masked_otherwise_in_tf_keras(entry: JsonObject, *, is_before_1_15: bool) -> str | None:
-    """Return how a layer, or a model in a model, treated a mask that tf_keras treats otherwise; None if it did not.
-
-    `is_before_1_15`: whether TensorFlow before 1.15 wrote it.
-    """
-    kind, config = entry["class_name"], settings(entry)
-    name = config.get("name")
-    if kind == "Bidirectional" and gives_sequences(config):
-        return f"the Bidirectional {name!r} gave its last output at masked steps, and gives zeros there"
-    if not is_before_1_15:
-        return None
-    if kind == "Bidirectional":
-        return f"the Bidirectional {name!r} gave zeros where its last step is masked, and gives its last output there"
-    if is_model(entry):
-        return f"the model {name!r} in the model treated masks otherwise in TensorFlow before 1.15"
-    return None
+    return next((reason for reason in entries if reason is not None), None)
 
 
 def _refused_by_tf_keras(entry: JsonObject) -> str | None:

@@ -11,6 +11,7 @@ from unnest.core.keras3.masks_in_tf_keras import masked_otherwise
 from unnest.core.model import Stored
 
 SOFTMAX: dict[str, Any] = {"class_name": "Softmax", "config": {"name": "s"}}
+RELU: dict[str, Any] = {"class_name": "ReLU", "config": {}}
 LINEAR: dict[str, Any] = {"class_name": "Activation", "config": {"activation": "linear"}}
 ATTENTION: dict[str, Any] = {"class_name": "MultiHeadAttention", "config": {"name": "a"}}
 
@@ -41,6 +42,9 @@ def named(version: str, *layers: dict[str, Any]) -> str | None:
         ("2.3.1", [MASKING, SOFTMAX], "did not heed its mask"),
         ("2.3.1", [SOFTMAX, MASKING], None),
         ("2.3.0-tf", [MASKING, SOFTMAX], "did not heed its mask"),
+        ("2.3.0-tf", [MASKING, RELU, ONE_WAY], "got no mask, and gets one there"),
+        ("2.3.1", [MASKING, RELU, ONE_WAY], None),
+        ("2.5.0", [MASKING, RELU, ONE_WAY], None),
         ("2.2.4-tf", [MASKING, LINEAR, ONE_WAY], "got no mask, and gets one there"),
         ("2.3.0-tf", [MASKING, LINEAR, ONE_WAY], None),
         ("2.4.0", [MASKING, SOFTMAX], "did not heed its mask"),
@@ -50,6 +54,51 @@ def named(version: str, *layers: dict[str, Any]) -> str | None:
     ],
 )
 def test_a_chain(version: str, layers: list[dict[str, Any]], says: str | None) -> None:
+    reason = named(version, *layers)
+    assert reason is None if says is None else says in str(reason)
+
+
+#: TensorFlow 1 stores a dtype with each initializer.
+OF_TENSORFLOW_1: dict[str, Any] = {
+    "class_name": "Dense",
+    "config": {"kernel_initializer": {"class_name": "Zeros", "config": {"dtype": "float32"}}},
+}
+WITH_RAGGED: dict[str, Any] = {"class_name": "InputLayer", "config": {"ragged": False}}
+LAST_STEP: dict[str, Any] = {"class_name": "LSTM", "config": {"return_sequences": False}}
+CUSTOM: dict[str, Any] = {"class_name": "Mine", "config": {}}
+INNER: dict[str, Any] = {"class_name": "Sequential", "config": {"layers": [LAST_STEP]}}
+
+
+def both_ways(output: str) -> dict[str, Any]:
+    """A Bidirectional LSTM that gives an output at all "steps", or its "last" one."""
+    held = {"class_name": "LSTM", "config": {"return_sequences": output == "steps"}}
+    return {"class_name": "Bidirectional", "config": {"layer": held}}
+
+
+@pytest.mark.parametrize(
+    ("version", "layers", "says"),
+    [
+        ("2.2.4", [MASKING, both_ways("steps")], "gives zeros there"),
+        ("2.3.1", [MASKING, both_ways("steps")], "gives zeros there"),
+        ("2.2.4-tf", [MASKING, both_ways("steps")], "gives zeros there"),
+        ("2.0.9", [EMBEDDING, both_ways("steps")], "gives zeros there"),
+        ("2.2.4", [MASKING, CUSTOM, both_ways("steps")], "gives zeros there"),
+        ("2.2.4-tf", [WITH_RAGGED, MASKING, both_ways("steps")], None),
+        ("2.3.0-tf", [MASKING, both_ways("steps")], None),
+        ("2.4.0", [MASKING, both_ways("steps")], None),
+        ("2.2.4", [MASKING, both_ways("last")], None),
+        ("2.2.4", [both_ways("steps")], None),
+        ("2.2.4-tf", [MASKING, both_ways("last"), OF_TENSORFLOW_1], "gives its last output there"),
+        ("2.2.4-tf", [MASKING, INNER, OF_TENSORFLOW_1], "before 1.15"),
+        ("2.1.6-tf", [MASKING, INNER], "before 1.15"),
+        ("2.2.4-tf", [MASKING, LAST_STEP, OF_TENSORFLOW_1], None),
+        ("2.2.4-tf", [INNER, OF_TENSORFLOW_1], None),
+        ("2.2.4-tf", [WITH_RAGGED, MASKING, INNER, OF_TENSORFLOW_1], None),
+        ("2.2.4", [MASKING, INNER], None),
+    ],
+)
+def test_until_tensorflow_2_0(version: str, layers: list[dict[str, Any]], says: str | None) -> None:
+    """A Bidirectional's outputs at masked steps, and before TensorFlow 1.15 its last one and models in the model."""
     reason = named(version, *layers)
     assert reason is None if says is None else says in str(reason)
 

@@ -211,59 +211,6 @@ def test_why_not_tf_keras(stored: Stored, reason: str | None) -> None:
     assert why_not_tf_keras(stored, "h5") == reason
 
 
-MASKING = layer("Masking", mask_value=0.0)
-LSTM: JsonObject = {"class_name": "LSTM", "config": {"units": 2, "return_sequences": True}}
-LAST: JsonObject = {"class_name": "LSTM", "config": {"units": 2, "return_sequences": False}}
-
-
-@pytest.mark.parametrize(
-    ("layers", "version", "is_otherwise"),
-    [
-        ((MASKING, layer("Bidirectional", layer=LSTM)), "2.2.4", True),
-        ((MASKING, layer("Bidirectional", layer=LSTM)), "2.3.1", True),
-        ((MASKING, layer("Bidirectional", layer=LSTM)), "2.2.4-tf", True),
-        ((layer("Embedding", mask_zero=True), layer("Bidirectional", layer=LSTM)), "2.0.9", True),
-        ((layer("InputLayer", ragged=False), MASKING, layer("Bidirectional", layer=LSTM)),
-         "2.2.4-tf", False),
-        ((MASKING, layer("Bidirectional", layer=LSTM)), "2.3.0-tf", False),
-        ((MASKING, layer("Bidirectional", layer=LSTM)), "2.4.0", False),
-        ((MASKING, layer("Bidirectional", layer=LAST)), "2.2.4", False),
-        ((layer("Bidirectional", layer=LSTM),), "2.2.4", False),
-    ],
-)  # fmt: skip
-def test_tf_keras_gives_zeros_at_masked_steps(
-    layers: tuple[JsonObject, ...], version: str, is_otherwise: bool
-) -> None:
-    """A model that tf_keras computes otherwise is not said to load there."""
-    reason = why_not_tf_keras(model(*layers, version=version), "h5")
-    assert (reason is not None and "masked steps" in reason) == is_otherwise
-
-
-OF_TENSORFLOW_1 = layer(
-    "Dense", kernel_initializer={"class_name": "Zeros", "config": {"dtype": "float32"}}
-)
-INNER: JsonObject = {"class_name": "Sequential", "config": {"name": "inner", "layers": [LAST]}}
-
-
-@pytest.mark.parametrize(
-    ("layers", "version", "is_otherwise"),
-    [
-        ((MASKING, layer("Bidirectional", layer=LAST), OF_TENSORFLOW_1), "2.2.4-tf", True),
-        ((MASKING, INNER, OF_TENSORFLOW_1), "2.2.4-tf", True),
-        ((MASKING, INNER), "2.1.6-tf", True),
-        ((MASKING, LAST, OF_TENSORFLOW_1), "2.2.4-tf", False),
-        ((INNER, OF_TENSORFLOW_1), "2.2.4-tf", False),
-        ((layer("InputLayer", ragged=False), MASKING, INNER, OF_TENSORFLOW_1), "2.2.4-tf", False),
-        ((MASKING, INNER), "2.2.4", False),
-    ],
-)
-def test_masks_of_tensorflow_before_1_15(
-    layers: tuple[JsonObject, ...], version: str, is_otherwise: bool
-) -> None:
-    """Behind a mask, the last output of a Bidirectional and a model in a model are not the same in tf_keras."""
-    assert (why_not_tf_keras(model(*layers, version=version), "h5") is not None) == is_otherwise
-
-
 def test_weights_by_the_paths_of_one_release() -> None:
     """No other Keras looks there; written to .h5 the same tensors are where all look."""
     tensor = Tensor("0", (1,), "<f4", "_layer_checkpoint_dependencies/dense/vars/0")
