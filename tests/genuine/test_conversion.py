@@ -227,7 +227,7 @@ ROWS = {
     "SavedModel with Keras's metadata": "saved_model/tf23/saved_model-official-named-adam/parallel",
     "SavedModel, a graph alone": "saved_model/tf23/plain-official-named/parallel",
     "checkpoint": "checkpoint/tf23/checkpoint-official-named-adam/parallel.ckpt",
-    "a folder of Keras 3's (`zipped=False`, the Hub's)": "keras_folder/parallel",
+    "a folder of Keras 3's (`zipped=False`, the Hub's, a KerasHub or Kaggle preset)": "keras_folder/parallel",
     "TensorFlow.js layers model (`model.json`)": "tfjs/cnn-parallel/model.json",
     "weights alone in `model.json`": "tfjs/weights-parallel/model.json",
     "architecture YAML": "k209/kuza-multiio-yaml/model.yaml",
