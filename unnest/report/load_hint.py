@@ -6,11 +6,13 @@ import os
 import re
 
 from unnest.budget import memoize
+from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.keras_facts import loading_in_keras_3, loading_requirements
 from unnest.core.keras_facts.loading_requirements import Needs, is_by_old_paths, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.keras_facts.preprocessing_state import is_misread, untold
 from unnest.core.keras_facts.tensorflow_releases import makes_masks
+from unnest.core.layers.shape_rules import settings
 from unnest.core.load_time_code import lambdas
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.weight_assignment.misplaced_weights import (
@@ -21,6 +23,8 @@ from unnest.core.weight_assignment.misplaced_weights import (
 
 #: The first Keras 2 that knows `.keras`; from 2.14 on it looks for weights where `.keras` has them today.
 ARCHIVES = (2, 14)
+#: The first standalone Keras 2 that loads a Lambda whose code has a closure.
+CLOSURES = (2, 1, 2)
 #: The last Keras whose .h5 files a standalone `keras` wrote; then it was part of TensorFlow.
 STANDALONE_VERSION = re.compile(r"(1|2\.[0-3])\.[\d.]+")
 #: What is said of a file of Keras 2 that Keras 3 does not refuse for certain.
@@ -115,7 +119,30 @@ def _lost_in_h5(model: Stored) -> str | None:
 
 def _is_not_loaded(model: Stored, container: str) -> bool:
     """Return True if the writer's own Keras does not load the model, or not as it was."""
-    return _other_places(model, container) is not None or is_refused_by_its_own(model, container)
+    return (
+        _other_places(model, container) is not None
+        or is_refused_by_its_own(model, container)
+        or _has_closures_of_lists(model)
+    )
+
+
+def _has_closures_of_lists(model: Stored) -> bool:
+    """Return True if a Lambda has a closure, or in Keras 1 defaults, and its Keras gives Python the list as it is read.
+
+    (Source: func_load in keras/utils/generic_utils.py of Keras 1.2.2 to 2.1.1, and 2.1.2, the first that makes cells;
+    files with closures of Keras 1.2.2 and 2.0.9, which their own Keras refuses: "must be None or tuple".)
+    """
+    if not model.is_standalone or model.release >= CLOSURES:
+        return False
+    stored = (
+        parts_of(settings(entry).get("function"))
+        for entry in loading_requirements.layer_entries(model.architecture)
+        if entry["class_name"] == "Lambda"
+    )
+    return any(
+        text is not None and (closure is not None or (defaults and model.release[:1] == (1,)))
+        for text, defaults, closure in stored
+    )
 
 
 def other_name(model: Stored, path: str, container: str) -> str | None:

@@ -447,3 +447,30 @@ def test_weights_of_a_sequential_without_an_input_shape(
     assert "tf_keras" not in does_not_load_in(
         model._replace(contents="architecture", groups=()), "json"
     )
+
+
+@pytest.mark.parametrize(
+    ("version", "defaults", "closure", "is_loaded"),
+    [
+        ("1.2.2", None, None, True),
+        ("1.2.2", [2.0], None, False),
+        ("1.2.2", None, [2.0], False),
+        ("2.0.9", [2.0], None, True),
+        ("2.0.9", None, [2.0], False),
+        ("2.1.1", None, [2.0], False),
+        ("2.1.2", None, [2.0], True),
+        ("2.1.6-tf", None, [2.0], True),
+    ],
+)
+def test_code_that_its_own_keras_gives_a_list(
+    version: str, defaults: Json, closure: Json, is_loaded: bool
+) -> None:
+    """Python refuses a list for a closure, or for defaults; the rows of 1.2.2, 2.0.9 and 2.1.6 were tried there."""
+    function: Json = ["4wEA\n", defaults, closure]
+    stored: JsonObject = {"class_name": "Lambda", "config": {"name": "l", "function": function}}
+    architecture: JsonObject = {
+        "class_name": "Sequential",
+        "config": {"name": "m", "layers": [stored]},
+    }
+    model = Stored("model", architecture, keras_version=version)
+    assert (f"Keras {version}, which wrote it" in str(loads_in(model, "a.h5", "h5"))) == is_loaded
