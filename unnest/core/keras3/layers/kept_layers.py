@@ -145,9 +145,10 @@ def input_layer(old: OldLayer) -> Piece:
         )
         or "float32"
     )
-    for key, meant in (("sparse", False), ("ragged", False)):
-        if old.config.get(key) not in (None, meant):
-            raise refused(old.name, "InputLayer", f"Keras 3 takes no {key} input here")
+    for key in ("sparse", "ragged"):
+        if old.config.get(key) not in (None, False):
+            why = f"a {key} input is not converted: which layers of Keras 3 take one depends on the backend"
+            raise refused(old.name, "InputLayer", why)
     if not isinstance(shape, Sequence):
         raise refused(old.name, "InputLayer", "its shape is not stored")
     return NewLayer(

@@ -139,8 +139,8 @@ def test_shape_and_dtype(config: dict[str, Any], shape: list[int | None], dtype:
     ("config", "why"),
     [
         ({}, "its shape is not stored"),
-        ({"batch_input_shape": [None, 4], "ragged": True}, "no ragged input"),
-        ({"batch_input_shape": [None, 4], "sparse": True}, "no sparse input"),
+        ({"batch_input_shape": [None, 4], "ragged": True}, "a ragged input is not converted"),
+        ({"batch_input_shape": [None, 4], "sparse": True}, "a sparse input is not converted"),
     ],
 )
 def test_an_input_that_is_refused(config: dict[str, Any], why: str) -> None:
