@@ -8,6 +8,11 @@ import re
 from unnest.budget import memoize
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.keras_facts import loading_in_keras_3, loading_requirements
+from unnest.core.keras_facts.custom_functions import (
+    WELL_KNOWN,
+    WITH_A_FACTOR,
+    well_known_activations,
+)
 from unnest.core.keras_facts.loading_requirements import Needs, is_by_old_paths, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.keras_facts.preprocessing_state import is_misread, untold
@@ -181,8 +186,33 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
     ):  # a graph needs no code; weights need all of it
         return takers
     wanted = needs(model)
-    yours = ", ".join([*wanted.classes, *wanted.functions, *_own_globals(wanted)])
-    return tuple(f"{software}, with your {yours}" for software in takers) if yours else takers
+    yours = (*wanted.classes, *wanted.functions, *_own_globals(wanted))
+    well_known = _well_known(model)
+    return tuple(_with_code(software, yours, well_known) for software in takers)
+
+
+def _well_known(model: Stored) -> tuple[str, ...]:
+    """Return the activations that tf_keras and Keras 3 have, and that the writer's Keras needs from you."""
+    names = (
+        name
+        for entry in loading_requirements.layer_entries(model.architecture)
+        if loading_requirements.is_own(entry)
+        for name in well_known_activations(
+            settings(entry), model.release, is_standalone=model.is_standalone
+        )
+    )
+    return tuple(dict.fromkeys(names))
+
+
+def _with_code(software: str, yours: tuple[str, ...], well_known: tuple[str, ...]) -> str:
+    """Return software with the code that it needs from you, and with what it assumes of well-known activations."""
+    if software.startswith("tf_keras"):
+        assumed = [f"{name} as {WELL_KNOWN[name]}" for name in well_known if name in WITH_A_FACTOR]
+    else:
+        yours, assumed = (*yours, *well_known), []
+    if yours:
+        software += f", with your {', '.join(yours)}"
+    return f"{software}, which takes {', '.join(assumed)}" if assumed else software
 
 
 def _goes_by_names(software: str, container: str) -> bool:
@@ -307,6 +337,8 @@ def load_line(model: Stored, path: str, container: str = "", taker: str = TEMPLA
     module, notes = _module(model, container)
     notes += renamed
     wanted = needs(model)
+    if module != "import tf_keras":
+        wanted = wanted._replace(functions=(*wanted.functions, *_well_known(model)))
     given = [*_custom_objects_keyword(wanted, _called(module))]
     if not {*wanted.globals}.isdisjoint(OF_TENSORFLOW):
         module = f"import tensorflow as tf; {module}"

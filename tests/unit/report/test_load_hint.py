@@ -474,3 +474,42 @@ def test_code_that_its_own_keras_gives_a_list(
     }
     model = Stored("model", architecture, keras_version=version)
     assert (f"Keras {version}, which wrote it" in str(loads_in(model, "a.h5", "h5"))) == is_loaded
+
+
+@pytest.mark.parametrize(
+    ("activation", "version", "takers"),
+    [
+        ("relu6", "2.2.4", ("tf_keras (Keras 2)", "Keras 2.2.4, which wrote it, with your relu6")),
+        (
+            "swish",
+            "2.3.1",
+            (
+                "tf_keras (Keras 2), which takes swish as x * sigmoid(x)",
+                "Keras 2.3.1, which wrote it, with your swish",
+            ),
+        ),
+        ("swish", "2.3.0-tf", ("tf_keras (Keras 2)", "Keras 2.3.0-tf, which wrote it")),
+        ("relu", "2.2.4", ("tf_keras (Keras 2)", "Keras 2.2.4, which wrote it")),
+        ("relu6", "2.10.0", ("tf_keras (Keras 2)", "Keras 2.10.0, which wrote it")),
+    ],
+)
+def test_activations_that_became_keras_s_own(
+    activation: str, version: str, takers: tuple[str, ...]
+) -> None:
+    """Their own Keras needs your code; tf_keras has one, which may lack the factor of yours."""
+    dense: JsonObject = {"class_name": "Dense", "config": {"name": "d", "activation": activation}}
+    graph: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": [dense]}}
+    assert loads_in(Stored("model", graph, keras_version=version), "a.h5", "h5") == takers
+
+
+def test_the_line_of_the_writer_gives_its_activations() -> None:
+    """Where tf_keras does not load the file: here for code of another Python."""
+    dense: JsonObject = {"class_name": "Dense", "config": {"name": "d", "activation": "relu6"}}
+    function: Json = ["4wEA\n", None, None]
+    code: JsonObject = {"class_name": "Lambda", "config": {"name": "l", "function": function}}
+    graph: JsonObject = {
+        "class_name": "Sequential",
+        "config": {"name": "m", "layers": [dense, code]},
+    }
+    line = load_line(Stored("model", graph, keras_version="2.2.4"), "a.h5", "h5")
+    assert "load_model('a.h5', custom_objects={'relu6': relu6})" in str(line)

@@ -27,6 +27,9 @@ SINCE = {
 }  # fmt: skip
 #: Written by every Keras of after 2017 in custom code for one and the same function.
 WELL_KNOWN = {"relu6": "min(max(x, 0), 6)", "swish": "x * sigmoid(x)"}
+#: Each of them -> the first Keras inside TensorFlow that finds it by its name, as standalone Keras never did.
+#: (Source: activations.get of Keras 2.0.9 to 2.3.1, and of TensorFlow 2.0 to 2.10.)
+FOUND_SINCE = {"relu6": (2, 5), "swish": (2, 3)}
 #: Those of them that some wrote with a factor (swish: x * sigmoid(b * x), as in its paper).
 WITH_A_FACTOR = frozenset({"swish"})
 
@@ -43,9 +46,15 @@ KERAS_ROLE_FUNCTIONS = frozenset({
 ROLE_SUFFIXES = ("_initializer", "_regularizer", "_constraint")
 
 
-def is_custom_activation(activation: str, release: tuple[int, ...]) -> bool:
-    """Return True if an activation in a file of that release is no function of Keras's of then."""
-    return bool(release) and release[:2] < SINCE.get(activation, (0,))
+def is_custom_activation(
+    activation: str, release: tuple[int, ...], *, is_standalone: bool = False
+) -> bool:
+    """Return True if an activation in a file of that release is no function of Keras's of then.
+
+    `is_standalone`: whether Keras 1 or 2 wrote it, not the Keras inside TensorFlow: its last one, 2.3, has no swish.
+    """
+    since = SINCE.get(activation, (0,))
+    return bool(release) and (release[:2] < since or (is_standalone and since >= (2, 3)))
 
 
 def rules(config: JsonObject) -> Iterator[str]:
@@ -65,16 +74,29 @@ def is_rule_of_keras(name: str) -> bool:
 
 
 def activations(config: JsonObject, release: tuple[int, ...]) -> Iterator[str]:
-    """Yield the custom activations in a layer's config, for its loader."""
-    for place in PLACES:
-        value = config.get(place)
-        if value is None:
-            continue
-        word = _function(value) if isinstance(value, json_tree.OBJECT) else value
-        if not isinstance(word, str):
-            continue
+    """Yield the custom activations in a layer's config, for its loader; well-known ones are not asked for."""
+    for word in _activation_names(config):
         known = word in ACTIVATIONS or word.startswith(HARD_SIGMOID)
         if not known or (word not in WELL_KNOWN and is_custom_activation(word, release)):
+            yield word
+
+
+def well_known_activations(
+    config: JsonObject, release: tuple[int, ...], *, is_standalone: bool
+) -> Iterator[str]:
+    """Yield the activations in a layer's config that today's Keras has, and that of the file does not find by name."""
+    for word in _activation_names(config):
+        since = FOUND_SINCE.get(word)
+        if since is not None and release and (is_standalone or release[:2] < since):
+            yield word
+
+
+def _activation_names(config: JsonObject) -> Iterator[str]:
+    """Yield the names of the activations in a layer's config."""
+    for place in PLACES:
+        value = config.get(place)
+        word = _function(value) if isinstance(value, json_tree.OBJECT) else value
+        if isinstance(word, str):
             yield word
 
 

@@ -68,6 +68,27 @@ def test_activations(config: dict[str, Any], release: tuple[int, ...], found: li
     assert list(custom_functions.activations(config, release)) == found
 
 
+@pytest.mark.parametrize(
+    ("release", "is_standalone", "found"),
+    [
+        ((2, 2, 4), True, ["swish", "relu6"]),
+        ((2, 3, 1), True, ["swish", "relu6"]),
+        ((2, 2, 4), False, ["swish", "relu6"]),
+        ((2, 3, 0), False, ["relu6"]),
+        ((2, 4, 0), False, ["relu6"]),
+        ((2, 7, 0), False, []),
+        ((), False, []),
+    ],
+)
+def test_activations_that_later_became_keras_s_own(
+    release: tuple[int, ...], is_standalone: bool, found: list[str]
+) -> None:
+    """Seen: activations.get of Keras 2.2.4, 2.3.1, TensorFlow 2.0, 2.2, 2.3 and 2.7."""
+    config = {"activation": "swish", "recurrent_activation": "relu6", "inner_activation": "relu"}
+    names = custom_functions.well_known_activations(config, release, is_standalone=is_standalone)
+    assert list(names) == found
+
+
 OWN_CLASS = {
     "module": "package.layers",
     "class_name": "Mine",

@@ -36,12 +36,13 @@ def activation(value: Json, name: str, context: Context) -> str | JsonObject:
         return {"class_name": word, "config": config}
     if word in (HARD_SIGMOID, "hard_sigmoid_v1"):
         return HARD_SIGMOID
-    if word not in ACTIVATIONS or (
-        is_custom_activation(word, context.release) and word not in WELL_KNOWN
-    ):
+    is_custom = is_custom_activation(
+        word, context.release, is_standalone=not context.is_tf and () < context.release < (2, 4)
+    )
+    if word not in ACTIVATIONS or (is_custom and word not in WELL_KNOWN):
         context.notes.custom[config_values.without_package(word)] = f"activation of {name!r}"
         return config_values.function(word)
-    if is_custom_activation(word, context.release):
+    if is_custom:
         meaning = f"{word} = {WELL_KNOWN[word]}"
         context.note("known-function", name, meaning)
         if word in WITH_A_FACTOR:
