@@ -29,7 +29,7 @@ def test_wrappers(name: str, confidence: str, tmp_path: Path) -> None:
         ("halves_in_turn", "the code of joined joins the rows in another order"),
         ("first_twice", "the code of joined joins the rows in another order"),
         ("turned", "the code of joined joins the rows in another order"),
-        ("by_their_numbers", "the code of joined uses `sorted`, and cannot be followed"),
+        ("by_their_numbers", "the code of joined joins the rows in another order"),
         ("over_the_batch", "the code of joined does more than join rows"),
     ],
 )

@@ -9,6 +9,7 @@ from unnest.budget import memoize
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.keras_facts import loading_in_keras_3, loading_requirements
 from unnest.core.keras_facts.custom_functions import (
+    FOUND_SINCE,
     WELL_KNOWN,
     WITH_A_FACTOR,
     well_known_activations,
@@ -193,13 +194,16 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
 
 def _well_known(model: Stored) -> tuple[str, ...]:
     """Return the activations that tf_keras and Keras 3 have, and that the writer's Keras needs from you."""
+    if not () < model.release < max(FOUND_SINCE.values()):
+        return ()
+    is_standalone = model.is_standalone
     names = (
         name
         for entry in loading_requirements.layer_entries(model.architecture)
-        if loading_requirements.is_own(entry)
         for name in well_known_activations(
-            settings(entry), model.release, is_standalone=model.is_standalone
+            settings(entry), model.release, is_standalone=is_standalone
         )
+        if loading_requirements.is_own(entry)
     )
     return tuple(dict.fromkeys(names))
 

@@ -128,7 +128,9 @@ def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRe
 
 def without_tensors(node: Json, layers: Container[str]) -> Json:
     """Return a call's arguments beside its tensors (`training=True`), to be compared: every tensor is null."""
-    if isinstance(node, Mapping):
+    if type(node) in json_tree.LEAVES:
+        return node
+    if isinstance(node, json_tree.OBJECT):
         if node.get("class_name") == KERAS_3_TENSOR:
             return None
         return {key: without_tensors(part, layers) for key, part in node.items()}

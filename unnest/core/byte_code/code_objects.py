@@ -117,6 +117,8 @@ def parts_of(function: Json) -> tuple[str | None, Json, Json]:
 
     In Keras 1.0 the code alone, where functions that are stored by name have their name: a text either way.
     """
+    if function is None:
+        return None, None, None
     if isinstance(function, str):
         return (function if "\0" in function else None), None, None
     if isinstance(function, Mapping):
