@@ -97,7 +97,7 @@ def test_application_loads_in_todays_keras(stack: str, name: str, tmp_path: Path
 #: Today's application computes something else: named, not loaded.
 OTHER_MODEL = {("k224", "resnet50"): "epsilon 0.001"}
 #: Today's are written in another form, which computes the same
-#: (`unnest/core/weight_transfer/equivalent_layers.py`).
+#: (`unnest/core/weight_transfer/equivalent_expressions.py`).
 OTHER_FORM = ("mobilenet", "mobilenet_v2")
 
 INTO_TODAYS = """

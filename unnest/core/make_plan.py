@@ -21,7 +21,7 @@ from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Plan, Refusal, Rewritten
 from unnest.core.recognition_results import Template, Wrapper
 from unnest.core.rewrite import unwrap
-from unnest.core.rewrite.model_weights import ModelWeights
+from unnest.core.rewrite.model_with_weights import ModelWithWeights
 from unnest.core.rewrite.template_extraction import at_home
 from unnest.core.rewrite.template_summary import template_of, without_needless
 from unnest.core.weight_assignment.flat_list_division import split
@@ -82,7 +82,7 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
     groups = {
         layer_names.get(g.name, g.name): Share(g.tensors, sorted_out=False) for g in stored.groups
     }
-    start = ModelWeights(model, groups)
+    start = ModelWithWeights(model, groups)
     unwrapped = unwrap.unwrap_all(
         start, keep_nested=choices.keep_nested, slice_layers=choices.slice_layers
     )
@@ -116,7 +116,7 @@ def _graph_model(architecture: JsonObject) -> JsonObject | None:
     return architecture if is_model(architecture) else None
 
 
-def _with_output(parallel: Plan, start: ModelWeights, unwrapped: unwrap.Unwrapped) -> Plan:
+def _with_output(parallel: Plan, start: ModelWithWeights, unwrapped: unwrap.Unwrapped) -> Plan:
     """Return the plan with its output: the model without the wrappers, and everything else in the file."""
     stored, left = parallel.stored, unwrapped.left
     state = _optimizer_state(stored, unwrapped)
@@ -178,7 +178,7 @@ def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tenso
     return compile_config.reordered(stored.optimizer, before, after)
 
 
-def _wrong_shapes(left: ModelWeights) -> str | None:
+def _wrong_shapes(left: ModelWithWeights) -> str | None:
     """Return which layer's weights cannot be its own, by their shapes, in nested models too; None if all fit."""
     pending: list[tuple[JsonObject, Mapping[str, Share]]] = [(left.model, left.by_layer())]
     for model, shares in pending:
@@ -195,7 +195,7 @@ def _wrong_shapes(left: ModelWeights) -> str | None:
     return None
 
 
-def _groups(left: ModelWeights, layer_names: Mapping[str, str]) -> tuple[Group, ...]:
+def _groups(left: ModelWithWeights, layer_names: Mapping[str, str]) -> tuple[Group, ...]:
     """Return a group per layer, under its name in the file if the JSON has none."""
     shares, names = left.by_layer(), group_names(left.model)
     if not read(left.model).sequential or len(shares) < len(names):

@@ -21,8 +21,8 @@ from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Output, Plan
 from unnest.errors import Failed, Refused
 from unnest.findings import Finding
-from unnest.formats.json_and_h5_style import H5Spelling, JsonStyle
 from unnest.formats.json_text import dump
+from unnest.formats.storage_style import H5Spelling, JsonStyle
 
 if TYPE_CHECKING:
     from typing_extensions import Self

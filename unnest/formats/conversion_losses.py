@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from unnest.core.architecture.compile_config import is_legacy_optimizer, optimizer_class
-from unnest.core.keras3.tensor_transforms import stored_refs
-from unnest.core.keras_facts.h5_and_keras_configs import LOSS_SCALE
+from unnest.core.keras3.derived_tensors import stored_refs
+from unnest.core.keras_facts.h5_keras_config_conversion import LOSS_SCALE
 from unnest.core.keras_facts.preprocessing_state import untold
 from unnest.core.model import Stored
 from unnest.findings import Code, Finding, listed

@@ -319,7 +319,7 @@ def _as_path_keyed_weights(source: Source, plan: Plan, model: Stored) -> TargetF
 
 def _as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
     """Return the model as a `.keras`. Raises Refused if a weight has no place in it."""
-    from unnest.core.keras_facts.h5_and_keras_configs import as_zipped
+    from unnest.core.keras_facts.h5_keras_config_conversion import as_zipped
     from unnest.formats.keras3.path_keyed_layout import lay_out
 
     assert model.architecture is not None

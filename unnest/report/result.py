@@ -180,7 +180,7 @@ class Report:
         return Picture(RENDERERS[f".{form}"](drawing, self.path))
 
     def _repr_html_(self) -> str:
-        from unnest.report.markup import notebook_fragment
+        from unnest.report.html_markup import notebook_fragment
 
         action, output = getattr(self, "action", None), getattr(self, "output", None)
         title = f"{action or self.verdict}{_wrapper_in_words(self.wrappers)}"

@@ -382,18 +382,22 @@ def elsewhere(tensors: TowerTensors, shape: Sequence[int]) -> Array:
 
 
 def _axes(tensors: TowerTensors, step: RowStep, tensor: Array) -> Collection[int]:
-    """Return the axes that an operation works along. Raises NOT_COMPUTED if they are computed from rows.
+    """Return the axes that an operation works along: all where neither the call nor the operation names one.
 
-    Raises Unknown, ValueError.
+    Raises:
+        NOT_COMPUTED: The axes are computed from rows.
+        ValueError: The tensor has no such axis.
+        Unknown: The tensor has no rows, and one of the axes is as long as the batch that is tried.
+
     """
-    axis = step.operation.axis if (named := argument(step.call, "axis")) is None else named
+    named = argument(step.call, "axis")
+    axis = step.operation.axis if named is None else named
     axes = range(tensor.ndim) if axis is None else tensors.numbers(axis)
-    if any(not -tensor.ndim <= number < tensor.ndim for number in axes):
+    if any(not -tensor.ndim <= each < tensor.ndim for each in axes):
         raise ValueError("an axis that a tensor does not have")
-    if any(tensor.shape[axis] == tensors.rows for axis in axes) and np.all(
-        tensor["element"] == NO_ROW
-    ):
-        raise Unknown  # of as many as there are rows
+    is_as_long = any(tensor.shape[each] == tensors.rows for each in axes)
+    if is_as_long and np.all(tensor["element"] == NO_ROW):
+        raise Unknown("whether an axis of the batch's length is the batch")
     return axes
 
 

@@ -293,7 +293,7 @@ def _metric(value: Json, context: Context) -> Json:
     """Convert one metric. Raises NoCounterpart."""
     if value is None:
         return None
-    from unnest.core.keras_facts.h5_and_keras_configs import metric_by_name
+    from unnest.core.keras_facts.h5_keras_config_conversion import metric_by_name
 
     found = metric_by_name(value)
     value = value if found is ... else found

@@ -183,7 +183,7 @@ UNSIGNED = frozenset({"activity_regularizer"})
 
 
 def _check_weights(layer: _Layer) -> None:
-    """Raise CannotConvert where a layer has not as many weights as its class makes, or others of another shape."""
+    """Raise CannotConvert where a layer has not as many weights as its class makes."""
     promised = _promised(layer.entry)
     if promised is not None and promised != len(layer.weights):
         why = f"has {len(layer.weights)} weights in the file, and Keras 3 makes {promised}"
@@ -191,7 +191,7 @@ def _check_weights(layer: _Layer) -> None:
 
 
 def _check_sizes(layer: _Layer) -> None:
-    """Raise CannotConvert where the size of an axis that weights are made for is not known, or another."""
+    """Raise CannotConvert where an axis that weights are made for is unknown, or not as long as in the first weight."""
     if "build_config" in layer.entry:
         return
     for shape in layer.inputs:
@@ -204,9 +204,9 @@ def _check_sizes(layer: _Layer) -> None:
             raise refused(
                 layer.name, layer.class_name, f"{why}: build the model in code with that size"
             )
-        rows = layer_record(layer.class_name).features_axis
-        if rows is not None and layer.weights and len(shape) > 1:
-            found = layer.weights[0].shape[rows]
+        weight_axis = layer_record(layer.class_name).features_axis
+        if weight_axis is not None and layer.weights and len(shape) > 1:
+            found = layer.weights[0].shape[weight_axis]
             if found != shape[axes[-1]]:
                 why = (
                     f"its first weight is for {found} features, and its input has {shape[axes[-1]]}"

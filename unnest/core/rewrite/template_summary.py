@@ -9,7 +9,7 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import Group, JsonObject
 from unnest.core.recognition_results import Scope, Template
-from unnest.core.rewrite.model_weights import ModelWeights
+from unnest.core.rewrite.model_with_weights import ModelWithWeights
 from unnest.core.weight_assignment.layer_weights import Share
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 
@@ -26,7 +26,9 @@ def template_of(model: JsonObject, share: Share | None) -> Template:
     )
 
 
-def innermost(graph: Graph, wrapper: LayerWrapper, scope: Scope, level: ModelWeights) -> Template:
+def innermost(
+    graph: Graph, wrapper: LayerWrapper, scope: Scope, level: ModelWithWeights
+) -> Template:
     """Describe the template of a wrapper in `graph`; its weights are among those of `level`."""
     if wrapper.inline is not None:
         return _of_layers(graph, wrapper, level)
@@ -35,7 +37,7 @@ def innermost(graph: Graph, wrapper: LayerWrapper, scope: Scope, level: ModelWei
     return template_of(layer.stored, level.flat if has_them_all else level.of_layer(layer.name))
 
 
-def _of_layers(graph: Graph, wrapper: LayerWrapper, level: ModelWeights) -> Template:
+def _of_layers(graph: Graph, wrapper: LayerWrapper, level: ModelWithWeights) -> Template:
     """Describe a template, the layers of which are the graph's own."""
     names = {call_id.layer for call_id in wrapper.first}
     shares = [level.of_layer(name) for name in sorted(names)]

@@ -11,7 +11,7 @@ from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import JsonObject
 from unnest.core.recognition_results import NearMiss, Scope, Template, Wrapper
 from unnest.core.rewrite import template_extraction
-from unnest.core.rewrite.model_weights import ModelWeights
+from unnest.core.rewrite.model_with_weights import ModelWithWeights
 from unnest.core.rewrite.template_summary import innermost
 from unnest.core.weight_assignment.flat_list_division import split
 from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
@@ -30,7 +30,7 @@ class Unwrapped(NamedTuple):
     cannot be placed, and then `left` is the parallel model itself.
     """
 
-    left: ModelWeights
+    left: ModelWithWeights
     wrappers: tuple[Wrapper, ...]
     template: Template | None
     findings: tuple[Finding, ...]
@@ -42,7 +42,7 @@ class Unwrapped(NamedTuple):
 
 
 def unwrap_all(
-    parallel: ModelWeights, *, keep_nested: bool, slice_layers: frozenset[str] = frozenset()
+    parallel: ModelWithWeights, *, keep_nested: bool, slice_layers: frozenset[str] = frozenset()
 ) -> Unwrapped:
     """Take all wrappers out of a top-level model; by the caller's word `slice_layers` cut the batch in order."""
     unwrapping = _Unwrapping(keep_nested, slice_layers, len(read(parallel.model).outputs))
@@ -84,7 +84,7 @@ class _Place:
     `template_depths` is how deep those of its layers lie that were templates.
     """
 
-    level: ModelWeights
+    level: ModelWithWeights
     depth: int
     inside: bool
     template_depths: dict[str, int] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class _Unwrapping:
         self.moved = False
         self.removed: set[str] = set()
 
-    def top(self, parallel: ModelWeights) -> ModelWeights:
+    def top(self, parallel: ModelWithWeights) -> ModelWithWeights:
         """Return the outermost model without wrappers, its weights by layer. Raises Ambiguous."""
         left = self._unwrap(parallel, depth=0, inside=False)
         try:
@@ -119,8 +119,8 @@ class _Unwrapping:
             return self._keep_template_nested(self._last_whole, left, str(doubt))
 
     def _keep_template_nested(
-        self, last: _WholeWrapper, template: ModelWeights, doubt: str
-    ) -> ModelWeights:
+        self, last: _WholeWrapper, template: ModelWithWeights, doubt: str
+    ) -> ModelWithWeights:
         """Return the model that the last whole wrapper was, with what is left of its template as a layer."""
         graph, wrapper, self.outputs = last
         other_ends = Code.OTHER_ENDS(name=graph.name, template=wrapper.template)
@@ -128,9 +128,9 @@ class _Unwrapping:
         self._report_doubt(wrapper, doubt)
         outer = read(template_extraction.in_place(graph, wrapper))
         model, name = template_extraction.instead_of_nested(outer, wrapper.template, template.model)
-        return ModelWeights(model, {name: template.as_flat_list()})
+        return ModelWithWeights(model, {name: template.as_flat_list()})
 
-    def _unwrap(self, level: ModelWeights, depth: int, *, inside: bool) -> ModelWeights:
+    def _unwrap(self, level: ModelWithWeights, depth: int, *, inside: bool) -> ModelWithWeights:
         """Take every wrapper out of one model's own graph, then out of the models nested in it.
 
         Without theirs, the calls of a nested model may show themselves as towers: then all over again.
@@ -213,8 +213,8 @@ class _Unwrapping:
         )
 
     def _take_out(
-        self, level: ModelWeights, graph: Graph, wrapper: LayerWrapper, scope: Scope
-    ) -> ModelWeights:
+        self, level: ModelWithWeights, graph: Graph, wrapper: LayerWrapper, scope: Scope
+    ) -> ModelWithWeights:
         """Return the model without this wrapper. Raises Ambiguous."""
         self.removed |= {c.layer for c in wrapper.slices} | {
             c.layer for merge in wrapper.merges for c in merge.calls
@@ -230,11 +230,13 @@ class _Unwrapping:
         template_weights = (
             level.flat if level.groups is None else level.groups.get(template.name, Share())
         )
-        return ModelWeights.of_nested(
+        return ModelWithWeights.of_nested(
             template_extraction.standalone(graph.model, template), template_weights
         )
 
-    def _under_head(self, level: ModelWeights, graph: Graph, wrapper: LayerWrapper) -> ModelWeights:
+    def _under_head(
+        self, level: ModelWithWeights, graph: Graph, wrapper: LayerWrapper
+    ) -> ModelWithWeights:
         """Return the model with its head on the template's own layers, else on the nested template.
 
         Raises:
@@ -272,11 +274,11 @@ class _Unwrapping:
 
     def _with_model(
         self,
-        level: ModelWeights,
+        level: ModelWithWeights,
         graph: Graph,
         model: JsonObject,
         unpacked: Mapping[str, Mapping[str, Share]],
-    ) -> ModelWeights:
+    ) -> ModelWithWeights:
         """Return the weights under another model, the layers of which have another order, or replace an unpacked one.
 
         `unpacked`: for each layer of `graph` that is gone, the weights of the layers in its place.
@@ -295,13 +297,13 @@ class _Unwrapping:
         shares = {
             name: unpacked_shares.get(name, groups.get(name, Share())) for name in names_after
         }
-        return ModelWeights(model, shares, owned=level.owned)
+        return ModelWithWeights(model, shares, owned=level.owned)
 
-    def _unwrap_layer(self, level: ModelWeights, layer: Layer, depth: int) -> ModelWeights:
+    def _unwrap_layer(self, level: ModelWithWeights, layer: Layer, depth: int) -> ModelWithWeights:
         """Return the model with every wrapper taken out of the models inside one layer."""
         if not layer.is_model:
             return self._unwrap_config(level, layer, depth)
-        nested = ModelWeights.of_nested(layer.stored, level.of_layer(layer.name) or Share())
+        nested = ModelWithWeights.of_nested(layer.stored, level.of_layer(layer.name) or Share())
         left = self._unwrap(nested, depth, inside=True)
         if left.model is layer.stored:
             return level
@@ -310,14 +312,14 @@ class _Unwrapping:
         )
         return level._replace(model=model).with_layer(layer.name, name, left.as_flat_list())
 
-    def _unwrap_config(self, level: ModelWeights, layer: Layer, depth: int) -> ModelWeights:
+    def _unwrap_config(self, level: ModelWithWeights, layer: Layer, depth: int) -> ModelWithWeights:
         """Return the model with every wrapper taken out of the models in one layer's config (TimeDistributed's)."""
         held_models = dict(children(layer.stored))
         if not held_models:
             return level
         layer_weights = (level.of_layer(layer.name) if len(held_models) == 1 else None) or Share()
         left = {
-            path: self._unwrap(ModelWeights.of_nested(held, layer_weights), depth, inside=True)
+            path: self._unwrap(ModelWithWeights.of_nested(held, layer_weights), depth, inside=True)
             for path, held in held_models.items()
         }
         changed = {

@@ -1,6 +1,6 @@
 """Assign a checkpoint's variables to layers by names alone, as `tf.train.Saver` stores them.
 
-`variable_name_index` finds the layer that a variable is named after. A name that was taken is numbered,
+`layers_by_variable_name` finds the layer that a variable is named after. A name that was taken is numbered,
 `conv_1/kernel`: then there are several sets for one layer, and only the graph shows which one is read.
 
 The order of a layer's weights is that in which they were made, which `.meta` has. Without it the layer's config lists
@@ -31,7 +31,11 @@ from unnest.core.keras_facts.weight_order import (
 from unnest.core.keras_facts.weight_specs import expected, fits, has_initializers, stems_of
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.weight_assignment.layer_weights import trained_first
-from unnest.core.weight_assignment.variable_name_index import Bearers, is_satellite, without_numbers
+from unnest.core.weight_assignment.layers_by_variable_name import (
+    Bearers,
+    is_satellite,
+    without_numbers,
+)
 from unnest.errors import Refused
 
 #: A layer's name, behind those of the models that it is in.

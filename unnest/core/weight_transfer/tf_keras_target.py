@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture.nested_models import LeafPath, leaves
-from unnest.core.keras3 import tensor_transforms
+from unnest.core.keras3 import derived_tensors
 from unnest.core.keras3.config_values import class_and_config
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.convert import convert
@@ -200,7 +200,7 @@ def _optimizer(
         (path, k)
         for path, each in weights.items()
         for k, tensor in enumerate(each)
-        if tensor_transforms.stored_refs([tensor]) & trained
+        if derived_tensors.stored_refs([tensor]) & trained
     ]
     return TargetOptimizer(kind, tuple(t.shape for t in model.optimizer), tuple(places), config)
 
@@ -243,11 +243,11 @@ def bind(pattern: Tensor, value: Tensor, bound: dict[str, Tensor]) -> bool:
     if step == "scale" and all(arguments):
         return bind(
             operands[0],
-            tensor_transforms.scaled(value, *(1 / factor for factor in arguments)),
+            derived_tensors.scaled(value, *(1 / factor for factor in arguments)),
             bound,
         )
     if step == "reshape":
-        return bind(operands[0], tensor_transforms.reshaped(value, *operands[0].shape), bound)
+        return bind(operands[0], derived_tensors.reshaped(value, *operands[0].shape), bound)
     return False
 
 

@@ -25,8 +25,8 @@ from unnest.formats.base import MARK, TRANSFER_BLOCK, Source
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.dataset_node import is_path_keyed, require_numbers, short
 from unnest.formats.hdf5.fast_reader import NotPlain, PlainFile, require
-from unnest.formats.json_and_h5_style import H5Spelling
 from unnest.formats.json_text import parse_object
+from unnest.formats.storage_style import H5Spelling
 
 if TYPE_CHECKING:
     from unnest.formats.hdf5.guarded_file import GuardedFile

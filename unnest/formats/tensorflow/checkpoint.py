@@ -21,7 +21,7 @@ from unnest.core.recognition_results import Template, Wrapper
 from unnest.core.weight_assignment.checkpoint_variables import CheckpointVariables
 from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
-from unnest.core.weight_assignment.variable_name_index import optimizer_state
+from unnest.core.weight_assignment.layers_by_variable_name import optimizer_state
 from unnest.core.weight_transfer.leaf_layers import TargetModel
 from unnest.core.weight_transfer.optimizer_state import StateAlone
 from unnest.core.weight_transfer.place_weights import PlacedWeights, place_leaves

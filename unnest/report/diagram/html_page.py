@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from unnest.report.diagram import svg
 from unnest.report.diagram.drawing import Box, Drawing, Figure
-from unnest.report.markup import page, text
+from unnest.report.html_markup import page, text
 
 STYLE = (
     svg.STYLE

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from unnest.report.diagram.drawing import Box, Drawing, Figure, Role
 from unnest.report.diagram.layered_layout import BOX, PlacedFigure, Point, place
 from unnest.report.diagram.tower_frames import Rectangle, TowerFrame, frames, tower_groups
-from unnest.report.markup import text
+from unnest.report.html_markup import text
 
 #: Letters of a name that are shown; the rest is in the tooltip.
 LETTERS = 30

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from unnest.report import text as lines
 from unnest.report.batch_summary import summary
-from unnest.report.markup import page, text
+from unnest.report.html_markup import page, text
 from unnest.report.page.page_data import document
 from unnest.report.page.page_graphs import shorten
 from unnest.report.result import Report, Result, Tally

@@ -70,7 +70,7 @@ EXCEPTIONS = {
     "layers/record.py": MODES,
     "layers/shape_rules.py": MODES,
     "layers/weight_rules.py": "a score of Attention",
-    "weight_transfer/equivalent_layers.py": ACTIVATIONS,
+    "weight_transfer/equivalent_expressions.py": ACTIVATIONS,
     "weight_transfer/model_expressions.py": ACTIVATIONS,
     "weight_transfer/place_weights.py": ACTIVATIONS,
     "weight_transfer/convert_weights.py": ACTIVATIONS,

@@ -11,18 +11,18 @@ from tests.unit.core.wrappers.towers import arguments
 from tests.unit.core.wrappers.towers import model as parallel
 from unnest.core.architecture import read
 from unnest.core.rewrite import unwrap
-from unnest.core.rewrite.model_weights import ModelWeights
+from unnest.core.rewrite.model_with_weights import ModelWithWeights
 from unnest.core.weight_assignment.layer_weights import Share
 
 WEIGHTS = tensors("td/kernel:0", "td/bias:0")
 
 
-def level(model: dict[str, Any], template: str = "t", head: str | None = None) -> ModelWeights:
+def level(model: dict[str, Any], template: str = "t", head: str | None = None) -> ModelWithWeights:
     groups = {name: Share() for name in read(model).layers}
     groups[template] = Share(WEIGHTS, sorted_out=False)
     if head:
         groups[head] = Share(tensors("h/kernel:0", "h/bias:0", shape=(2,)), sorted_out=False)
-    return ModelWeights(model, groups)
+    return ModelWithWeights(model, groups)
 
 
 def dense_template(name: str) -> dict[str, Any]:
@@ -95,10 +95,10 @@ def test_weights_that_fit_nothing_refuse_or_stay_nested() -> None:
     bad = {name: Share() for name in read(model).layers} | {
         "t": Share(tensors("p", "q", shape=(5,)), sorted_out=False)
     }
-    refused = unwrap.unwrap_all(ModelWeights(model, bad), keep_nested=False)
+    refused = unwrap.unwrap_all(ModelWithWeights(model, bad), keep_nested=False)
     assert refused.refusal is not None
     assert "do not fit" in refused.refusal
-    kept = unwrap.unwrap_all(ModelWeights(model, bad), keep_nested=True)
+    kept = unwrap.unwrap_all(ModelWithWeights(model, bad), keep_nested=True)
     assert kept.refusal is None
     assert list(read(kept.left.model).layers) == ["x", "t"]
     assert [finding.code for finding in kept.findings] == ["stays-nested", "order-not-told"]
@@ -128,7 +128,7 @@ def test_what_stays_nested_has_no_wrapper_inside() -> None:
     model = wrapped(template_around_a_wrapper(), "outer")
     bad = tensors("p", "q", shape=(5,))
     kept = unwrap.unwrap_all(
-        ModelWeights(model, {"mid": Share(bad, sorted_out=False)}), keep_nested=True
+        ModelWithWeights(model, {"mid": Share(bad, sorted_out=False)}), keep_nested=True
     )
     assert [(w.name, w.template) for w in kept.wrappers] == [("outer", "mid"), ("inner", "t")]
     middle = read(kept.left.model).layers["mid"]
@@ -148,7 +148,7 @@ def test_what_stays_nested_keeps_its_ends() -> None:
         outputs=[("n", 0, 0), ("m", 0, 0)], name="outer",
     )  # fmt: skip
     groups = {"t": Share(tensors("p", "q", shape=(5,)), sorted_out=False)}
-    kept = unwrap.unwrap_all(ModelWeights(outer, groups), keep_nested=True)
+    kept = unwrap.unwrap_all(ModelWithWeights(outer, groups), keep_nested=True)
     assert kept.outputs == {"n": "t", "m": "t_1"}
     assert [finding.code for finding in kept.findings] == ["stays-nested", "order-not-told"]
 
@@ -159,7 +159,7 @@ def test_weights_with_owners_keep_them_when_their_model_goes() -> None:
     told = [t._replace(owner=o) for t, o in zip(tensors("a", "b", "c", "d"), owners, strict=True)]
     model = wrapped(template_around_a_wrapper(), "outer")
     unwrapped = unwrap.unwrap_all(
-        ModelWeights(model, {"mid": Share(tuple(told))}), keep_nested=False
+        ModelWithWeights(model, {"mid": Share(tuple(told))}), keep_nested=False
     )
     assert unwrapped.refusal is None
     shares = unwrapped.left.by_layer()
@@ -183,7 +183,7 @@ def test_a_model_that_begins_with_a_merge_stays_a_layer_and_that_is_said() -> No
     model = parallel(told)
     net = next(entry for entry in model["config"]["layers"] if entry["name"] == "net")
     net.update(class_name="Sequential", config=merged["config"])
-    unwrapped = unwrap.unwrap_all(ModelWeights(model), keep_nested=False)
+    unwrapped = unwrap.unwrap_all(ModelWithWeights(model), keep_nested=False)
     assert [*read(unwrapped.left.model).layers] == ["x0", "x1", "net"]
     (finding,) = unwrapped.findings
     assert (finding.code, "net stays a nested model" in finding.message) == ("stays-nested", True)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.build import DENSE, layer, sequential, source, tensors
 from unnest.core.keras3.convert import convert
-from unnest.core.keras3.tensor_transforms import added, constant, scaled, transposed
+from unnest.core.keras3.derived_tensors import added, constant, scaled, transposed
 from unnest.core.model import Group, Stored, Tensor
 from unnest.core.weight_transfer.leaf_layers import TargetModel, TargetOptimizer
 from unnest.core.weight_transfer.place_weights import place_lists, place_model

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from unnest.core.keras3 import constructor_arguments, removed_layers, tensor_transforms
+from unnest.core.keras3 import constructor_arguments, derived_tensors, removed_layers
 from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.layers.activations import HARD_SIGMOID_FACTOR, activation, is_layer, scaled
 from unnest.core.keras3.layers.wrapper_layers import inner_layer
@@ -90,21 +90,20 @@ def cudnn(old: OldLayer) -> Piece:
         count = len(layer_record(base).gates)
         rows, units = kernel.shape[0], kernel.shape[1] // count
         parts = [
-            tensor_transforms.transposed(tensor_transforms.reshaped(k, units, rows), 1, 0)
-            for k in tensor_transforms.blocks(kernel, 1, count)
+            derived_tensors.transposed(derived_tensors.reshaped(k, units, rows), 1, 0)
+            for k in derived_tensors.blocks(kernel, 1, count)
         ]
         across = [
-            tensor_transforms.transposed(k, 1, 0)
-            for k in tensor_transforms.blocks(recurrent, 1, count)
+            derived_tensors.transposed(k, 1, 0) for k in derived_tensors.blocks(recurrent, 1, count)
         ]
         both = (
-            tensor_transforms.added(*tensor_transforms.blocks(bias, 0, 2))
+            derived_tensors.added(*derived_tensors.blocks(bias, 0, 2))
             if base == "LSTM"
-            else tensor_transforms.reshaped(bias, 2, count * units)
+            else derived_tensors.reshaped(bias, 2, count * units)
         )
         weights = (
-            tensor_transforms.concatenated(parts, 1),
-            tensor_transforms.concatenated(across, 1),
+            derived_tensors.concatenated(parts, 1),
+            derived_tensors.concatenated(across, 1),
             both,
         )
     return recurrent_layer(replace(old, kind=base, weights=weights).with_config(settings))

@@ -37,7 +37,7 @@ def rule(old: OldLayer) -> Piece:
         values = CallValues(call, old.context)
         try:
             if isinstance(function, str):
-                drawn = drawn_by_function(function, call, old.name, values)
+                drawn = drawn_by_function(function, old.name, values)
             else:
                 drawn = drawn_by_node(node, old.config, old.name, values)
             if drawn is not None:

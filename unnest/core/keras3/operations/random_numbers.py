@@ -13,7 +13,7 @@ from unnest.core.frontends.node_def import node_attributes
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.lambda_layers import named_function
 from unnest.core.keras3.operations.call_values import CallValues
-from unnest.core.keras3.replacements import LayerArguments, LayerCall, NewLayer, NodeTree
+from unnest.core.keras3.replacements import LayerCall, NewLayer, NodeTree
 from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.keras3_nodes import OpNode
 from unnest.core.ops.symbolic_values import CORE, Const, Items, ShapeTuple, Size, SymbolicValue
@@ -53,20 +53,17 @@ def drawn_by_node(
     return _drawn(function, values.call.args[:1], {}, name, values)
 
 
-def drawn_by_function(
-    function_name: str, call: LayerArguments, name: str, values: CallValues
-) -> NodeTree | None:
+def drawn_by_function(function_name: str, name: str, values: CallValues) -> NodeTree | None:
     """Return the Lambda for a call of a function that draws numbers; None for any other.
 
     Raises:
-        Unknown: If its numbers are no float32, or their sizes unknown.
+        Unknown: Its numbers are not float32, a size or an argument is not a plain number, or no tensor has as many
+            rows.
 
     """
-    return (
-        _drawn(function_name, call.args, call.kwargs, name, values)
-        if function_name in DRAWS
-        else None
-    )
+    if function_name not in DRAWS:
+        return None
+    return _drawn(function_name, values.call.args, values.call.kwargs, name, values)
 
 
 def _drawn(

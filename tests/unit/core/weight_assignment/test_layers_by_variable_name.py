@@ -14,7 +14,7 @@ from unnest.core.architecture import read
 from unnest.core.keras_facts.optimizer_classes import slot_order
 from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.weight_assignment.checkpoint_variables import CheckpointVariables
-from unnest.core.weight_assignment.variable_name_index import (
+from unnest.core.weight_assignment.layers_by_variable_name import (
     MAX_SCOPES,
     Bearers,
     is_satellite,

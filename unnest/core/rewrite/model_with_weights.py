@@ -13,7 +13,7 @@ from unnest.core.weight_assignment.flat_list_division import split
 from unnest.core.weight_assignment.layer_weights import Ambiguous, Share, flat
 
 
-class ModelWeights(NamedTuple):
+class ModelWithWeights(NamedTuple):
     """A model with its weights: by layer if that is known, else as one flat list.
 
     A nested model's weights are stored flat, and stay so until they are needed by layer, unless the container stores
@@ -26,7 +26,7 @@ class ModelWeights(NamedTuple):
     owned: bool = False
 
     @classmethod
-    def of_nested(cls, model: JsonObject, weights: Share) -> ModelWeights:
+    def of_nested(cls, model: JsonObject, weights: Share) -> ModelWithWeights:
         """Return a nested model with the weights that the container stores for it. Raises Ambiguous."""
         if weights.tensors and all(t.owner for t in weights.tensors):
             return cls(model, split(weights.tensors, read(model)), owned=True)
@@ -62,7 +62,7 @@ class ModelWeights(NamedTuple):
         except Ambiguous:
             return None
 
-    def with_layer(self, old: str, new: str, share: Share) -> ModelWeights:
+    def with_layer(self, old: str, new: str, share: Share) -> ModelWithWeights:
         """Return the weights by layer with one layer's name and weights exchanged; a flat list stays unchanged."""
         if self.groups is None:
             return self

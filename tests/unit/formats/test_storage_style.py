@@ -7,7 +7,7 @@ import json
 import pytest
 
 from unnest.core.model import Json
-from unnest.formats.json_and_h5_style import JsonStyle
+from unnest.formats.storage_style import JsonStyle
 
 MODEL: Json = {"class_name": "Model", "config": {"name": "m\u00fc", "layers": []}}
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import functional, layer, source
-from unnest.core.keras_facts.h5_and_keras_configs import as_h5, as_zipped
+from unnest.core.keras_facts.h5_keras_config_conversion import as_h5, as_zipped
 from unnest.core.model import Stored, Tensor
 from unnest.errors import Refused
 
