@@ -47,7 +47,9 @@ LOCAL, CELL, FREE = 0x20, 0x40, 0x80
 """3.11's byte per local: a plain local, one that inner functions see, one that is captured from around."""
 
 
-@dataclass(frozen=True)  # no named tuple: constants may be tuples, and must differ from this
+@dataclass(
+    frozen=True, slots=True
+)  # no named tuple: constants may be tuples, and must differ from this
 class Opaque:
     """A constant of which only the kind (marshal's letter) and the parts are kept."""
 
@@ -55,7 +57,7 @@ class Opaque:
     parts: tuple[Constant, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CodeSlice:
     """A slice of constants, which 3.14 keeps as one."""
 
@@ -64,7 +66,7 @@ class CodeSlice:
     step: Constant
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CodeObject:
     """One function's code.
 

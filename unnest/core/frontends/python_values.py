@@ -25,26 +25,26 @@ class UnknownValue(Enum):
 UNKNOWN = UnknownValue.UNKNOWN
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Name:
     """A module or function by its path: `tensorflow.shape`."""
 
     path: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Method:
     """A method of a list or shape, ready to be called."""
 
     call: Callable[..., PythonValue]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class NameScope:
     """The object of a `with` statement: a device, a name."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PythonFunction:
     """An inner function as a value: `call` gives what it returns for arguments and keywords."""
 

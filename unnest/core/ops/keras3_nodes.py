@@ -12,14 +12,14 @@ UNKNOWN_DTYPE = "an unknown dtype (of the output of custom code)"
 """Of what custom code gives."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Input:
     """The `index`-th tensor that the translated layer is called on, counted from 0 over its flattened inputs."""
 
     index: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Part:
     """Output `index` of an operation that gives several (`Split`, `Unstack`, `TopK`)."""
 
@@ -27,7 +27,7 @@ class Part:
     index: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OpNode:
     """A call of a Keras 3 operation class.
 

@@ -26,7 +26,7 @@ PASSES = frozenset(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class GraphFunction:
     """An attribute that names a function."""
 

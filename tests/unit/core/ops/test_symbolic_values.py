@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import pytest
@@ -198,3 +199,8 @@ def test_what_computes_the_same_is_equal() -> None:
 )
 def test_what_may_compute_something_else_is_not(other: OpNode) -> None:
     assert other != OpNode(NUMPY, "Add", {}, (Input(0), 2))
+
+
+def test_nobody_changes_one_that_others_share() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Input(0).index = 1  # type: ignore[misc]
