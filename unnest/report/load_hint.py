@@ -55,10 +55,12 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
 
 def _masked_otherwise(model: Stored) -> str | None:
     """Return the layer that computes otherwise in tf_keras because of a mask, if any."""
-    return memoize(_find_masked_otherwise, model) if makes_masks(model.architecture) else None
+    return memoize(_find_masked_otherwise, model)
 
 
 def _find_masked_otherwise(model: Stored) -> str | None:
+    if not makes_masks(model.architecture):
+        return None
     from unnest.core.keras3.masks_in_tf_keras import masked_otherwise  # for models with masks
 
     return masked_otherwise(model)
@@ -194,6 +196,10 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
 
 def _well_known(model: Stored) -> tuple[str, ...]:
     """Return the activations that tf_keras and Keras 3 have, and that the writer's Keras needs from you."""
+    return memoize(_find_well_known, model)
+
+
+def _find_well_known(model: Stored) -> tuple[str, ...]:
     if not () < model.release < max(FOUND_SINCE.values()):
         return ()
     is_standalone = model.is_standalone
