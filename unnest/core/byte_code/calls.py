@@ -120,7 +120,7 @@ class Calls(Frame[DomainValue]):
         if which == UNARY_POSITIVE:
             self._stack.push(self._meaning.unary("+", self._stack.pop()))
         elif which == LIST_TO_TUPLE:
-            self._list_to_tuple()
+            self._stack.push(self._as_tuple(self._stack.pop()))
         else:
             raise Unknown(BEYOND_EXPRESSIONS)
 
@@ -172,9 +172,10 @@ class Calls(Frame[DomainValue]):
             raise Impossible
         self._call_with(arguments, (), function)
 
-    def _list_to_tuple(self) -> None:
+    def _as_tuple(self, values: DomainValue) -> DomainValue:
+        """Return `tuple(values)`. Raises Unknown."""
         to_tuple = self._meaning.global_value(CommonConstant.TUPLE.value)
-        self._stack.push(self._meaning.call(to_tuple, [self._stack.pop()], {}))
+        return self._meaning.call(to_tuple, [values], {})
 
     def _call_function_kw(self, count: int) -> None:
         names = self._names_on_top()
@@ -252,7 +253,7 @@ class Calls(Frame[DomainValue]):
         "CALL_FUNCTION": _call_function,
         "CALL_FUNCTION_VAR": _call_with_rest,
         "CALL_FUNCTION_EX": _call_function_ex,
-        "LIST_TO_TUPLE": lambda self, _: self._list_to_tuple(),
+        "LIST_TO_TUPLE": lambda self, _: self._stack.push(self._as_tuple(self._stack.pop())),
         "CALL_FUNCTION_KW": _call_function_kw,
         "CALL_METHOD": _call_beside_null,
         "KW_NAMES": _kw_names,

@@ -358,10 +358,7 @@ class Machine(Calls[DomainValue]):
         whole = self._meaning.sequence("list", [])
         for part in self._stack.pop_many(count):
             whole = self._meaning.extended(whole, part)
-        if kind == "tuple":
-            to_tuple = self._meaning.global_value("tuple")
-            whole = self._meaning.call(to_tuple, [whole], {})
-        self._stack.push(whole)
+        self._stack.push(self._as_tuple(whole) if kind == "tuple" else whole)
 
     # Inner functions
 
