@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from unnest.core.keras3.replacements import Config, GraphTensor, NewLayer, Piece, Weights
 from unnest.core.keras3.rule_catalog import RULES
-from unnest.core.model import JsonObject, release_of
+from unnest.core.keras_facts.tensorflow_releases import (
+    has_key,
+    is_tensorflow_1_15_or_later,
+    makes_masks,
+)
+from unnest.core.model import JsonObject, Stored, release_of
 from unnest.findings import Finding
 
 if TYPE_CHECKING:
@@ -114,6 +119,22 @@ class Context:
     def of(cls, version: str | None, backend: str | None) -> Context:
         """Return the context of a file, from its attributes `keras_version` and `backend`."""
         return cls(release_of(version), "-tf" in (version or ""), backend, version)
+
+    @classmethod
+    def of_writer(cls, stored: Stored, architecture: JsonObject) -> Context:
+        """Return the facts on the writer of a model, and its masks, before any layer is converted."""
+        writer = cls.of(stored.keras_version, stored.backend)
+        half_pixels = is_tensorflow_1_15_or_later(
+            architecture, writer.release, is_standalone=not writer.is_tf
+        )
+        return replace(
+            writer,
+            half_pixels=half_pixels,
+            # (Source: what Bidirectional of TensorFlow 1.13 to 2.3 gave; that of 2.0 did not yet.)
+            zeroes_masked=bool(half_pixels)
+            and (writer.release >= (2, 3) or has_key(architecture, "ragged")),
+            masks=makes_masks(architecture),
+        )
 
     def convert_layer(self, entry: JsonObject, name: str, weights: Weights = ()) -> Piece:
         """Return the replacement of a layer entry. Raises CannotConvert."""

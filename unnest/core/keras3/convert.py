@@ -17,11 +17,6 @@ from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.model_conversion import converted
 from unnest.core.keras3.output_checks import check_output
 from unnest.core.keras3.replacements import FUNCTIONAL, SEQUENTIAL, NewLayer
-from unnest.core.keras_facts.tensorflow_releases import (
-    has_key,
-    is_tensorflow_1_15_or_later,
-    makes_masks,
-)
 from unnest.core.model import Group, Json, JsonObject, Stored
 from unnest.core.plan import Refusal
 from unnest.core.weight_assignment.layer_groups import group_names
@@ -90,18 +85,9 @@ def convert(stored: Stored) -> Converted:
 
 def _context_of(stored: Stored, architecture: JsonObject) -> Context:
     """Return the facts on writer and model, before any layer is converted."""
-    writer = Context.of(stored.keras_version, stored.backend)
-    half_pixels = is_tensorflow_1_15_or_later(
-        architecture, writer.release, is_standalone=not writer.is_tf
-    )
     formats = Counter(_formats(architecture))
     return replace(
-        writer,
-        half_pixels=half_pixels,
-        # (Source: what Bidirectional of TensorFlow 1.13 to 2.3 gave; that of 2.0 did not yet.)
-        zeroes_masked=bool(half_pixels)
-        and (writer.release >= (2, 3) or has_key(architecture, "ragged")),
-        masks=makes_masks(architecture),
+        Context.of_writer(stored, architecture),
         data_format=formats.most_common(1)[0][0] if formats else "channels_last",
         is_format_told=bool(formats),
         layer_converter=converted_layer,

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Graph, Layer
@@ -22,11 +21,6 @@ from unnest.core.keras3.mask_propagation import (
 )
 from unnest.core.keras3.masked_steps import gave_initial_state
 from unnest.core.keras_facts.loading_requirements import layer_entries
-from unnest.core.keras_facts.tensorflow_releases import (
-    has_key,
-    is_tensorflow_1_15_or_later,
-    makes_masks,
-)
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import MaskUse
 from unnest.core.layers.shape_rules import gives_sequences, settings
@@ -41,15 +35,10 @@ def masked_otherwise(model: Stored) -> str | None:
     architecture = model.architecture
     if architecture is None or not () < model.release[:2] < (2, 10):
         return None
-    if not makes_masks(architecture):
+    context = Context.of_writer(model, architecture)
+    if not context.masks:
         return None
-    writer = Context.of(model.keras_version, model.backend)
-    half_pixels = is_tensorflow_1_15_or_later(
-        architecture, writer.release, is_standalone=not writer.is_tf
-    )
-    context = replace(writer, half_pixels=half_pixels)
-    has_ragged = writer.is_tf and has_key(architecture, "ragged")
-    if not has_ragged and writer.release < (2, 3 if writer.is_tf else 4):
+    if not context.zeroes_masked:
         entries = (e for e in layer_entries(architecture) if e is not architecture)
         reasons = (_otherwise_before_2_1(entry, context) for entry in entries)
         if (reason := next((r for r in reasons if r is not None), None)) is not None:
