@@ -328,7 +328,7 @@ def _serve(
 
 
 def _teller(connection: Connection) -> PhaseMeter:
-    """Return a meter that tells the main process how far a task is, at most a hundred times."""
+    """Return a meter that reports a task's progress to the main process, at most a hundred times."""
     last = -1
 
     def tell(done: int, total: int, phase: Phase) -> None:

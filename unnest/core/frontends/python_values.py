@@ -12,8 +12,8 @@ from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject, Unknown
 
 PythonValue: TypeAlias = Any
-"""A Tensor, a Name, a Method, a Scope, an Once, UNKNOWN, a function, or what Python has: a number, text, None, list,
-tuple, dictionary."""
+"""A TracedTensor, Name, Method, NameScope, Once, PythonFunction or UNKNOWN; or Python's own: a number, text, None,
+list, tuple, dictionary."""
 
 
 class UnknownValue(Enum):

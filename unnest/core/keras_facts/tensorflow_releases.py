@@ -1,4 +1,4 @@
-"""The TensorFlow that wrote a model of tf.keras: versions `2.2.4-tf` of 1.13 to 2.1 are told apart by the config."""
+"""The TensorFlow behind a version of tf.keras: 1.13 to 2.1 all write `2.2.4-tf`, and their configs differ."""
 
 from __future__ import annotations
 
