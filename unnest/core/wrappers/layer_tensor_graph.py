@@ -58,6 +58,7 @@ class LayerTensors(SearchedGraph):
         self._shapes: dict[Ref, Shape | None] = {}
         self._outputs: dict[tuple[str, int], Shape | None] = {}
         self._computed: dict[CallId, OpCall | None] = {}
+        self._differences: dict[Column, str | None] = {}
         self._made: dict[tuple[str, tuple[Shape | None, ...]], RowsMade] = {}
         for ref, rows in sorted(claimed.items()):
             self._claimed.setdefault(ref.call, []).append(rows)
@@ -171,7 +172,16 @@ class LayerTensors(SearchedGraph):
         return Ref(raw[0], raw[1] - self.graph.layers[raw[0]].first, raw[2])
 
     def differ(self, column: Column) -> str | None:
-        """Return why calls of layers are not the same computation: other arguments, other weights, other settings."""
+        """Return why calls of layers are not the same computation: other arguments, other weights, other settings.
+
+        The searches for joins of operations and of layers ask it of the same columns.
+        """
+        if column not in self._differences:
+            self._differences[column] = self._difference(column)
+        return self._differences[column]
+
+    def _difference(self, column: Column) -> str | None:
+        """Return what `differ` does, worked out."""
         names = [*dict.fromkeys(ref.layer for ref in column)]
         calls = [self.graph.call(ref.call) for ref in column]
         arguments = [
