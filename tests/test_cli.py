@@ -417,6 +417,15 @@ class TestBehaviour:
         (would,) = entries(cli, "fix", "-n", bad, "-o", "new.h5")
         assert would["action"] == "unchanged"
 
+    def test_a_dry_run_tells_a_copy_from_one_that_is_there(self, clean: Path, cli: Cli) -> None:
+        """The words are those of the run; a copy that is there already is no copy."""
+        words = [
+            cli("fix", clean.name, "-o", "copy.h5", *option).stdout.splitlines()[0]
+            for option in (["-n"], [], ["-n"], [])
+        ]
+        there = "unchanged: copy.h5  (already there, with the same bytes)"
+        assert words == ["would-copy: copy.h5", "copied: copy.h5", there, there]
+
     def test_a_walk_passes_our_own_by(self, folder: Path, cli: Cli) -> None:
         cli("fix", "zoo")
         cli("fix", "--in-place", "zoo/deep/a.h5")

@@ -21,7 +21,7 @@ from unnest.formats.base import Source, Target
 from unnest.formats.convert import TargetFormat, model_to_write, target_format
 from unnest.options import Dialect, FixOptions, PhaseMeter
 from unnest.output_job import Job, copy_job, unwatched, would_be_same, write_job
-from unnest.report.result import Action, AsKeras3, Kept, Result
+from unnest.report.result import Action, AsKeras3, CopyState, Kept, Result
 
 
 def apply_plan(
@@ -150,24 +150,30 @@ class _Application:
 
     def dry_run(self, result: Result, job: Job) -> Result:
         """Return what would become of the output; a dry run meets the same obstacles, and writes no file."""
-        action = self._dry_run_action(result, job)
-        is_there = os.path.lexists(result.output or "") and not action.startswith("would-")
-        return replace(result, action=action, load=result.load if is_there else None)
+        if self._is_written(result, job):
+            return replace(result, action="unchanged")
+        copy_state: CopyState | None = "would-copy" if self.action == "unchanged" else None
+        return replace(result, action=self.dry_run_action, copy_state=copy_state, load=None)
 
-    def _dry_run_action(self, result: Result, job: Job) -> Action:
-        """Return what a run without --dry-run would do. Raises Refused where that run would."""
+    def _is_written(self, result: Result, job: Job) -> bool:
+        """Return True if the output exists with the bytes that would be written.
+
+        Raises:
+            Refused: a run without --dry-run would be refused.
+
+        """
         output_path, backup = result.output or "", result.backup or ""
         if self.options.in_place:
             if not atomic.may_back_up(backup, result.path):
                 raise atomic.backup_exists(backup)
-            return self.dry_run_action
+            return False
         if not os.path.lexists(output_path):
-            return self.dry_run_action
+            return False
         if would_be_same(output_path, job, folder=output_destination.is_folder(self.target)):
-            return "unchanged"
+            return True
         if not self.options.force:
             raise atomic.exists(output_path)
-        return self.dry_run_action
+        return False
 
     def write(self, result: Result, job: Job, fingerprint: atomic.Fingerprint | None) -> Result:
         """Write the output, or replace the input, and the stub; return the result.
@@ -177,6 +183,7 @@ class _Application:
 
         """
         options, action, path = self.options, self.action, str(result.output)
+        copy_state: CopyState | None = "copied" if action == "unchanged" else None
         stub = _stub_job(self.source, self.target, result, options)
         if options.in_place:
             path = os.path.realpath(path)
@@ -187,13 +194,16 @@ class _Application:
             )
             == "same"
         ):
-            action = "unchanged"
+            action, copy_state = "unchanged", None
         if stub is not None:
             atomic.publish(str(options.stub), *stub, force=options.force)
         result = replace(result, stub=options.stub)
         debris = workspace.leftovers(path)
         findings = (*result.findings, *((Code.LEFTOVER(what=listed(debris)),) if debris else ()))
-        return replace(result, action=action, checks=tuple(job.checks), findings=findings)
+        checks = tuple(job.checks)
+        return replace(
+            result, action=action, copy_state=copy_state, checks=checks, findings=findings
+        )
 
 
 def _check_refusal(source: Source, plan: Plan, options: FixOptions) -> None:

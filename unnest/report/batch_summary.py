@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from unnest.report.escape import plain
@@ -16,8 +15,8 @@ def summary(tally: Tally) -> str:
     told = [
         f"{tally.verdicts[v]} {v}" for v in ("unreadable", "parallel", "clean") if tally.verdicts[v]
     ]
-    actions = tally.actions + Counter({"copied": tally.copied})
-    actions["unchanged"] -= tally.copied
+    actions = tally.actions + tally.copies
+    actions["unchanged"] -= tally.copies.total()
     done = [f"{actions[action]} {action}" for action in STATES if actions[action]]
     return f"{count(tally.files, 'file')}: {', '.join([*done] or told)}"
 

@@ -13,7 +13,8 @@ from unnest.report.result import Report, Tally
 SCHEMA_VERSION = 1
 #: Fields of a report that are for its text and its picture alone.
 LEFT_OUT = (
-    "drawing", "view", "inside", "inspector", "as_keras_3", "architecture_beside", "stub", "options",
+    "drawing", "view", "inside", "inspector", "as_keras_3", "architecture_beside", "stub",
+    "copy_state", "options",
 )  # fmt: skip
 
 

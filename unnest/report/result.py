@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Action: TypeAlias = Literal[
     "fixed", "converted", "unchanged", "would-fix", "would-convert", "refused", "failed"
 ]
+CopyState: TypeAlias = Literal["copied", "would-copy"]
 
 
 class Problem(NamedTuple):
@@ -218,6 +219,8 @@ class Result(Report):
     """With `in_place`, where the old file is."""
     stub: str | None = None
     """The module that `stub` asked for and that was written; no part of the JSON report."""
+    copy_state: CopyState | None = None
+    """Whether a clean input (action `unchanged`) was or would be copied; no part of the JSON report."""
     checks: tuple[str, ...] = ()
     """What was compared when the output was read back."""
     kept: Kept | None = None
@@ -226,11 +229,6 @@ class Result(Report):
     """Tensors of the wrapper, by name: in the input, not in the output."""
     conversions: tuple[Conversion, ...] = ()
     """With --keras 3, what its rules changed."""
-
-
-def is_copy(result: Result) -> bool:
-    """Return True for a clean input of which a copy was written."""
-    return result.action == "unchanged" and "bytes" in result.checks
 
 
 @dataclass(slots=True)
@@ -243,8 +241,8 @@ class Tally:
     """(verdict, container with any error's code, Keras's version) -> entries."""
     warnings: Counter[str] = field(default_factory=Counter)
     """Finding that is no mere information -> entries that have it."""
-    copied: int = 0
-    """Clean inputs that were copied; their action is `unchanged`."""
+    copies: Counter[str] = field(default_factory=Counter)
+    """Clean inputs that were or would be copied; their action is `unchanged`."""
     errors: Counter[str] = field(default_factory=Counter)
     """Error code -> entries."""
 
@@ -271,4 +269,4 @@ class Tally:
         )
         if isinstance(report, Result):
             self.actions[report.action] += 1
-            self.copied += is_copy(report)
+            self.copies.update([report.copy_state] if report.copy_state else ())

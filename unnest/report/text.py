@@ -15,7 +15,7 @@ from unnest.report.proposed_commands import (
     keras_3_command,
     whole_model_command,
 )
-from unnest.report.result import Report, Result, is_copy
+from unnest.report.result import Report, Result
 
 #: Names per line of a list; the JSON report has them all.
 FEW = 6
@@ -75,6 +75,7 @@ def _wrapped(line: str, look: Look, column: int | None = None) -> str:
 WHOLE = (
     "import ", "from ", "model.", "backup: ", "next: ",
     "fixed: ", "converted: ", "unchanged: ", "copied: ", "would-fix: ", "would-convert: ",
+    "would-copy: ",
 )  # fmt: skip
 COMMAND = ": unnest fix "
 #: A space at which no line is broken.
@@ -85,7 +86,8 @@ HARD_SPACE = "\xa0"
 _PAINT = {
     "clean": "\x1b[32m", "parallel": "\x1b[33m", "unreadable": "\x1b[31m",
     "fixed": "\x1b[32m", "converted": "\x1b[32m", "unchanged": "\x1b[32m", "copied": "\x1b[32m",
-    "would-fix": "\x1b[33m", "would-convert": "\x1b[33m", "refused": "\x1b[31m", "failed": "\x1b[31m",
+    "would-fix": "\x1b[33m", "would-convert": "\x1b[33m", "would-copy": "\x1b[32m",
+    "refused": "\x1b[31m", "failed": "\x1b[31m",
     "slice": "\x1b[33m", "merge": "\x1b[35m", "tower": "\x1b[34m", "more": "\x1b[34m", "kept": "\x1b[32m",
     "end": "\x1b[0m",
 }  # fmt: skip
@@ -281,13 +283,13 @@ def _result(result: Result, look: Look, paint: Mapping[str, str]) -> Iterator[st
 
 
 def done(report: Report) -> str:
-    """Return the verdict, or of `fix` the action; a clean input that was copied is "copied"."""
+    """Return the verdict, or of `fix` the action; a copy of a clean input is "copied" or "would-copy"."""
     return _done(report) if isinstance(report, Result) else report.verdict
 
 
 def _done(result: Result) -> str:
-    """Return the action; a clean input that was copied is "copied"."""
-    return "copied" if is_copy(result) else result.action
+    """Return the action; a copy of a clean input is "copied" or "would-copy"."""
+    return result.copy_state or result.action
 
 
 def _clean_text(result: Result) -> str:
@@ -434,7 +436,7 @@ def writer(report: Report) -> str:
 KINDS = {
     "trouble": ("failed", "refused", "unreadable"),
     "found": ("parallel", "would-fix", "would-convert"),
-    "good": ("fixed", "converted", "copied", "unchanged", "clean"),
+    "good": ("fixed", "converted", "copied", "would-copy", "unchanged", "clean"),
 }
 STATES = {state: kind for kind, states in KINDS.items() for state in states}
 

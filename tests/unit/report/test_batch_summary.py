@@ -40,11 +40,15 @@ def test_a_refused_file_keeps_its_container() -> None:
 
 
 def test_copies_are_not_counted_as_unchanged() -> None:
-    """The row of a clean input that was copied says `copied`, and so does the summary."""
+    """The row of a clean input that was copied says `copied`, and so does the summary; a dry run says `would-copy`."""
     tally = Tally()
     tally.add(Result(path="a.h5", verdict="clean", action="unchanged"))
     tally.add(
-        Result(path="b.h5", verdict="clean", action="unchanged", output="o/b.h5", checks=("bytes",))
+        Result(
+            path="b.h5", verdict="clean", action="unchanged", output="o/b.h5", copy_state="copied"
+        )
     )
     assert batch_summary.summary(tally) == "2 files: 1 copied, 1 unchanged"
-    assert tally.actions == {"unchanged": 2}
+    tally.add(Result(path="c.h5", verdict="clean", action="unchanged", copy_state="would-copy"))
+    assert batch_summary.summary(tally) == "3 files: 1 copied, 1 would-copy, 1 unchanged"
+    assert tally.actions == {"unchanged": 3}
