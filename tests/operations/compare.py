@@ -18,11 +18,7 @@ from unnest.core.keras3.lambdas import calls
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, plain_name
-from unnest.core.ops.keras3_nodes import Input, Operand, OpNode, Part
-from unnest.core.ops.numbered_elements import ELEMENT, NOT_COMPUTED
-from unnest.core.ops.registry import CONTENTS, FUNCTIONS, OPERATIONS, Kind, Operation
-from unnest.core.ops.symbolic_shapes import Sized
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops.keras3_expression_values import (
     CallArguments,
     Const,
     ConstantArray,
@@ -35,6 +31,10 @@ from unnest.core.ops.symbolic_values import (
     constant,
     items,
 )
+from unnest.core.ops.keras3_nodes import Input, Operand, OpNode, Part
+from unnest.core.ops.numbered_elements import ELEMENT, NOT_COMPUTED
+from unnest.core.ops.registry import CONTENTS, FUNCTIONS, OPERATIONS, Kind, Operation
+from unnest.core.ops.shape_arithmetic import Sized
 
 TOLERANCE = 1e-5
 """Of 32 bits; sums of some ten numbers come in another order."""

@@ -17,7 +17,9 @@ from unnest.core.model import JsonObject, Stored, release_of
 from unnest.findings import Finding
 
 if TYPE_CHECKING:
-    from unnest.core.ops.symbolic_values import SymbolicValue  # loaded where a layer holds code
+    from unnest.core.ops.keras3_expression_values import (
+        SymbolicValue,  # loaded where a layer holds code
+    )
 
 
 class CannotConvert(Exception):

@@ -30,7 +30,7 @@ from unnest.core.layers.shape_rules import settings
 from unnest.core.model import CallId, Json, JsonObject, Ref, Tensor
 from unnest.core.ops.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode, Part
 from unnest.core.ops.registry import BY_LAYER_CLASS
-from unnest.core.ops.symbolic_shapes import Sized
+from unnest.core.ops.shape_arithmetic import Sized
 
 SIZE = "Shape"
 """The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""

@@ -20,7 +20,7 @@ from unnest.core.ops.numbered_elements import (
     whole_numbers,
 )
 from unnest.core.ops.registry import Kind, Theano, keras3, operation, shape_rule
-from unnest.core.ops.symbolic_shapes import (
+from unnest.core.ops.shape_arithmetic import (
     axis_of,
     concatenated_shape,
     shape_of,
@@ -30,8 +30,8 @@ from unnest.core.ops.symbolic_shapes import (
 )
 
 if TYPE_CHECKING:
-    from unnest.core.ops.keras3_node_builder import FunctionCall
-    from unnest.core.ops.symbolic_values import Items, SymbolicTensor
+    from unnest.core.ops.keras3_expression_values import Items, SymbolicTensor
+    from unnest.core.ops.keras3_function_call import FunctionCall
 
 
 @operation(

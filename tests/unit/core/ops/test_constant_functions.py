@@ -10,7 +10,13 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called
 from unnest.core.model import Unknown
-from unnest.core.ops.symbolic_values import Const, ConstantArray, SymbolicValue, constant, items
+from unnest.core.ops.keras3_expression_values import (
+    Const,
+    ConstantArray,
+    SymbolicValue,
+    constant,
+    items,
+)
 
 NUMBERS = items("list", [constant(1), constant(2)])
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
 from unnest.core.model import Unknown
+from unnest.core.ops.keras3_expression_values import SymbolicTensor, SymbolicValue, constant
 from unnest.core.ops.registry import FUNCTIONS, Kind
-from unnest.core.ops.symbolic_values import SymbolicTensor, SymbolicValue, constant
 
 ONE, ZERO = constant(1.0), constant(0.0)
 

@@ -6,7 +6,12 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
 from unnest.core.model import Unknown
-from unnest.core.ops.symbolic_values import LibraryName, SymbolicTensor, SymbolicValue, constant
+from unnest.core.ops.keras3_expression_values import (
+    LibraryName,
+    SymbolicTensor,
+    SymbolicValue,
+    constant,
+)
 
 
 @pytest.mark.parametrize(

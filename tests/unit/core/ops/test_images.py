@@ -8,8 +8,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
 from unnest.core.model import Unknown
-from unnest.core.ops.keras3_nodes import Input
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops.keras3_expression_values import (
     Items,
     Libraries,
     SymbolicTensor,
@@ -17,6 +16,7 @@ from unnest.core.ops.symbolic_values import (
     constant,
     items,
 )
+from unnest.core.ops.keras3_nodes import Input
 
 SIZE = items("tuple", [constant(8), constant(6)])
 

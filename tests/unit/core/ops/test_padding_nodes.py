@@ -8,14 +8,14 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
 from unnest.core.model import Unknown
-from unnest.core.ops.keras3_nodes import Input
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops.keras3_expression_values import (
     Libraries,
     SymbolicTensor,
     SymbolicValue,
     constant,
     items,
 )
+from unnest.core.ops.keras3_nodes import Input
 
 IMAGE = SymbolicTensor(Input(0), "float32", "x", shape=(None, 6, 8, 3))
 LAST, FIRST = (

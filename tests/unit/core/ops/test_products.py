@@ -7,9 +7,9 @@ import pytest
 from tests.unit.core.keras3.lambdas.calling import X, Y, called, computed
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.ops.call import OpCall
+from unnest.core.ops.keras3_expression_values import constant
 from unnest.core.ops.registry import Kind, argument, kind_of
-from unnest.core.ops.symbolic_shapes import Sized
-from unnest.core.ops.symbolic_values import constant
+from unnest.core.ops.shape_arithmetic import Sized
 
 
 @pytest.mark.parametrize("name", ["matmul", "matvec", "tensordot", "einsum"])

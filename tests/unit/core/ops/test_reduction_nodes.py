@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
 from unnest.core.model import Unknown
-from unnest.core.ops.symbolic_values import SymbolicTensor, SymbolicValue, constant, items
+from unnest.core.ops.keras3_expression_values import SymbolicTensor, SymbolicValue, constant, items
 
 BOTH = items("list", [constant(1), constant(-1)])
 

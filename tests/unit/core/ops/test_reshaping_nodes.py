@@ -10,7 +10,7 @@ import pytest
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, called, computed
 from unnest.core.keras3.lambdas import operators
 from unnest.core.model import Unknown
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops.keras3_expression_values import (
     Const,
     ShapeTuple,
     SliceOf,

@@ -10,11 +10,8 @@ from typing import Literal
 
 from unnest.core.keras3.lambdas import operators
 from unnest.core.model import Json, Unknown
-from unnest.core.ops import constant_arrays
-from unnest.core.ops.keras3_node_builder import ARRAY_KINDS, Argument, FunctionCall, Key, shape_of
-from unnest.core.ops.keras3_nodes import Operand
-from unnest.core.ops.registry import FUNCTIONS, Function, Kind, Operation, Theano, parse_signature
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops import constant_array_arithmetic
+from unnest.core.ops.keras3_expression_values import (
     ATOM,
     LAYERS,
     ArrayKind,
@@ -34,6 +31,9 @@ from unnest.core.ops.symbolic_values import (
     kind,
     number,
 )
+from unnest.core.ops.keras3_function_call import ARRAY_KINDS, Argument, FunctionCall, Key, shape_of
+from unnest.core.ops.keras3_nodes import Operand
+from unnest.core.ops.registry import FUNCTIONS, Function, Kind, Operation, Theano, parse_signature
 
 ROOTS: Mapping[str, str] = {
     "K": "keras.backend",
@@ -217,19 +217,19 @@ class Keras3Call(FunctionCall):
 
     def rounded(self, nested: object, array_kind: ArrayKind) -> ConstantArray:
         """Return an array of known numbers, rounded as its dtype rounds them."""
-        return constant_arrays.rounded_array(nested, array_kind)
+        return constant_array_arithmetic.rounded_array(nested, array_kind)
 
     def array(self, name: str, array_kind: ArrayKind | None = None) -> ConstantArray:
         """Return a list or array of numbers as an array; if no dtype is named, NumPy's choice."""
-        return constant_arrays.of_value(self[name], array_kind, self[name].text)
+        return constant_array_arithmetic.of_value(self[name], array_kind, self[name].text)
 
     def array_reshaped(self, made: ConstantArray, shape: Sequence[int]) -> ConstantArray:
         """Return the numbers of an array, in row-major order, in another shape."""
-        return constant_arrays.reshaped(made, shape)
+        return constant_array_arithmetic.reshaped(made, shape)
 
     def array_with_axis(self, made: ConstantArray, axis: int) -> ConstantArray:
         """Return an array with one more axis, of size 1."""
-        return constant_arrays.widened(made, axis)
+        return constant_array_arithmetic.widened(made, axis)
 
 
 def _key(key: Key) -> SymbolicValue:
@@ -279,7 +279,7 @@ def _array_method(value: ConstantArray, method: str, arguments: CallArguments) -
         numbers = [number(size) for size in sizes]
         whole = [size for size in numbers if isinstance(size, int)]
         if whole and len(whole) == len(numbers):
-            return constant_arrays.reshaped(value, whole)
+            return constant_array_arithmetic.reshaped(value, whole)
     if method == "astype" and len(given) == 1 and not arguments.keywords:
         written = given[0]
         spelt = (
@@ -290,7 +290,7 @@ def _array_method(value: ConstantArray, method: str, arguments: CallArguments) -
             else None
         )
         if isinstance(spelt, str) and spelt in ARRAY_KINDS:
-            return constant_arrays.rounded_array(value.value, ARRAY_KINDS[spelt])
+            return constant_array_arithmetic.rounded_array(value.value, ARRAY_KINDS[spelt])
     raise Unknown(f"arguments of `.{method}`")
 
 

@@ -9,7 +9,7 @@ from unnest.core.byte_code import f_string_text
 from unnest.core.byte_code.value_domain import Interpretation, PlainValue, TextConversion
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.model import Unknown
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops.keras3_expression_values import (
     CallArguments,
     Const,
     Items,

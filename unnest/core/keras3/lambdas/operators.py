@@ -9,18 +9,8 @@ from unnest.core.frontends.node_def import keras3_call, plain_argument
 from unnest.core.frontends.python_values import ON_NUMBERS
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.model import Json, Shape, Unknown
-from unnest.core.ops import constant_arrays
-from unnest.core.ops.keras3_nodes import (
-    MODULE_BY_CLASS,
-    UNKNOWN_DTYPE,
-    Input,
-    Operand,
-    OpNode,
-    Part,
-)
-from unnest.core.ops.registry import BY_LAYER_CLASS, BY_OPERATOR, Kind
-from unnest.core.ops.symbolic_shapes import Sized
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops import constant_array_arithmetic
+from unnest.core.ops.keras3_expression_values import (
     ATOM,
     COMPARISON,
     FLOAT,
@@ -47,6 +37,16 @@ from unnest.core.ops.symbolic_values import (
     number,
     sizes_of,
 )
+from unnest.core.ops.keras3_nodes import (
+    MODULE_BY_CLASS,
+    UNKNOWN_DTYPE,
+    Input,
+    Operand,
+    OpNode,
+    Part,
+)
+from unnest.core.ops.registry import BY_LAYER_CLASS, BY_OPERATOR, Kind
+from unnest.core.ops.shape_arithmetic import Sized
 
 ORDER = frozenset({"<", "<=", ">", ">="})
 """Comparisons; equality is not among them: before TensorFlow 2 it was identity."""
@@ -97,7 +97,7 @@ def binary(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicVa
         return _concatenate(left, right)
     if not isinstance(left, SymbolicTensor) and not isinstance(right, SymbolicTensor):
         if isinstance(left, ConstantArray) or isinstance(right, ConstantArray):
-            constants = constant_arrays.arithmetic(symbol, left, right)
+            constants = constant_array_arithmetic.arithmetic(symbol, left, right)
             if constants is not None:
                 return replace(constants, text=_infix(written, left, right), rank=RANK[written])
         raise Unknown(f"`{written}` on {kind(left)} and {kind(right)}")
@@ -222,7 +222,7 @@ def unary(symbol: str, value: SymbolicValue) -> SymbolicValue:
     if (
         isinstance(value, ConstantArray)
         and symbol == "-"
-        and (negative := constant_arrays.negative(value)) is not None
+        and (negative := constant_array_arithmetic.negative(value)) is not None
     ):
         return replace(negative, text=text, rank=UNARY)
     plain = number(value)
@@ -252,7 +252,7 @@ def subscript(value: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
         return _part_of_shape(value, key)
     if isinstance(value, ConstantArray):
         keys = _keys(key)
-        chosen = constant_arrays.part(value, keys)
+        chosen = constant_array_arithmetic.part(value, keys)
         if chosen is not None:
             return replace(
                 chosen,

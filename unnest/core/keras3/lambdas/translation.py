@@ -18,8 +18,7 @@ from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.expression_domain import Expressions
 from unnest.core.keras3.lambdas.operators import calculation
 from unnest.core.model import Json, JsonObject, Unknown, release_of
-from unnest.core.ops.keras3_nodes import Input, Operand, OpNode
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops.keras3_expression_values import (
     FLOAT,
     LAYERS,
     NUMPY,
@@ -35,6 +34,7 @@ from unnest.core.ops.symbolic_values import (
     constant,
     items,
 )
+from unnest.core.ops.keras3_nodes import Input, Operand, OpNode
 
 FED_BY_KERAS = frozenset({"mask", "training"})
 """Arguments that a Lambda is handed when its function has them."""

@@ -9,8 +9,14 @@ from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.replacements import GraphTensor, LayerArguments, NodeTree
 from unnest.core.model import Unknown
+from unnest.core.ops.keras3_expression_values import (
+    Items,
+    SymbolicTensor,
+    SymbolicValue,
+    constant,
+    items,
+)
 from unnest.core.ops.keras3_nodes import Input
-from unnest.core.ops.symbolic_values import Items, SymbolicTensor, SymbolicValue, constant, items
 
 
 @dataclass(frozen=True, slots=True)

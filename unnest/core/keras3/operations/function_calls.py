@@ -9,8 +9,7 @@ from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.replacements import NodeTree
 from unnest.core.model import Unknown
-from unnest.core.ops.registry import FUNCTIONS, OPERATIONS
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops.keras3_expression_values import (
     CallArguments,
     Items,
     Libraries,
@@ -18,6 +17,7 @@ from unnest.core.ops.symbolic_values import (
     SymbolicTensor,
     SymbolicValue,
 )
+from unnest.core.ops.registry import FUNCTIONS, OPERATIONS
 
 ALIASES = {
     "compat.v1.floor_div": "math.floordiv", "math.scalar_mul": "math.multiply",

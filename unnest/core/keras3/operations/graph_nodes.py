@@ -10,6 +10,7 @@ from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.operations.function_calls import operation, part
 from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.call import OpCall, plain_name
+from unnest.core.ops.keras3_expression_values import SymbolicValue, constant, items
 from unnest.core.ops.registry import (
     BY_NODE_OP,
     FUNCTIONS,
@@ -19,7 +20,6 @@ from unnest.core.ops.registry import (
     parse_signature,
 )
 from unnest.core.ops.slicing import MASKS, strided_key
-from unnest.core.ops.symbolic_values import SymbolicValue, constant, items
 
 TENSORFLOW = {plain_name(path): path for path in FUNCTIONS if path.startswith("tf.")}
 """The name of an operation -> the function of TensorFlow's that computes it."""

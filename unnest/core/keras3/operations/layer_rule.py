@@ -14,8 +14,7 @@ from unnest.core.keras3.operations.graph_nodes import NO_NODE, node_called
 from unnest.core.keras3.operations.random_numbers import drawn_by_function, drawn_by_node
 from unnest.core.keras3.replacements import Expansion, LayerArguments, NodeTree, Piece, filled
 from unnest.core.model import Unknown
-from unnest.core.ops.keras3_nodes import Input, Operand, OpNode
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops.keras3_expression_values import (
     CORE,
     Const,
     Items,
@@ -25,6 +24,7 @@ from unnest.core.ops.symbolic_values import (
     SymbolicValue,
     constant,
 )
+from unnest.core.ops.keras3_nodes import Input, Operand, OpNode
 
 
 def rule(old: OldLayer) -> Piece:

@@ -15,8 +15,15 @@ from unnest.core.keras3.lambda_layers import named_function
 from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.replacements import LayerCall, NewLayer, NodeTree
 from unnest.core.model import Json, JsonObject, Unknown
+from unnest.core.ops.keras3_expression_values import (
+    CORE,
+    Const,
+    Items,
+    ShapeTuple,
+    Size,
+    SymbolicValue,
+)
 from unnest.core.ops.keras3_nodes import OpNode
-from unnest.core.ops.symbolic_values import CORE, Const, Items, ShapeTuple, Size, SymbolicValue
 
 DRAWS: Mapping[str, tuple[tuple[str, Json], ...]] = {
     "random.normal": (("mean", 0.0), ("stddev", 1.0)),

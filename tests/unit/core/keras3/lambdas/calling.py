@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from unnest.core.keras3.lambdas import calls
-from unnest.core.ops.keras3_nodes import Input, Operand, OpNode, Part
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops.keras3_expression_values import (
     CallArguments,
     Items,
     Libraries,
     SymbolicTensor,
     SymbolicValue,
 )
+from unnest.core.ops.keras3_nodes import Input, Operand, OpNode, Part
 
 X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 3, 4))
 Y = SymbolicTensor(Input(1), "float32", "y", shape=(None, 3, 4))

@@ -10,8 +10,7 @@ import pytest
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, called, path
 from unnest.core.keras3.lambdas import calls
 from unnest.core.model import Unknown
-from unnest.core.ops.keras3_nodes import OpNode
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops.keras3_expression_values import (
     CallArguments,
     Const,
     Libraries,
@@ -21,6 +20,7 @@ from unnest.core.ops.symbolic_values import (
     constant,
     items,
 )
+from unnest.core.ops.keras3_nodes import OpNode
 
 NUMPY = "keras.src.ops.numpy"
 

@@ -11,14 +11,14 @@ from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import PYTHONS
 from unnest.core.keras3.lambdas.expression_domain import Expressions
 from unnest.core.model import Unknown
-from unnest.core.ops.keras3_nodes import Input
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops.keras3_expression_values import (
     Libraries,
     SymbolicTensor,
     SymbolicValue,
     constant,
     items,
 )
+from unnest.core.ops.keras3_nodes import Input
 
 X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 4))
 CODE = CodeObject(

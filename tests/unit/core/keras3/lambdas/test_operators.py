@@ -10,8 +10,7 @@ import pytest
 
 from unnest.core.keras3.lambdas import operators
 from unnest.core.model import Json, Unknown
-from unnest.core.ops.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops.keras3_expression_values import (
     Const,
     Items,
     LibraryName,
@@ -23,6 +22,7 @@ from unnest.core.ops.symbolic_values import (
     constant,
     items,
 )
+from unnest.core.ops.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode
 
 NUMPY = "keras.src.ops.numpy"
 X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 4))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from unnest.core.model import Shape, Unknown
-from unnest.core.ops.symbolic_shapes import (
+from unnest.core.ops.shape_arithmetic import (
     Sized,
     axes_of,
     axis_of,

@@ -12,8 +12,7 @@ from types import EllipsisType
 from typing import TypeAlias
 
 from unnest.core.model import Json, Unknown
-from unnest.core.ops.keras3_nodes import OpNode
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops.keras3_expression_values import (
     FLOAT,
     ArrayKind,
     Const,
@@ -35,6 +34,7 @@ from unnest.core.ops.symbolic_values import (
     part,
     plain,
 )
+from unnest.core.ops.keras3_nodes import OpNode
 
 CAST_DTYPES = ("float32", "int32", "int64", "uint8", "bool")
 """Those that a cast gives the same numbers in on all backends."""

@@ -12,8 +12,8 @@ from tests.unit.core.keras3.lambdas.calling import UNSHAPED, X, called, computed
 from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.operators import binary, subscript, unary
 from unnest.core.model import Unknown
-from unnest.core.ops import constant_arrays
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops import constant_array_arithmetic
+from unnest.core.ops.keras3_expression_values import (
     ArrayKind,
     CallArguments,
     ConstantArray,
@@ -35,12 +35,12 @@ def numbers(*values: float) -> SymbolicValue:
 
 def tensor(*values: float) -> ConstantArray:
     """`tf.constant([...])`."""
-    return constant_arrays.rounded_array(list(values), "tensor")
+    return constant_array_arithmetic.rounded_array(list(values), "tensor")
 
 
 def numpy(*values: float) -> ConstantArray:
     """`np.array([...])`."""
-    return constant_arrays.of_value(numbers(*values), None)
+    return constant_array_arithmetic.of_value(numbers(*values), None)
 
 
 def stored(*values: float) -> ConstantArray:
@@ -143,7 +143,7 @@ def test_arithmetic_that_is_not_understood(
         ("K.bias_add", [X, numpy(1.0)], "the data format"),
         (
             "tf.matmul",
-            [X, constant_arrays.rounded_array([[[1.0]]], "tensor")],
+            [X, constant_array_arithmetic.rounded_array([[[1.0]]], "tensor")],
             "an array in a tensor's place",
         ),
         ("np.ones", [numbers(200, 200)], "the shape of an array"),
@@ -185,7 +185,7 @@ def test_parts_that_are_not_understood(value: ConstantArray, key: SymbolicValue)
         subscript(value, key)
 
 
-MATRIX = constant_arrays.rounded_array([[1.0], [2.0], [3.0], [4.0]], "tensor")
+MATRIX = constant_array_arithmetic.rounded_array([[1.0], [2.0], [3.0], [4.0]], "tensor")
 LAST = Libraries("tensorflow", "2", data_format="channels_last")
 
 

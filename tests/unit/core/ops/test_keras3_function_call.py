@@ -9,9 +9,15 @@ import pytest
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X
 from unnest.core.keras3.lambdas.calls import Keras3Call
 from unnest.core.model import Unknown
-from unnest.core.ops.keras3_node_builder import shape_of
+from unnest.core.ops.keras3_expression_values import (
+    Libraries,
+    LibraryName,
+    SymbolicValue,
+    constant,
+    items,
+)
+from unnest.core.ops.keras3_function_call import shape_of
 from unnest.core.ops.keras3_nodes import OpNode
-from unnest.core.ops.symbolic_values import Libraries, LibraryName, SymbolicValue, constant, items
 
 
 def bound(value: SymbolicValue) -> Keras3Call:

@@ -9,9 +9,8 @@ import pytest
 
 from unnest.core.keras3.lambdas import operators
 from unnest.core.model import Json, Unknown
-from unnest.core.ops import symbolic_values
-from unnest.core.ops.keras3_nodes import Input, OpNode, Part
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops import keras3_expression_values
+from unnest.core.ops.keras3_expression_values import (
     CallArguments,
     Const,
     ConstantArray,
@@ -21,6 +20,7 @@ from unnest.core.ops.symbolic_values import (
     constant,
     items,
 )
+from unnest.core.ops.keras3_nodes import Input, OpNode, Part
 
 NUMPY = "keras.src.ops.numpy"
 X = SymbolicTensor(Input(0), "float32", "x")
@@ -60,7 +60,7 @@ def test_parentheses_stand_where_something_binds_more_tightly(
     value: SymbolicValue, text: str
 ) -> None:
     """A signed number is an operation of its own, though it is stored as one constant."""
-    assert symbolic_values.enclosed(value, symbolic_values.RANK["**"]) == text
+    assert keras3_expression_values.enclosed(value, keras3_expression_values.RANK["**"]) == text
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_parentheses_stand_where_something_binds_more_tightly(
     ids=str,
 )
 def test_a_number_is_one_that_a_tensor_holds(value: SymbolicValue, number: float | None) -> None:
-    assert symbolic_values.number(value) == number
+    assert keras3_expression_values.number(value) == number
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,11 @@ def test_a_number_is_one_that_a_tensor_holds(value: SymbolicValue, number: float
     ],
 )
 def test_an_array_is_numbers_of_one_shape(value: SymbolicValue, nested: Json) -> None:
-    assert symbolic_values.array(value) == nested
+    assert keras3_expression_values.array(value) == nested
 
 
 def test_an_array_of_floats_in_keras_3_s_json() -> None:
-    assert symbolic_values.as_floats([[1], [2]]) == {
+    assert keras3_expression_values.as_floats([[1], [2]]) == {
         "class_name": "__numpy__",
         "config": {"value": [[1.0], [2.0]], "dtype": "float32"},
     }
@@ -125,7 +125,7 @@ def test_an_operation_has_the_dtype_of_the_first_and_counts_all_behind_it() -> N
         "float32",
         3,
     )
-    assert symbolic_values.part(once, 1).operand == Part(
+    assert keras3_expression_values.part(once, 1).operand == Part(
         OpNode("m", "Add", {}, (Input(0), Input(0))), 1
     )
 
@@ -134,7 +134,9 @@ def test_an_operation_has_the_dtype_of_the_first_and_counts_all_behind_it() -> N
     ("make", "reason"),
     [
         (
-            lambda n: items("list", [ONE] * (symbolic_values.MAX_CONSTANT_ELEMENTS - 2 + n)),
+            lambda n: items(
+                "list", [ONE] * (keras3_expression_values.MAX_CONSTANT_ELEMENTS - 2 + n)
+            ),
             "a long list",
         ),
         (
@@ -142,12 +144,18 @@ def test_an_operation_has_the_dtype_of_the_first_and_counts_all_behind_it() -> N
                 "Add",
                 {},
                 [],
-                [SymbolicTensor(None, "float32", "x", nodes=symbolic_values.MAX_NODES - 2 + n)],
+                [
+                    SymbolicTensor(
+                        None, "float32", "x", nodes=keras3_expression_values.MAX_NODES - 2 + n
+                    )
+                ],
             ),
             "the expression is too large",
         ),
         (
-            lambda n: symbolic_values.bounded("x" * (symbolic_values.MAX_TEXT - 1 + n)),
+            lambda n: keras3_expression_values.bounded(
+                "x" * (keras3_expression_values.MAX_TEXT - 1 + n)
+            ),
             "the expression is too long",
         ),
     ],
@@ -170,7 +178,7 @@ def test_lists_in_lists_are_counted_with_all_that_is_in_them() -> None:
 
 def test_a_constant_is_no_number_where_it_is_a_truth_value() -> None:
     assert constant(value=True) == Const(value=True, text="True")
-    assert constant(-1).rank == symbolic_values.UNARY
+    assert constant(-1).rank == keras3_expression_values.UNARY
 
 
 def test_what_computes_the_same_is_equal() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unnest.core.model import Unknown
-from unnest.core.ops.symbolic_values import (
+from unnest.core.ops.keras3_expression_values import (
     MAX_CONSTANT_ELEMENTS,
     NUMPY_DTYPES,
     ArrayKind,
