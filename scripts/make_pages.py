@@ -21,7 +21,7 @@ from layer_tables import layer_page
 import unnest
 from unnest.cli.app import program
 from unnest.cli.exit_codes import EXITS
-from unnest.report.diagram.renderers import RENDERERS
+from unnest.report.diagram import render
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -228,7 +228,7 @@ def picture(source: str) -> Callable[[], str]:
     def draw() -> str:
         drawing = unnest.inspect(ROOT / "fixtures" / source, draw=True).drawing
         assert drawing is not None
-        return RENDERERS[".svg"](drawing, os.path.basename(source))
+        return render(drawing, os.path.basename(source), "svg")
 
     return draw
 

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, cast
 
 from unnest.errors import Failed, Refused, UsageError
 from unnest.files import atomic, overwrite_checks
 from unnest.report.balance_table import Measured
 from unnest.report.result import Report
 
+if TYPE_CHECKING:
+    from unnest.report.diagram import Form
+
 
 def write_diagram(
     place: str, report: Report, also_read: Sequence[str] = (), *, force: bool
 ) -> None:
     """Draw the model of a report. `also_read` are inputs besides its own. Raises Refused or Failed, in one line."""
-    from unnest.report.diagram.renderers import RENDERERS
-
     if report.drawing is None:
         raise Refused(
             "nothing-to-draw",
             f"{report.path}: no graph of layers is stored, and no wrapper was found to draw; try --architecture",
         )
-    drawn = RENDERERS[os.path.splitext(place)[1].lower()](report.drawing, report.path)
-    write(place, drawn, [report.path, *also_read], force=force)
+    form = cast("Form", os.path.splitext(place)[1].lower().removeprefix("."))
+    write(place, report.diagram(form), [report.path, *also_read], force=force)
 
 
 def check_report_page(place: str, input_paths: Iterable[str] = (), *, force: bool) -> None:

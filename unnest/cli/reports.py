@@ -116,9 +116,13 @@ def _render(report: Report, view: ReportView, look: Look) -> str | None:
         return json.line(report)
     if view.quiet or (report.error is not None and not report.wrappers and not view.rows):
         return None
+    if view.rows:
+        from unnest.report import batch_rows
+
+        return batch_rows.row(report, look)
     from unnest.report import text
 
-    return text.row(report, look) if view.rows else text.render(report, look)
+    return text.render(report, look)
 
 
 def _conclude(tally: Tally, view: ReportView) -> None:
@@ -126,7 +130,7 @@ def _conclude(tally: Tally, view: ReportView) -> None:
     if view.form == "text" and tally.errors["internal"]:
         tell_what_to_paste()
     if tally.files > 1 and not view.quiet:
-        from unnest.report.batch_summary import kinds, summary
+        from unnest.report.batch_rows import kinds, summary
 
         tell("\n".join([summary(tally), *(kinds(tally) if view.rows else ())]))
 

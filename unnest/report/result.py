@@ -168,7 +168,7 @@ class Report:
             ValueError: the file cannot be read any more, or stores no graph that can be drawn.
 
         """
-        from unnest.report.diagram.renderers import RENDERERS
+        from unnest.report.diagram import render
 
         drawing = self.drawing
         if drawing is None and self.inspector is not None:
@@ -178,7 +178,7 @@ class Report:
         if drawing is None:
             self.raise_for_error()
             raise ValueError(f"{self.path}: stores no graph of layers that can be drawn")
-        return Picture(RENDERERS[f".{form}"](drawing, self.path))
+        return Picture(render(drawing, self.path, form))
 
     def _repr_html_(self) -> str:
         from unnest.report.html_markup import notebook_fragment
@@ -229,6 +229,13 @@ class Result(Report):
     """Tensors of the wrapper, by name: in the input, not in the output."""
     conversions: tuple[Conversion, ...] = ()
     """With --keras 3, what its rules changed."""
+
+
+def state_of(report: Report) -> str:
+    """Return the verdict, or of `fix` the action; a copy of a clean input is "copied" or "would-copy"."""
+    if not isinstance(report, Result):
+        return report.verdict
+    return report.copy_state or report.action
 
 
 @dataclass(slots=True)

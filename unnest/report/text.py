@@ -1,4 +1,4 @@
-"""The report for people: what was found and why, what was kept, what went, and how to load it."""
+"""The text report of one model: the verdict, what `fix` did, what needs attention, where it loads, what to run next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unnest.report.proposed_commands import (
     keras_3_command,
     whole_model_command,
 )
-from unnest.report.result import Report, Result
+from unnest.report.result import Report, Result, state_of
 
 #: Names per line of a list; the JSON report has them all.
 FEW = 6
@@ -37,21 +37,21 @@ PLAIN = Look()
 
 def render(report: Report, look: Look = PLAIN) -> str:
     """One model's report, without a trailing newline. Errors are messages, not part of it."""
-    paint = _PAINT if look.color else {}
+    paint = PAINT if look.color else {}
     if isinstance(report, Result) and report.error is None:
-        return "\n".join(_wrapped(line, look) for line in _result(report, look, paint))
+        return "\n".join(wrap(line, look) for line in _result(report, look, paint))
     lines = [_headline(report, paint)]
     if report.error is None:
         tree = _tree(report, paint, look) if look.verbose else ()
         body = _evidence(report) if look.verbose else _body(report)
         lines += [
             *(f"  {line}" for line in tree),
-            *(_wrapped(f"  {plain(line)}", look) for line in body),
+            *(wrap(f"  {plain(line)}", look) for line in body),
         ]
     return "\n".join(lines)
 
 
-def _wrapped(line: str, look: Look, column: int | None = None) -> str:
+def wrap(line: str, look: Look, column: int | None = None) -> str:
     """Wrap a line at this column, or two further in than it begins; what is to be pasted stays whole."""
     if not look.wraps or len(line) <= look.width:
         return line
@@ -83,7 +83,7 @@ HARD_SPACE = "\xa0"
 
 
 #: Escape sequences by verdict, and by the part that a layer plays in a wrapper.
-_PAINT = {
+PAINT = {
     "clean": "\x1b[32m", "parallel": "\x1b[33m", "unreadable": "\x1b[31m",
     "fixed": "\x1b[32m", "converted": "\x1b[32m", "unchanged": "\x1b[32m", "copied": "\x1b[32m",
     "would-fix": "\x1b[33m", "would-convert": "\x1b[33m", "would-copy": "\x1b[32m",
@@ -262,7 +262,7 @@ def _template(template: Template) -> str:
 
 def _result(result: Result, look: Look, paint: Mapping[str, str]) -> Iterator[str]:
     """Return what `fix` did, the result first: six lines at most, and with `verbose` all details."""
-    state = _done(result)
+    state = state_of(result)
     done = f"{paint.get(state, '')}{state}{paint.get('end', '')}"
     if result.output is None:
         yield f"{done}: {plain(result.path)}: {_clean_text(result)}; nothing written"
@@ -280,16 +280,6 @@ def _result(result: Result, look: Look, paint: Mapping[str, str]) -> Iterator[st
     lines += [*_not_in_keras_3(result), *_fitting(result)]
     lines += [*_attention(result)] if not look.verbose else [*_details(result)]
     yield from (f"  {plain(line)}" for line in lines)
-
-
-def done(report: Report) -> str:
-    """Return the verdict, or of `fix` the action; a copy of a clean input is "copied" or "would-copy"."""
-    return _done(report) if isinstance(report, Result) else report.verdict
-
-
-def _done(result: Result) -> str:
-    """Return the action; a copy of a clean input is "copied" or "would-copy"."""
-    return result.copy_state or result.action
 
 
 def _clean_text(result: Result) -> str:
@@ -425,70 +415,3 @@ def _few(names: tuple[str, ...], *, everything: bool) -> str:
     if everything or len(names) <= FEW:
         return ", ".join(names)
     return f"{', '.join(names[:FEW])} and {len(names) - FEW} more (-v names them all)"
-
-
-def writer(report: Report) -> str:
-    """The software that wrote a file, as far as it says."""
-    return f"Keras {report.writer.keras_version}" if report.writer.keras_version else ""
-
-
-#: What a state is like, the worst first; summaries and pages list them so.
-KINDS = {
-    "trouble": ("failed", "refused", "unreadable"),
-    "found": ("parallel", "would-fix", "would-convert"),
-    "good": ("fixed", "converted", "copied", "would-copy", "unchanged", "clean"),
-}
-STATES = {state: kind for kind, states in KINDS.items() for state in states}
-
-
-#: Widths of the columns of a row. On a narrow terminal the paths' is smaller, and facts stand below a longer path.
-VERDICT, ACTION, PATH = 10, 13, 36
-NARROW, NARROW_PATH = 100, 20
-
-
-def row(report: Report, look: Look) -> str:
-    """One model of many, in one line; on a terminal, in as many as it takes."""
-    paint = _PAINT if look.color else {}
-    state, width = (
-        (_done(report), ACTION) if isinstance(report, Result) else (report.verdict, VERDICT)
-    )
-    start, end = paint.get(state, ""), paint.get("end", "")
-    column = NARROW_PATH if look.wraps and look.width < NARROW else PATH
-    path, told = plain(report.path), plain("; ".join(facts(report)))
-    line = f"{state:{width}}  {path:{column}}  {told}".rstrip()
-    if look.wraps and len(line) > look.width:
-        told = told.replace("-> ", f"->{HARD_SPACE}", 1)
-        if len(path) > column:
-            below = _wrapped(HARD_SPACE * (width + 4) + told, look, width + 4)
-            line = f"{state:{width}}  {path}\n{below}".rstrip()
-        else:
-            head = f"{state:{width}}  {path:{column}}  ".replace(" ", HARD_SPACE)
-            line = _wrapped(head + told, look, width + column + 4)
-        line = line.replace(HARD_SPACE, " ")
-    if report.error is not None:
-        return f"{start}{line}{end}"
-    return f"{start}{line[:width]}{end}{line[width:]}"
-
-
-def facts(report: Report) -> Iterator[str]:
-    """Yield what a row says of a model: its error, or its wrappers, where it loads, and how many warnings there are."""
-    if report.error is not None:
-        yield report.error.message.removeprefix(f"{report.path}: ")
-        return
-    if isinstance(report, Result) and report.output not in (None, report.path):
-        yield f"-> {report.output}"
-    if report.wrappers:
-        yield f"{towers(report.wrappers)} of {report.wrappers[-1].template}"
-    if writer(report):
-        yield writer(report)
-    if report.loads_in:
-        yield f"loads in {', '.join(_brief(software) for software in report.loads_in)}"
-    if report.fix_would is not None and "refuse" in report.fix_would:
-        yield "fix will refuse it"
-    warnings = sum(finding.severity != "info" for finding in report.findings)
-    if warnings:
-        yield count(warnings, "warning")
-
-
-def _brief(software: str) -> str:
-    return software.split(",", maxsplit=1)[0].removesuffix(" (Keras 2)")

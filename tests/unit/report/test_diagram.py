@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -18,9 +18,8 @@ from unnest.core.make_plan import plan
 from unnest.core.model import Stored
 from unnest.core.recognition_results import Wrapper
 from unnest.inspection import inspect
-from unnest.report.diagram import terminal
+from unnest.report.diagram import Form, render, terminal
 from unnest.report.diagram.drawing import Drawing, draw
-from unnest.report.diagram.renderers import RENDERERS
 
 #: A name that each of the renderers would obey if it could.
 EVIL = '</text><script>alert(1)</script>"]; end %%{init}%% `x` \x1b[31m \u202e'
@@ -195,19 +194,19 @@ def test_the_tree_fits(width: int) -> None:
     assert len({len(line.rstrip()) for line in lanes}) == 1
 
 
-@pytest.mark.parametrize("suffix", RENDERERS)
-def test_names_are_data(suffix: str) -> None:
+@pytest.mark.parametrize("form", get_args(Form))
+def test_names_are_data(form: Form) -> None:
     """Nothing in a name is markup, a script, or moves a cursor."""
-    page = RENDERERS[suffix](drawing(makeh5.parallel(chain(2, name=EVIL), 2, name=EVIL)), EVIL)
+    page = render(drawing(makeh5.parallel(chain(2, name=EVIL), 2, name=EVIL)), EVIL, form)
     assert "\x1b" not in page
     assert "\u202e" not in page
     assert "<script>alert" not in page
-    assert page.count("<script>") == (1 if suffix == ".html" else 0)
+    assert page.count("<script>") == (1 if form == "html" else 0)
 
 
 def test_svg_is_xml() -> None:
     """With a box for each node, inside the picture."""
-    root = ET.fromstring(RENDERERS[".svg"](drawing(makeh5.parallel(chain(2, name=EVIL), 64)), "x"))  # noqa: S314 - ours
+    root = ET.fromstring(render(drawing(makeh5.parallel(chain(2, name=EVIL), 64)), "x", "svg"))  # noqa: S314 - ours
     width = float(root.attrib["width"])
     boxes = [r for r in root.iter("{http://www.w3.org/2000/svg}rect") if r.attrib.get("rx") == "7"]
     assert len(boxes) == 3 * 2 + 1 + 2 + 3
@@ -217,7 +216,7 @@ def test_svg_is_xml() -> None:
 
 def test_the_page_loads_nothing() -> None:
     """Style and script are allowed by their hashes, and nothing is addressed but parts of the page."""
-    page = RENDERERS[".html"](drawing(makeh5.parallel(chain(40), 3)), "x")
+    page = render(drawing(makeh5.parallel(chain(40), 3)), "x", "html")
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
     assert policy.startswith("default-src &#x27;none&#x27;; style-src &#x27;sha256-")
     assert "unsafe" not in policy
@@ -237,5 +236,5 @@ MERMAID = re.compile(
 @given(st.text(min_size=1))
 def test_mermaid_has_no_other_lines(name: str) -> None:
     """Whatever the template is called."""
-    for line in RENDERERS[".mmd"](drawing(makeh5.parallel(chain(2, name=name))), name).splitlines():
+    for line in render(drawing(makeh5.parallel(chain(2, name=name))), name, "mmd").splitlines():
         assert MERMAID.fullmatch(line), line

@@ -1,4 +1,4 @@
-"""One line a file, and the summary of many."""
+"""The report of one model as text."""
 
 from __future__ import annotations
 
@@ -36,30 +36,6 @@ PARALLEL = Report(
 )
 
 
-@pytest.mark.parametrize(
-    ("report", "facts"),
-    [
-        (TORN, ["unreadable", "a\\x1b[2J.h5", "is cut short; copy it"]),
-        (CLEAN, ["clean", "b.h5", "loads in tf_keras"]),
-        (
-            PARALLEL,
-            [
-                "parallel",
-                "<script>alert(1)</script>.h5",
-                "wrappers of 4 and 2 towers of net; Keras 2.2.4; loads in Keras 2.2.4; fix will refuse it; 1 warning",
-            ],
-        ),
-    ],
-)
-def test_a_row(report: Report, facts: list[str]) -> None:
-    """Verdict, path, and what matters, in one harmless line; trouble is coloured whole."""
-    row = text.row(report, text.Look())
-    assert row.split(maxsplit=2) == facts
-    painted = text.row(report, text.Look(color=True))
-    assert painted.endswith("\x1b[0m") == (report.verdict == "unreadable")
-    assert painted.replace("\x1b[0m", "").replace(painted[:5], "") == row
-
-
 def test_on_a_terminal() -> None:
     """Lines are broken between words, and continued further in; what is to be pasted is not broken."""
     look = text.Look(width=60, wraps=True)
@@ -69,19 +45,6 @@ def test_on_a_terminal() -> None:
         does_not_load_in={"Keras 3": "a bare list of layers"},
         as_keras_3=AsKeras3(),
     )
-    assert text.row(report, look).splitlines() == [
-        "parallel    my models/b.h5        wrappers of 4 and 2 towers",
-        "                                  of net; Keras 2.2.4; loads",
-        "                                  in Keras 2.2.4; fix will",
-        "                                  refuse it; 1 warning",
-    ]
-    long = "checkpoints/a run with a long name/and one within/epoch-042.h5"
-    assert text.row(replace(report, path=long), look).splitlines() == [
-        f"parallel    {long}",
-        "              wrappers of 4 and 2 towers of net; Keras",
-        "              2.2.4; loads in Keras 2.2.4; fix will refuse",
-        "              it; 1 warning",
-    ]
     lines = text.render(report, look).splitlines()
     assert all(len(line) <= 60 for line in lines)
     assert lines[-1] == "    unnest fix 'my models/b.h5' --keras 3"

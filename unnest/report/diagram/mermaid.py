@@ -28,7 +28,7 @@ CLASS_DEFINITIONS = """\
     classDef kept fill:#dcf3e2,stroke:#2c8049,color:#1c2430"""
 
 
-def render_mermaid(drawing: Drawing, title: str) -> str:
+def render(drawing: Drawing, title: str) -> str:
     """Return a Mermaid flowchart, with a subgraph a figure: for a README, an issue, a merge request."""
     lines = [f"%% {_label(title)}", "flowchart LR"]
     figures = [*drawing.before, *([drawing.after] if drawing.after else [])]

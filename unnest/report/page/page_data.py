@@ -9,7 +9,7 @@ from typing import Any
 from unnest import __version__
 from unnest.core.model import Tensor
 from unnest.report import json as json_report
-from unnest.report import text as lines
+from unnest.report.batch_rows import KINDS, STATES
 from unnest.report.diagram import svg
 from unnest.report.diagram.drawing import Drawing
 from unnest.report.model_view import (
@@ -30,7 +30,7 @@ from unnest.report.proposed_commands import (
     run_steps,
     whole_model_command,
 )
-from unnest.report.result import Report, Result
+from unnest.report.result import Report, Result, state_of
 
 #: Boxes of all pictures of a page of many models, and letters of all settings of a page of one.
 BOXES, SETTINGS_LETTERS = 30_000, 4_000_000
@@ -57,7 +57,7 @@ def document(reports: Sequence[Report], paths: Sequence[str] = ()) -> dict[str, 
         "version": __version__,
         "schema_version": report["schema_version"],
         "summary": json_report.summary(reports),
-        "states": lines.STATES,
+        "states": STATES,
         "legend": dict(svg.LEGEND),
         "defaults": defaults,
         "rows": rows,
@@ -73,15 +73,13 @@ def _rows(
     """Return a row a model, trouble first: its entry of the JSON report without what equals the defaults."""
     drawn: dict[Drawing, list[int] | None] = {}
     left, rows = BOXES, []
-    for report in sorted(
-        reports, key=lambda report: [*lines.KINDS].index(lines.STATES[lines.done(report)])
-    ):
+    for report in sorted(reports, key=lambda report: [*KINDS].index(STATES[state_of(report)])):
         entry = {
             key: shorten_all(value)
             for key, value in json_report.entry(report).items()
             if value != defaults[key]
         }
-        row: dict[str, Any] = {"entry": entry, "state": lines.done(report), "steps": _steps(report)}
+        row: dict[str, Any] = {"entry": entry, "state": state_of(report), "steps": _steps(report)}
         if (answer := keras_3_answer(report)) is not None:
             row["keras_3"] = shorten(answer)
         drawing = report.drawing

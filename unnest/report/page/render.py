@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-from unnest.report import text as lines
-from unnest.report.batch_summary import summary
+from unnest.report.batch_rows import KINDS, STATES, facts, summary
 from unnest.report.html_markup import page, text
 from unnest.report.page.page_data import document
 from unnest.report.page.page_graphs import shorten
-from unnest.report.result import Report, Result, Tally
+from unnest.report.result import Report, Result, Tally, state_of
 
 #: In the head of every page that `--report` writes, and nowhere else: by it a page of ours is known.
 MARK = '<meta name="generator" content="unnest: files">'
@@ -59,10 +58,8 @@ def _inert(data: object) -> str:
 
 def _plain_rows(reports: Sequence[Report]) -> Iterator[str]:
     """Yield a row a model for browsers without scripts, trouble first."""
-    for report in sorted(
-        reports, key=lambda report: [*lines.KINDS].index(lines.STATES[lines.done(report)])
-    ):
-        state = lines.done(report)
+    for report in sorted(reports, key=lambda report: [*KINDS].index(STATES[state_of(report)])):
+        state = state_of(report)
         cells = [
             f'<td class="state">{state}</td>',
             f'<td class="path">{text(shorten(report.path))}</td>',
@@ -71,8 +68,8 @@ def _plain_rows(reports: Sequence[Report]) -> Iterator[str]:
             cells.append(
                 f'<td class="path">{text(shorten(report.output or "") if not report.error else "")}</td>'
             )
-        cells.append(f"<td>{text(shorten('; '.join(lines.facts(report)), 500))}</td>")
-        yield f'<tr class="{lines.STATES[state]}">{"".join(cells)}</tr>'
+        cells.append(f"<td>{text(shorten('; '.join(facts(report)), 500))}</td>")
+        yield f'<tr class="{STATES[state]}">{"".join(cells)}</tr>'
 
 
 def _library() -> str:

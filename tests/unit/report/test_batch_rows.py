@@ -1,0 +1,100 @@
+"""A row a model, and the lines after the report of many."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.unit.report.test_text import CLEAN, PARALLEL, TORN
+from unnest.report import batch_rows
+from unnest.report.result import Problem, Report, Result, Tally
+from unnest.report.text import Look
+
+
+@pytest.mark.parametrize(
+    ("report", "facts"),
+    [
+        (TORN, ["unreadable", "a\\x1b[2J.h5", "is cut short; copy it"]),
+        (CLEAN, ["clean", "b.h5", "loads in tf_keras"]),
+        (
+            PARALLEL,
+            [
+                "parallel",
+                "<script>alert(1)</script>.h5",
+                "wrappers of 4 and 2 towers of net; Keras 2.2.4; loads in Keras 2.2.4; fix will refuse it; 1 warning",
+            ],
+        ),
+    ],
+)
+def test_a_row(report: Report, facts: list[str]) -> None:
+    """Verdict, path, and what matters, in one harmless line; trouble is coloured whole."""
+    row = batch_rows.row(report, Look())
+    assert row.split(maxsplit=2) == facts
+    painted = batch_rows.row(report, Look(color=True))
+    assert painted.endswith("\x1b[0m") == (report.verdict == "unreadable")
+    assert painted.replace("\x1b[0m", "").replace(painted[:5], "") == row
+
+
+def test_a_row_on_a_terminal() -> None:
+    """A row is broken between words, and goes on below its facts, or below a path that is too long."""
+    look = Look(width=60, wraps=True)
+    report = replace(PARALLEL, path="my models/b.h5")
+    assert batch_rows.row(report, look).splitlines() == [
+        "parallel    my models/b.h5        wrappers of 4 and 2 towers",
+        "                                  of net; Keras 2.2.4; loads",
+        "                                  in Keras 2.2.4; fix will",
+        "                                  refuse it; 1 warning",
+    ]
+    long = "checkpoints/a run with a long name/and one within/epoch-042.h5"
+    assert batch_rows.row(replace(report, path=long), look).splitlines() == [
+        f"parallel    {long}",
+        "              wrappers of 4 and 2 towers of net; Keras",
+        "              2.2.4; loads in Keras 2.2.4; fix will refuse",
+        "              it; 1 warning",
+    ]
+
+
+def lines(tally: Tally) -> list[str]:
+    return [" ".join(line.split()) for line in batch_rows.kinds(tally)]
+
+
+def test_kinds() -> None:
+    """A line for every kind, none where there is but one; and one for every code of a warning."""
+    tally = Tally()
+    tally.add(CLEAN)
+    tally.add(CLEAN)
+    assert lines(tally) == []
+    tally.add(TORN)
+    tally.add(PARALLEL)
+    assert lines(tally) == [
+        "2 clean h5",
+        "1 parallel h5, Keras 2.2.4",
+        "1 unreadable truncated",
+        "1 warning needs-architecture",
+    ]
+
+
+def test_a_refused_file_keeps_its_container() -> None:
+    tally = Tally()
+    tally.add(CLEAN)
+    tally.add(
+        replace(PARALLEL, findings=(), error=Problem("output-exists", "c.h5: exists already"))
+    )
+    assert lines(tally) == ["1 clean h5", "1 parallel h5 (output-exists), Keras 2.2.4"]
+    assert (tally.troubled, tally.errors["output-exists"]) == (1, 1)
+
+
+def test_copies_are_not_counted_as_unchanged() -> None:
+    """The row of a clean input that was copied says `copied`, and so does the summary; a dry run says `would-copy`."""
+    tally = Tally()
+    tally.add(Result(path="a.h5", verdict="clean", action="unchanged"))
+    tally.add(
+        Result(
+            path="b.h5", verdict="clean", action="unchanged", output="o/b.h5", copy_state="copied"
+        )
+    )
+    assert batch_rows.summary(tally) == "2 files: 1 copied, 1 unchanged"
+    tally.add(Result(path="c.h5", verdict="clean", action="unchanged", copy_state="would-copy"))
+    assert batch_rows.summary(tally) == "3 files: 1 copied, 1 would-copy, 1 unchanged"
+    assert tally.actions == {"unchanged": 3}

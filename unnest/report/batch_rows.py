@@ -1,0 +1,99 @@
+"""The text report of many models: a row for each, and the summary lines that follow the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unnest.report.escape import plain
+from unnest.report.model_contents import count
+from unnest.report.result import Report, Result, Tally, state_of
+from unnest.report.text import HARD_SPACE, PAINT, Look, towers, wrap
+
+#: What a state is like, the worst first; summaries and pages list them so.
+KINDS = {
+    "trouble": ("failed", "refused", "unreadable"),
+    "found": ("parallel", "would-fix", "would-convert"),
+    "good": ("fixed", "converted", "copied", "would-copy", "unchanged", "clean"),
+}
+STATES = {state: kind for kind, states in KINDS.items() for state in states}
+
+
+#: Widths of the columns of a row. On a narrow terminal the paths' is smaller, and facts stand below a longer path.
+VERDICT, ACTION, PATH = 10, 13, 36
+NARROW, NARROW_PATH = 100, 20
+
+
+def row(report: Report, look: Look) -> str:
+    """One model of many, in one line; on a terminal, in as many as it takes."""
+    paint = PAINT if look.color else {}
+    state, width = state_of(report), ACTION if isinstance(report, Result) else VERDICT
+    start, end = paint.get(state, ""), paint.get("end", "")
+    column = NARROW_PATH if look.wraps and look.width < NARROW else PATH
+    path, told = plain(report.path), plain("; ".join(facts(report)))
+    line = f"{state:{width}}  {path:{column}}  {told}".rstrip()
+    if look.wraps and len(line) > look.width:
+        told = told.replace("-> ", f"->{HARD_SPACE}", 1)
+        if len(path) > column:
+            below = wrap(HARD_SPACE * (width + 4) + told, look, width + 4)
+            line = f"{state:{width}}  {path}\n{below}".rstrip()
+        else:
+            head = f"{state:{width}}  {path:{column}}  ".replace(" ", HARD_SPACE)
+            line = wrap(head + told, look, width + column + 4)
+        line = line.replace(HARD_SPACE, " ")
+    if report.error is not None:
+        return f"{start}{line}{end}"
+    return f"{start}{line[:width]}{end}{line[width:]}"
+
+
+def facts(report: Report) -> Iterator[str]:
+    """Yield what a row says of a model: its error, or its wrappers, where it loads, and how many warnings there are."""
+    if report.error is not None:
+        yield report.error.message.removeprefix(f"{report.path}: ")
+        return
+    if isinstance(report, Result) and report.output not in (None, report.path):
+        yield f"-> {report.output}"
+    if report.wrappers:
+        yield f"{towers(report.wrappers)} of {report.wrappers[-1].template}"
+    if _writer(report):
+        yield _writer(report)
+    if report.loads_in:
+        yield f"loads in {', '.join(_brief(software) for software in report.loads_in)}"
+    if report.fix_would is not None and "refuse" in report.fix_would:
+        yield "fix will refuse it"
+    warnings = sum(finding.severity != "info" for finding in report.findings)
+    if warnings:
+        yield count(warnings, "warning")
+
+
+def _brief(software: str) -> str:
+    return software.split(",", maxsplit=1)[0].removesuffix(" (Keras 2)")
+
+
+def _writer(report: Report) -> str:
+    """The software that wrote a file, as far as it says."""
+    return f"Keras {report.writer.keras_version}" if report.writer.keras_version else ""
+
+
+def summary(tally: Tally) -> str:
+    """Many files in one line."""
+    told = [
+        f"{tally.verdicts[v]} {v}" for v in ("unreadable", "parallel", "clean") if tally.verdicts[v]
+    ]
+    actions = tally.actions + tally.copies
+    actions["unchanged"] -= tally.copies.total()
+    done = [f"{actions[action]} {action}" for action in STATES if actions[action]]
+    return f"{count(tally.files, 'file')}: {', '.join([*done] or told)}"
+
+
+def kinds(tally: Tally) -> Iterator[str]:
+    """Many files by kind, a line each: what they are, in which container, by whom; nothing where all are of one.
+
+    A line for each finding that is a warning follows.
+    """
+    if len(tally.kinds) > 1:
+        for (verdict, what, version), number in sorted(
+            tally.kinds.items(), key=lambda item: (item[0][0], -item[1], item[0])
+        ):
+            yield f"{number:6,}  {verdict:{VERDICT}}  {plain(what + (f', Keras {version}' if version else ''))}"
+    for code, number in sorted(tally.warnings.items()):
+        yield f"{number:6,}  {'warning':{VERDICT}}  {code}"
