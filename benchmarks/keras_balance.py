@@ -28,7 +28,7 @@ import numpy as np
 
 from unnest.keras import balance, multi_gpu_model
 from unnest.keras.build_parallel_model import make_parallel
-from unnest.report import balance_table
+from unnest.report import balance_text
 
 FEATURES, WIDTH = 256, 1024
 PAGE = {"one, 64 rows": 684, "one, 1024 rows": 1345, "equal shares": 1810, "found ratios": 2123}
@@ -103,7 +103,7 @@ def constant(keras: Any, build: Callable[[], Any], rounds: int) -> float:
 def journey(keras: Any, build: Callable[[], Any], rounds: int) -> None:
     """The four figures, as proportions of the first, beside the page's."""
     found = balance(build, 1388, 2, sizes=[64, 256, 512, 1024])
-    print(balance_table.render(found.to_json()))
+    print(balance_text.render(found.to_json()))
     one = compiled(keras, make_parallel(build(), 1))
     models = {
         "one, 64 rows": (one, 64),

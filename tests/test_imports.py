@@ -99,7 +99,6 @@ OTHERS = (
         "unnest.verify",
         "unnest.batch.workers",
         "unnest.batch.cluster",
-        "unnest.balance",
     ),
     *(
         "unnest.remote.store",

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from unnest.balance import measure
 from unnest.cli import balance as command
+from unnest.cli.balance import measure
 from unnest.errors import UsageError
 from unnest.keras import balance, device_timing, devices, keras_api, multi_gpu_model
 from unnest.keras.device_timing import Balance, Speed

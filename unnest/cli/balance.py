@@ -1,12 +1,13 @@
-"""The command `unnest balance`."""
+"""The command `unnest balance`: measure devices with a model that the caller's function builds."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -59,20 +60,18 @@ def balance(
     Runs FN of MODULE, which is looked for in the current folder too.
     Example: unnest balance train:build_model --batch-size 1024
     """
-    from unnest.balance import measure
-
     if plot is not None:
         _check_plot(plot)
     collect_garbage()
     result = measure(target, batch_size, gpus, sizes, _live(quiet=quiet or as_json))
-    from unnest.report import balance_table
+    from unnest.report import balance_text
 
     if as_json:
         import json
 
         say(json.dumps(result, indent=2, sort_keys=True))
     elif not quiet:
-        say(balance_table.render(result))
+        say(balance_text.render(result))
     if plot is not None:
         from unnest.report_files import write_plot
 
@@ -82,6 +81,60 @@ def balance(
             complain(e.message)
             return TROUBLE if result["finished"] else INTERRUPTED
     return DONE if result["finished"] else INTERRUPTED
+
+
+def measure(
+    target: str, batch_size: int, gpus: str | None, sizes: str | None, show: Callable[[str], None]
+) -> dict[str, Any]:
+    """Measure devices with the model that MODULE:FN returns; return `unnest.keras.balance`'s result as JSON's types.
+
+    `gpus`: a list with commas of numbers or names; None: all there are. `sizes`: a list with commas of batch sizes to
+    try on each device alone; None: the library's choice. `show` receives the table so far after every measurement, and
+    an empty text at the end. Output of the caller's code goes to stderr: stdout is the report's.
+
+    Raises:
+        UsageError: a module or function is missing, a device does not exist, or the model cannot be made parallel.
+
+    """
+    from unnest.build_function import builder_of, function_of
+    from unnest.report import balance_text
+
+    # TensorFlow's greetings would run through the table.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    with contextlib.redirect_stdout(sys.stderr):
+        build = function_of(target)
+        try:
+            from unnest.keras import balance as measure_devices
+        except ImportError as missing:
+            raise UsageError("usage", str(missing)) from None
+        try:
+            result = measure_devices(
+                builder_of(target, build),
+                batch_size,
+                _devices(gpus),
+                sizes=_sizes(sizes),
+                progress=lambda so_far: show(balance_text.render_table(so_far.to_json())),
+            )
+        except (ValueError, TypeError) as mistake:
+            raise UsageError("usage", str(mistake)) from None
+        finally:
+            show("")
+    return result.to_json()
+
+
+def _devices(gpus: str | None) -> list[int | str] | None:
+    """Return the numbers and names of --gpus; None for all devices."""
+    return None if gpus is None else [int(g) if g.isdigit() else g for g in gpus.split(",")]
+
+
+def _sizes(sizes: str | None) -> list[int] | None:
+    """Return the batch sizes of --sizes; None for the library's choice. Raises UsageError."""
+    if sizes is None:
+        return None
+    numbers = [int(size) if size.isdigit() else 0 for size in sizes.split(",")]
+    if min(numbers) < 1:
+        raise UsageError("usage", f"--sizes {sizes}: give batch sizes, as in 128,512,1024")
+    return numbers
 
 
 def _check_plot(place: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import BytesIO
 
-from unnest.report.balance_table import Measured
+from unnest.report.balance_text import Measured
 
 
 def plot(result: Measured, kind: str) -> bytes | None:

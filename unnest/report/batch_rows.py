@@ -9,12 +9,13 @@ from unnest.report.model_contents import count
 from unnest.report.result import Report, Result, Tally, state_of
 from unnest.report.text import HARD_SPACE, PAINT, Look, towers, wrap
 
-#: What a state is like, the worst first; summaries and pages list them so.
+#: Kind of state -> the verdicts and actions of that kind, the worst first; summaries and pages list them so.
 KINDS = {
     "trouble": ("failed", "refused", "unreadable"),
     "found": ("parallel", "would-fix", "would-convert"),
     "good": ("fixed", "converted", "copied", "would-copy", "unchanged", "clean"),
 }
+#: Verdict or action -> its kind.
 STATES = {state: kind for kind, states in KINDS.items() for state in states}
 
 
@@ -75,18 +76,18 @@ def _writer(report: Report) -> str:
 
 
 def summary(tally: Tally) -> str:
-    """Many files in one line."""
-    told = [
+    """Return the number of files of each action, or without actions of each verdict, in one line."""
+    verdicts = [
         f"{tally.verdicts[v]} {v}" for v in ("unreadable", "parallel", "clean") if tally.verdicts[v]
     ]
     actions = tally.actions + tally.copies
     actions["unchanged"] -= tally.copies.total()
     done = [f"{actions[action]} {action}" for action in STATES if actions[action]]
-    return f"{count(tally.files, 'file')}: {', '.join([*done] or told)}"
+    return f"{count(tally.files, 'file')}: {', '.join([*done] or verdicts)}"
 
 
 def kinds(tally: Tally) -> Iterator[str]:
-    """Many files by kind, a line each: what they are, in which container, by whom; nothing where all are of one.
+    """Yield a line for every verdict, container and Keras version, with the number of files; none where all are alike.
 
     A line for each finding that is a warning follows.
     """

@@ -1,4 +1,4 @@
-"""Markup for pages, notebooks and pictures: text made harmless for XML, and a page that loads nothing from anywhere."""
+"""HTML and XML from plain text: escape text, build a self-contained page, or the fragment that a notebook shows."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from html import escape
 from unnest.report.escape import plain
 
 
-def text(words: str) -> str:
-    """Escape words for the text of an element, or the value of a quoted attribute."""
+def html_text(words: str) -> str:
+    """Return words escaped for the text of an HTML or XML element, or the value of a quoted attribute."""
     return escape(plain(words))
 
 
-def page(title: str, body: str, style: str, *scripts: str, head: str = "") -> str:
-    """Return a self-contained page; the browser runs only these scripts and styles, by their hashes.
+def self_contained_page(title: str, body: str, style: str, *scripts: str, head: str = "") -> str:
+    """Return an HTML page that loads nothing; the browser runs only these scripts and styles, by their hashes.
 
     `head` is markup for the page's head, before the title.
     """
@@ -30,7 +30,7 @@ def page(title: str, body: str, style: str, *scripts: str, head: str = "") -> st
 <meta http-equiv="Content-Security-Policy" content="{escape(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>{text(title)}</title>
+<title>{html_text(title)}</title>
 <style>{style}</style>
 </head>
 <body>
@@ -53,11 +53,13 @@ def notebook_fragment(
 
     All but `picture`, which is markup, is escaped.
     """
-    parts = [f"<p><b>{text(path)}</b>: {text(title)}</p>"]
+    parts = [f"<p><b>{html_text(path)}</b>: {html_text(title)}</p>"]
     if message:
-        parts.append(f"<p>{text(message)}</p>")
+        parts.append(f"<p>{html_text(message)}</p>")
     lines = [
-        f"<p>{label}: <code>{text(line)}</code></p>" for label, line in (code or {}).items() if line
+        f"<p>{label}: <code>{html_text(line)}</code></p>"
+        for label, line in (code or {}).items()
+        if line
     ]
     return "".join([*parts, picture, *lines])
 

@@ -10,18 +10,18 @@ from unnest.report.result import AsKeras3, Report
 
 
 def fix_command(report: Report) -> str | None:
-    """The command that takes the wrapper out, or None, or `fix` would refuse the file."""
+    """Return the command that takes the wrapper out; None without a wrapper, or where `fix` would refuse the file."""
     if report.fix_would is None or "refuse" in report.fix_would:
         return None
     return _command(report)
 
 
-def _command(report: Report, *given: str) -> str:
-    """`unnest fix` with the options of this run, and of weights alone with their architecture."""
+def _command(report: Report, *more_options: str) -> str:
+    """Return `unnest fix` with the options of this run; for weights alone, also with their architecture."""
     options = [*report.options]
     if report.contents == "weights" and "--architecture" not in options:
         options += ["--architecture", report.architecture_beside or "MODEL.json"]
-    return shlex.join(["unnest", "fix", report.path, *options, *given])
+    return shlex.join(["unnest", "fix", report.path, *options, *more_options])
 
 
 #: Paths that a command for all of them names.
@@ -62,7 +62,7 @@ def keras_3_answer(report: Report) -> str | None:
 
 
 def keras_3_command(report: Report) -> str | None:
-    """The command that writes what Keras 3 loads; None where it loads the file already, or --keras 3 refuses it."""
+    """Return the command that writes what Keras 3 loads; None where it loads the file already, or would be refused."""
     asked = report.as_keras_3 or AsKeras3()
     is_keras_3 = (report.writer.keras_version or "").startswith("3.")
     is_opened = asked.opens and not asked.altered
@@ -77,7 +77,7 @@ def keras_3_command(report: Report) -> str | None:
 
 
 def whole_model_command(report: Report) -> str | None:
-    """The command that makes a model of weights alone with the architecture beside them; None without one."""
+    """Return the command that joins weights alone with the architecture beside them; None if there is none."""
     if report.architecture_beside is None:
         return None
     return _command(report, "--keras", "3")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from unnest.report.diagram import svg
 from unnest.report.diagram.drawing import Box, Drawing, Figure
-from unnest.report.html_markup import page, text
+from unnest.report.html_markup import html_text, self_contained_page
 
 STYLE = (
     svg.STYLE
@@ -58,12 +58,12 @@ def render(drawing: Drawing, title: str) -> str:
     figures = [
         _figure(f, link) for f in (*drawing.before, *([drawing.after] if drawing.after else []))
     ]
-    told = f"<p>{text(drawing.refusal)}</p>" if drawing.refusal else ""
+    told = f"<p>{html_text(drawing.refusal)}</p>" if drawing.refusal else ""
     hint = "<p>Boxes with layers inside open on a click.</p>" if opened else ""
     sections = [*_details(opened, link)]
     body = "\n".join(
         [
-            f"<h1>{text(title)}</h1>",
+            f"<h1>{html_text(title)}</h1>",
             told,
             hint,
             _legend(drawing),
@@ -73,11 +73,11 @@ def render(drawing: Drawing, title: str) -> str:
             *sections,
         ]
     )
-    return page(title, body, STYLE, SCRIPT)
+    return self_contained_page(title, body, STYLE, SCRIPT)
 
 
 def _figure(figure: Figure, link: svg.Link) -> str:
-    return f"<figure><h2>{text(figure.title)}</h2><div>{svg.fragment(figure, link)}</div></figure>"
+    return f"<figure><h2>{html_text(figure.title)}</h2><div>{svg.fragment(figure, link)}</div></figure>"
 
 
 def _details(opened: dict[int, tuple[str, Box]], link: svg.Link) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _details(opened: dict[int, tuple[str, Box]], link: svg.Link) -> Iterator[str
             name, node = opened[key]
             assert node.inside is not None
             yield (
-                f'<details id="{name}"><summary>{text(node.name)}: {node.inside.layers:,} layers</summary>'
+                f'<details id="{name}"><summary>{html_text(node.name)}: {node.inside.layers:,} layers</summary>'
                 f"<div>{svg.fragment(node.inside, link)}</div></details>"
             )
 
@@ -97,7 +97,7 @@ def _details(opened: dict[int, tuple[str, Box]], link: svg.Link) -> Iterator[str
 def _legend(drawing: Drawing) -> str:
     items = "".join(
         f'<li><svg width="18" height="14"><g class="n {role}"><rect x="1" y="1" width="16" height="12" rx="3"/></g>'
-        f"</svg>{text(meaning)}</li>"
+        f"</svg>{html_text(meaning)}</li>"
         for role, meaning in svg.legend(drawing).items()
     )
     return f"<ul>{items}</ul>"

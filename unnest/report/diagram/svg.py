@@ -8,7 +8,7 @@ from typing import NamedTuple
 from unnest.report.diagram.drawing import Box, Drawing, Figure, Role
 from unnest.report.diagram.layered_layout import BOX, PlacedFigure, Point, place
 from unnest.report.diagram.tower_frames import Rectangle, TowerFrame, frames, tower_groups
-from unnest.report.html_markup import text
+from unnest.report.html_markup import html_text
 
 #: Letters of a name that are shown; the rest is in the tooltip.
 LETTERS = 30
@@ -113,14 +113,14 @@ def render(drawing: Drawing, title: str) -> str:
     height = HEAD + max(picture.height for picture in pictures) + 2 * MARGIN + deep
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {_size(width, height)} role="img">',
-        f"<title>{text(title)}</title>",
+        f"<title>{html_text(title)}</title>",
         f"<style>{STYLE}</style>",
         f'<rect class="b" width="{width:.0f}" height="{height:.0f}"/>',
     ]
     x = MARGIN
     for picture in pictures:
         parts.append(
-            f'<text class="t" x="{x:.0f}" y="{MARGIN + 6:.0f}">{text(short(picture.figure.title))}</text>'
+            f'<text class="t" x="{x:.0f}" y="{MARGIN + 6:.0f}">{html_text(short(picture.figure.title))}</text>'
         )
         left = x + (picture.title_width - picture.width) / 2 - picture.extent.left
         parts.append(f'<g transform="translate({left:.1f} {HEAD - picture.extent.top:.0f})">')
@@ -144,7 +144,7 @@ def fragment(figure: Figure, link: Link) -> str:
     body = "\n".join(_drawn(picture, link))
     return (
         f'<svg viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
-        f'role="img" aria-label="{text(figure.title)}">\n{body}\n</svg>'
+        f'role="img" aria-label="{html_text(figure.title)}">\n{body}\n</svg>'
     )
 
 
@@ -179,7 +179,7 @@ def _drawn(picture: PlacedPicture, link: Link) -> Iterator[str]:
         x, y = frame.label_at
         yield (
             f'<g class="f"><rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
-            f'rx="12"/><text x="{x:.1f}" y="{y:.1f}">{text(frame.label)}</text></g>'
+            f'rx="12"/><text x="{x:.1f}" y="{y:.1f}">{html_text(frame.label)}</text></g>'
         )
     for edge in figure.edges:
         points = layout.routes[edge]
@@ -195,10 +195,10 @@ def _box(node: Box, middle: tuple[float, float], target: str | None) -> str:
     width = box_width(node)
     whole = f"{node.name} ({caption(node)})"
     box = (
-        f'<g class="n {node.role}"><title>{text(whole)}</title>'
+        f'<g class="n {node.role}"><title>{html_text(whole)}</title>'
         f'<rect x="{x - width / 2:.1f}" y="{y - BOX / 2:.1f}" width="{width:.1f}" height="{BOX:.0f}" rx="7"/>'
-        f'<text x="{x:.1f}" y="{y - 4:.1f}">{text(short(node.name))}</text>'
-        f'<text class="k" x="{x:.1f}" y="{y + 13:.1f}">{text(short(caption(node)))}</text></g>'
+        f'<text x="{x:.1f}" y="{y - 4:.1f}">{html_text(short(node.name))}</text>'
+        f'<text class="k" x="{x:.1f}" y="{y + 13:.1f}">{html_text(short(caption(node)))}</text></g>'
     )
     return box if target is None else f'<a href="#{target}">{box}</a>'
 
@@ -232,7 +232,7 @@ def _keys(legend: list[tuple[Role, str]], width: float) -> tuple[str, float]:
             x, y = 0.0, y + 22
         parts.append(
             f'<g class="n l {role}"><rect x="{x:.0f}" y="{y - 11:.0f}" width="18" height="14" rx="3"/></g>'
-            f'<g class="l"><text x="{x + 25:.0f}" y="{y:.0f}">{text(meaning)}</text></g>'
+            f'<g class="l"><text x="{x + 25:.0f}" y="{y:.0f}">{html_text(meaning)}</text></g>'
         )
         x += need
     return "".join(parts), y + 22

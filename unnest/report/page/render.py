@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
 from unnest.report.batch_rows import KINDS, STATES, facts, summary
-from unnest.report.html_markup import page, text
+from unnest.report.html_markup import html_text, self_contained_page
 from unnest.report.page.page_data import document
 from unnest.report.page.page_graphs import shorten
 from unnest.report.result import Report, Result, Tally, state_of
@@ -30,7 +30,7 @@ def render(reports: Sequence[Report], paths: Sequence[str] = ()) -> str:
         tally.add(report)
     is_fix = any(isinstance(report, Result) for report in reports)
     title = shorten(reports[0].path) if len(reports) == 1 else summary(tally)
-    body = f"""<header><h1>{text(title)}</h1></header>
+    body = f"""<header><h1>{html_text(title)}</h1></header>
 <main id="page"></main>
 <noscript>
 <p>Without scripts this page is a table of the files.</p>
@@ -40,7 +40,7 @@ def render(reports: Sequence[Report], paths: Sequence[str] = ()) -> str:
 </noscript>
 <script type="application/json" id="data">{_inert(document(reports, paths))}</script>"""
     command = "fix" if is_fix else "inspect"
-    return page(
+    return self_contained_page(
         f"{title} - unnest {command}", body, _asset("page.css"), _library(), _script(), head=MARK
     )
 
@@ -62,13 +62,13 @@ def _plain_rows(reports: Sequence[Report]) -> Iterator[str]:
         state = state_of(report)
         cells = [
             f'<td class="state">{state}</td>',
-            f'<td class="path">{text(shorten(report.path))}</td>',
+            f'<td class="path">{html_text(shorten(report.path))}</td>',
         ]
         if isinstance(report, Result):
             cells.append(
-                f'<td class="path">{text(shorten(report.output or "") if not report.error else "")}</td>'
+                f'<td class="path">{html_text(shorten(report.output or "") if not report.error else "")}</td>'
             )
-        cells.append(f"<td>{text(shorten('; '.join(facts(report)), 500))}</td>")
+        cells.append(f"<td>{html_text(shorten('; '.join(facts(report)), 500))}</td>")
         yield f'<tr class="{STATES[state]}">{"".join(cells)}</tr>'
 
 

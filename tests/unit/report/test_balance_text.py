@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unnest.report.balance_table import render, render_table
+from unnest.report.balance_text import render, render_table
 
 MEASURED: dict[str, Any] = {
     "devices": ["GPU:0", "GPU:1"],

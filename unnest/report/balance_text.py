@@ -1,6 +1,6 @@
-"""The measurements of `unnest balance`, as text and as a plot.
+"""The text of `unnest balance`: the table of measurements, what follows from them, and the line of Python to paste.
 
-Both take `Balance.to_json()`: `alone` (device, rows, seconds and its quartiles), `equal` and `trials` (rows and
+It takes `Balance.to_json()`: `alone` (device, rows, seconds and its quartiles), `equal` and `trials` (rows and
 seconds of each tower), `best` of these, `ratios`, `pays`, `line`, `too_large` and `fitting_batch`.
 """
 
@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+#: The result of `Balance.to_json()`, or a part of it.
 Measured = Mapping[str, Any]
-
 
 #: Half the distance between the quartiles, as a share of the median, from which on figures are called unreliable.
 LARGE_SPREAD = 0.2
 
 
 def render(result: Measured) -> str:
-    """Return the table of what was measured, and the line to paste."""
+    """Return the table of all measurements, the conclusion, and the line to paste."""
     return "\n".join([render_table(result), "", *_conclusion(result)])
 
 
@@ -27,6 +27,7 @@ def render_table(result: Measured) -> str:
 
 
 def _alone(result: Measured) -> Iterator[str]:
+    """Yield a heading, and a line for each batch size with the speed of every device."""
     devices = result["devices"]
     by_size: dict[int, dict[str, Measured]] = {}
     for speed in result["alone"]:
@@ -41,7 +42,7 @@ def _alone(result: Measured) -> Iterator[str]:
 
 
 def _speed(speed: Measured | None) -> str:
-    """`1345 +-1%`: half the distance between the quartiles."""
+    """Return the samples a second and their spread, as in `1345 +-1%`; "..." before they are measured."""
     if speed is None:
         return "..."
     if speed["seconds"] is None:
@@ -54,12 +55,13 @@ def _spread(measured: Measured) -> str:
 
 
 def _relative_spread(measured: Measured) -> float:
-    """Half the distance between the quartiles, as a share of the median."""
+    """Return half the distance between the quartiles, as a share of the median."""
     spread: float = (measured["high"] - measured["low"]) / 2 / measured["seconds"]
     return spread
 
 
 def _together(result: Measured) -> Iterator[str]:
+    """Yield a line for each split of the batch that was measured with all devices at work."""
     for label, trial in [
         ("equal", result["equal"]),
         *(("moved", trial) for trial in result["trials"]),
