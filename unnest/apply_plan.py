@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from unnest import output_destination, output_names, report_builder
+from unnest import container_suffixes, output_destination, output_file_names, report_builder
 from unnest.core.keras3.derived_tensors import stored_refs
 from unnest.core.make_plan import plan as make_plan
 from unnest.core.plan import Plan
@@ -101,12 +101,12 @@ class _Application:
         if self.options.output is not None:
             return self.options.output
         path, mark = (
-            (self.source.path, output_names.MARK)
+            (self.source.path, output_file_names.MARK)
             if self.options.into is None
             else (self.options.into, "")
         )
-        is_bare = self.source.container in output_names.BARE or os.path.isdir(self.source.path)
-        return output_names.default_output(path, self.target.suffix, bare=is_bare, mark=mark)
+        is_bare = self.source.container in output_file_names.BARE or os.path.isdir(self.source.path)
+        return output_file_names.default_output(path, self.target.suffix, bare=is_bare, mark=mark)
 
     def as_keras_3(self, result: Result) -> AsKeras3 | None:
         """Return what --keras 3 would do, unless it was given."""
@@ -234,7 +234,7 @@ def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFor
 
         return like_target_format(source, plan, options.like)
     named = options.output or (source.path if options.in_place and not source.reformed else "")
-    asked_for = options.to or output_names.requested_container(
+    asked_for = options.to or container_suffixes.requested_container(
         named, source.path, is_hdf5=source.container in HDF5
     )
     if (

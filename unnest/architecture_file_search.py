@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from unnest import output_names, report_builder
+from unnest import output_file_names, report_builder
 from unnest.budget import Budget, limited
 from unnest.core.plan import Choices
 from unnest.errors import UnnestError
@@ -60,7 +60,7 @@ def _candidates(path: str) -> Iterator[str]:
         names = [
             n
             for n in os.listdir(folder or ".")
-            if n.lower().endswith(ARCHITECTURE_SUFFIXES) and not output_names.is_ours(n)
+            if n.lower().endswith(ARCHITECTURE_SUFFIXES) and not output_file_names.is_ours(n)
         ]
     except OSError:
         return
@@ -73,7 +73,7 @@ def _candidates(path: str) -> Iterator[str]:
 
 
 def _stem(path: str) -> str:
-    return output_names.split(os.path.basename(path))[0]
+    return output_file_names.split_suffix(os.path.basename(path))[0]
 
 
 def _fits(source: Source, candidate: str, choices: Choices) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
-from unnest import output_names
+from unnest import container_suffixes, output_file_names
 from unnest.core.model import JsonObject
 from unnest.errors import Unreadable, UsageError
 from unnest.formats.base import Target
@@ -56,7 +56,7 @@ class FixOptions(NamedTuple):
 
     output: str | None = None
     in_place: bool = False
-    backup: str = output_names.BACKUP
+    backup: str = output_file_names.BACKUP
     force: bool = False
     dry_run: bool = False
     to: Target | None = None
@@ -140,10 +140,11 @@ def check_name(output: str | None) -> None:
             "usage",
             "-o -: an output is read back before it gets its name, so it cannot go to stdout; name a file",
         )
-    foreign = output_names.foreign_suffix(output or "")
+    foreign = container_suffixes.foreign_suffix(output or "")
     if foreign is not None and not os.path.isdir(output or ""):
         raise UsageError(
-            "usage", f"{output}: {foreign} cannot be written; name it {output_names.CAN_BE_WRITTEN}"
+            "usage",
+            f"{output}: {foreign} cannot be written; name it {container_suffixes.CAN_BE_WRITTEN}",
         )
 
 
@@ -172,12 +173,16 @@ def check_usage(path: str, options: FixOptions) -> None:
         raise UsageError(
             "usage", f"{path}: --in-place is for single files, and this is a checkpoint; use -o"
         )
-    if not output_names.is_suffix(options.backup):
+    if not output_file_names.can_end_a_name(options.backup):
         raise UsageError(
             "usage",
             f"--backup {options.backup!r}: a suffix is something like .bak, without a slash",
         )
-    if options.in_place and options.to is not None and not output_names.agrees(path, options.to):
+    if (
+        options.in_place
+        and options.to is not None
+        and not container_suffixes.suffix_allows(path, options.to)
+    ):
         raise UsageError(
             "usage",
             f"{path}: --in-place keeps the container, and --to {options.to} names another; use -o",
@@ -185,7 +190,7 @@ def check_usage(path: str, options: FixOptions) -> None:
     if (
         options.output is not None
         and options.to is not None
-        and not output_names.agrees(options.output, options.to)
+        and not container_suffixes.suffix_allows(options.output, options.to)
     ):
         raise UsageError(
             "usage",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from unnest import output_names
+from unnest import output_file_names
 from unnest.budget import Budget, OverBudget, check, limited_apart
 from unnest.core import load_time_code
 from unnest.core.architecture import is_model, read
@@ -321,8 +321,8 @@ def default_output_name(source: Source) -> str:
     """Return the name of the file or folder that fix writes where no option names another."""
     changed = {"h5": ".h5", "keras": ".keras"}.get(source.written_as or "")
     suffix = ".weights.h5" if source.container == "checkpoint" else source.reformed or changed
-    bare = source.container in output_names.BARE or os.path.isdir(source.path)
-    return os.path.basename(output_names.default_output(source.path, suffix, bare=bare))
+    bare = source.container in output_file_names.BARE or os.path.isdir(source.path)
+    return os.path.basename(output_file_names.default_output(source.path, suffix, bare=bare))
 
 
 def frozen_findings(model: Stored, container: str) -> tuple[Finding, ...]:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
-from unnest import output_names
+from unnest import container_suffixes, output_file_names
 from unnest.batch.output_paths import OUTPUT_TWICE, OutputPlaces, place_in
 from unnest.batch.tasks import HERE, UNWATCHED, Engine, ModelWork, Watch, each, whole
 from unnest.batch.walk import Task, is_walked, tasks_in
@@ -106,9 +106,9 @@ class Fixing(ModelWork[Result]):
         if self.options.in_place:
             return (os.path.realpath(task.path),)
         if task.output is not None:
-            return output_names.default_outputs(task.output, mark="")
+            return output_file_names.default_outputs(task.output, mark="")
         return (
-            output_names.default_outputs(task.path)
+            output_file_names.default_outputs(task.path)
             if self.options.output is None
             else (self.options.output,)
         )
@@ -151,7 +151,7 @@ def _check_folder(output: str) -> None:
         raise UsageError(
             "usage", f"{output}: for several inputs -o names a folder, and this is a file"
         )
-    if output_names.container_of_suffix(output) is not None and not os.path.isdir(output):
+    if container_suffixes.container_of_suffix(output) is not None and not os.path.isdir(output):
         why = "for several inputs -o names a folder, and this is a file's name"
         raise UsageError("usage", f"{output}: {why}; for a folder of that name end it in a slash")
 

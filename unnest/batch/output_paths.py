@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from unnest import output_names
+from unnest import output_file_names
 from unnest.batch.walk import Task
 from unnest.files.interrupts import Held
 from unnest.formats.detect import may_be_model
@@ -35,7 +35,7 @@ class OutputPlaces:
         folder = self.options.output
         if folder is not None:
             task = task._replace(output=place_in(folder, task))
-        stems = output_names.stems(task.output or task.path)
+        stems = output_file_names.stems(task.output or task.path)
         others = {other.path: other for stem in stems for other in self._by_stem.get(stem, ())}
         for stem in stems:
             self._by_stem.setdefault(stem, []).append(task)
@@ -57,7 +57,7 @@ class OutputPlaces:
                 task.output or task.path,
                 self.options.to is None and self.options.keras != "3",
             )
-            return path if keeps_suffix else output_names.split(path)[0]
+            return path if keeps_suffix else output_file_names.split_suffix(path)[0]
         if task.may_be and not may_be_model(task.path):
             return None
         from unnest import architecture_file_search

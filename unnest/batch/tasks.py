@@ -15,7 +15,7 @@ from contextlib import closing
 from itertools import chain, islice
 from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-from unnest import output_names
+from unnest import output_file_names
 from unnest.batch.walk import Task
 from unnest.formats.detect import may_be_model
 from unnest.options import PhaseMeter
@@ -200,9 +200,9 @@ def _over_cluster(
     for _, entry in in_order(absolute_tasks(), work.anywhere(), scheduler, lot=work.lot):
         task = waiting.popleft()
         outputs = (
-            output_names.default_outputs(task.output, mark="")
+            output_file_names.default_outputs(task.output, mark="")
             if task.output
-            else output_names.default_outputs(task.path)
+            else output_file_names.default_outputs(task.path)
         )
         longest_first = sorted(outputs, key=len, reverse=True)  # a name may begin with another one
         yield task, _with_given_paths(entry, [*longest_first, work.output, task.path])

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from unnest import output_names
+from unnest import output_file_names
 from unnest.errors import UnnestError
 from unnest.formats.base import MODEL_SUFFIXES
 from unnest.formats.detect import checkpoints_of, holds_model, is_model_folder
@@ -54,14 +54,18 @@ def _walk(path: str, options: FixOptions) -> Iterator[Task]:
     own = None if options.output is None else os.path.realpath(options.output)
     denied: list[OSError] = []
     for folder, folders, files in os.walk(path, onerror=denied.append):
-        below = sorted(d for d in folders if not output_names.is_ours(d, options.backup))
+        below = sorted(d for d in folders if not output_file_names.is_ours(d, options.backup))
         models = [d for d in below if is_model_folder(os.path.join(folder, d))]
         folders[:] = [
             d for d in below if d not in models and os.path.realpath(os.path.join(folder, d)) != own
         ]
         prefixes = checkpoints_of(files)
         for name in sorted(
-            [*models, *prefixes, *(f for f in files if not output_names.is_ours(f, options.backup))]
+            [
+                *models,
+                *prefixes,
+                *(f for f in files if not output_file_names.is_ours(f, options.backup)),
+            ]
         ):
             yield Task(os.path.join(folder, name), path, may_be=name not in prefixes)
     for error in denied:
@@ -83,12 +87,12 @@ def _walk_store(url: str, options: FixOptions) -> Iterator[Task]:
             for name in [
                 n
                 for n in folders
-                if output_names.is_ours(n, options.backup) or f"{folder}/{n}" == own
+                if output_file_names.is_ours(n, options.backup) or f"{folder}/{n}" == own
             ]:
                 del folders[name]
             models = [name for name in files if name.lower().endswith(MODEL_SUFFIXES)]
             for name in sorted([*checkpoints_of(files), *models]):
-                if not output_names.is_ours(name, options.backup):
+                if not output_file_names.is_ours(name, options.backup):
                     yield Task(f"{folder}/{name}", url)
     except UnnestError as e:
         yield Task(url, url, error=Problem(e.code, e.message))
