@@ -1,6 +1,6 @@
-"""`inspect` of folders of small files with one process and with two: interleaved medians.
+"""`inspect` or `fix` of folders of small files with one process and with two: interleaved medians.
 
-    python benchmarks/folder_jobs.py [--files 100 600 5000] [--rounds 5] [--folder DIR]
+    python benchmarks/folder_jobs.py [--command fix] [--files 100 600 5000] [--rounds 5] [--folder DIR]
 
 Prints a line for each number of files, and leaves with 1 where two processes take longer than one by more than
 TOLERANCE.
@@ -37,28 +37,26 @@ def fill(folder: Path, count: int) -> None:
         )
 
 
-def inspect(folder: Path, jobs: int) -> None:
-    """Run the command."""
-    command = [
-        sys.executable,
-        "-m",
-        "unnest",
-        "inspect",
-        str(folder),
-        "--json-lines",
-        "--jobs",
-        str(jobs),
-    ]
+def run(command: str, folder: Path, jobs: int) -> None:
+    """Run `inspect` or `fix` on the folder; what `fix` writes is removed."""
+    output = folder.parent / f"{folder.name}-fixed"
+    options = {"inspect": ["--json-lines"], "fix": ["--output", str(output)]}
+    words = [sys.executable, "-m", "unnest", command, str(folder), *options[command]]
     done = subprocess.run(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+        [*words, "--jobs", str(jobs)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
     )
-    if done.returncode not in (1, 2):  # parallel models, and some that cannot be read
-        sys.exit(f"{' '.join(command)} ended with {done.returncode}")
+    shutil.rmtree(output, ignore_errors=True)
+    if done.returncode not in (0, 1, 2):  # 1: parallel models; 2: some that cannot be read
+        sys.exit(f"{' '.join(words)} ended with {done.returncode}")
 
 
 def main() -> None:
     """Measure each folder."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--command", choices=["inspect", "fix"], default="inspect")
     parser.add_argument("--files", type=int, nargs="+", default=[100, 600, 5000])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--folder", type=Path, default=None)
@@ -67,7 +65,10 @@ def main() -> None:
     for count in asked.files:
         with tempfile.TemporaryDirectory(dir=asked.folder) as name:
             fill(Path(name), count)
-            tasks = {f"{jobs}": (lambda jobs=jobs: inspect(Path(name), jobs)) for jobs in (1, 2)}
+            tasks = {
+                f"{jobs}": (lambda jobs=jobs: run(asked.command, Path(name), jobs))
+                for jobs in (1, 2)
+            }
             medians = {
                 jobs: statistics.median(times)
                 for jobs, times in taking_turns(tasks, asked.rounds).items()
