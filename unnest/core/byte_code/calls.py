@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.frame import Frame
+from unnest.core.byte_code.instruction_decoder import entry
 from unnest.core.byte_code.opcode_tables import Python
-from unnest.core.byte_code.opcodes import entry
 from unnest.core.byte_code.runtime_values import (
     Cells,
     CommonConstant,
@@ -22,7 +22,7 @@ from unnest.core.byte_code.runtime_values import (
     RunCost,
     StackValue,
 )
-from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue, Interpretation
+from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue, ValueDomain
 from unnest.core.model import Unknown
 
 DEFAULTS, CLOSURE = 1, 8
@@ -42,16 +42,16 @@ UNARY_POSITIVE, LIST_TO_TUPLE = 5, 6
 
 
 class Calls(Frame[DomainValue]):
-    """A frame that makes and calls functions; what an inner function gives is `_inner`'s to say."""
+    """A frame that makes and calls functions; a subclass gives the results of inner functions (`_inner`)."""
 
     def __init__(
         self,
         python: Python,
         code: CodeObject,
-        interpretation: Interpretation[DomainValue],
+        domain: ValueDomain[DomainValue],
         work: RunCost,
     ) -> None:
-        super().__init__(python, code, interpretation, work)
+        super().__init__(python, code, domain, work)
         #: Names for the last arguments of the call that comes next.
         self._keywords: tuple[str, ...] = ()
 
@@ -93,7 +93,7 @@ class Calls(Frame[DomainValue]):
 
     def _entries(self, value: DomainValue) -> Sequence[DomainValue]:
         """The entries of a list or tuple."""
-        return [*self._meaning.iterator(value)]
+        return [*self._domain.iterator(value)]
 
     def _set_function_attribute(self, argument: int) -> None:
         """SET_FUNCTION_ATTRIBUTE of Python 3.13: give the function on the stack its closure, or annotations.
@@ -118,7 +118,7 @@ class Calls(Frame[DomainValue]):
 
     def _call_intrinsic(self, which: int) -> None:
         if which == UNARY_POSITIVE:
-            self._stack.push(self._meaning.unary("+", self._stack.pop()))
+            self._stack.push(self._domain.unary("+", self._stack.pop()))
         elif which == LIST_TO_TUPLE:
             self._stack.push(self._as_tuple(self._stack.pop()))
         else:
@@ -134,10 +134,10 @@ class Calls(Frame[DomainValue]):
         value, builtin = self._stack.take(2)
         if inverted or not isinstance(builtin, CommonConstant):
             raise Unknown("a membership or identity test")
-        is_builtin = not isinstance(value, InnerFunction) and self._meaning.is_builtin(
+        is_builtin = not isinstance(value, InnerFunction) and self._domain.is_builtin(
             self._stack.only_values([value])[0], builtin.value
         )
-        self._stack.push(self._meaning.constant(is_builtin))
+        self._stack.push(self._domain.constant(is_builtin))
 
     # Calls
 
@@ -145,7 +145,7 @@ class Calls(Frame[DomainValue]):
         """Call with positional arguments; before 3.6 (name, value) pairs follow, counted in the high byte."""
         count, named = (argument & 0xFF, argument >> 8) if self._python.wide else (argument, 0)
         pairs = self._stack.pop_many(2 * named)
-        names = _texts(tuple(map(self._meaning.plain, pairs[::2])))
+        names = _texts(tuple(map(self._domain.plain, pairs[::2])))
         held = self._stack.take(count)
         self._call_with([*held, *pairs[1::2]], names, *self._stack.take(1))
 
@@ -174,8 +174,8 @@ class Calls(Frame[DomainValue]):
 
     def _as_tuple(self, values: DomainValue) -> DomainValue:
         """Return `tuple(values)`. Raises Unknown."""
-        to_tuple = self._meaning.global_value(CommonConstant.TUPLE.value)
-        return self._meaning.call(to_tuple, [values], {})
+        to_tuple = self._domain.global_value(CommonConstant.TUPLE.value)
+        return self._domain.call(to_tuple, [values], {})
 
     def _call_function_kw(self, count: int) -> None:
         names = self._names_on_top()
@@ -193,7 +193,7 @@ class Calls(Frame[DomainValue]):
         self._call_beside_null(count, names)
 
     def _names_on_top(self) -> tuple[str, ...]:
-        return _texts(self._meaning.plain(self._stack.pop()))
+        return _texts(self._domain.plain(self._stack.pop()))
 
     def _call_beside_null(self, count: int, names: Sequence[str] = ()) -> None:
         """Call a function beside the NULL in the slot for its object; for a comprehension the two are exchanged.
@@ -206,7 +206,7 @@ class Calls(Frame[DomainValue]):
             self._skip_exit(held if function is Exit.EXIT else [function, *held])
             return
         if isinstance(null, Entrance) and function is Null.NULL and not held:
-            self._stack.push(self._meaning.entered(null.value))
+            self._stack.push(self._domain.entered(null.value))
             return
         if isinstance(null, InnerFunction) and not isinstance(function, Null):
             self._call_with([function, *held], names, null)
@@ -238,10 +238,10 @@ class Calls(Frame[DomainValue]):
             return
         (called,) = self._stack.only_values([function])
         values = self._stack.only_values(held)
-        result = self._meaning.call(
+        result = self._domain.call(
             called, values[:first], dict(zip(names, values[first:], strict=True))
         )
-        if self._work.has_handlers and self._meaning.is_unknown(result):
+        if self._work.has_handlers and self._domain.is_unknown(result):
             raise Unknown("a function that may raise an exception")
         self._stack.push(result)
 

@@ -43,6 +43,12 @@ MAX_SHARING = 8
 MAX_DIGITS = 70
 """Digits of 15 bits in an integer: above the largest float. More is kept as `Opaque`."""
 
+ANY_POSITIONAL, ANY_KEYWORDS, GENERATOR = 0x04, 0x08, 0x20
+"""Flags of functions with `*args`, with `**kwargs`, and of those that give one value after the other."""
+
+COROUTINE = 0x80 | 0x100 | 0x200
+"""Flags of coroutines, and of 3.5's iterable coroutines."""
+
 LOCAL, CELL, FREE = 0x20, 0x40, 0x80
 """3.11's byte per local: a plain local, one that inner functions see, one that is captured from around."""
 
@@ -89,6 +95,19 @@ class CodeObject:
     cells: tuple[str, ...]
     slots: tuple[str, ...]
     handlers: bool = False
+
+
+def constants_within(constants: Sequence[Constant]) -> Iterator[Constant]:
+    """Yield the constants of a function, its inner functions among them; those in tuples, sets, slices one by one."""
+    for value in constants:
+        if isinstance(value, tuple):
+            yield from constants_within(value)
+        elif isinstance(value, Opaque):
+            yield from constants_within(value.parts)
+        elif isinstance(value, CodeSlice):
+            yield from constants_within((value.start, value.stop, value.step))
+        else:
+            yield value
 
 
 SINGLE: Mapping[str, Constant] = {

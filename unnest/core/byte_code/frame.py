@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple
 
 from unnest.budget import memoize
 from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.instruction_decoder import Instruction, at_offset
 from unnest.core.byte_code.opcode_tables import BRANCHES, Python
-from unnest.core.byte_code.opcodes import Instruction, at_offset
+from unnest.core.byte_code.operand_stack import OperandStack
 from unnest.core.byte_code.runtime_values import (
     Entrance,
     Exit,
@@ -23,8 +24,7 @@ from unnest.core.byte_code.runtime_values import (
     StackValue,
     spend_on,
 )
-from unnest.core.byte_code.stack import OperandStack
-from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue, Interpretation
+from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue, ValueDomain
 from unnest.core.model import Unknown
 
 COUNTS_BYTES = frozenset({"2.7", "3.5", "3.6", "3.7", "3.8", "3.9"})
@@ -85,16 +85,16 @@ class Frame(ABC, Generic[DomainValue]):
         self,
         python: Python,
         code: CodeObject,
-        interpretation: Interpretation[DomainValue],
+        domain: ValueDomain[DomainValue],
         work: RunCost,
     ) -> None:
         self._python = python
         self._code = code
-        self._meaning = interpretation
+        self._domain = domain
         self._work = work
         self._since_311 = code.layout == "3.11"
         self._since_313 = python.release >= (3, 13)
-        self._stack = OperandStack(code.stack, interpretation.size, work, self._function_value)
+        self._stack = OperandStack(code.stack, domain.size, work, self._function_value)
         self._next = 0
         self._depths: dict[int, int] = {}
         self._blocks: list[Block] = []
@@ -119,7 +119,7 @@ class Frame(ABC, Generic[DomainValue]):
                 self._python, self._code.code, self._next
             )
         instruction, self._next = known
-        if instruction is None or (instruction.name in BRANCHES and not self._meaning.branches):
+        if instruction is None or (instruction.name in BRANCHES and not self._domain.branches):
             raise Unknown(BEYOND_EXPRESSIONS)
         return instruction
 
@@ -133,7 +133,7 @@ class Frame(ABC, Generic[DomainValue]):
     # Branches
 
     def _not(self) -> None:
-        self._stack.push(self._meaning.constant(not self._meaning.truth(self._stack.pop())))
+        self._stack.push(self._domain.constant(not self._domain.truth(self._stack.pop())))
 
     def _jump_forward(self, argument: int) -> None:
         self._go_to(self._next + argument * self._unit)
@@ -151,14 +151,14 @@ class Frame(ABC, Generic[DomainValue]):
             if self._since_311
             else distance
         )
-        if self._meaning.truth(self._stack.pop()) is wanted:
+        if self._domain.truth(self._stack.pop()) is wanted:
             self._go_to(offset)
 
     def _jump_or_pop(self, argument: int, *, wanted: bool) -> None:
         """Jump and keep the tested value, or pop it: `and`, `or`."""
         offset = self._target(argument * self._unit + (self._next if self._since_311 else 0))
         value = self._stack.pop()
-        if self._meaning.truth(value) is wanted:
+        if self._domain.truth(value) is wanted:
             self._stack.push(value)
             self._go_to(offset)
 
@@ -183,7 +183,7 @@ class Frame(ABC, Generic[DomainValue]):
     # Loops
 
     def _get_iter(self) -> None:
-        self._stack.push(Iteration(self._meaning.iterator(self._stack.pop())))
+        self._stack.push(Iteration(self._domain.iterator(self._stack.pop())))
 
     def _for_iter(self, argument: int) -> None:
         """Push the next value of the iteration on top; 3.14 begins that of a generator here. Raises Impossible."""
@@ -212,7 +212,7 @@ class Frame(ABC, Generic[DomainValue]):
         """Append the top of the stack to a comprehension's list further down."""
 
         def longer(parts: DomainValue, more: DomainValue) -> DomainValue:
-            return self._meaning.extended(parts, self._meaning.sequence("tuple", [more]))
+            return self._domain.extended(parts, self._domain.sequence("tuple", [more]))
 
         self._stack.extend_new_list(depth, longer)
 
@@ -223,7 +223,7 @@ class Frame(ABC, Generic[DomainValue]):
         """
         if depth != 1:
             raise Unknown("a list that grows")
-        self._stack.extend_new_list(depth, self._meaning.extended)
+        self._stack.extend_new_list(depth, self._domain.extended)
 
     # Blocks: of loops up to 3.7, of `with` and `try` up to 3.10
 
@@ -260,7 +260,7 @@ class Frame(ABC, Generic[DomainValue]):
 
     def _enter(self) -> None:
         """Enter a `with` block: push its exit, and above it the value that it binds."""
-        self._stack.push(Exit.EXIT, self._meaning.entered(self._stack.pop()))
+        self._stack.push(Exit.EXIT, self._domain.entered(self._stack.pop()))
 
     def _load_special(self, method: int) -> None:
         """Push a method of a `with` block's value and its object, as 3.14 does before it enters the block.
@@ -283,7 +283,7 @@ class Frame(ABC, Generic[DomainValue]):
         leaving, why = self._stack.take(2)
         if leaving is not Exit.EXIT or not self._is_nothing(why):
             raise Impossible
-        self._stack.push(why, *[self._meaning.constant(None)] * more)
+        self._stack.push(why, *[self._domain.constant(None)] * more)
 
     def _end_finally(self, keeps: int = 0) -> None:
         """End a `finally` block that nothing was raised in. Raises Unknown if `keeps` values are left by a handler."""
@@ -294,7 +294,7 @@ class Frame(ABC, Generic[DomainValue]):
     def _is_nothing(self, why: StackValue[DomainValue]) -> bool:
         """Return True if no exception led here."""
         return why is Null.NULL or (
-            not isinstance(why, Internal) and self._meaning.plain(why) is None
+            not isinstance(why, Internal) and self._domain.plain(why) is None
         )
 
     def _skip_exit(self, held: Sequence[StackValue[DomainValue]]) -> None:
@@ -304,7 +304,7 @@ class Frame(ABC, Generic[DomainValue]):
         """
         if len(held) != len(WITHOUT_EXCEPTION) or not all(map(self._is_nothing, held)):
             raise Impossible
-        self._stack.push(self._meaning.constant(None))
+        self._stack.push(self._domain.constant(None))
 
     CONTROL: ClassVar[Mapping[str, Callable[[Frame[Any], int], object]]] = {
         "UNARY_NOT": lambda self, _: self._not(),

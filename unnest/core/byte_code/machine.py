@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal
 
+from unnest.core.byte_code.argument_binding import bind
 from unnest.core.byte_code.calls import Calls
-from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.code_objects import GENERATOR, CodeObject
 from unnest.core.byte_code.frame import BlockKind, Frame
-from unnest.core.byte_code.function_names_and_arguments import bind
-from unnest.core.byte_code.opcode_tables import BRANCHES, Python
-from unnest.core.byte_code.opcodes import (
-    GENERATOR,
+from unnest.core.byte_code.instruction_decoder import (
     Instruction,
     at_offset,
     catches,
@@ -26,6 +24,7 @@ from unnest.core.byte_code.opcodes import (
     may_have_written,
     opening,
 )
+from unnest.core.byte_code.opcode_tables import BRANCHES, Python
 from unnest.core.byte_code.runtime_values import (
     Cell,
     Cells,
@@ -42,8 +41,8 @@ from unnest.core.byte_code.runtime_values import (
 from unnest.core.byte_code.value_domain import (
     BEYOND_EXPRESSIONS,
     DomainValue,
-    Interpretation,
     TextConversion,
+    ValueDomain,
 )
 from unnest.core.byte_code.variables import Variables
 from unnest.core.model import Unknown
@@ -78,13 +77,13 @@ class Machine(Calls[DomainValue]):
         self,
         python: Python,
         code: CodeObject,
-        interpretation: Interpretation[DomainValue],
+        domain: ValueDomain[DomainValue],
         local: Mapping[str, StackValue[DomainValue]],
         free: Sequence[DomainValue | Cell[DomainValue]],
         work: RunCost | None = None,
     ) -> None:
-        super().__init__(python, code, interpretation, work or RunCost())
-        self._variables = Variables(python, code, interpretation, local, free)
+        super().__init__(python, code, domain, work or RunCost())
+        self._variables = Variables(python, code, domain, local, free)
 
     def run(self) -> DomainValue:
         """Return the function's result.
@@ -118,7 +117,7 @@ class Machine(Calls[DomainValue]):
             self._work.leave()
 
     def _until_a_value(self) -> tuple[DomainValue, bool]:
-        """Execute instructions up to the next value: (value, True if it is yielded, False if it is returned).
+        """Execute instructions up to the next value: (value, True if it is returned, False if it is yielded).
 
         Raises Impossible.
         """
@@ -145,13 +144,13 @@ class Machine(Calls[DomainValue]):
             before = instruction
 
     def _open(self) -> None:
-        if self._code.handlers and not self._meaning.branches:
+        if self._code.handlers and not self._domain.branches:
             raise Unknown("a handler of exceptions")
         for expected in opening(self._code) if self._since_311 else ():
             instruction, self._next = at_offset(self._python, self._code.code, self._next)
             if instruction != expected:
                 raise Impossible
-            if expected.name in BRANCHES and not self._meaning.branches:
+            if expected.name in BRANCHES and not self._domain.branches:
                 raise Unknown(BEYOND_EXPRESSIONS)
         if self._since_311 and catches(self._python, self._code):
             self._work.has_handlers = True
@@ -166,7 +165,7 @@ class Machine(Calls[DomainValue]):
         if handlers != (self._python.version == "3.12"):
             raise Unknown("a handler of exceptions")
         value = self._stack.pop()
-        self._stack.push(self._meaning.constant(None))
+        self._stack.push(self._domain.constant(None))
         if self._since_311:
             resume, (bits, after_yield) = self._instruction(), AFTER_YIELD
             if resume.name != "RESUME" or resume.argument & bits != after_yield:
@@ -180,7 +179,7 @@ class Machine(Calls[DomainValue]):
         elif instruction.symbol:
             left, right = self._stack.pop_many(2)
             compute = (
-                self._meaning.in_place if instruction.name == "INPLACE" else self._meaning.binary
+                self._domain.in_place if instruction.name == "INPLACE" else self._domain.binary
             )
             self._stack.push(compute(instruction.symbol, left, right))
         else:
@@ -198,7 +197,7 @@ class Machine(Calls[DomainValue]):
     def _load_small_integer(self, value: int) -> None:
         if value >= SMALL_INTEGERS:
             raise Impossible
-        self._stack.push(self._meaning.constant(value))
+        self._stack.push(self._domain.constant(value))
 
     def _load_fast(self, index: int) -> None:
         self._stack.push(self._variables.local(index))
@@ -233,7 +232,7 @@ class Machine(Calls[DomainValue]):
         self._stack.push(*(reversed(pair) if self._since_313 else pair))
 
     def _attribute(self, of: DomainValue, index: int) -> DomainValue:
-        return self._meaning.attribute(of, entry(self._code.names, index))
+        return self._domain.attribute(of, entry(self._code.names, index))
 
     def _load_attr(self, argument: int) -> None:
         of = self._stack.pop()
@@ -247,12 +246,12 @@ class Machine(Calls[DomainValue]):
         self._stack.push(Null.NULL, self._attribute(of, index))
 
     def _import_name(self, index: int) -> None:
-        level, names = (self._meaning.plain(value) for value in self._stack.pop_many(2))
+        level, names = (self._domain.plain(value) for value in self._stack.pop_many(2))
         path = entry(self._code.names, index)
         package = path.partition(".")[0]
         if level not in (0, -1) or package not in PACKAGES:
             raise Unknown("an import of a module that is not known")
-        self._stack.push(self._meaning.module(package if names is None else path))
+        self._stack.push(self._domain.module(package if names is None else path))
 
     def _import_from(self, index: int) -> None:
         module = self._stack.pop()
@@ -272,32 +271,32 @@ class Machine(Calls[DomainValue]):
         if cells and len(cells) == count:
             self._stack.push(Cells(cells))
         else:
-            self._stack.push(self._meaning.sequence("tuple", self._stack.only_values(held)))
+            self._stack.push(self._domain.sequence("tuple", self._stack.only_values(held)))
 
     def _build_list(self, count: int) -> None:
-        self._stack.push_new_list(self._meaning.sequence("list", self._stack.pop_many(count)))
+        self._stack.push_new_list(self._domain.sequence("list", self._stack.pop_many(count)))
 
     def _unpack(self, count: int) -> None:
-        self._stack.push(*reversed(self._meaning.unpacked(self._stack.pop(), count)))
+        self._stack.push(*reversed(self._domain.unpacked(self._stack.pop(), count)))
 
     def _build_slice(self, count: int) -> None:
         if count not in {2, 3}:
             raise Impossible
-        self._stack.push(self._meaning.slice_of(self._stack.pop_many(count)))
+        self._stack.push(self._domain.slice_of(self._stack.pop_many(count)))
 
     def _subscript(self) -> None:
-        self._stack.push(self._meaning.subscript(*self._stack.pop_many(2)))
+        self._stack.push(self._domain.subscript(*self._stack.pop_many(2)))
 
     def _binary_slice(self) -> None:
         of, start, stop = self._stack.pop_many(3)
-        self._stack.push(self._meaning.subscript(of, self._meaning.slice_of([start, stop])))
+        self._stack.push(self._domain.subscript(of, self._domain.slice_of([start, stop])))
 
     def _slice_of_python_2(self, which: int) -> None:
         """Push `of[start:stop]`; bit 1 of `which` means that there is a start, bit 2 a stop."""
-        stop = self._stack.pop() if which & 2 else self._meaning.constant(None)
-        start = self._stack.pop() if which & 1 else self._meaning.constant(None)
+        stop = self._stack.pop() if which & 2 else self._domain.constant(None)
+        start = self._stack.pop() if which & 1 else self._domain.constant(None)
         self._stack.push(
-            self._meaning.subscript(self._stack.pop(), self._meaning.slice_of([start, stop]))
+            self._domain.subscript(self._stack.pop(), self._domain.slice_of([start, stop]))
         )
 
     def _format_value(self, argument: int) -> None:
@@ -310,7 +309,7 @@ class Machine(Calls[DomainValue]):
             raise Impossible
         spec = self._stack.pop() if with_spec else None
         self._stack.push(
-            self._meaning.format_text(self._stack.pop(), TEXT_CONVERSIONS[conversion], spec)
+            self._domain.format_text(self._stack.pop(), TEXT_CONVERSIONS[conversion], spec)
         )
 
     def _convert_value(self, conversion: int) -> None:
@@ -323,51 +322,51 @@ class Machine(Calls[DomainValue]):
         self._format_value(conversion)
 
     def _build_string(self, count: int) -> None:
-        self._stack.push(self._meaning.join_texts(self._stack.pop_many(count)))
+        self._stack.push(self._domain.join_texts(self._stack.pop_many(count)))
 
     def _unary(self, symbol: Literal["+", "-", "~"]) -> None:
-        self._stack.push(self._meaning.unary(symbol, self._stack.pop()))
+        self._stack.push(self._domain.unary(symbol, self._stack.pop()))
 
     def _compare(self, argument: int) -> None:
-        if self._since_313 and argument & TO_BOOL and not self._meaning.branches:
+        if self._since_313 and argument & TO_BOOL and not self._domain.branches:
             raise Unknown("a truth value")
         symbol = comparison(self._python, argument)
         if symbol is None:
             raise Unknown("a membership or identity test")
-        self._stack.push(self._meaning.compare(symbol, *self._stack.pop_many(2)))
+        self._stack.push(self._domain.compare(symbol, *self._stack.pop_many(2)))
 
     def _build_map(self, count: int) -> None:
         """Push a dictionary of keys and values in turn; up to 2.7 an empty one, which entries are stored in."""
         held = [] if self._code.layout == "2" else self._stack.pop_many(2 * count)
         entries = zip(held[::2], held[1::2], strict=True)
-        self._stack.push(self._meaning.mapping([*entries]))
+        self._stack.push(self._domain.mapping([*entries]))
 
     def _store_map(self) -> None:
         """Store the value below the top in the new dictionary below it, under the key on top; of Python 2.7."""
         of, value, key = self._stack.pop_many(3)
-        self._stack.push(self._meaning.mapping([(key, value)], of))
+        self._stack.push(self._domain.mapping([(key, value)], of))
 
     def _build_const_key_map(self, count: int) -> None:
         keys = self._stack.pop()
         values = self._stack.pop_many(count)
-        entries = zip(self._meaning.unpacked(keys, count), values, strict=True)
-        self._stack.push(self._meaning.mapping([*entries]))
+        entries = zip(self._domain.unpacked(keys, count), values, strict=True)
+        self._stack.push(self._domain.mapping([*entries]))
 
     def _join_sequences(self, count: int, kind: Literal["list", "tuple"]) -> None:
         """Push `[*a, *b]` or `(*a, *b)`, up to 3.8."""
-        whole = self._meaning.sequence("list", [])
+        whole = self._domain.sequence("list", [])
         for part in self._stack.pop_many(count):
-            whole = self._meaning.extended(whole, part)
+            whole = self._domain.extended(whole, part)
         self._stack.push(self._as_tuple(whole) if kind == "tuple" else whole)
 
     # Inner functions
 
     def _packed(self, values: Sequence[StackValue[DomainValue]]) -> StackValue[DomainValue]:
         """The tuple of an inner function's `*args`."""
-        return self._meaning.sequence("tuple", self._stack.only_values(values))
+        return self._domain.sequence("tuple", self._stack.only_values(values))
 
     def _function_value(self, function: InnerFunction[DomainValue]) -> DomainValue:
-        return self._meaning.function(partial(self._inner, function))
+        return self._domain.function(partial(self._inner, function))
 
     def _inner(
         self,
@@ -383,11 +382,9 @@ class Machine(Calls[DomainValue]):
         if len(function.captured) != len(code.free):
             raise Impossible
         spend_on(len(code.code))
-        machine = Machine(self._python, code, self._meaning, local, function.captured, self._work)
+        machine = Machine(self._python, code, self._domain, local, function.captured, self._work)
         return (
-            self._meaning.generator(_Generator(machine))
-            if code.flags & GENERATOR
-            else machine.run()
+            self._domain.generator(_Generator(machine)) if code.flags & GENERATOR else machine.run()
         )
 
     # Instructions that come in pairs since 3.13

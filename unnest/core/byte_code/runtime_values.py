@@ -79,7 +79,7 @@ def spend_on(count: int) -> None:
 
 
 class Internal:
-    """Base of what stack and locals hold beside values; interpretations never see it."""
+    """Base of what stack and locals hold beside values; value domains never see it."""
 
 
 class Null(Internal, Enum):

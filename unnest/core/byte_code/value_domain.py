@@ -22,7 +22,7 @@ INNER_FUNCTION = "an inner function"
 BEYOND_EXPRESSIONS = "a jump, a loop, or another instruction beyond plain expressions"
 
 
-class Interpretation(ABC, Generic[DomainValue]):
+class ValueDomain(ABC, Generic[DomainValue]):
     """Values of one kind for the machine, which passes them around without looking inside.
 
     Every method may raise Unknown. `branches`: jumps and inner functions are followed; if False, code is read

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Generic
 
 from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant
+from unnest.core.byte_code.instruction_decoder import entry
 from unnest.core.byte_code.opcode_tables import Python
-from unnest.core.byte_code.opcodes import entry
 from unnest.core.byte_code.runtime_values import (
     Cell,
     Impossible,
@@ -17,7 +17,7 @@ from unnest.core.byte_code.runtime_values import (
     Null,
     StackValue,
 )
-from unnest.core.byte_code.value_domain import INNER_FUNCTION, DomainValue, Interpretation
+from unnest.core.byte_code.value_domain import INNER_FUNCTION, DomainValue, ValueDomain
 from unnest.core.model import Unknown
 
 PYTHON_2_NAMES = {"True": True, "False": False}
@@ -36,20 +36,20 @@ class Variables(Generic[DomainValue]):
         self,
         python: Python,
         code: CodeObject,
-        interpretation: Interpretation[DomainValue],
+        domain: ValueDomain[DomainValue],
         local: Mapping[str, StackValue[DomainValue]],
         free: Sequence[DomainValue | Cell[DomainValue]],
     ) -> None:
         self._code = code
-        self._meaning = interpretation
+        self._domain = domain
         self._local: dict[str, StackValue[DomainValue]] = dict(local)
-        if interpretation.branches:
+        if domain.branches:
             self._local |= {name: Cell(self._local.get(name, Null.UNSET)) for name in code.cells}
         captured = (value if isinstance(value, Cell) else Cell(value) for value in free)
         self._local |= dict(zip(code.free, captured, strict=False))
         self._constants: dict[int, DomainValue] = {}
         self._slots = code.slots if code.layout == "3.11" else code.locals
-        self._loads_cells = python.release >= (3, 13) and interpretation.branches
+        self._loads_cells = python.release >= (3, 13) and domain.branches
 
     # Locals
 
@@ -83,7 +83,7 @@ class Variables(Generic[DomainValue]):
 
     def _is_shared(self, name: str) -> bool:
         """Return True if a variable has a cell that is not hidden by a comprehension's variable of that name."""
-        if self._meaning.branches and name in self._code.cells:
+        if self._domain.branches and name in self._code.cells:
             return isinstance(self._local.get(name), Cell)
         return name not in self._code.locals or name in self._code.cells
 
@@ -106,7 +106,7 @@ class Variables(Generic[DomainValue]):
             return held
         if name in self._code.free:
             raise Unknown(f"`{name}`, whose value is not stored")
-        if not self._meaning.branches:
+        if not self._domain.branches:
             raise Unknown("a variable that inner functions share")
         raise Impossible
 
@@ -123,8 +123,8 @@ class Variables(Generic[DomainValue]):
         """Return a global or builtin by the index of its name."""
         name = entry(self._code.names, index)
         if self._code.layout == "2" and name in PYTHON_2_NAMES:
-            return self._meaning.constant(PYTHON_2_NAMES[name])
-        return self._meaning.global_value(name)
+            return self._domain.constant(PYTHON_2_NAMES[name])
+        return self._domain.global_value(name)
 
     def constant(self, index: int) -> DomainValue:
         """Return a constant, the same object each time."""
@@ -135,25 +135,25 @@ class Variables(Generic[DomainValue]):
     def constant_or_code(self, index: int) -> DomainValue | InnerCode:
         """Return a constant, or an inner function's code if inner functions are followed."""
         stored = entry(self._code.constants, index)
-        if isinstance(stored, CodeObject) and self._meaning.branches:
+        if isinstance(stored, CodeObject) and self._domain.branches:
             return InnerCode(stored)
         return self.constant(index)
 
     def _value(self, constant: Constant) -> DomainValue:
         """Return a stored constant as a value of the domain. Raises Unknown for others."""
         if isinstance(constant, tuple):
-            return self._meaning.sequence("tuple", [self._value(part) for part in constant])
+            return self._domain.sequence("tuple", [self._value(part) for part in constant])
         if isinstance(constant, CodeSlice):
             ends = [
                 constant.start,
                 constant.stop,
                 *([] if constant.step is None else [constant.step]),
             ]
-            return self._meaning.slice_of([self._value(end) for end in ends])
+            return self._domain.slice_of([self._value(end) for end in ends])
         if isinstance(constant, bytes) and self._code.layout == "2" and constant.isascii():
-            return self._meaning.constant(constant.decode("ascii"))
+            return self._domain.constant(constant.decode("ascii"))
         if constant is None or constant is ... or isinstance(constant, (bool, int, float, str)):
-            return self._meaning.constant(constant)
+            return self._domain.constant(constant)
         raise Unknown(
             INNER_FUNCTION if isinstance(constant, CodeObject) else "a constant of another kind"
         )

@@ -13,11 +13,12 @@ from itertools import islice, product
 from typing import Literal, TypeVar
 
 from unnest.core.byte_code import code_objects, f_string_text
-from unnest.core.byte_code.function_names_and_arguments import arguments_of, readings
+from unnest.core.byte_code.argument_binding import arguments_of
+from unnest.core.byte_code.code_readings import readings
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.runtime_values import Impossible, Stopped
-from unnest.core.byte_code.value_domain import Interpretation, PlainValue, TextConversion
+from unnest.core.byte_code.value_domain import PlainValue, TextConversion, ValueDomain
 from unnest.core.frontends.library_calls import MODULE_BY_ALIAS, SCOPES, library_call, static_shape
 from unnest.core.frontends.python_builtins import BUILTIN_FUNCTIONS, LISTS_OF_PYTHON_2
 from unnest.core.frontends.python_values import (
@@ -110,7 +111,7 @@ def _stored_list(stored: Json) -> list[PythonValue]:
     return values
 
 
-class Tracer(Interpretation[PythonValue]):
+class Tracer(ValueDomain[PythonValue]):
     """The meaning of byte code for one run, which `trace` keeps.
 
     `shared` are values that other calls of the function see as well: lists in them may not be changed.

@@ -16,9 +16,9 @@ from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.models import MODEL_CLASSES
 from unnest.core.architecture.nested_models import leaves, merged_models
 from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
-from unnest.core.byte_code import function_names_and_arguments
+from unnest.core.byte_code import code_readings
 from unnest.core.byte_code.code_objects import parts_of
-from unnest.core.byte_code.function_names_and_arguments import readings
+from unnest.core.byte_code.code_readings import readings
 from unnest.core.json_tree import LEAVES, OBJECT, is_list
 from unnest.core.keras_facts.custom_functions import (
     activations,
@@ -142,9 +142,7 @@ def _unknown_globals(entry: JsonObject, model: Stored) -> list[str]:
     )
     if not model.is_standalone and () < model.release < (2, 5):
         in_module |= TENSORFLOW_MODULES
-    return sorted(
-        function_names_and_arguments.global_names(text) - in_module - PYTHON_BUILTIN_NAMES
-    )
+    return sorted(code_readings.global_names(text) - in_module - PYTHON_BUILTIN_NAMES)
 
 
 def unknown_globals(model: Stored, container: str) -> tuple[str, ...]:

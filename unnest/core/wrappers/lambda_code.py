@@ -8,14 +8,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.code_objects import CodeObject, Constant
-from unnest.core.byte_code.function_names_and_arguments import (
-    constants_within,
+from unnest.core.byte_code.code_objects import ANY_KEYWORDS, CodeObject, Constant, constants_within
+from unnest.core.byte_code.code_readings import (
     every_constant,
     names_used,
     writers,
 )
-from unnest.core.byte_code.opcodes import Instruction, instructions
+from unnest.core.byte_code.instruction_decoder import Instruction, instructions
 from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.model import Json
 
@@ -88,10 +87,6 @@ def _facts(code: CodeObject, captures: bool) -> CodeFacts:
         if code.flags & ANY_KEYWORDS
         else frozenset(code.locals[: code.arguments + code.keyword_only]),
     )
-
-
-ANY_KEYWORDS = 0x08
-"""The flag of a code object that takes `**kwargs`."""
 
 
 def _plain_names(code: CodeObject) -> set[str]:

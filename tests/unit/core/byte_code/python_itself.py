@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from unnest.core.byte_code.value_domain import Interpretation, PlainValue, TextConversion
+from unnest.core.byte_code.value_domain import PlainValue, TextConversion, ValueDomain
 from unnest.core.model import Unknown
 
 OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -37,7 +37,7 @@ def _python(compute: Callable[..., Any], *values: Any, **named: Any) -> Any:
         raise Unknown from error
 
 
-class Straight(Interpretation[Any]):
+class Straight(ValueDomain[Any]):
     """Objects, for code without branches; `names` are the globals."""
 
     def __init__(self, names: Mapping[str, Any]) -> None:

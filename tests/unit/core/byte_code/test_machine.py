@@ -10,8 +10,9 @@ import pytest
 
 from tests.unit.core.byte_code.python_itself import Branching, Straight
 from tests.unit.core.keras3.lambdas import compiled
+from unnest.core.byte_code.argument_binding import arguments_of
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.function_names_and_arguments import arguments_of, readings
+from unnest.core.byte_code.code_readings import readings
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import PYTHONS
 from unnest.core.byte_code.runtime_values import MAX_INSTRUCTIONS, MAX_STACK_WORK, Impossible
@@ -40,11 +41,11 @@ def run(
     x: Any = 10,
     straight: bool = False,
 ) -> Any:
-    meaning = (Straight if straight else Branching)(
+    domain = (Straight if straight else Branching)(
         {"abs": abs, "dict": dict, "tensorflow": "tf", "keras": "K"}
     )
     return Machine(
-        BY_VERSION[version], replace(made, code=bytes(code)), meaning, {"x": x}, free
+        BY_VERSION[version], replace(made, code=bytes(code)), domain, {"x": x}, free
     ).run()
 
 
@@ -54,9 +55,9 @@ def computed(python: str, code: str, defaults: Any, closure: Any, inputs: int) -
     for reading, version in readings(code):
         if version.version == python:
             local = arguments_of(reading, IN_PYTHON.inputs(inputs), defaults or (), {})
-            meaning = Branching(IN_PYTHON.names())
+            domain = Branching(IN_PYTHON.names())
             results.append(
-                IN_PYTHON.written(Machine(version, reading, meaning, local, closure or ()).run())
+                IN_PYTHON.written(Machine(version, reading, domain, local, closure or ()).run())
             )
     return results[0]
 
@@ -212,7 +213,7 @@ def test_what_no_compiler_writes(code: tuple[int, ...]) -> None:
 
 
 class TestBranches:
-    """Forward, where the condition is known; for interpretations that ask for it."""
+    """Forward, where the condition is known; for value domains that ask for it."""
 
     IF = (FAST, 0, IF_FALSE, 8, CONST, 1, RETURN, 0, CONST, 0, RETURN, 0)
 

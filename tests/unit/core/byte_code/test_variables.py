@@ -25,8 +25,8 @@ def variables(
     free: tuple[Any, ...] = (),
 ) -> Variables[Any]:
     """Those of a function that was called with x = 10."""
-    meaning = (Straight if straight else Branching)({"abs": abs})
-    return Variables(BY_VERSION[version], made, meaning, {"x": 10}, free)
+    domain = (Straight if straight else Branching)({"abs": abs})
+    return Variables(BY_VERSION[version], made, domain, {"x": 10}, free)
 
 
 def test_locals() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from unnest.core.byte_code import f_string_text
-from unnest.core.byte_code.value_domain import Interpretation, PlainValue, TextConversion
+from unnest.core.byte_code.value_domain import PlainValue, TextConversion, ValueDomain
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import (
@@ -20,7 +20,7 @@ from unnest.core.ops.keras3_expression_values import (
 )
 
 
-class Expressions(Interpretation[SymbolicValue]):
+class Expressions(ValueDomain[SymbolicValue]):
     """The values of `values`, for code that calls the functions of one dialect."""
 
     def __init__(self, dialect: Libraries) -> None:

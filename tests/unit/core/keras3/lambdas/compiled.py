@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.corpus.unpacked import FIXTURES
 from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.opcodes import FEWEST_WITH_ARGUMENT
+from unnest.core.byte_code.instruction_decoder import FEWEST_WITH_ARGUMENT
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 from unnest.core.model import Json
 

@@ -1,35 +1,25 @@
-"""A stored function as it begins: what its bytes may be, the names it reads, and the values of its arguments."""
+"""All readings of stored code: each layout and Python that its bytes may be of, and the names and constants in them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
 from unnest.budget import memoize, memoize_across_files
 from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant, Opaque
-from unnest.core.byte_code.opcode_tables import PYTHONS, Python
-from unnest.core.byte_code.opcodes import (
-    GENERATOR,
+from unnest.core.byte_code.code_objects import CodeObject, Constant, constants_within
+from unnest.core.byte_code.instruction_decoder import (
     entry,
     instructions,
     may_have_written,
 )
+from unnest.core.byte_code.opcode_tables import PYTHONS, Python
 from unnest.core.byte_code.runtime_values import Impossible
-from unnest.core.byte_code.value_domain import INNER_FUNCTION, DomainValue
-from unnest.core.model import Unknown
 
 ResultT = TypeVar("ResultT")
 Computed = TypeVar("Computed")
-
-OTHER_ARGUMENTS = "an inner function that is called with other arguments than it has"
-
-ANY_POSITIONAL, ANY_KEYWORDS = 0x04, 0x08
-VARIADIC = ANY_POSITIONAL | ANY_KEYWORDS
-COROUTINE = 0x80 | 0x100 | 0x200
-"""Flags of code objects: `*args`, `**kwargs`; coroutines (3.5's iterable coroutine among them)."""
 
 
 def readings(text: str) -> Sequence[tuple[CodeObject, Python]]:
@@ -82,19 +72,6 @@ def names_used(python: Python, code: CodeObject) -> tuple[set[str], set[str]]:
     return as_global, otherwise
 
 
-def constants_within(constants: Sequence[Constant]) -> Iterator[Constant]:
-    """Yield the constants of a function, its inner functions among them; those in tuples, sets, slices one by one."""
-    for value in constants:
-        if isinstance(value, tuple):
-            yield from constants_within(value)
-        elif isinstance(value, Opaque):
-            yield from constants_within(value.parts)
-        elif isinstance(value, CodeSlice):
-            yield from constants_within((value.start, value.stop, value.step))
-        else:
-            yield value
-
-
 def every_constant(code: CodeObject) -> Iterator[Constant]:
     """Yield the constants of a function as `constants_within` does, and integers that 3.14 keeps in instructions."""
     yield from constants_within(code.constants)
@@ -124,60 +101,3 @@ def _global_names(python: Python, code: CodeObject) -> frozenset[str]:
     names, _ = names_used(python, code)
     inner = (value for value in constants_within(code.constants) if isinstance(value, CodeObject))
     return frozenset(names).union(*(_global_names(python, each) for each in inner))
-
-
-def bind(
-    code: CodeObject,
-    defaults: Sequence[Computed],
-    positional: Sequence[Computed],
-    keywords: Mapping[str, Computed],
-    pack: Callable[[Sequence[Computed]], Computed],
-) -> dict[str, Computed]:
-    """Return the locals of an inner function as it is called; `pack` makes the tuple that `*args` is.
-
-    Raises:
-        Unknown: the arguments do not fit, or are keywords of any name.
-
-    """
-    if code.flags & (ANY_KEYWORDS | COROUTINE) or code.keyword_only:
-        raise Unknown(INNER_FUNCTION)
-    names = code.locals[: code.arguments]
-    given = dict(zip(names, positional, strict=False))
-    rest = positional[len(names) :]
-    takes_rest = bool(code.flags & ANY_POSITIONAL)
-    if (rest and not takes_rest) or given.keys() & keywords.keys() or len(defaults) > len(names):
-        raise Unknown(OTHER_ARGUMENTS)
-    last = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-    local = {**last, **given, **keywords}
-    if local.keys() != set(names):
-        raise Unknown(OTHER_ARGUMENTS)
-    return {**local, entry(code.locals, len(names)): pack(rest)} if takes_rest else local
-
-
-def arguments_of(
-    code: CodeObject,
-    given: DomainValue,
-    defaults: Sequence[DomainValue],
-    stored: Mapping[str, DomainValue],
-) -> dict[str, DomainValue]:
-    """Return a Lambda function's locals at its start: input tensors first, then the layer's arguments, then defaults.
-
-    `given` is the first argument, `stored` are the layer's by name.
-
-    Raises:
-        Unknown: Where an argument is not known.
-
-    """
-    if code.flags & (VARIADIC | COROUTINE | GENERATOR):
-        raise Unknown("a generator, or arguments without number")
-    positional = code.locals[: code.arguments]
-    names = code.locals[: code.arguments + code.keyword_only]
-    if not positional or len(defaults) > len(positional):
-        raise Unknown("a function without arguments")
-    if not set(stored) <= set(names[1:]):
-        raise Unknown("an argument of the layer that the function does not take")
-    values = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
-    values |= {**stored, positional[0]: given}
-    if set(names) != set(values):
-        raise Unknown("an argument whose value is not stored")
-    return values

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.operand_stack import OperandStack, only_values
 from unnest.core.byte_code.runtime_values import (
     MAX_STACK_WORK,
     Impossible,
@@ -13,7 +14,6 @@ from unnest.core.byte_code.runtime_values import (
     Null,
     RunCost,
 )
-from unnest.core.byte_code.stack import OperandStack, only_values
 from unnest.core.model import Unknown
 
 CODE = CodeObject(

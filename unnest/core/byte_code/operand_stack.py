@@ -21,7 +21,7 @@ from unnest.core.model import Unknown
 
 
 class OperandStack(Generic[DomainValue]):
-    """At most `limit` values; what they cost to handle is the interpretation's to say, and counted as `work`.
+    """At most `limit` values; `size` gives the cost of handling each, which is counted in `work`.
 
     `function_value` makes a value of an inner function that is used as one. Methods raise Impossible where no compiler
     writes such code, Unknown where it is more work than anyone's.

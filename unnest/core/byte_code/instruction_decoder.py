@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
-from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.code_objects import GENERATOR, CodeObject
 from unnest.core.byte_code.opcode_tables import (
     BINARY_OP,
     COMPARISONS,
@@ -38,9 +38,6 @@ RETURN_VALUE = b"\x53"
 """The last instruction of every function before 3.10, also of one that never gets there."""
 
 MAX_ARGUMENT = 2**31 - 1
-
-GENERATOR = 0x20
-"""The flag of a function that gives one value after the other."""
 
 
 Entry = TypeVar("Entry")

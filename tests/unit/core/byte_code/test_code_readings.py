@@ -1,4 +1,4 @@
-"""A stored function as it begins: the values of its arguments, and the Pythons that its bytes may be of."""
+"""The Pythons that the bytes of a stored function may be of, and the names and constants in it."""
 
 from __future__ import annotations
 
@@ -9,56 +9,20 @@ import pytest
 
 from tests.unit.core.keras3.lambdas import compiled
 from unnest.budget import Answers, Budget, limited
-from unnest.core.byte_code import code_objects, function_names_and_arguments
+from unnest.core.byte_code import code_objects, code_readings
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.function_names_and_arguments import (
-    arguments_of,
+from unnest.core.byte_code.code_readings import (
     every_constant,
     names_used,
     readings,
     writers,
 )
 from unnest.core.byte_code.opcode_tables import PYTHONS
-from unnest.core.model import Unknown
 
 CODE = CodeObject(
     layout="3.8", arguments=2, keyword_only=1, stack=4, flags=0, code=b"", constants=(None,), names=(),
     locals=("x", "i", "parts", "n"), free=(), cells=(), slots=(),
 )  # fmt: skip
-
-
-def test_each_argument_is_given_stored_or_has_a_default() -> None:
-    assert arguments_of(CODE, 0, [7], {"parts": 2}) == {"x": 0, "i": 7, "parts": 2}
-    assert arguments_of(CODE, 0, [7], {"parts": 2, "i": 1}) == {"x": 0, "i": 1, "parts": 2}
-
-
-@pytest.mark.parametrize(
-    ("made", "defaults", "stored", "reason"),
-    [
-        (CODE, [], {"parts": 2}, "an argument whose value is not stored"),
-        (
-            CODE,
-            [1],
-            {"parts": 2, "other": 3},
-            "an argument of the layer that the function does not take",
-        ),
-        (
-            CODE,
-            [1],
-            {"parts": 2, "x": 3},
-            "an argument of the layer that the function does not take",
-        ),
-        (CODE, [1, 2, 3], {"parts": 2}, "a function without arguments"),
-        (replace(CODE, arguments=0, keyword_only=0), [], {}, "a function without arguments"),
-        (replace(CODE, flags=0x08), [1], {"parts": 2}, "a generator, or arguments without number"),
-        (replace(CODE, flags=0x20), [1], {"parts": 2}, "a generator, or arguments without number"),
-    ],
-)
-def test_what_is_not_known(
-    made: CodeObject, defaults: list[int], stored: dict[str, int], reason: str
-) -> None:
-    with pytest.raises(Unknown, match=f"^{reason}$"):
-        arguments_of(made, 0, defaults, stored)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +78,7 @@ def test_code_is_read_once_for_all_files_unless_it_is_long(
     text = compiled.functions()["3.11"]["lambda x: x[:, 1:]"][0]
     read, times_read = code_objects.read, itertools.count(1)
     monkeypatch.setattr(code_objects, "read", lambda text: next(times_read) and read(text))
-    monkeypatch.setattr(function_names_and_arguments, "MAX_CODE_KEPT", most)
+    monkeypatch.setattr(code_readings, "MAX_CODE_KEPT", most)
     answers = Answers()
     for path in ("a.h5", "b.h5"):
         with limited(Budget(path, 10_000, 1 << 20, answers=answers)):

@@ -7,8 +7,13 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.byte_code.test_machine import CODE
+from unnest.core.byte_code.instruction_decoder import (
+    Instruction,
+    at_offset,
+    comparison,
+    may_have_written,
+)
 from unnest.core.byte_code.opcode_tables import PYTHONS
-from unnest.core.byte_code.opcodes import Instruction, at_offset, comparison, may_have_written
 from unnest.core.byte_code.runtime_values import Impossible
 
 NO_CACHE = (0, 0) * 5
