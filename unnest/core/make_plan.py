@@ -16,7 +16,7 @@ from unnest.core.architecture import (
     renumber_shared_objects,
 )
 from unnest.core.keras_facts.weight_order import is_trained_by_name
-from unnest.core.keras_facts.weight_shapes import contradiction
+from unnest.core.keras_facts.weight_shape_check import contradiction
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Plan, Refusal, Rewritten
 from unnest.core.recognition_results import Template, Wrapper

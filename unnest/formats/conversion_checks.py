@@ -9,8 +9,8 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaf_entries
 from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
+from unnest.core.keras_facts.expected_weight_counts import must_have, promised
 from unnest.core.keras_facts.loading_requirements import times_applied
-from unnest.core.keras_facts.weight_specs import must_have, promised
 from unnest.core.keras_facts.wrapped_layers import partly_frozen, promised_total, wrapped
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Plan

@@ -16,9 +16,9 @@ from unnest.core.architecture.tensor_refs import KERAS_3_TENSOR
 from unnest.core.keras3.config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
 from unnest.core.keras3.conversion_context import refused
 from unnest.core.keras_facts import shape_inference
-from unnest.core.keras_facts.layer_classes import record_of
 from unnest.core.keras_facts.loading_requirements import layer_entries, needs
 from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts.stored_class_names import record_of
 from unnest.core.keras_facts.wrapped_layers import promised_total
 from unnest.core.layers.catalog import LAYER_RECORDS, built_axes, layer_record, takes
 from unnest.core.layers.shape_rules import policy_name, settings

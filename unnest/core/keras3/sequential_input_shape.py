@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras3.replacements import FLOAT, Shares
 from unnest.core.keras_facts import shape_inference
-from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.layers import shape_rules
 from unnest.core.layers.catalog import built_axes, layer_record
 from unnest.core.layers.shape_rules import settings

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from unnest.core.architecture import is_model
 from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras3.rule_catalog import RULES
-from unnest.core.keras_facts.layer_classes import today
 from unnest.core.keras_facts.loading_requirements import NESTED_LAYER_KEYS, layer_entries, needs
+from unnest.core.keras_facts.stored_class_names import today
 from unnest.core.layers.catalog import layer_record, takes
 from unnest.core.model import JsonObject, Stored
 

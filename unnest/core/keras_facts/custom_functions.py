@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from unnest.core import json_tree
-from unnest.core.keras_facts.layer_classes import KERAS_MODULES, today
+from unnest.core.keras_facts.stored_class_names import KERAS_MODULES, today
 from unnest.core.layers.catalog import LAYER_RECORDS
 from unnest.core.model import Json, JsonObject
 

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_input, is_model, replace_children
 from unnest.core.architecture.compile_config import LEGACY
-from unnest.core.keras_facts.layer_classes import (
+from unnest.core.keras_facts.optimizer_classes import REGISTERED, is_keras_optimizer
+from unnest.core.keras_facts.stored_class_names import (
     ACCURACIES,
     METRIC_ABBREVIATIONS,
     operation_module,
     today,
 )
-from unnest.core.keras_facts.optimizer_classes import REGISTERED, is_keras_optimizer
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.errors import Refused

@@ -26,8 +26,8 @@ from unnest.core.keras_facts.custom_functions import (
     custom_objects_within,
     rules,
 )
-from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake, operation_module
-from unnest.core.keras_facts.weight_specs import must_have
+from unnest.core.keras_facts.expected_weight_counts import must_have
+from unnest.core.keras_facts.stored_class_names import is_keras_class, is_namesake, operation_module
 from unnest.core.keras_facts.wrapped_layers import wrapped
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record
 from unnest.core.load_time_code import vocabularies

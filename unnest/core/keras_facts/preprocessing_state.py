@@ -14,7 +14,7 @@ import numpy as np
 from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
-from unnest.core.keras_facts.layer_classes import record_of, today
+from unnest.core.keras_facts.stored_class_names import record_of, today
 from unnest.core.model import Json, JsonObject
 
 

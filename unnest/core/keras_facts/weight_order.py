@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.layer_classes import record_of, today
-from unnest.core.keras_facts.weight_specs import (
+from unnest.core.keras_facts.expected_weight_counts import (
     initialized,
     promised,
     stems_of,
 )
+from unnest.core.keras_facts.stored_class_names import record_of, today
 from unnest.core.model import JsonObject, Tensor
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
 from unnest.core.json_tree import LEAVES, OBJECT, is_list
-from unnest.core.keras_facts.layer_classes import record_of, today
-from unnest.core.keras_facts.weight_specs import expected
+from unnest.core.keras_facts.expected_weight_counts import expected
+from unnest.core.keras_facts.stored_class_names import record_of, today
 from unnest.core.layers.record import KerasLayer, Parts
 from unnest.core.model import Json, JsonObject, Tensor
 

@@ -19,7 +19,13 @@ from typing import TypeAlias
 from unnest.core.architecture import children, is_input, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.keras_facts.layer_classes import record_of
+from unnest.core.keras_facts.expected_weight_counts import (
+    expected,
+    fits,
+    has_initializers,
+    stems_of,
+)
+from unnest.core.keras_facts.stored_class_names import record_of
 from unnest.core.keras_facts.weight_order import (
     Claim,
     Variable,
@@ -28,7 +34,6 @@ from unnest.core.keras_facts.weight_order import (
     stem_of,
     trained_count,
 )
-from unnest.core.keras_facts.weight_specs import expected, fits, has_initializers, stems_of
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.weight_assignment.layer_weights import trained_first
 from unnest.core.weight_assignment.layers_by_variable_name import (

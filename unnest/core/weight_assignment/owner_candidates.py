@@ -13,14 +13,14 @@ from unnest.core import json_tree
 from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.keras_facts.layer_classes import is_keras_class, record_of
-from unnest.core.keras_facts.weight_specs import (
+from unnest.core.keras_facts.expected_weight_counts import (
     Expected,
     has_initializers,
     is_quantized,
     promised,
     units,
 )
+from unnest.core.keras_facts.stored_class_names import is_keras_class, record_of
 from unnest.core.keras_facts.wrapped_layers import parts_of
 from unnest.core.layers.record import Parts
 from unnest.core.model import JsonObject, Tensor

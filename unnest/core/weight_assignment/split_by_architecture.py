@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.keras_facts.weight_shapes import contradiction
+from unnest.core.keras_facts.weight_shape_check import contradiction
 from unnest.core.model import CallId, Group, JsonObject, Tensor
 from unnest.core.weight_assignment.flat_list_division import layers_placed_by_order, split
 from unnest.core.weight_assignment.layer_groups import group_names

@@ -11,9 +11,9 @@ from contextlib import suppress
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.keras_facts.expected_weight_counts import switched_off
 from unnest.core.keras_facts.weight_order import Claim, Variable, as_made
-from unnest.core.keras_facts.weight_shapes import contradiction
-from unnest.core.keras_facts.weight_specs import switched_off
+from unnest.core.keras_facts.weight_shape_check import contradiction
 from unnest.core.keras_facts.wrapped_layers import promised_total
 from unnest.core.model import CallId, Group, JsonObject, Tensor
 from unnest.core.weight_assignment.flat_list_division import layers_placed_by_order, runs, split

@@ -16,7 +16,7 @@ from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.layers.legacy_kernels import correlating, of_keras_1
 from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
-from unnest.core.keras_facts.layer_classes import is_keras_class, today
+from unnest.core.keras_facts.stored_class_names import is_keras_class, today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
 from unnest.core.model import Json, JsonObject, Tensor

@@ -9,7 +9,7 @@ from unnest.budget import charge_steps
 from unnest.core.architecture import children
 from unnest.core.architecture.graph import Graph, keras_order
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
-from unnest.core.keras_facts.layer_classes import record_of, today
+from unnest.core.keras_facts.stored_class_names import record_of, today
 from unnest.core.model import JsonObject
 from unnest.core.weight_transfer.config_comparison import difference
 from unnest.core.weight_transfer.equivalent_expressions import in_one_form

@@ -15,7 +15,7 @@ from unnest.core.architecture import is_input, read, tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.architecture.nested_models import Leaf, LeafPath
 from unnest.core.json_tree import OBJECT, is_list
-from unnest.core.keras_facts.layer_classes import is_keras_class, today
+from unnest.core.keras_facts.stored_class_names import is_keras_class, today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import CallId, Json, JsonObject, Ref
 

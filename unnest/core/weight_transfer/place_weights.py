@@ -9,7 +9,7 @@ from unnest.core.architecture import children, compile_config
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
 from unnest.core.keras3.conversion_context import CannotConvert, Context, Conversion
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
-from unnest.core.keras_facts.layer_classes import today
+from unnest.core.keras_facts.stored_class_names import today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
 from unnest.core.model import Group, JsonObject, Stored, Tensor

@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeAlias
 
 from unnest.core.architecture import children, read, snake_case
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
-from unnest.core.keras_facts.layer_classes import is_keras_class, today
-from unnest.core.keras_facts.weight_specs import promised
+from unnest.core.keras_facts.expected_weight_counts import promised
+from unnest.core.keras_facts.stored_class_names import is_keras_class, today
 from unnest.core.layers.catalog import LAYER_RECORDS, layer_record
 from unnest.core.model import Group, Json, JsonObject, Shape, Tensor
 from unnest.core.weight_assignment.flat_list_division import layers_placed_by_order, split

@@ -17,8 +17,8 @@ from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.layer_op_calls import parse_op_call, shape_of
 from unnest.core.json_tree import Path, is_list
 from unnest.core.keras_facts.custom_functions import ROLE_SUFFIXES, activations
-from unnest.core.keras_facts.layer_classes import is_keras_class, today
-from unnest.core.keras_facts.weight_specs import has_initializers, promised
+from unnest.core.keras_facts.expected_weight_counts import has_initializers, promised
+from unnest.core.keras_facts.stored_class_names import is_keras_class, today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.shape_rules import policy_name
 from unnest.core.model import CallId, Json, JsonObject, Shape

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer
-from unnest.core.keras_facts.layer_classes import is_keras_class
+from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers import (
     layer_batch_roles,

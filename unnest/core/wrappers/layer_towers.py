@@ -13,7 +13,7 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.frontends.layer_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
-from unnest.core.keras_facts.layer_classes import is_keras_class
+from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers import layer_batch_roles, layer_joins, slice_claims
 from unnest.core.wrappers.batch_trials import Joined

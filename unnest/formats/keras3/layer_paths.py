@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from unnest.core.architecture import is_input, read, snake_case
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaf_entries
-from unnest.core.keras_facts.weight_specs import expected
+from unnest.core.keras_facts.expected_weight_counts import expected
 from unnest.core.model import Group, JsonObject, Tensor
 
 #: The attribute that leads from a model to its layers; and that of Keras 2.12 to 2.14.

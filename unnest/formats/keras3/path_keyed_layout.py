@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unnest.core.architecture import is_model, model_name, read, snake_case
-from unnest.core.keras_facts.weight_specs import expected, is_quantized
+from unnest.core.keras_facts.expected_weight_counts import expected, is_quantized
 from unnest.core.keras_facts.wrapped_layers import parts_of, spectral_normalization
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import ATTENTION_PARTS, Parts

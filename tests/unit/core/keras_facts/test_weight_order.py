@@ -9,8 +9,8 @@ import pytest
 from tests.unit.core.build import DENSE, NORM, functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
+from unnest.core.keras_facts.expected_weight_counts import stems_of
 from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, stem_of, trained_count
-from unnest.core.keras_facts.weight_specs import stems_of
 
 GRU: dict[str, Any] = {f"{stem}_initializer": {} for stem in ("kernel", "recurrent", "bias")}
 

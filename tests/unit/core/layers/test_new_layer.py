@@ -14,8 +14,8 @@ from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras_facts import shape_inference
-from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, trained_count
 from unnest.core.layers import catalog, core, record
 from unnest.core.model import Tensor

@@ -17,7 +17,7 @@ from unnest.core.keras_facts.custom_functions import (
     WITH_A_FACTOR,
     is_custom_activation,
 )
-from unnest.core.keras_facts.weight_specs import expected
+from unnest.core.keras_facts.expected_weight_counts import expected
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject
 

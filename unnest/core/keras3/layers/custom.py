@@ -9,8 +9,8 @@ from unnest.core.keras3 import config_values
 from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.custom_functions import custom_objects_within
-from unnest.core.keras_facts.layer_classes import is_keras_class, is_namesake
-from unnest.core.keras_facts.weight_shapes import agrees
+from unnest.core.keras_facts.stored_class_names import is_keras_class, is_namesake
+from unnest.core.keras_facts.weight_shape_check import agrees
 from unnest.core.layers.catalog import LAYER_RECORDS, layer_record
 from unnest.core.layers.record import KerasLayer
 from unnest.core.model import JsonObject

@@ -13,7 +13,7 @@ from unnest.core.keras3.layers.activations import activated, activation, is_laye
 from unnest.core.keras3.mask_comparison import stopped
 from unnest.core.keras3.mask_propagation import drops_mask
 from unnest.core.keras3.replacements import FLOAT, Choice, NewLayer, Piece, chain
-from unnest.core.keras_facts.weight_specs import expected
+from unnest.core.keras_facts.expected_weight_counts import expected
 from unnest.core.layers.catalog import MERGE_MODES, layer_record
 from unnest.core.model import Json
 

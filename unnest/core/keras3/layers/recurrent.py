@@ -11,7 +11,7 @@ from unnest.core.keras3.layers.activations import HARD_SIGMOID_FACTOR, activatio
 from unnest.core.keras3.layers.wrapper_layers import inner_layer
 from unnest.core.keras3.replacements import Config, Piece
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
-from unnest.core.keras_facts.weight_specs import expected
+from unnest.core.keras_facts.expected_weight_counts import expected
 from unnest.core.layers.catalog import layer_record
 
 

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts.layer_classes import is_keras_class, operation_module, record_of, today
+from unnest.core.keras_facts.stored_class_names import (
+    is_keras_class,
+    operation_module,
+    record_of,
+    today,
+)
 from unnest.core.layers.catalog import layer_record
 from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.weight_shapes import WeightShape, contradiction
+from unnest.core.keras_facts.weight_shape_check import WeightShape, contradiction
 
 
 def said(

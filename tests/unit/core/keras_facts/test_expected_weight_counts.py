@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, NORM
-from unnest.core.keras_facts.weight_specs import (
+from unnest.core.keras_facts.expected_weight_counts import (
     Expected,
     expected,
     fits,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.layer_classes import is_keras_class
+from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from unnest.budget import memoize
 from unnest.core import json_tree
-from unnest.core.keras_facts.layer_classes import record_of, today
+from unnest.core.keras_facts.stored_class_names import record_of, today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import KerasLayer
 from unnest.core.model import Json, JsonObject
