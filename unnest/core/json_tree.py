@@ -92,6 +92,11 @@ def _all_objects(value: Json) -> Sequence[JsonObject]:
     return tuple(objects(value))
 
 
+def has_key(value: Json, key: str) -> bool:
+    """Return True if any object within the JSON value has the key."""
+    return any(key in part for part in objects(value))
+
+
 def objects_inner_first(value: Json) -> Iterator[JsonObject]:
     """Yield every object of a value after the objects in it, in textual order."""
     pending: list[tuple[Json, bool]] = [(value, False)]

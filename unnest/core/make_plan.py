@@ -7,7 +7,6 @@ from contextlib import suppress
 
 from unnest.core.architecture import (
     NotAGraph,
-    compile_config,
     is_broken_model,
     is_model,
     model_name,
@@ -15,6 +14,7 @@ from unnest.core.architecture import (
     read,
     renumber_shared_objects,
 )
+from unnest.core.keras_facts.optimizer_classes import optimizer_class
 from unnest.core.keras_facts.weight_order import is_trained_by_name
 from unnest.core.keras_facts.weight_shape_check import contradiction
 from unnest.core.model import Group, JsonObject, Stored, Tensor
@@ -24,6 +24,7 @@ from unnest.core.rewrite import unwrap
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
 from unnest.core.rewrite.template_extraction import at_home
 from unnest.core.rewrite.template_summary import template_of, without_needless
+from unnest.core.rewrite.template_training_config import rename_outputs, reorder_optimizer_state
 from unnest.core.weight_assignment.flat_list_division import split
 from unnest.core.weight_assignment.frozen_weight_lists import relist
 from unnest.core.weight_assignment.layer_groups import (
@@ -71,7 +72,7 @@ def _clean(stored: Stored) -> Plan:
 def _plan_model(stored: Stored, choices: Choices) -> Plan:
     """Plan a whole model: take its wrappers out, or say why not."""
     assert stored.architecture is not None
-    optimizer = compile_config.optimizer_class(stored.training)
+    optimizer = optimizer_class(stored.training)
     model = _graph_model(stored.architecture)
     if model is None:
         no_graph = Code.NO_GRAPH(what=str(stored.architecture.get("class_name")))
@@ -135,7 +136,7 @@ def _with_output(parallel: Plan, start: ModelWithWeights, unwrapped: unwrap.Unwr
         architecture=_architecture(stored, start.model, unwrapped)
         if stored.contents != "weights"
         else None,
-        training=compile_config.with_output_names(stored.training, unwrapped.outputs),
+        training=rename_outputs(stored.training, unwrapped.outputs),
         groups=groups,
         optimizer=state,
     )
@@ -159,7 +160,7 @@ def _architecture(stored: Stored, before: JsonObject, unwrapped: unwrap.Unwrappe
         return after
     return {
         **after,
-        "compile_config": compile_config.with_output_names(settings, unwrapped.outputs),
+        "compile_config": rename_outputs(settings, unwrapped.outputs),
     }
 
 
@@ -175,7 +176,7 @@ def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tenso
         return None
     trained = {t.ref for t in after}
     before = [t for g in stored.groups for t in g.tensors if t.ref in trained]
-    return compile_config.reordered(stored.optimizer, before, after)
+    return reorder_optimizer_state(stored.optimizer, before, after)
 
 
 def _wrong_shapes(left: ModelWithWeights) -> str | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from unnest.core.architecture.compile_config import is_legacy_optimizer, optimizer_class
 from unnest.core.keras3.derived_tensors import stored_refs
-from unnest.core.keras_facts.h5_keras_config_conversion import LOSS_SCALE
+from unnest.core.keras_facts.optimizer_classes import is_legacy_optimizer, optimizer_class
 from unnest.core.keras_facts.preprocessing_state import untold
 from unnest.core.model import Stored
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import ContainerName, Source
+from unnest.formats.keras3.h5_keras_config_conversion import LOSS_SCALE
 
 #: A file of words of a lookup layer, which its config holds where no layer's words are missing.
 VOCABULARY_FILE = "/vocabulary.txt"

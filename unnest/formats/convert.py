@@ -319,14 +319,16 @@ def _as_path_keyed_weights(source: Source, plan: Plan, model: Stored) -> TargetF
 
 def _as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
     """Return the model as a `.keras`. Raises Refused if a weight has no place in it."""
-    from unnest.core.keras_facts.h5_keras_config_conversion import as_zipped
+    from unnest.formats.keras3.h5_keras_config_conversion import h5_to_keras
     from unnest.formats.keras3.path_keyed_layout import lay_out
 
     assert model.architecture is not None
     with naming_file(source):
         # JSON that was kept apart has the modules of Keras 3's and later Keras 2's classes already.
         is_json_given = plan.complete is not None and "module" in model.architecture
-        zipped = model._replace(backend=None, optimizer=None) if is_json_given else as_zipped(model)
+        zipped = (
+            model._replace(backend=None, optimizer=None) if is_json_given else h5_to_keras(model)
+        )
         findings: tuple[Finding, ...] = ()
         if not isinstance(plan.output, Rearranged):
             zipped, findings = _with_layers_apart(zipped)

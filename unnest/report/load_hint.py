@@ -17,7 +17,7 @@ from unnest.core.keras_facts.custom_functions import (
 from unnest.core.keras_facts.loading_requirements import Needs, is_by_old_paths, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.keras_facts.preprocessing_state import is_misread, untold
-from unnest.core.keras_facts.tensorflow_releases import makes_masks
+from unnest.core.layers.catalog import makes_masks
 from unnest.core.layers.shape_rules import settings
 from unnest.core.load_time_code import lambdas
 from unnest.core.model import Json, JsonObject, Stored

@@ -140,3 +140,9 @@ def test_every_leaf_has_its_path() -> None:
         (("e",), True),
     ]
     assert list(json_tree.leaves(2.5, ("f",))) == [(("f",), 2.5)]
+
+
+def test_keys() -> None:
+    """Keys count, values do not."""
+    assert json_tree.has_key([{"a": {"ragged": False}}], "ragged")
+    assert not json_tree.has_key([{"a": "ragged"}], "ragged")

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from unnest.core import json_tree
-from unnest.core.architecture.compile_config import is_legacy_optimizer
 from unnest.core.keras3.config_values import built_in, class_and_config, plain
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.mask_propagation import BY_ALL
 from unnest.core.keras3.optimizer_slots import is_fresh, state
 from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, optimizer
 from unnest.core.keras3.replacements import NewLayer
+from unnest.core.keras_facts.optimizer_classes import is_legacy_optimizer
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.findings import Code, listed
 
@@ -293,7 +293,7 @@ def _metric(value: Json, context: Context) -> Json:
     """Convert one metric. Raises NoCounterpart."""
     if value is None:
         return None
-    from unnest.core.keras_facts.h5_keras_config_conversion import metric_by_name
+    from unnest.core.keras_facts.metric_names import metric_by_name
 
     found = metric_by_name(value)
     value = value if found is ... else found

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from unnest.core import json_tree
 from unnest.core.keras3.replacements import Config, GraphTensor, NewLayer, Piece, Weights
 from unnest.core.keras3.rule_catalog import RULES
-from unnest.core.keras_facts.tensorflow_releases import (
-    has_key,
-    is_tensorflow_1_15_or_later,
-    makes_masks,
-)
-from unnest.core.model import JsonObject, Stored, release_of
+from unnest.core.layers.catalog import makes_masks
+from unnest.core.model import Json, JsonObject, Stored, release_of
 from unnest.findings import Finding
 
 if TYPE_CHECKING:
@@ -134,7 +131,7 @@ class Context:
             half_pixels=half_pixels,
             # (Source: what Bidirectional of TensorFlow 1.13 to 2.3 gave; that of 2.0 did not yet.)
             zeroes_masked=bool(half_pixels)
-            and (writer.release >= (2, 3) or has_key(architecture, "ragged")),
+            and (writer.release >= (2, 3) or json_tree.has_key(architecture, "ragged")),
             masks=makes_masks(architecture),
         )
 
@@ -186,6 +183,35 @@ class OldLayer:
     def refused(self, why: str) -> CannotConvert:
         """Return the exception that refuses the layer, with the reason."""
         return refused(self.name, self.kind, why)
+
+
+def is_tensorflow_1_15_or_later(
+    architecture: Json, release: tuple[int, ...], *, is_standalone: bool
+) -> bool | None:
+    """Return True if TensorFlow 1.15 or later wrote the architecture; None if its release is not known.
+
+    Standalone Keras never had what came with 1.15, so it counts as earlier. `2.2.4-tf` is TensorFlow 1.13 to 2.1, of
+    which 1.15 and later know ragged inputs, and TensorFlow 1 stores a dtype with each initializer.
+    (Source: what TensorFlow 1.13, 1.15 and 2.0 write.)
+    """
+    if is_standalone and release and release < (2, 4):
+        return False
+    if release >= (2, 3) or json_tree.has_key(architecture, "ragged"):
+        return True
+    if release == (2, 2, 4) and _has_initializers_of_2(architecture):
+        return True
+    return False if release < (2, 2, 4) and release else None
+
+
+def _has_initializers_of_2(architecture: Json) -> bool:
+    """Return True if there are initializers, none of them with a dtype."""
+    parts = json_tree.objects(architecture)
+    stored = [
+        value for part in parts for key, value in part.items() if key.endswith("_initializer")
+    ]
+    configs = [value.get("config") for value in stored if isinstance(value, Mapping)]
+    plain = [config for config in configs if isinstance(config, Mapping)]
+    return bool(plain) and not any("dtype" in config for config in plain)
 
 
 def refused(name: str, kind: str, why: str) -> CannotConvert:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from unnest.core.keras3.config_values import built_in, class_and_config
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras_facts.optimizer_classes import REGISTERED, SCHEDULES
+from unnest.core.keras_facts.optimizer_classes import REGISTERED_PREFIX, SCHEDULES
 from unnest.core.model import Json, JsonObject
 from unnest.findings import Code
 
@@ -91,7 +91,7 @@ class KnownOptimizer(NamedTuple):
 def optimizer(given: Json, context: Context) -> KnownOptimizer:
     """The optimizer for Keras 3. Raises NoCounterpart."""
     kind, config = class_and_config(given)
-    kind = DEFAULT_OPTIMIZERS.get(kind, kind.removeprefix(REGISTERED))
+    kind = DEFAULT_OPTIMIZERS.get(kind, kind.removeprefix(REGISTERED_PREFIX))
     if isinstance(given, str) and kind in SLOTS_BY_CLASS:
         config = {"learning_rate": DEFAULT_RATES.get(kind, DEFAULT_RATE)}
     if kind in NOT_CONVERTED:

@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from unnest.core.architecture.compile_config import NOT_BY_OUTPUT
 from unnest.core.model import Json, JsonObject
+
+OPTIMIZER_KEYS = ("optimizer_config", "optimizer")
+"""Compile settings that hold the optimizer; their keys are never output names."""
+
+LEGACY_MODULE = "keras.optimizers.legacy"
+"""Where the optimizers of before Keras 2.11 are."""
 
 #: What `keras.optimizers` of Keras 3.15 and tf_keras 2.21 exports, and what these replaced.
 OPTIMIZERS = frozenset({
@@ -22,21 +27,41 @@ SCHEDULES = frozenset({
     "PolynomialDecay",
 })  # fmt: skip
 #: Optimizers go by these names in any case, as a user may call them; since Keras 2.11 .h5 notes today's as registered.
-LOWER = frozenset(name.lower() for name in OPTIMIZERS | SCHEDULES)
-REGISTERED = "Custom>"
+LOWER_CASE_NAMES = frozenset(name.lower() for name in OPTIMIZERS | SCHEDULES)
+REGISTERED_PREFIX = "Custom>"
 #: What an optimizer's config calls the optimizer in it, and its schedule.
-NESTED_KEYS = ("inner_optimizer", "learning_rate")
+NESTED_OPTIMIZER_KEYS = ("inner_optimizer", "learning_rate")
 
 
 def is_keras_optimizer(class_name: str) -> bool:
     """Return True if a class that an .h5 names is one of Keras's."""
-    return class_name.removeprefix(REGISTERED).lower() in LOWER
+    return class_name.removeprefix(REGISTERED_PREFIX).lower() in LOWER_CASE_NAMES
+
+
+def optimizer_class(training: JsonObject | None) -> str | None:
+    """Return the optimizer's class name, wherever the writing release stores it."""
+    for key in OPTIMIZER_KEYS:
+        config = (training or {}).get(key)
+        if isinstance(config, Mapping) and isinstance(config.get("class_name"), str):
+            return str(config["class_name"])
+        if isinstance(config, str):
+            return config
+    return None
+
+
+def is_legacy_optimizer(training: JsonObject | None) -> bool:
+    """Return True if a model was compiled with an optimizer of `keras.optimizers.legacy`, as a `.keras` spells it.
+
+    No `.keras` holds the variables of such an optimizer. (Source: files of Keras 2.15.)
+    """
+    optimizer = (training or {}).get("optimizer")
+    return isinstance(optimizer, Mapping) and optimizer.get("module") == LEGACY_MODULE
 
 
 def custom_optimizers(training: JsonObject | None) -> list[str]:
     """Return the custom classes of the optimizer, its inner one and its schedule: names that loaders look for."""
     names: list[str] = []
-    pending: list[Json] = [(training or {}).get(key) for key in NOT_BY_OUTPUT]
+    pending: list[Json] = [(training or {}).get(key) for key in OPTIMIZER_KEYS]
     while pending:
         entry = pending.pop()
         if not isinstance(entry, Mapping) or not isinstance(entry.get("class_name"), str):
@@ -45,7 +70,7 @@ def custom_optimizers(training: JsonObject | None) -> list[str]:
             names.append(str(entry.get("registered_name") or entry["class_name"]))
         config = entry.get("config")
         if isinstance(config, Mapping):
-            pending += [config.get(key) for key in NESTED_KEYS]
+            pending += [config.get(key) for key in NESTED_OPTIMIZER_KEYS]
     return names
 
 
@@ -57,7 +82,7 @@ def _is_in_keras(entry: JsonObject) -> bool:
 # ---- the order in which Keras 2.0 to 2.10 save the state of an optimizer with slots stored by name ----
 
 #: What an optimizer saves beside the slots; its other variables are settings.
-COUNTS = ("iter", "momentum_cache")
+COUNTER_NAMES = ("iter", "momentum_cache")
 #: The slots of the optimizers that have several: all of a kind, then all of the next, each in the weights' order ...
 SLOT_BY_SLOT = frozenset({("m", "v"), ("m", "v", "vhat"), ("rms", "momentum"), ("rms", "mg"), ("rms", "momentum", "mg"),
                           ("accum_grad", "accum_var")})  # fmt: skip

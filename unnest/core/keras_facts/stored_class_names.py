@@ -9,13 +9,6 @@ from unnest.core.layers.record import KerasLayer
 from unnest.core.model import Json, JsonObject
 from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS, ROOT
 
-#: How metrics are abbreviated, and the function that each stands for. Accuracy has one for each kind of target.
-METRIC_ABBREVIATIONS = {
-    "mse": "mean_squared_error", "mae": "mean_absolute_error", "mape": "mean_absolute_percentage_error",
-    "msle": "mean_squared_logarithmic_error", "kld": "kl_divergence", "cosine_similarity": "cosine_similarity",
-}  # fmt: skip
-ACCURACIES = frozenset({"binary_accuracy", "categorical_accuracy", "sparse_categorical_accuracy"})
-
 
 def today(class_name: str) -> str:
     """Return today's name of a class: TensorFlow numbered some (BatchNormalizationV1), and Model became Functional."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from unnest.core import json_tree
 from unnest.core.layers import (
     activation,
     attention,
@@ -21,7 +22,7 @@ from unnest.core.layers import (
     wrapper_layers,
 )
 from unnest.core.layers.record import KerasLayer, MaskUse
-from unnest.core.model import JsonObject, Shape, Unknown
+from unnest.core.model import Json, JsonObject, Shape, Unknown
 
 FAMILIES: Mapping[str, tuple[KerasLayer, ...]] = {
     "core": core.LAYERS,
@@ -87,6 +88,14 @@ def built_axes(class_name: str, config: JsonObject, rank: int) -> list[int]:
     """Return the axes of an input of that rank whose sizes must be known when the layer makes its weights."""
     rule = layer_record(class_name).built_axes
     return [] if rule is None else rule(config, rank)
+
+
+def makes_masks(architecture: Json) -> bool:
+    """Return True if any layer, at any depth, makes a mask: Masking, or an Embedding with `mask_zero`."""
+    return any(
+        part.get("mask_zero") is True or part.get("class_name") == "Masking"
+        for part in json_tree.objects(architecture)
+    )
 
 
 def takes(class_name: str, argument: str) -> bool:

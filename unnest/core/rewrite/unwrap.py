@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from unnest.core.architecture import children, compile_config, read, replace_children
+from unnest.core.architecture import children, read, replace_children
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import JsonObject
 from unnest.core.recognition_results import NearMiss, Scope, Template, Wrapper
 from unnest.core.rewrite import template_extraction
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
 from unnest.core.rewrite.template_summary import innermost
+from unnest.core.rewrite.template_training_config import output_names
 from unnest.core.weight_assignment.flat_list_division import split
 from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
 from unnest.core.wrappers.layer_batch_roles import is_in_training
@@ -52,8 +53,7 @@ def unwrap_all(
     except Ambiguous as doubt:
         refusal = str(doubt)
     before, after = (
-        compile_config.output_names([r.layer for r in read(each.model).outputs])
-        for each in (parallel, left)
+        output_names([r.layer for r in read(each.model).outputs]) for each in (parallel, left)
     )
     positions = zip(before, unwrapping.outputs, strict=True)
     return Unwrapped(

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import is_input
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.optimizer_classes import COUNTS, WEIGHT_BY_WEIGHT, slot_order
+from unnest.core.keras_facts.optimizer_classes import COUNTER_NAMES, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.keras_facts.weight_order import Claim, Variable, parts_of
 from unnest.core.model import Group, Tensor
 
@@ -194,5 +194,5 @@ def optimizer_state(
     pairs = [(weight, kind) for weight in weight_ranks for kind in kinds]
     if kinds not in WEIGHT_BY_WEIGHT:
         pairs = [(weight, kind) for kind in kinds for weight in weight_ranks]
-    counts = [stored[f"{optimizer}/{n}"] for n in COUNTS if f"{optimizer}/{n}" in stored]
+    counts = [stored[f"{optimizer}/{n}"] for n in COUNTER_NAMES if f"{optimizer}/{n}" in stored]
     return (*counts, *(tensor_by_slot[pair] for pair in pairs))

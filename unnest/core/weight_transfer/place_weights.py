@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.core.architecture import children, compile_config
+from unnest.core.architecture import children
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
 from unnest.core.keras3.conversion_context import CannotConvert, Context, Conversion
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
+from unnest.core.keras_facts.optimizer_classes import optimizer_class
 from unnest.core.keras_facts.stored_class_names import today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
@@ -231,7 +232,7 @@ def _state(
     if target.optimizer is None or not model.optimizer:
         return None, None
     assert model.architecture is not None
-    kind = compile_config.optimizer_class(model.training)
+    kind = optimizer_class(model.training)
     if kind is None or kind.rpartition(">")[2].lower() != target.optimizer.class_name.lower():
         return (
             None,

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import by_owner, leaves, nested_model
-from unnest.core.keras_facts.h5_keras_config_conversion import as_h5
 from unnest.core.keras_facts.weight_order import trained_count
 from unnest.core.keras_facts.wrapped_layers import wrapped
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Refused
+from unnest.formats.keras3.h5_keras_config_conversion import keras_to_h5
 from unnest.formats.keras3.layer_paths import (
     DEPENDENCIES,
     LAYERS,
@@ -38,7 +38,7 @@ def as_h5_lists(model: Stored) -> Stored:
         Refused: the order of a custom layer's weights is known to its code alone.
 
     """
-    as_stored = as_h5(in_order(model, in_lists=True))
+    as_stored = keras_to_h5(in_order(model, in_lists=True))
     as_stored = as_stored._replace(groups=name_by_path(as_stored.groups))
     return as_stored if as_stored.training is not None else as_stored._replace(optimizer=None)
 

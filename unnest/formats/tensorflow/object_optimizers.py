@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from unnest.core.keras_facts.optimizer_classes import COUNTS, WEIGHT_BY_WEIGHT, slot_order
+from unnest.core.keras_facts.optimizer_classes import COUNTER_NAMES, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.model import Group, Tensor
 from unnest.formats.tensorflow.object_graph import ObjectGraph
 
@@ -70,7 +70,9 @@ class Optimizers:
             state = graph.listed(listed)
         else:
             slots = self._slots(optimizer, order)
-            counts = [n for name in COUNTS if (n := graph.child(optimizer, name)) is not None]
+            counts = [
+                n for name in COUNTER_NAMES if (n := graph.child(optimizer, name)) is not None
+            ]
             state = [*counts, *slots] if slots is not None else []
         return (
             tuple(graph.tensor(n, graph.key(n) or "", trained=False, modern=modern) for n in state)

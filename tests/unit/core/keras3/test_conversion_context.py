@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.keras3.conversion_context import Context, refused
+from unnest.core.keras3.conversion_context import Context, is_tensorflow_1_15_or_later, refused
 from unnest.core.keras3.rule_catalog import RULES
+from unnest.core.model import Json
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,30 @@ def test_a_rule_has_a_name_that_is_known() -> None:
 
 def test_a_refusal_names_the_layer_and_its_class() -> None:
     assert str(refused("l", "Highway", "Keras 3 has none")) == "'l' (Highway): Keras 3 has none"
+
+
+PLAIN: Json = {"kernel_initializer": {"class_name": "Zeros", "config": {}}}
+WITH_DTYPE: Json = {"kernel_initializer": {"class_name": "Zeros", "config": {"dtype": "float32"}}}
+
+
+@pytest.mark.parametrize(
+    ("architecture", "release", "is_standalone", "wanted"),
+    [
+        (PLAIN, (2, 2, 4), False, True),
+        (WITH_DTYPE, (2, 2, 4), False, None),
+        ([WITH_DTYPE, PLAIN], (2, 2, 4), False, None),
+        ([WITH_DTYPE, {"ragged": False}], (2, 2, 4), False, True),
+        ({}, (2, 2, 4), False, None),
+        (PLAIN, (2, 1, 6), False, False),
+        (PLAIN, (2, 3), False, True),
+        (PLAIN, (2, 3, 1), True, False),
+        (PLAIN, (2, 4), True, True),
+        (PLAIN, (), False, None),
+    ],
+)
+def test_the_release(
+    architecture: Json, release: tuple[int, ...], is_standalone: bool, wanted: bool | None
+) -> None:
+    """`2.2.4-tf` is TensorFlow 1.13 to 2.1; standalone Keras counts as earlier, since it never had the changes."""
+    answer = is_tensorflow_1_15_or_later(architecture, release, is_standalone=is_standalone)
+    assert answer is wanted

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts.optimizer_classes import custom_optimizers, slot_order
+from unnest.core.keras_facts.optimizer_classes import custom_optimizers, optimizer_class, slot_order
+from unnest.core.model import JsonObject
 
 
 @pytest.mark.parametrize(
@@ -68,3 +69,19 @@ def test_optimizers_that_a_loader_is_to_be_given(optimizer: Any, names: list[str
 )
 def test_slot_order(kinds: set[str], order: tuple[str, ...] | None) -> None:
     assert slot_order(kinds) == order
+
+
+@pytest.mark.parametrize(
+    ("training", "name"),
+    [
+        ({"optimizer_config": {"class_name": "Adam", "config": {}}}, "Adam"),
+        ({"optimizer": {"class_name": "SGD"}}, "SGD"),
+        ({"optimizer": "adam"}, "adam"),
+        ({"loss": "mse"}, None),
+        (None, None),
+    ],
+)
+def test_the_optimizers_class_wherever_the_version_puts_it(
+    training: JsonObject | None, name: str | None
+) -> None:
+    assert optimizer_class(training) == name

@@ -13,11 +13,12 @@ from unnest.core.layers.catalog import (
     UNKNOWN_RECORD,
     built_axes,
     layer_record,
+    makes_masks,
     output_shape,
     takes,
 )
 from unnest.core.layers.record import MaskUse
-from unnest.core.model import Unknown
+from unnest.core.model import Json, Unknown
 
 
 @pytest.mark.parametrize(
@@ -112,3 +113,17 @@ def test_the_number_of_weights_is_read_off_a_config() -> None:
         if f"{weight.stem}_initializer" not in record.arguments
     }
     assert uncounted == {"SpectralNormalization: vector_u"}
+
+
+@pytest.mark.parametrize(
+    ("architecture", "wanted"),
+    [
+        ({"layers": [{"class_name": "Masking", "config": {}}]}, True),
+        ({"layers": [{"class_name": "Embedding", "config": {"mask_zero": True}}]}, True),
+        ({"layers": [{"class_name": "Embedding", "config": {"mask_zero": False}}]}, False),
+        ({"layers": [{"class_name": "Embedding", "config": {"name": "Masking"}}]}, False),
+    ],
+)
+def test_masks(architecture: Json, wanted: bool) -> None:
+    """At any depth; a name is no class."""
+    assert makes_masks(architecture) is wanted

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import functional, layer, source
-from unnest.core.keras_facts.h5_keras_config_conversion import as_h5, as_zipped
 from unnest.core.model import Stored, Tensor
 from unnest.errors import Refused
+from unnest.formats.keras3.h5_keras_config_conversion import h5_to_keras, keras_to_h5
 
 NET = functional(
     {**source(), "config": {"name": "x", "batch_shape": [None, 4]}},
@@ -22,19 +22,19 @@ def stored(**changes: Any) -> Stored:
 
 
 def test_entries_gain_their_module_and_lose_it_again() -> None:
-    zipped = as_zipped(stored()).architecture
+    zipped = h5_to_keras(stored()).architecture
     assert zipped is not None
     entries: Any = zipped["config"]
     assert [(e["module"], e["registered_name"]) for e in entries["layers"]] == [
         ("keras.layers", None)
     ] * 2
     assert (zipped["module"], zipped["class_name"]) == ("keras.src.models.functional", "Functional")
-    assert as_h5(stored(architecture=zipped)).architecture == NET
+    assert keras_to_h5(stored(architecture=zipped)).architecture == NET
 
 
 def test_custom_function_class_is_registered_not_found_by_module() -> None:
     own = functional(NET["config"]["layers"][0], layer("y", ["x"], kind="pkg>Mine", trainable=True))
-    zipped: Any = as_zipped(stored(architecture=own)).architecture
+    zipped: Any = h5_to_keras(stored(architecture=own)).architecture
     entry = zipped["config"]["layers"][1]
     assert (entry["module"], entry["class_name"], entry["registered_name"]) == (
         None,
@@ -61,7 +61,7 @@ def test_operations_are_known_by_their_classes(
 ) -> None:
     """An .h5 does not say in which module a class is."""
     model = functional(NET["config"]["layers"][0], layer("y", ["x", "x"], kind=kind, **config))
-    zipped: Any = as_zipped(stored(architecture=model)).architecture
+    zipped: Any = h5_to_keras(stored(architecture=model)).architecture
     entry = zipped["config"]["layers"][1]
     registered = kind if module.startswith("keras.src.ops") else None
     assert (entry["module"], entry["class_name"], entry["registered_name"]) == (
@@ -80,7 +80,7 @@ def test_operations_of_a_model_that_a_layer_holds() -> None:
     outer = functional(
         NET["config"]["layers"][0], layer("each", ["x"], kind="TimeDistributed", layer=inner)
     )
-    zipped: Any = as_zipped(stored(architecture=outer)).architecture
+    zipped: Any = h5_to_keras(stored(architecture=outer)).architecture
     held = zipped["config"]["layers"][1]["config"]["layer"]
     assert (held["module"], held["config"]["layers"][1]["module"]) == (
         "m.of.models",
@@ -92,13 +92,13 @@ def test_an_operation_of_custom_function_is_refused() -> None:
     """Its module is nowhere."""
     own = functional(NET["config"]["layers"][0], layer("y", ["x", "x"], kind="Mine"))
     with pytest.raises(Refused, match=r"'y' is an operation \(Mine\) that is not Keras's own"):
-        as_zipped(stored(architecture=own))
+        h5_to_keras(stored(architecture=own))
 
 
 @pytest.mark.parametrize("version", ["1.2.2", None])
 def test_what_no_software_reads_from_a_zip_is_refused(version: str | None) -> None:
     with pytest.raises(Refused, match=r"write \.h5"):
-        as_zipped(stored(keras_version=version))
+        h5_to_keras(stored(keras_version=version))
 
 
 def test_compile_settings_are_called_differently() -> None:
@@ -107,7 +107,7 @@ def test_compile_settings_are_called_differently() -> None:
         "config": {"name": "Adam", "learning_rate": 0.5, "is_legacy_optimizer": False},
     }
     training = {"loss": "mse", "metrics": None, "optimizer_config": adam}
-    zipped = as_zipped(stored(training=training)).training
+    zipped = h5_to_keras(stored(training=training)).training
     assert zipped is not None
     optimizer: Any = zipped["optimizer"]
     assert (optimizer["module"], optimizer["class_name"], zipped["loss"]) == (
@@ -115,7 +115,7 @@ def test_compile_settings_are_called_differently() -> None:
         "Adam",
         "mse",
     )
-    assert as_h5(stored(training=zipped)).training == training
+    assert keras_to_h5(stored(training=zipped)).training == training
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_optimizers_of_keras_2_are_registered_in_an_h5_since_2_11(
         "config": {},
         "registered_name": None,
     }
-    settings = as_h5(
+    settings = keras_to_h5(
         stored(training={"loss": "mse", "optimizer": optimizer}, keras_version=version)
     ).training
     assert settings == {"loss": "mse", "optimizer_config": {"class_name": name, "config": {}}}
@@ -151,7 +151,7 @@ def test_optimizer_of_somebody_s_own_is_of_no_module_of_keras(name: str, class_n
     state = (Tensor("m", (), "<f4", "/m"),)
     settings = {"loss": "mse", "optimizer_config": lamb}
     given = stored(training=settings, optimizer=state, keras_version="2.15.0")
-    zipped = as_zipped(given)
+    zipped = h5_to_keras(given)
     optimizer: Any = (zipped.training or {})["optimizer"]
     assert (optimizer["module"], optimizer["class_name"], optimizer["registered_name"]) == (
         None,
@@ -159,7 +159,7 @@ def test_optimizer_of_somebody_s_own_is_of_no_module_of_keras(name: str, class_n
         name,
     )
     assert zipped.optimizer == state
-    assert as_h5(zipped._replace(architecture=given.architecture)).training == {
+    assert keras_to_h5(zipped._replace(architecture=given.architecture)).training == {
         **dict.fromkeys(("metrics", "weighted_metrics")),
         **settings,
     }
@@ -172,7 +172,7 @@ def test_a_zip_holds_no_state_of_an_older_optimizer_of_somebody_s_own() -> None:
         optimizer=(Tensor("m", (), "<f4", "/m"),),
         keras_version="2.15.0",
     )
-    assert as_zipped(given).optimizer is None
+    assert h5_to_keras(given).optimizer is None
 
 
 @pytest.mark.parametrize(
@@ -187,5 +187,5 @@ def test_a_loss_scale_s_state_is_nested_in_a_zip(kind: str) -> None:
         optimizer=state,
         keras_version="2.15.0",
     )
-    zipped = as_zipped(given)
+    zipped = h5_to_keras(given)
     assert (zipped.training, zipped.optimizer) == (None, None)

@@ -14,14 +14,13 @@ from typing import Any, NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_input, is_model, replace_children
-from unnest.core.architecture.compile_config import LEGACY
-from unnest.core.keras_facts.optimizer_classes import REGISTERED, is_keras_optimizer
-from unnest.core.keras_facts.stored_class_names import (
-    ACCURACIES,
-    METRIC_ABBREVIATIONS,
-    operation_module,
-    today,
+from unnest.core.keras_facts.metric_names import metric_by_name
+from unnest.core.keras_facts.optimizer_classes import (
+    LEGACY_MODULE,
+    REGISTERED_PREFIX,
+    is_keras_optimizer,
 )
+from unnest.core.keras_facts.stored_class_names import operation_module, today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.errors import Refused
@@ -39,7 +38,7 @@ LOSS_SCALE, LOSS_SCALE_OF_OLD = "LossScaleOptimizerV3", "LossScaleOptimizer"
 RUNTIME = ("run_eagerly", "steps_per_execution", "jit_compile")
 
 
-def as_zipped(stored: Stored) -> Stored:
+def h5_to_keras(stored: Stored) -> Stored:
     """Return the model as `.keras` stores it, without compile settings that have no form there. Raises Refused."""
     release = stored.release
     if release[:1] not in ((2,), (3,)) or stored.architecture is None:
@@ -50,12 +49,12 @@ def as_zipped(stored: Stored) -> Stored:
     training = _compile_config(stored.training, release)
     optimizer = training and training["optimizer"]
     has_state = isinstance(optimizer, Mapping) and not _is_legacy(optimizer, release)
-    return stored._replace(architecture=_Zipped(release).top(stored.architecture), training=training,
+    return stored._replace(architecture=_KerasEntries(release).top(stored.architecture), training=training,
         optimizer=stored.optimizer if has_state else None, backend=None,
     )  # fmt: skip
 
 
-def as_h5(stored: Stored) -> Stored:
+def keras_to_h5(stored: Stored) -> Stored:
     """Return a `.keras` model as its Keras stores it in .h5."""
     assert stored.architecture is not None
     bare = _bare(stored.architecture)
@@ -66,7 +65,7 @@ def as_h5(stored: Stored) -> Stored:
     )
 
 
-class _Zipped(NamedTuple):
+class _KerasEntries(NamedTuple):
     """From entries as .h5 has them to those of `.keras`."""
 
     release: tuple[int, ...]
@@ -204,7 +203,7 @@ def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
     if not isinstance(given, Mapping) or not isinstance(given.get("config"), Mapping):
         return None
     name = str(given.get("class_name"))
-    kind = name.removeprefix(REGISTERED)
+    kind = name.removeprefix(REGISTERED_PREFIX)
     if kind == LOSS_SCALE or (kind == LOSS_SCALE_OF_OLD and release < (3,)):
         return None
     config: Any = given["config"]
@@ -217,7 +216,7 @@ def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
             "config": new,
             "registered_name": name,
         }
-    module = LEGACY if _is_legacy(given, release) else OWN_OPTIMIZERS
+    module = LEGACY_MODULE if _is_legacy(given, release) else OWN_OPTIMIZERS
     return {"module": module, "class_name": kind, "config": new, "registered_name": None}
 
 
@@ -244,35 +243,6 @@ def _moduled(value: Json, module: str) -> Any:  # noqa: ANN401 - JSON is any
         }
 
     return json_tree.transform(value, change)
-
-
-def metric_by_name(value: Any) -> Any:  # noqa: ANN401 - JSON is any; an ellipsis is what has no such form
-    """Return metrics that Keras 2 made out of names as these names."""
-    if isinstance(value, Mapping) and value.get("class_name") == "MeanMetricWrapper":
-        config = value.get("config")
-        name, function = (
-            (str(config.get(k)) for k in ("name", "fn"))
-            if isinstance(config, Mapping)
-            else ("", "")
-        )
-        for short in ("accuracy", "acc", *METRIC_ABBREVIATIONS, function):
-            # The name is prefixed with the output's where there are several.
-            if name == short or name.endswith("_" + short):
-                means = (
-                    function in ACCURACIES
-                    if short.startswith("acc")
-                    else METRIC_ABBREVIATIONS.get(short, short) == function
-                )
-                if means:
-                    return short
-        return ...
-    if isinstance(value, list):
-        found = [metric_by_name(v) for v in value]
-        return ... if ... in found else found
-    if isinstance(value, Mapping) and "module" not in value:
-        named = {k: metric_by_name(v) for k, v in value.items()}
-        return ... if ... in named.values() else named
-    return value
 
 
 def _bare(value: Json) -> Json:
@@ -308,7 +278,7 @@ def _training_config(compiled: JsonObject | None, release: tuple[int, ...]) -> J
     optimizer: Any = _short(zipped)
     if OPTIMIZERS <= release < (3,) and zipped.get("module") == OWN_OPTIMIZERS:
         optimizer["class_name"] = (
-            REGISTERED + optimizer["class_name"]
+            REGISTERED_PREFIX + optimizer["class_name"]
         )  # so these are registered, and written to .h5
     return {**rest, "optimizer_config": optimizer}
 
@@ -333,6 +303,3 @@ def _short(value: Json) -> Json:
         )
 
     return json_tree.transform(value, change)
-
-
-__all__ = ["as_h5", "as_zipped"]

@@ -1,27 +1,22 @@
-"""Compile settings and optimizer state, carried from the parallel model to the template."""
+"""The parallel model's compile settings and optimizer state as the template has them: other names, another order."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from unnest.core import json_tree
+from unnest.core.keras_facts.optimizer_classes import OPTIMIZER_KEYS
 from unnest.core.model import Json, JsonObject, Tensor
 
-NOT_BY_OUTPUT = ("optimizer_config", "optimizer")
-"""Settings that hold the optimizer: their keys are never output names."""
 
-LEGACY = "keras.optimizers.legacy"
-"""Where the optimizers of before Keras 2.11 are."""
-
-
-def with_output_names(training: JsonObject | None, outputs: Mapping[str, str]) -> JsonObject | None:
+def rename_outputs(training: JsonObject | None, outputs: Mapping[str, str]) -> JsonObject | None:
     """Return the compile settings with losses, metrics and weights under the template's output names.
 
     `outputs` leads from merge layer names to template output names.
     """
     if training is None or all(old == new for old, new in outputs.items()):
         return training
-    return {k: v if k in NOT_BY_OUTPUT else _rename_keys(v, outputs) for k, v in training.items()}
+    return {k: v if k in OPTIMIZER_KEYS else _rename_keys(v, outputs) for k, v in training.items()}
 
 
 def _rename_keys(value: Json, outputs: Mapping[str, str]) -> Json:
@@ -40,26 +35,6 @@ def _rename_name(key: str, value: Json, outputs: Mapping[str, str]) -> Json:
     return value
 
 
-def optimizer_class(training: JsonObject | None) -> str | None:
-    """Return the optimizer's class name, wherever the writing release stores it."""
-    for key in NOT_BY_OUTPUT:
-        config = (training or {}).get(key)
-        if isinstance(config, Mapping) and isinstance(config.get("class_name"), str):
-            return str(config["class_name"])
-        if isinstance(config, str):
-            return config
-    return None
-
-
-def is_legacy_optimizer(training: JsonObject | None) -> bool:
-    """Return True if a model was compiled with an optimizer of `keras.optimizers.legacy`, as a `.keras` spells it.
-
-    No `.keras` holds the variables of such an optimizer. (Source: files of Keras 2.15.)
-    """
-    optimizer = (training or {}).get("optimizer")
-    return isinstance(optimizer, Mapping) and optimizer.get("module") == LEGACY
-
-
 def output_names(layers: Sequence[str]) -> list[str]:
     """Return Keras's names for the outputs of a model with these output layers: repeats are numbered."""
     names: list[str] = []
@@ -73,7 +48,7 @@ def output_names(layers: Sequence[str]) -> list[str]:
     return names
 
 
-def reordered(
+def reorder_optimizer_state(
     state: Sequence[Tensor], before: Sequence[Tensor], after: Sequence[Tensor]
 ) -> tuple[Tensor, ...] | None:
     """Return the optimizer state for trained weights in another order; None if its layout is not clear.

@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.build import tensors
-from unnest.core.architecture import compile_config
 from unnest.core.model import JsonObject, Tensor
+from unnest.core.rewrite.template_training_config import (
+    output_names,
+    rename_outputs,
+    reorder_optimizer_state,
+)
 
 
 def test_losses_metrics_and_weights_by_output_follow_the_merge_layers_new_names() -> None:
@@ -16,7 +20,7 @@ def test_losses_metrics_and_weights_by_output_follow_the_merge_layers_new_names(
         "metrics": [{"class_name": "Mean", "config": {"name": "concatenate_1_mae"}}],
         "optimizer_config": {"class_name": "Adam", "config": {"concatenate_1": 1}},
     }
-    assert compile_config.with_output_names(training, {"concatenate_1": "a", "b": "b"}) == {
+    assert rename_outputs(training, {"concatenate_1": "a", "b": "b"}) == {
         "loss": {"a": "mse", "b": "mae"},
         "loss_weights": {"a": 0.5},
         "metrics": [{"class_name": "Mean", "config": {"name": "a_mae"}}],
@@ -26,29 +30,13 @@ def test_losses_metrics_and_weights_by_output_follow_the_merge_layers_new_names(
 
 def test_nothing_to_rename_is_the_very_object() -> None:
     training: JsonObject = {"loss": "mse"}
-    assert compile_config.with_output_names(training, {"a": "a"}) is training
-    assert compile_config.with_output_names(None, {"a": "b"}) is None
-
-
-@pytest.mark.parametrize(
-    ("training", "name"),
-    [
-        ({"optimizer_config": {"class_name": "Adam", "config": {}}}, "Adam"),
-        ({"optimizer": {"class_name": "SGD"}}, "SGD"),
-        ({"optimizer": "adam"}, "adam"),
-        ({"loss": "mse"}, None),
-        (None, None),
-    ],
-)
-def test_the_optimizers_class_wherever_the_version_puts_it(
-    training: JsonObject | None, name: str | None
-) -> None:
-    assert compile_config.optimizer_class(training) == name
+    assert rename_outputs(training, {"a": "a"}) is training
+    assert rename_outputs(None, {"a": "b"}) is None
 
 
 def test_output_names_that_repeat_are_numbered() -> None:
-    assert compile_config.output_names(["a", "b", "a", "a"]) == ["a", "b", "a_1", "a_2"]
-    assert compile_config.output_names(["a", "a_1", "a"]) == ["a", "a_1", "a_2"]
+    assert output_names(["a", "b", "a", "a"]) == ["a", "b", "a_1", "a_2"]
+    assert output_names(["a", "a_1", "a"]) == ["a", "a_1", "a_2"]
 
 
 def slots(*names: str) -> tuple[Tensor, ...]:
@@ -70,7 +58,7 @@ WEIGHTS = (*tensors("w", shape=(2, 3)), Tensor("b", (3,), "<f4", "/b"))
     ],
 )
 def test_state_follows_its_weights(state: list[str], after: list[str]) -> None:
-    moved = compile_config.reordered(slots(*state), WEIGHTS, WEIGHTS[::-1])
+    moved = reorder_optimizer_state(slots(*state), WEIGHTS, WEIGHTS[::-1])
     assert moved is not None
     assert [t.name for t in moved] == after
 
@@ -78,11 +66,11 @@ def test_state_follows_its_weights(state: list[str], after: list[str]) -> None:
 def test_state_whose_layout_is_not_clear_is_not_guessed() -> None:
     alike = tensors("a", "b")
     assert (
-        compile_config.reordered(tensors("m0", "v0", "m1", "v1"), alike, alike[::-1]) is None
+        reorder_optimizer_state(tensors("m0", "v0", "m1", "v1"), alike, alike[::-1]) is None
     )  # either layout fits
     assert (
-        compile_config.reordered(slots("m0", "m1", "m0"), WEIGHTS, WEIGHTS[::-1]) is None
+        reorder_optimizer_state(slots("m0", "m1", "m0"), WEIGHTS, WEIGHTS[::-1]) is None
     )  # one too many
     assert (
-        compile_config.reordered(slots("iter", "m0", "m1"), WEIGHTS, WEIGHTS[:1]) is None
+        reorder_optimizer_state(slots("iter", "m0", "m1"), WEIGHTS, WEIGHTS[:1]) is None
     )  # other weights
