@@ -70,7 +70,7 @@ RULES = [
         file="core/byte_code/code_objects.py",
         old="        if depth > MAX_CONSTANT_DEPTH:\n",
         new="        if False:\n",
-        tests="tests/unit/core/byte_code/test_code_objects.py tests/unit/core/wrappers/test_lambda_code.py",
+        tests="tests/unit/core/byte_code/test_code_objects.py tests/unit/core/wrappers/test_lambda_code_facts.py",
     ),
     Broken(
         rule="references in stored code may not stand for more than its bytes",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER, every
+from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER, every
 from unnest.core.model import Ref
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, Value, refs_in

@@ -1,7 +1,7 @@
 """Results of operations on tensors, the numbers of which are rows, or depend on some.
 
 As in `tensor_graph`, what moves numbers about moves these (`kernels`); what computes with some depends on the rows of
-all of them (`row_dependence`).
+all of them (`row_dependence_arrays`).
 
 What computes with numbers has a rule for each kind of operations (`ROW_RULES`). Rules raise RowsMixed where a number
 depends on several rows, and NOT_COMPUTED where nothing is known.
@@ -14,9 +14,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from unnest.core.interpreters import row_dependence
+from unnest.core.interpreters import row_dependence_arrays
 from unnest.core.interpreters.batch_size_values import Counts, computed
-from unnest.core.interpreters.row_dependence import (
+from unnest.core.interpreters.row_dependence_arrays import (
     NO_ROW,
     THEIR_NUMBER,
     RowsMixed,
@@ -326,7 +326,7 @@ def multiplied(tensors: TowerTensors, step: RowStep) -> TensorRows:
         tensors.rows_of(value, len(each)) for value, each in zip(operands, letters, strict=True)
     ]
     return tensors.sized(
-        step.here, row_dependence.product([*zip(letters, arrays, strict=True)], output)
+        step.here, row_dependence_arrays.product([*zip(letters, arrays, strict=True)], output)
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from unnest.budget import charge_steps
 from unnest.core.interpreters.batch_size_values import Counts
 from unnest.core.interpreters.operation_row_rules import TowerOperations
-from unnest.core.interpreters.row_dependence import NO_ROW, RowsMixed, combined, each_its_own
+from unnest.core.interpreters.row_dependence_arrays import NO_ROW, RowsMixed, combined, each_its_own
 from unnest.core.interpreters.tensor_graph import TensorGraph
 from unnest.core.interpreters.tower_tensor_facts import Known, TowerTensors
 from unnest.core.model import CallId, Ref, Shape

@@ -10,7 +10,7 @@ import numpy as np
 
 from unnest.core.interpreters.batch_size_values import Counts
 from unnest.core.interpreters.numbered_rows import Values
-from unnest.core.interpreters.row_dependence import NO_ROW, each_its_own, every
+from unnest.core.interpreters.row_dependence_arrays import NO_ROW, each_its_own, every
 from unnest.core.interpreters.tensor_graph import TensorGraph
 from unnest.core.model import Ref, Shape, Unknown
 from unnest.core.ops.apply import contents

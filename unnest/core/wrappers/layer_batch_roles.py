@@ -23,7 +23,7 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.shape_rules import policy_name
 from unnest.core.model import CallId, Json, JsonObject, Shape
 from unnest.core.ops.registry import argument
-from unnest.core.wrappers import lambda_code
+from unnest.core.wrappers import lambda_code_facts
 
 Number: TypeAlias = int | float
 JOINING = ("concat",)
@@ -81,9 +81,9 @@ def _uses(names: Iterable[str], words: Iterable[str]) -> bool:
     return any(not wanted.isdisjoint(name.lower().split("_")) for name in names)
 
 
-def stored_code(layer: Layer) -> lambda_code.CodeFacts | None:
+def stored_code(layer: Layer) -> lambda_code_facts.CodeFacts | None:
     """Return the facts of a Lambda's code; None without readable code."""
-    return lambda_code.code(layer.settings.get("function"))
+    return lambda_code_facts.code(layer.settings.get("function"))
 
 
 def is_in_training(call: Call) -> bool:
@@ -243,7 +243,7 @@ def _axis(config: JsonObject) -> int | None:
 
 def _code_joins(function: Json, axes: Sequence[Json]) -> bool | None:
     """Return True or False if names and numbers in code say whether it joins along the batch axis; else None."""
-    code = lambda_code.code(function)
+    code = lambda_code_facts.code(function)
     if code and not any(_says(name, JOINING) for name in code.names):
         return None
     if code and not axes and not code.captures:
@@ -314,7 +314,7 @@ def _find_weight_owners(model: JsonObject) -> WeightOwners:
 
 def combines(layer: Layer) -> bool:
     """Return True if a layer says that it adds its inputs up, averages or stacks them."""
-    code = lambda_code.code(layer.settings.get("function", layer.settings.get("mode")))
+    code = lambda_code_facts.code(layer.settings.get("function", layer.settings.get("mode")))
     if code is None:
         return bool(layer_record(layer.class_name).combines) and is_keras_class(
             layer.class_name, layer.stored
@@ -328,7 +328,7 @@ def combines(layer: Layer) -> bool:
 
 def averages(layer: Layer) -> bool:
     """Return True if a layer that combines its inputs can be a mean of them, as far as it says."""
-    code = lambda_code.code(layer.settings.get("function", layer.settings.get("mode")))
+    code = lambda_code_facts.code(layer.settings.get("function", layer.settings.get("mode")))
     return layer.class_name == "Average" if code is None else _uses(code.names, AVERAGING)
 
 

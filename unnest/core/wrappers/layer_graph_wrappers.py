@@ -111,7 +111,7 @@ def _describe_all(
     graph: Graph, found: Iterable[TowerSet], misses: Iterable[NearMiss]
 ) -> tuple[list[LayerWrapper], list[NearMiss]]:
     """Return towers that no other layer reads as wrappers, and the near misses with those of rejected towers."""
-    from unnest.core.wrappers.wrapper_description import describe
+    from unnest.core.wrappers.wrapper_from_towers import describe
 
     wrappers, none = [], []
     for towers in found:
@@ -217,8 +217,8 @@ def mixing_layer(model: Graph) -> str | None:
 
 def _mixing_layer(model: Graph) -> str | None:
     """Name of the first layer that computes one row from several, in the model or in those nested in it."""
-    from unnest.core.wrappers.batch_axis_ops import rows_kept
     from unnest.core.wrappers.layer_tensor_graph import LayerTensors
+    from unnest.core.wrappers.row_mixing_trials import rows_kept
 
     tensors = LayerTensors(model)
     if not all(tensors.maps_rows(at) for at, call in model.calls() if call.reads):

@@ -24,7 +24,7 @@ from unnest.core.wrappers import layer_batch_roles, slice_claims, slice_code_che
 from unnest.core.wrappers.batch_trials import DIVISIBLE, Joined, RowOrder, RowTrial, Taken
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim
-from unnest.core.wrappers.slice_number_arguments import Slice
+from unnest.core.wrappers.slice_numbers_by_place import Slice
 from unnest.core.wrappers.wrapper_types import NotAWrapper, listed
 
 MAX_LAYERS_BEFORE_TOWER = 8

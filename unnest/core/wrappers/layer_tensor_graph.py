@@ -19,7 +19,7 @@ from unnest.core.frontends.layer_op_calls import (
 )
 from unnest.core.frontends.node_def import parse_node_def
 from unnest.core.interpreters.op_shapes import call_shape, result_shape
-from unnest.core.interpreters.row_dependence import RowsMade
+from unnest.core.interpreters.row_dependence_arrays import RowsMade
 from unnest.core.interpreters.tensor_graph import NO_CALL, Column
 from unnest.core.keras_facts.expected_weight_counts import promised
 from unnest.core.keras_facts.stored_class_names import is_keras_class, record_of, today

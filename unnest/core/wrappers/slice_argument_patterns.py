@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from unnest.core.json_tree import Path
 from unnest.core.wrappers.layer_batch_roles import Number
-from unnest.core.wrappers.slice_number_arguments import (
+from unnest.core.wrappers.slice_numbers_by_place import (
     CELLS,
     Numbers,
     SliceFacts,

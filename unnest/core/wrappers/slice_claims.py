@@ -23,7 +23,7 @@ from typing import NamedTuple
 from unnest.core.architecture.graph import Layer
 from unnest.core.json_tree import Path, is_list
 from unnest.core.model import Json
-from unnest.core.wrappers import layer_batch_roles, slice_string_arguments
+from unnest.core.wrappers import layer_batch_roles, slice_text_argument_checks
 from unnest.core.wrappers.layer_batch_roles import Number
 from unnest.core.wrappers.slice_argument_patterns import (
     ROUND,
@@ -32,7 +32,7 @@ from unnest.core.wrappers.slice_argument_patterns import (
     counted,
     shared_out,
 )
-from unnest.core.wrappers.slice_number_arguments import (
+from unnest.core.wrappers.slice_numbers_by_place import (
     AXES,
     BASE_KEYS,
     CELLS,
@@ -90,10 +90,10 @@ def claim(slices: Sequence[Slice], rows: int | None = None) -> SliceClaim:
             f"{slices[0].layer.name} cuts axis {axis:g}, which is not the batch",
         )
     numbers = [{p: v for p, v in n.items() if p[-1] not in AXES} for n in numbers]
-    if objection := slice_string_arguments.objection_to_names(slices):
+    if objection := slice_text_argument_checks.objection_to_names(slices):
         return SliceClaim(ClaimStatus.OTHERWISE, objection)
     judged = _judge(slices, numbers, slice_facts(slices, rows))
-    difference = slice_string_arguments.difference(slices)
+    difference = slice_text_argument_checks.difference(slices)
     is_by_numbers = any(other != numbers[0] for other in numbers) and judged.status in {
         ClaimStatus.ROWS,
         ClaimStatus.DEALT,
@@ -194,7 +194,7 @@ def _half_told(
 def _may_count(slices: Sequence[Slice], reading: Reading, numbers: Sequence[Numbers]) -> bool:
     """True if a lone counter may be a tower's number where no code says more: an integer from 0, no seed or scale."""
     firsts = [numbers[0][place] for place in reading.places]
-    return slice_string_arguments.have_code(slices) or all(
+    return slice_text_argument_checks.have_code(slices) or all(
         isinstance(first, int) and first == 0 for first in firsts
     )
 
@@ -271,7 +271,7 @@ def _all_equal(slices: Sequence[Slice], constant: Numbers, facts: SliceFacts) ->
             f"{called(place, facts)} = {value:g}" for place, value in constant.items()
         )
         return SliceClaim(ClaimStatus.OTHERWISE, f"every slice has the same arguments: {numbers}")
-    differ_by_texts_alone = _differs(slices) and not slice_string_arguments.have_code(slices)
+    differ_by_texts_alone = _differs(slices) and not slice_text_argument_checks.have_code(slices)
     if (
         not is_function
         or differ_by_texts_alone

@@ -22,9 +22,9 @@ from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.numbered_elements import ELEMENT, MAX_RESULT_ELEMENTS, NOT_COMPUTED, Array
 from unnest.core.ops.registry import MOVES, SLICES, Kind, kind_of
 from unnest.core.wrappers import layer_batch_roles
-from unnest.core.wrappers.batch_axis_ops import rows_kept
 from unnest.core.wrappers.batch_trials import UNLIKE_ROWS
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
+from unnest.core.wrappers.row_mixing_trials import rows_kept
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 
 SHARES = (11, 13)

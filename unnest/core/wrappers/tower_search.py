@@ -21,9 +21,9 @@ from typing import NamedTuple
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
 from unnest.core.recognition_results import NearMiss
-from unnest.core.wrappers.batch_axis_ops import rows_kept
 from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.match_towers import Copies, Unlike
+from unnest.core.wrappers.row_mixing_trials import rows_kept
 from unnest.core.wrappers.searched_graph import SearchedGraph
 from unnest.core.wrappers.wrapper_types import Merge, MixesRows, NotAWrapper
 

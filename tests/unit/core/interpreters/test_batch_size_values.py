@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from unnest.core.interpreters.batch_size_values import Counts, computed
-from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER
+from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER
 from unnest.core.model import Ref
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.numbered_elements import NOT_COMPUTED

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.core.wrappers.inline import Writer, X
 from unnest.core.interpreters.batch_size_values import Counts
 from unnest.core.interpreters.operation_row_rules import ROW_RULES, TowerOperations
-from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER, RowsMixed
+from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER, RowsMixed
 from unnest.core.interpreters.tower_tensor_facts import Known, TowerTensors
 from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.unit.core.wrappers.inline import UNITS, Writer, X
 from tests.unit.core.wrappers.one_layer import code_lambda
 from tests.unit.core.wrappers.test_slice_code_checks import K, tf
-from unnest.core.interpreters.row_dependence import RowsMade
+from unnest.core.interpreters.row_dependence_arrays import RowsMade
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.call import OpCall
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors, rows_made

@@ -13,7 +13,7 @@ from unnest.core.architecture import read
 from unnest.core.model import CallId, Ref
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.operation_towers import find_computed
-from unnest.core.wrappers.wrapper_description import describe
+from unnest.core.wrappers.wrapper_from_towers import describe
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 
 WEIGHTS: dict[str, Any] = {"kernel_initializer": {"class_name": "Zeros", "config": {}}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unnest.core.interpreters.row_dependence import (
+from unnest.core.interpreters.row_dependence_arrays import (
     NO_ROW,
     THEIR_NUMBER,
     RowsMixed,

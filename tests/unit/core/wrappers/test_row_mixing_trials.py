@@ -16,9 +16,9 @@ from unnest.core.architecture import read
 from unnest.core.model import Json, Ref
 from unnest.core.recognition_results import MixedRows, NearMiss
 from unnest.core.wrappers import layer_batch_roles
-from unnest.core.wrappers.batch_axis_ops import rows_kept
 from unnest.core.wrappers.layer_graph_wrappers import mixing_layer, recognise
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
+from unnest.core.wrappers.row_mixing_trials import rows_kept
 from unnest.core.wrappers.serving_graph_wrappers import find
 
 Step = Callable[[Writer, Tensor], Tensor]

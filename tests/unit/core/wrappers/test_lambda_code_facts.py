@@ -11,7 +11,7 @@ from tests.unit.core.keras3.lambdas.compiled import PYTHONS, functions
 from tests.unit.core.wrappers.one_layer import function
 from unnest.core.byte_code.code_objects import MAX_CONSTANT_DEPTH
 from unnest.core.model import Json
-from unnest.core.wrappers.lambda_code import CodeFacts, code
+from unnest.core.wrappers.lambda_code_facts import CodeFacts, code
 
 
 def facts(python: str, source: str) -> CodeFacts:
