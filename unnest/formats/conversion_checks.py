@@ -10,7 +10,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaf_entries
 from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
 from unnest.core.keras_facts.expected_weight_counts import must_have, promised
-from unnest.core.keras_facts.loading_requirements import times_applied
+from unnest.core.keras_facts.unloadable_models import wrappers_by_shared_id
 from unnest.core.keras_facts.wrapped_layers import partly_frozen, promised_total, wrapped
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Plan
@@ -140,7 +140,7 @@ def _check_stored_elsewhere(
 ) -> None:
     """Raise Refused for a layer without weights, unless Keras finds them with another that applies the same layer."""
     shared = (wrapped(layer.stored) or {}).get(SHARED_OBJECT_ID)
-    if shared is not None and not is_moved and times_applied(architecture)[shared] > 1:
+    if shared is not None and not is_moved and wrappers_by_shared_id(architecture)[shared] > 1:
         return
     why = "which are not in the file or not found; please report it if they are"
     if shared is not None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import is_model
 from unnest.core.keras3.conversion_context import Conversion
-from unnest.core.keras_facts.loading_requirements import noted_as_shared
+from unnest.core.keras_facts.unloadable_models import layers_noted_as_shared
 from unnest.core.model import Stored, Tensor
 from unnest.core.plan import GraphCut, Output, Plan, Rearranged, Rewritten
 from unnest.errors import Refused
@@ -355,7 +355,7 @@ def _with_layers_apart(model: Stored) -> tuple[Stored, tuple[Finding, ...]]:
     """Return a model for a `.keras` in which a layer that several models share is stored for each of them."""
     from unnest.formats.keras3.shared_layers import apart
 
-    shared_names = noted_as_shared(model)
+    shared_names = layers_noted_as_shared(model)
     if not shared_names or model.architecture is None:
         return model, ()
     return model._replace(architecture=apart(model.architecture)), (

@@ -7,14 +7,20 @@ import re
 
 from unnest.budget import memoize
 from unnest.core.byte_code.code_objects import parts_of
-from unnest.core.keras_facts import loading_in_keras_3, loading_requirements
+from unnest.core.keras_facts import (
+    loading_in_keras_3,
+    loading_in_tf_keras,
+    loading_requirements,
+    unloadable_models,
+)
 from unnest.core.keras_facts.custom_functions import (
     FOUND_SINCE,
     WELL_KNOWN,
     WITH_A_FACTOR,
     well_known_activations,
 )
-from unnest.core.keras_facts.loading_requirements import Needs, is_by_old_paths, needs
+from unnest.core.keras_facts.loading_in_tf_keras import has_paths_of_keras_2_12
+from unnest.core.keras_facts.loading_requirements import Needs, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.keras_facts.preprocessing_state import is_misread, untold
 from unnest.core.layers.catalog import makes_masks
@@ -47,7 +53,7 @@ KNOWN_BY_NAME = (
 def why_not_tf_keras(model: Stored, container: str) -> str | None:
     """Return why tf_keras does not load it as it was; None if it does."""
     return (
-        loading_requirements.why_not_tf_keras(model, container)
+        loading_in_tf_keras.why_not_tf_keras(model, container)
         or _other_places(model, container)
         or _masked_otherwise(model)
     )
@@ -95,11 +101,13 @@ def _other_places(model: Stored, container: str) -> str | None:
 
 
 def _find_other_places(model: Stored, container: str) -> str | None:
-    if container == "keras" and (shared := loading_requirements.shared_between_models(model)):
+    if container == "keras" and (shared := unloadable_models.layers_shared_between_models(model)):
         return f"models in it share {', '.join(shared)}, which no Keras finds again in a .keras; --to h5 loads"
-    if container == "keras" and (sharing := loading_requirements.without_its_weights(model)):
+    if container == "keras" and (
+        sharing := unloadable_models.wrapping_layer_without_weights(model)
+    ):
         return f"a layer that {sharing} shares with another, whose weights no Keras finds again in a .keras"
-    if surplus := loading_requirements.with_surplus_weights(model):
+    if surplus := unloadable_models.layer_with_surplus_weights(model):
         return f"weights in {surplus}, which has none"
     if names := loading_requirements.unknown_globals(model, container):
         advice = "" if model.is_keras_3 else "; --to h5 loads"
@@ -111,7 +119,7 @@ def _lost_in_h5(model: Stored) -> str | None:
     """Return why no Keras finds some weights of an `.h5` again, or sets them where they were."""
     if lost := untold(model.architecture, in_h5=True):
         return f"what {', '.join(lost)} found by adapt(), which no .h5 holds"
-    if unbuilt := loading_requirements.unbuilt_sequential(model):
+    if unbuilt := unloadable_models.unbuilt_sequential(model):
         return f"weights of {unbuilt}, a Sequential without an input shape, which no Keras builds before it loads them"
     if sharing := stored_once(model):
         return (
@@ -209,7 +217,7 @@ def _find_well_known(model: Stored) -> tuple[str, ...]:
         for name in well_known_activations(
             settings(entry), model.release, is_standalone=is_standalone
         )
-        if loading_requirements.is_own(entry)
+        if loading_requirements.is_keras_entry(entry)
     )
     return tuple(dict.fromkeys(names))
 
@@ -251,7 +259,7 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
             if _untrained(model, path)
             else ("Keras 3",)
         )
-    versions = loading_requirements.pythons(model)
+    versions = loading_in_tf_keras.possible_pythons(model)
     python = f", on Python {' or '.join(versions)}" if versions else ""
     today = () if why_not_tf_keras(model, container) else (f"tf_keras (Keras 2){python}",)
     return (
@@ -299,7 +307,7 @@ def _in_writers(model: Stored, path: str, container: str) -> bool:
         not path.endswith(".keras")
         or container == "h5"
         or model.release >= ARCHIVES
-        or is_by_old_paths(model, container)
+        or has_paths_of_keras_2_12(model, container)
     )
 
 
@@ -401,7 +409,7 @@ def _module(model: Stored, container: str) -> tuple[str, list[str]]:
 
 def _python(model: Stored) -> str:
     """Return the Python that runs the stored code, with versions if the code shows them."""
-    versions = loading_requirements.pythons(model)
+    versions = loading_in_tf_keras.possible_pythons(model)
     return (
         f"Python {' or '.join(versions)}, of the Lambda layers"
         if versions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.core.keras_facts.loading_requirements import BECAUSE_OF_KERAS_3
+from unnest.core.keras_facts.loading_in_tf_keras import WRITTEN_BY_KERAS_3
 from unnest.core.recognition_results import Template, Wrapper
 from unnest.report.escape import plain
 from unnest.report.model_contents import count, inside_text, safety
@@ -165,7 +165,7 @@ def _loads_in(report: Report) -> Iterator[str]:
         yield f"loads in: {'; '.join(report.loads_in)}"
     elif (
         report.contents == "model"
-        and report.does_not_load_in.get("tf_keras", BECAUSE_OF_KERAS_3) != BECAUSE_OF_KERAS_3
+        and report.does_not_load_in.get("tf_keras", WRITTEN_BY_KERAS_3) != WRITTEN_BY_KERAS_3
     ):
         yield f"loads in no Keras as it is: {report.does_not_load_in['tf_keras']}"
 

@@ -11,15 +11,14 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.json_tree import OBJECT
+from unnest.core.keras_facts.loading_in_tf_keras import has_paths_of_keras_2_12, pads_to_none
 from unnest.core.keras_facts.loading_requirements import (
     NESTED_LAYER_KEYS,
     PYTHON_OF_TODAY,
-    is_by_old_paths,
+    is_keras_entry,
     is_operation,
-    is_own,
     layer_entries,
     needs,
-    pads_to_none,
 )
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record
 from unnest.core.model import JsonObject, Stored
@@ -85,7 +84,7 @@ def _refused_form(model: Stored, container: str) -> str | None:
         return f"the form of the JSON, of Keras {version or '2 or older'}"
     if container == "keras" and "." in str(architecture.get("module")):
         return f"the form of a .keras of Keras {version or 2}"
-    if is_by_old_paths(model, container):
+    if has_paths_of_keras_2_12(model, container):
         return f"weights where only Keras {version} looks for them"
     if model.release[:1] == (1,) and any(
         _is_of_keras_1(entry) for entry in layer_entries(architecture)
@@ -125,7 +124,11 @@ def _refused_entry(entry: JsonObject) -> str | None:
     )
     if key is not None:
         return f"{kind} with `{key}`"
-    return _refused_value(kind, config) if isinstance(config, Mapping) and is_own(entry) else None
+    return (
+        _refused_value(kind, config)
+        if isinstance(config, Mapping) and is_keras_entry(entry)
+        else None
+    )
 
 
 def _refused_value(kind: str, config: JsonObject) -> str | None:

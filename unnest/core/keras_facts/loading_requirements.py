@@ -1,24 +1,20 @@
-"""Requirements for loading a model, by Keras version: facts of Keras 3.15 and tf_keras 2.21.
+"""Requirements for loading a model: the classes, functions, files and globals that the file does not hold.
 
-A reason says why tf_keras does not load a file for certain; for Keras 3, `loading_in_keras_3`.
-(Source: every fixture loaded in both; the arguments, by leaving out keys of get_config() until the class took them.)
+What keeps a model from loading is in `loading_in_keras_3`, `loading_in_tf_keras` and `unloadable_models`.
+(Source: every fixture loaded in Keras 3.15 and tf_keras 2.21; the arguments, by leaving out keys of get_config() until
+the class took them.)
 """
 
 from __future__ import annotations
 
 import builtins
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.budget import memoize
-from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.models import MODEL_CLASSES
-from unnest.core.architecture.nested_models import leaves, merged_models
-from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
 from unnest.core.byte_code import code_readings
 from unnest.core.byte_code.code_objects import parts_of
-from unnest.core.byte_code.code_readings import readings
 from unnest.core.json_tree import LEAVES, OBJECT, is_list
 from unnest.core.keras_facts.custom_functions import (
     activations,
@@ -26,9 +22,7 @@ from unnest.core.keras_facts.custom_functions import (
     custom_objects_within,
     rules,
 )
-from unnest.core.keras_facts.expected_weight_counts import must_have
 from unnest.core.keras_facts.stored_class_names import is_keras_class, is_namesake, operation_module
-from unnest.core.keras_facts.wrapped_layers import wrapped
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record
 from unnest.core.load_time_code import vocabularies
 from unnest.core.model import Json, JsonObject, Stored
@@ -96,18 +90,18 @@ def _needs(model: Stored) -> Needs:
     global_names: dict[str, None] = {}
     for entry in layer_entries(model.architecture):
         if entry["class_name"] == "Lambda":
-            name = _function(entry)
+            name = _function_name(entry)
             stored_code = stored_code or name is None
             functions |= {name: None} if name is not None else {}
             global_names |= dict.fromkeys(_unknown_globals(entry, model))
         elif _is_namesake(entry, model) or not (
-            is_own(entry) or (model.is_keras_3 and is_operation(entry))
+            is_keras_entry(entry) or (model.is_keras_3 and is_operation(entry))
         ):
             registered = entry.get("registered_name") if _is_found_by_registration(model) else None
             classes[str(registered or entry["class_name"])] = None
-            _add_named(entry, classes, functions)
+            _add_objects_of_custom_class(entry, classes, functions)
         else:
-            _add_objects(entry, model, classes, functions)
+            _add_custom_objects(entry, model, classes, functions)
     alone = tuple(name for name in functions if name not in classes)
     return Needs(tuple(classes), alone, stored_code, vocabularies(model), tuple(global_names))
 
@@ -162,7 +156,7 @@ def _is_found_by_registration(model: Stored) -> bool:
     return isinstance(model.architecture, Mapping) and "module" in model.architecture
 
 
-def _add_objects(
+def _add_custom_objects(
     entry: JsonObject, model: Stored, classes: dict[str, None], functions: dict[str, None]
 ) -> None:
     """Add custom classes and functions in the arguments of one of Keras's own layers."""
@@ -180,7 +174,9 @@ def _add_objects(
             functions |= dict.fromkeys(rules(config))
 
 
-def _add_named(entry: JsonObject, classes: dict[str, None], functions: dict[str, None]) -> None:
+def _add_objects_of_custom_class(
+    entry: JsonObject, classes: dict[str, None], functions: dict[str, None]
+) -> None:
     """Add classes and functions outside Keras in the arguments of a custom class."""
     config = entry.get("config")
     if not isinstance(config, Mapping):
@@ -202,13 +198,7 @@ def _is_namesake(entry: JsonObject, model: Stored) -> bool:
     )
 
 
-def is_of_keras_1(class_name: str) -> bool:
-    """True for a class of Keras 1 that Keras 2 no longer shows."""
-    record = layer_record(class_name)
-    return 1 in record.keras and not record.exported and record.is_in_keras_2
-
-
-def is_own(entry: JsonObject) -> bool:
+def is_keras_entry(entry: JsonObject) -> bool:
     """Return True if an entry's class is one of Keras's. Operations of Keras 3 tell by their module."""
     kind, module = str(entry["class_name"]), str(entry.get("module") or "")
     record = layer_record(OTHER_NAMES.get(kind, kind))
@@ -236,13 +226,13 @@ def is_operation(entry: JsonObject) -> bool:
         return True
     config = entry.get("config")
     return (
-        not (is_own(entry) or _is_given(entry))
+        not (is_keras_entry(entry) or _is_given(entry))
         and isinstance(config, Mapping)
         and "trainable" not in config
     )
 
 
-def _function(entry: JsonObject) -> str | None:
+def _function_name(entry: JsonObject) -> str | None:
     """Return the name by which a Lambda stores its function; None for stored code."""
     config = entry.get("config")
     function = config.get("function") if isinstance(config, Mapping) else None
@@ -251,190 +241,3 @@ def _function(entry: JsonObject) -> str | None:
     if isinstance(function, Mapping) and function.get("class_name") == "function":
         return str(function.get("config"))
     return None
-
-
-def is_by_old_paths(model: Stored, container: str) -> bool:
-    """Return True if the weights lie where Keras 2.12 to 2.14 alone look for them."""
-    first = next((t.ref for g in model.groups for t in g.tensors), "")
-    return container in ("keras", "weights_h5") and first.startswith(
-        "_layer_checkpoint_dependencies"
-    )
-
-
-def shared_between_models(model: Stored) -> list[str]:
-    """Return the names of layers that several models of a path-keyed file share by its JSON, sorted."""
-    times = Counter(t.ref for g in model.groups for t in g.tensors)
-    return [] if all(n == 1 for n in times.values()) else noted_as_shared(model)
-
-
-def noted_as_shared(model: Stored) -> list[str]:
-    """Return the names of layers that the JSON notes to belong to another model in it, sorted."""
-    return sorted(
-        {
-            layer_name(e)
-            for e in layer_entries(model.architecture)
-            if SHARED_OBJECT_ID in e and not is_input(e)
-        }
-    )
-
-
-def without_its_weights(model: Stored) -> str | None:
-    """Return the first wrapping layer of a path-keyed file whose inner layer is stored under another one only; or None.
-
-    Built from the JSON each has one of its own, and every Keras looks for the weights in both: but where the JSON notes
-    at both places that it is one. (Source: a Dense, and a Sequential, in two TimeDistributed layers, in `.keras` files
-    of Keras 3.15 and tf_keras 2.21.)
-    """
-    architecture = model.architecture
-    if architecture is None or not is_model(architecture):
-        return None
-    times = times_applied(architecture)
-    if 1 not in times.values():
-        return None
-    owners = {(group.name, *t.owner)[: depth + 1] for group in model.groups for t in group.tensors
-              for depth in range(len(t.owner) + 1)}  # fmt: skip
-    for path, layer in leaves(architecture):
-        is_met_once = times.get((wrapped(layer.stored) or {}).get(SHARED_OBJECT_ID)) == 1
-        if is_met_once and path not in owners and must_have(layer.config):
-            return layer.name
-    return None
-
-
-def times_applied(architecture: JsonObject) -> Counter[Json]:
-    """Shared object id -> how many wrapping layers in the JSON hold the layer with that id."""
-    held = (wrapped(entry) for entry in layer_entries(architecture))
-    return Counter(
-        entry[SHARED_OBJECT_ID] for entry in held if entry is not None and SHARED_OBJECT_ID in entry
-    )
-
-
-#: Where a Sequential stores the shape that its layers are built on: in its config, or in its first layer's.
-INPUT_SHAPES = ("build_input_shape", "batch_input_shape", "batch_shape")
-
-
-def unbuilt_sequential(model: Stored) -> str | None:
-    """Return the name of the outermost model where it is a Sequential with weights and without an input shape.
-
-    (Source: files of Keras 2.2.4 and 2.3.1 that their own Keras, and tf_keras 2.21, refuse: "a model with 0 layers".)
-    """
-    architecture = model.architecture
-    if (
-        architecture is None
-        or architecture.get("class_name") != "Sequential"
-        or not is_model(architecture)
-    ):
-        return None
-    graph = read(architecture)
-    first = next(iter(graph.layers.values()), None)
-    config = architecture.get("config")
-    holders = [
-        config if isinstance(config, Mapping) else {},
-        first.settings if first is not None else {},
-    ]
-    has_weights = any(group.tensors for group in model.groups)
-    if not has_weights or first is None or is_input(first.stored) or first.is_model:
-        return None
-    if merged_models(graph):  # which Keras 1 builds from the models' own inputs
-        return None
-    if any(holder.get(key) is not None for holder in holders for key in INPUT_SHAPES) or wrapped(
-        first.stored
-    ):
-        return None
-    return graph.name
-
-
-def with_surplus_weights(model: Stored) -> str | None:
-    """Return the first Keras layer with weights that its class lacks, or None: every Keras refuses the model."""
-    architecture = model.architecture
-    if architecture is None or not is_model(architecture):
-        return None
-    layers = read(architecture).layers
-    of_groups = (
-        layers[group.name] for group in model.groups if group.tensors and group.name in layers
-    )
-    refused = (
-        e.name
-        for e in of_groups
-        if layer_record(e.class_name).is_weightless and is_keras_class(e.class_name, e.stored)
-    )
-    return next(refused, None)
-
-
-BECAUSE_OF_KERAS_3 = "it is of Keras 3"
-
-
-def why_not_tf_keras(model: Stored, container: str) -> str | None:
-    """Return why tf_keras does not load it; None if it does."""
-    return memoize(_why_not_tf_keras, model, container)
-
-
-def _why_not_tf_keras(model: Stored, container: str) -> str | None:
-    """Return why tf_keras does not load the model; None if it does."""
-    if model.is_keras_3:
-        return BECAUSE_OF_KERAS_3
-    written = model.release
-    if written[:1] == (1,):
-        return f"the arguments of Keras {model.keras_version}"
-    if is_by_old_paths(model, container):
-        return f"weights where only Keras {model.keras_version} looks for them"
-    if needs(model).stored_code and written < PYTHON_OF_TODAY:
-        return f"its Lambda code was compiled by another Python{_version_list(pythons(model))}"
-    entries = (_refused_by_tf_keras(entry) for entry in layer_entries(model.architecture))
-    return next((reason for reason in entries if reason is not None), None)
-
-
-def _refused_by_tf_keras(entry: JsonObject) -> str | None:
-    """Return the part of a Keras 2 layer that tf_keras does not load as it was.
-
-    (Source: tf_keras 2.21, on files of Keras 2.0.4 and 2.0.9.)
-    """
-    kind, config = str(entry["class_name"]), entry.get("config")
-    if not isinstance(config, Mapping) or not is_own(entry):
-        return None
-    if is_of_keras_1(kind):
-        return f"a {kind} layer"
-    if kind in ("GRU", "GRUCell") and "reset_after" not in config:
-        return f"a {kind} without `reset_after`, as Keras wrote before 2.1.5"
-    if kind == "Embedding" and str(config.get("dtype")).startswith("int"):
-        return f"an Embedding with the dtype {config['dtype']}, that of its ids"
-    if pads_to_none(kind, config):
-        return f"a {kind} that pads to no number of words, as TensorFlow wrote up to 2.5"
-    array = next(
-        (
-            key
-            for key, value in config.items()
-            if type(value) not in LEAVES and isinstance(value, OBJECT) and set(value) == ARRAY
-        ),
-        None,
-    )
-    return None if array is None else f"{kind} with `{array}` as an array"
-
-
-def pads_to_none(kind: str, config: JsonObject) -> bool:
-    """Return whether a TextVectorization is to pad to a number of words that is not set, which later Kerases refuse."""
-    return (
-        kind == "TextVectorization"
-        and config.get("pad_to_max_tokens") is True
-        and config.get("max_tokens") is None
-    )
-
-
-#: How Keras 2 stored an array among a layer's arguments.
-ARRAY = {"type", "value"}
-
-
-def pythons(model: Stored) -> tuple[str, ...]:
-    """Return the Python versions that may have compiled all stored code of the Lambda layers, oldest first."""
-    common: list[str] | None = None
-    for entry in layer_entries(model.architecture):
-        config = entry.get("config") if entry["class_name"] == "Lambda" else None
-        code = parts_of(config.get("function"))[0] if isinstance(config, Mapping) else None
-        if code is not None:
-            versions = dict.fromkeys(python.version for _, python in readings(code))
-            common = [v for v in versions if common is None or v in common]
-    return tuple(common or ())
-
-
-def _version_list(versions: Sequence[str]) -> str:
-    """Return the versions as words of a sentence."""
-    return f", {' or '.join(versions)}" if versions else ""

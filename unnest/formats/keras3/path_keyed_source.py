@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from unnest.core.keras_facts.loading_requirements import shared_between_models
+from unnest.core.keras_facts.unloadable_models import layers_shared_between_models
 from unnest.core.make_plan import plan
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Move, Plan, Rearranged
@@ -62,7 +62,7 @@ class PathKeyedSource(Source):
         """
         assert full_plan.output is not None
         model = full_plan.output.model
-        shared_names = shared_between_models(model)
+        shared_names = layers_shared_between_models(model)
         if self.container != "keras" or not shared_names or model.architecture is None:
             return full_plan
         return full_plan._replace(

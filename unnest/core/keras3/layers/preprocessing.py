@@ -13,7 +13,7 @@ from unnest.core.keras3.replacements import (
     Piece,
     numpy_operation,
 )
-from unnest.core.keras_facts.loading_requirements import pads_to_none
+from unnest.core.keras_facts.loading_in_tf_keras import pads_to_none
 
 
 def resizing(old: OldLayer) -> Piece:

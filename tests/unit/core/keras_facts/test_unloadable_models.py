@@ -1,0 +1,74 @@
+"""Models whose own Keras does not load them: by their JSON and the groups of their weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.keras_facts.test_loading_requirements import layer
+from unnest.core.keras_facts.unloadable_models import (
+    layer_with_surplus_weights,
+    layers_shared_between_models,
+    unbuilt_sequential,
+    wrapping_layer_without_weights,
+)
+from unnest.core.model import Group, JsonObject, Stored, Tensor
+
+KERNEL = Tensor("kernel", (2, 2), "<f4", "kernel")
+
+
+def sequential(*layers: JsonObject, groups: tuple[Group, ...], **config: Any) -> Stored:
+    """A stored Sequential."""
+    architecture: JsonObject = {
+        "class_name": "Sequential",
+        "config": {"name": "m", "layers": list(layers), **config},
+    }
+    return Stored("model", architecture, groups=groups, keras_version="2.2.4")
+
+
+@pytest.mark.parametrize(
+    ("first", "config", "name"),
+    [
+        (layer("Dense", units=2), {}, "m"),
+        (layer("Dense", units=2, batch_input_shape=[None, 2]), {}, None),
+        (layer("Dense", units=2), {"build_input_shape": [None, 2]}, None),
+        (layer("TimeDistributed", layer=layer("Dense")), {}, None),
+    ],
+)
+def test_a_sequential_without_an_input_shape(
+    first: JsonObject, config: JsonObject, name: str | None
+) -> None:
+    """Only one that has weights."""
+    weights = (Group("dense", (KERNEL,)),)
+    assert unbuilt_sequential(sequential(first, groups=weights, **config)) == name
+    assert unbuilt_sequential(sequential(first, groups=(Group("dense", ()),), **config)) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("Flatten", "flatten"), ("Dense", None), ("Affine", None)]
+)
+def test_weights_of_a_layer_that_has_none(kind: str, name: str | None) -> None:
+    """A class of Keras's that no release gave weights."""
+    stored = sequential(layer(kind), groups=(Group(kind.lower(), (KERNEL,)),))
+    assert layer_with_surplus_weights(stored) == name
+
+
+def test_layers_noted_as_shared() -> None:
+    """Only where a weight lies at two places, and the JSON numbers the layer."""
+    shared = {**layer("Dense"), "shared_object_id": 1}
+    twice = (Group("dense", (KERNEL,)), Group("again", (KERNEL,)))
+    assert layers_shared_between_models(sequential(shared, groups=twice)) == ["dense"]
+    assert layers_shared_between_models(sequential(shared, groups=twice[:1])) == []
+    assert layers_shared_between_models(sequential(layer("Dense"), groups=twice)) == []
+
+
+def test_a_wrapping_layer_whose_inner_layer_is_stored_elsewhere() -> None:
+    """Unless the JSON notes at both places that it is one layer."""
+    dense = {**layer("Dense", kernel_initializer=None), "shared_object_id": 1}
+    first, second = (layer("TimeDistributed", layer=dense, name=name) for name in ("a", "b"))
+    elsewhere, here = (Group(name, (KERNEL,)) for name in ("dense", "b"))
+    both = sequential(first, second, groups=(elsewhere,))
+    assert wrapping_layer_without_weights(both) is None
+    assert wrapping_layer_without_weights(sequential(second, groups=(elsewhere,))) == "b"
+    assert wrapping_layer_without_weights(sequential(second, groups=(here,))) is None

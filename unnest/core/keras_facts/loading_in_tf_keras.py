@@ -1,0 +1,108 @@
+"""Reasons why tf_keras does not load a model's file: facts of tf_keras 2.21.
+
+A reason says that it does not load for certain; for Keras 3, `loading_in_keras_3`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.budget import memoize
+from unnest.core.byte_code.code_objects import parts_of
+from unnest.core.byte_code.code_readings import readings
+from unnest.core.json_tree import LEAVES, OBJECT
+from unnest.core.keras_facts.loading_requirements import (
+    PYTHON_OF_TODAY,
+    is_keras_entry,
+    layer_entries,
+    needs,
+)
+from unnest.core.layers.catalog import layer_record
+from unnest.core.model import JsonObject, Stored
+
+WRITTEN_BY_KERAS_3 = "it is of Keras 3"
+
+#: How Keras 2 stored an array among a layer's arguments.
+ARRAY = {"type", "value"}
+
+
+def has_paths_of_keras_2_12(model: Stored, container: str) -> bool:
+    """Return True if the weights lie where Keras 2.12 to 2.14 alone look for them."""
+    first = next((t.ref for g in model.groups for t in g.tensors), "")
+    return container in ("keras", "weights_h5") and first.startswith(
+        "_layer_checkpoint_dependencies"
+    )
+
+
+def why_not_tf_keras(model: Stored, container: str) -> str | None:
+    """Return why tf_keras does not load it; None if it does."""
+    return memoize(_why_not_tf_keras, model, container)
+
+
+def _why_not_tf_keras(model: Stored, container: str) -> str | None:
+    """Return why tf_keras does not load the model; None if it does."""
+    if model.is_keras_3:
+        return WRITTEN_BY_KERAS_3
+    written = model.release
+    if written[:1] == (1,):
+        return f"the arguments of Keras {model.keras_version}"
+    if has_paths_of_keras_2_12(model, container):
+        return f"weights where only Keras {model.keras_version} looks for them"
+    if needs(model).stored_code and written < PYTHON_OF_TODAY:
+        return f"its Lambda code was compiled by another Python{_version_list(possible_pythons(model))}"
+    entries = (_refused_by_tf_keras(entry) for entry in layer_entries(model.architecture))
+    return next((reason for reason in entries if reason is not None), None)
+
+
+def _refused_by_tf_keras(entry: JsonObject) -> str | None:
+    """Return the part of a Keras 2 layer that tf_keras does not load as it was.
+
+    (Source: tf_keras 2.21, on files of Keras 2.0.4 and 2.0.9.)
+    """
+    kind, config = str(entry["class_name"]), entry.get("config")
+    if not isinstance(config, Mapping) or not is_keras_entry(entry):
+        return None
+    record = layer_record(kind)
+    if 1 in record.keras and not record.exported and record.is_in_keras_2:
+        return f"a {kind} layer"
+    if kind in ("GRU", "GRUCell") and "reset_after" not in config:
+        return f"a {kind} without `reset_after`, as Keras wrote before 2.1.5"
+    if kind == "Embedding" and str(config.get("dtype")).startswith("int"):
+        return f"an Embedding with the dtype {config['dtype']}, that of its ids"
+    if pads_to_none(kind, config):
+        return f"a {kind} that pads to no number of words, as TensorFlow wrote up to 2.5"
+    array = next(
+        (
+            key
+            for key, value in config.items()
+            if type(value) not in LEAVES and isinstance(value, OBJECT) and set(value) == ARRAY
+        ),
+        None,
+    )
+    return None if array is None else f"{kind} with `{array}` as an array"
+
+
+def pads_to_none(kind: str, config: JsonObject) -> bool:
+    """Return whether a TextVectorization is to pad to a number of words that is not set, which later Kerases refuse."""
+    return (
+        kind == "TextVectorization"
+        and config.get("pad_to_max_tokens") is True
+        and config.get("max_tokens") is None
+    )
+
+
+def possible_pythons(model: Stored) -> tuple[str, ...]:
+    """Return the Python versions that may have compiled all stored code of the Lambda layers, oldest first."""
+    common: list[str] | None = None
+    for entry in layer_entries(model.architecture):
+        config = entry.get("config") if entry["class_name"] == "Lambda" else None
+        code = parts_of(config.get("function"))[0] if isinstance(config, Mapping) else None
+        if code is not None:
+            versions = dict.fromkeys(python.version for _, python in readings(code))
+            common = [v for v in versions if common is None or v in common]
+    return tuple(common or ())
+
+
+def _version_list(versions: Sequence[str]) -> str:
+    """Return the versions as words of a sentence."""
+    return f", {' or '.join(versions)}" if versions else ""

@@ -1,0 +1,118 @@
+"""Models that no Keras loads as they were, not even their own: shared, unbuilt or surplus layers.
+
+Built from its JSON such a model has other layers than the one that was saved, and the file's weights do not fit them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from unnest.core.architecture import is_input, is_model, layer_name, read
+from unnest.core.architecture.nested_models import leaves, merged_models
+from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
+from unnest.core.keras_facts.expected_weight_counts import must_have
+from unnest.core.keras_facts.loading_requirements import layer_entries
+from unnest.core.keras_facts.stored_class_names import is_keras_class
+from unnest.core.keras_facts.wrapped_layers import wrapped
+from unnest.core.layers.catalog import layer_record
+from unnest.core.model import Json, JsonObject, Stored
+
+
+def layers_shared_between_models(model: Stored) -> list[str]:
+    """Return the names of layers that several models of a path-keyed file share by its JSON, sorted."""
+    times = Counter(t.ref for g in model.groups for t in g.tensors)
+    return [] if all(n == 1 for n in times.values()) else layers_noted_as_shared(model)
+
+
+def layers_noted_as_shared(model: Stored) -> list[str]:
+    """Return the names of layers that the JSON notes to belong to another model in it, sorted."""
+    return sorted(
+        {
+            layer_name(e)
+            for e in layer_entries(model.architecture)
+            if SHARED_OBJECT_ID in e and not is_input(e)
+        }
+    )
+
+
+def wrapping_layer_without_weights(model: Stored) -> str | None:
+    """Return the first wrapping layer of a path-keyed file whose inner layer is stored under another one only; or None.
+
+    Built from the JSON each has one of its own, and every Keras looks for the weights in both: but where the JSON notes
+    at both places that it is one. (Source: a Dense, and a Sequential, in two TimeDistributed layers, in `.keras` files
+    of Keras 3.15 and tf_keras 2.21.)
+    """
+    architecture = model.architecture
+    if architecture is None or not is_model(architecture):
+        return None
+    times = wrappers_by_shared_id(architecture)
+    if 1 not in times.values():
+        return None
+    owners = {(group.name, *t.owner)[: depth + 1] for group in model.groups for t in group.tensors
+              for depth in range(len(t.owner) + 1)}  # fmt: skip
+    for path, layer in leaves(architecture):
+        is_met_once = times.get((wrapped(layer.stored) or {}).get(SHARED_OBJECT_ID)) == 1
+        if is_met_once and path not in owners and must_have(layer.config):
+            return layer.name
+    return None
+
+
+def wrappers_by_shared_id(architecture: JsonObject) -> Counter[Json]:
+    """Shared object id -> how many wrapping layers in the JSON hold the layer with that id."""
+    held = (wrapped(entry) for entry in layer_entries(architecture))
+    return Counter(
+        entry[SHARED_OBJECT_ID] for entry in held if entry is not None and SHARED_OBJECT_ID in entry
+    )
+
+
+#: Where a Sequential stores the shape that its layers are built on: in its config, or in its first layer's.
+INPUT_SHAPES = ("build_input_shape", "batch_input_shape", "batch_shape")
+
+
+def unbuilt_sequential(model: Stored) -> str | None:
+    """Return the name of the outermost model where it is a Sequential with weights and without an input shape.
+
+    (Source: files of Keras 2.2.4 and 2.3.1 that their own Keras, and tf_keras 2.21, refuse: "a model with 0 layers".)
+    """
+    architecture = model.architecture
+    if (
+        architecture is None
+        or architecture.get("class_name") != "Sequential"
+        or not is_model(architecture)
+    ):
+        return None
+    graph = read(architecture)
+    first = next(iter(graph.layers.values()), None)
+    config = architecture.get("config")
+    holders = [
+        config if isinstance(config, Mapping) else {},
+        first.settings if first is not None else {},
+    ]
+    has_weights = any(group.tensors for group in model.groups)
+    if not has_weights or first is None or is_input(first.stored) or first.is_model:
+        return None
+    if merged_models(graph):  # which Keras 1 builds from the models' own inputs
+        return None
+    if any(holder.get(key) is not None for holder in holders for key in INPUT_SHAPES) or wrapped(
+        first.stored
+    ):
+        return None
+    return graph.name
+
+
+def layer_with_surplus_weights(model: Stored) -> str | None:
+    """Return the first Keras layer with weights that its class lacks, or None: every Keras refuses the model."""
+    architecture = model.architecture
+    if architecture is None or not is_model(architecture):
+        return None
+    layers = read(architecture).layers
+    of_groups = (
+        layers[group.name] for group in model.groups if group.tensors and group.name in layers
+    )
+    refused = (
+        e.name
+        for e in of_groups
+        if layer_record(e.class_name).is_weightless and is_keras_class(e.class_name, e.stored)
+    )
+    return next(refused, None)
