@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from unnest import container_suffixes, output_destination, output_file_names, report_builder
-from unnest.core.keras3.derived_tensors import stored_refs
+from unnest.core.keras3.derived_weights import stored_refs
 from unnest.core.make_plan import plan as make_plan
 from unnest.core.plan import Plan
 from unnest.errors import Failed, Refused

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from unnest.errors import UsageError
 
 if TYPE_CHECKING:
-    from unnest.core.weight_transfer.leaf_layers import TargetModel
+    from unnest.core.weight_transfer.target_model import TargetModel
 
 
 #: Package that the caller's code imports -> what installs it.
@@ -93,7 +93,7 @@ def target_model_of(like: object) -> TargetModel | None:
         UsageError: Keras 3 is not installed, or there is no such function, or what it builds takes no weights.
 
     """
-    from unnest.core.weight_transfer.leaf_layers import TargetModel
+    from unnest.core.weight_transfer.target_model import TargetModel
 
     if like is None or isinstance(like, TargetModel):
         return like

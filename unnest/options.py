@@ -13,7 +13,7 @@ from unnest.errors import Unreadable, UsageError
 from unnest.formats.base import Target
 
 if TYPE_CHECKING:
-    from unnest.core.weight_transfer.leaf_layers import TargetModel
+    from unnest.core.weight_transfer.target_model import TargetModel
     from unnest.files.overwrite_checks import Inputs
 
 #: The dialect to write: the file's own, or Keras 3's.

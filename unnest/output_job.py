@@ -10,7 +10,7 @@ from unnest import report_builder
 from unnest.budget import OverBudget
 from unnest.core.model import JsonObject
 from unnest.core.plan import Choices, Plan
-from unnest.core.rewrite.flatten_sequential import exchanged_end
+from unnest.core.rewrite.sequential_as_functional import exchanged_end
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, os_calls
 from unnest.formats.base import Source

@@ -26,7 +26,7 @@ from unnest.core.rewrite.template_extraction import at_home
 from unnest.core.rewrite.template_summary import template_of, without_needless
 from unnest.core.rewrite.template_training_config import rename_outputs, reorder_optimizer_state
 from unnest.core.weight_assignment.flat_list_division import split
-from unnest.core.weight_assignment.frozen_weight_lists import relist
+from unnest.core.weight_assignment.frozen_list_reordering import relist
 from unnest.core.weight_assignment.layer_groups import (
     as_listed,
     group_names,

@@ -27,9 +27,9 @@ from unnest.formats.storage_style import H5Spelling, JsonStyle
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from unnest.core.weight_transfer.leaf_layers import TargetModel
     from unnest.core.weight_transfer.optimizer_state import StateAlone
     from unnest.core.weight_transfer.place_weights import PlacedWeights
+    from unnest.core.weight_transfer.target_model import TargetModel
     from unnest.formats.hdf5.guarded_file import GuardedFile
 
 ContainerName: TypeAlias = Literal[

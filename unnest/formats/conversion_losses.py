@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unnest.core.keras3.derived_tensors import stored_refs
+from unnest.core.keras3.derived_weights import stored_refs
 from unnest.core.keras_facts.optimizer_classes import is_legacy_optimizer, optimizer_class
 from unnest.core.keras_facts.preprocessing_state import untold
 from unnest.core.model import Stored

@@ -9,7 +9,7 @@ from typing import Any
 from unnest.core.architecture import is_model
 from unnest.core.architecture.nested_models import LeafPath
 from unnest.core.model import JsonObject
-from unnest.core.weight_transfer.leaf_layers import (
+from unnest.core.weight_transfer.target_model import (
     KERAS_3,
     TargetModel,
     TargetOptimizer,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from unnest.core.keras3 import derived_tensors
+from unnest.core.keras3 import derived_weights
 from unnest.core.model import Stored, Tensor
 from unnest.formats.base import TRANSFER_BLOCK, Source
 from unnest.formats.tensor_recipes import array, blocks_of
@@ -31,20 +31,20 @@ K = Tensor("k", (3, 8), "<f4", "k")
 B = Tensor("b", (16,), "<f4", "b")
 
 CASES = {
-    "scaled as a whole": (derived_tensors.scaled(K, 1.2), (KERNEL.astype("f8") * 1.2).astype("f4")),
-    "scaled by gate": (derived_tensors.scaled(K, 1, 2, 1, 1), KERNEL * np.repeat([1, 2, 1, 1], 2).astype("f4")),
-    "transposed": (derived_tensors.transposed(K, 1, 0), KERNEL.T),
-    "reshaped": (derived_tensors.reshaped(K, 2, 12), KERNEL.reshape(2, 12)),
-    "flipped": (derived_tensors.flipped(K, 0), KERNEL[::-1]),
-    "part": (derived_tensors.part(K, 1, 2, 5), KERNEL[:, 2:5]),
+    "scaled as a whole": (derived_weights.scaled(K, 1.2), (KERNEL.astype("f8") * 1.2).astype("f4")),
+    "scaled by gate": (derived_weights.scaled(K, 1, 2, 1, 1), KERNEL * np.repeat([1, 2, 1, 1], 2).astype("f4")),
+    "transposed": (derived_weights.transposed(K, 1, 0), KERNEL.T),
+    "reshaped": (derived_weights.reshaped(K, 2, 12), KERNEL.reshape(2, 12)),
+    "flipped": (derived_weights.flipped(K, 0), KERNEL[::-1]),
+    "part": (derived_weights.part(K, 1, 2, 5), KERNEL[:, 2:5]),
     "gates in reverse": (
-        derived_tensors.concatenated(derived_tensors.blocks(K, 1, 4)[::-1], 1),
+        derived_weights.concatenated(derived_weights.blocks(K, 1, 4)[::-1], 1),
         np.hstack(np.hsplit(KERNEL, 4)[::-1]),
     ),
-    "two biases": (derived_tensors.added(*derived_tensors.blocks(B, 0, 2)), BIAS[:8] + BIAS[8:]),
-    "power": (derived_tensors.power(B, 2), (BIAS.astype("f8") ** 2).astype("f4")),
-    "constant": (derived_tensors.constant("c", 0.5, (2, 3), "<f4"), np.full((2, 3), 0.5, "f4")),
-    "cast": (derived_tensors.cast(derived_tensors.constant("c", 3, (), "<f4"), "<i8"), np.array(3)),
+    "two biases": (derived_weights.added(*derived_weights.blocks(B, 0, 2)), BIAS[:8] + BIAS[8:]),
+    "power": (derived_weights.power(B, 2), (BIAS.astype("f8") ** 2).astype("f4")),
+    "constant": (derived_weights.constant("c", 0.5, (2, 3), "<f4"), np.full((2, 3), 0.5, "f4")),
+    "cast": (derived_weights.cast(derived_weights.constant("c", 3, (), "<f4"), "<i8"), np.array(3)),
 }  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def test_steps(name: str) -> None:
 
 def test_blocks() -> None:
     """The same bytes in pieces of bounded size; a stored tensor's are the source's own."""
-    large = derived_tensors.constant("c", 1.5, (TRANSFER_BLOCK // 4 + 1,), "<f4")
+    large = derived_weights.constant("c", 1.5, (TRANSFER_BLOCK // 4 + 1,), "<f4")
     pieces = list(blocks_of(SOURCE, large))
     assert [len(p) for p in pieces] == [TRANSFER_BLOCK, 4]
     assert b"".join(blocks_of(SOURCE, K)) == KERNEL.tobytes()
@@ -67,19 +67,19 @@ def test_blocks() -> None:
 
 def test_equal_computations_are_equal_handles() -> None:
     """And others are not."""
-    assert derived_tensors.scaled(K, 1.2).ref == derived_tensors.scaled(K, 1.2).ref
+    assert derived_weights.scaled(K, 1.2).ref == derived_weights.scaled(K, 1.2).ref
     assert (
         len(
             {
-                derived_tensors.scaled(K, 1.2).ref,
-                derived_tensors.scaled(K, 1.3).ref,
-                derived_tensors.flipped(K, 0).ref,
+                derived_weights.scaled(K, 1.2).ref,
+                derived_weights.scaled(K, 1.3).ref,
+                derived_weights.flipped(K, 0).ref,
                 K.ref,
             }
         )
         == 4
     )
-    assert derived_tensors.stored(derived_tensors.added(K, derived_tensors.scaled(K, 2.0))) == [
+    assert derived_weights.stored(derived_weights.added(K, derived_weights.scaled(K, 2.0))) == [
         K,
         K,
     ]

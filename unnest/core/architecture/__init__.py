@@ -4,7 +4,7 @@ Nothing outside this folder knows how an architecture is spelled; what a layer c
 """
 
 from unnest.core.architecture.graph import is_model
-from unnest.core.architecture.models import (
+from unnest.core.architecture.graph_from_json import (
     NotAGraph,
     children,
     entry_name,

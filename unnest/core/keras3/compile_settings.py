@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from unnest.core import json_tree
 from unnest.core.keras3.config_values import built_in, class_and_config, plain
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.mask_propagation import BY_ALL
+from unnest.core.keras3.layer_mask_behaviour import BY_ALL
 from unnest.core.keras3.optimizer_slots import is_fresh, state
 from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, optimizer
 from unnest.core.keras3.replacements import NewLayer

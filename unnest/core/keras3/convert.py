@@ -12,7 +12,7 @@ from unnest.core.architecture import is_model, model_name, read
 from unnest.core.architecture.nested_models import by_owner
 from unnest.core.keras3 import compile_settings
 from unnest.core.keras3.conversion_context import CannotConvert, Context, Conversion, refused
-from unnest.core.keras3.keras1_layers import DATA_FORMAT_BY_ORDERING
+from unnest.core.keras3.keras1_arguments import DATA_FORMAT_BY_ORDERING
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.model_conversion import converted
 from unnest.core.keras3.output_checks import check_output

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.mask_propagation import (
+from unnest.core.keras3.layer_mask_behaviour import (
     AMBIGUOUS,
     asks_each_step,
     distributed,

@@ -12,8 +12,8 @@ from unnest.core.json_tree import is_list
 from unnest.core.keras3.call_arguments import arguments_of, is_ref, parsed, ref
 from unnest.core.keras3.conversion_context import Context, GraphNotes, refused
 from unnest.core.keras3.graph_builder import Builder, today_names
-from unnest.core.keras3.keras1_merge import merged_branches
-from unnest.core.keras3.mask_comparison import Masks, without_mask
+from unnest.core.keras3.keras1_merged_models import merged_branches
+from unnest.core.keras3.mask_preservation import Masks, without_mask
 from unnest.core.keras3.masked_steps import begun, both_ways, directions, is_two, may_become_two
 from unnest.core.keras3.replacements import (
     Choice,

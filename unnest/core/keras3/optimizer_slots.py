@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.core.keras3 import derived_tensors
+from unnest.core.keras3 import derived_weights
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.optimizers import (
     SLOTS_BY_CLASS,
@@ -38,7 +38,7 @@ def state(
     Raises NoCounterpart where the old order does not follow from the file.
     """
     leaves = _old_order(
-        {leaf.ref: leaf for w in trained for leaf in derived_tensors.stored(w)}.values(),
+        {leaf.ref: leaf for w in trained for leaf in derived_weights.stored(w)}.values(),
         places,
         context,
     )
@@ -50,12 +50,12 @@ def state(
     if count is None and known.kind in STEP_CORRECTED:
         raise NoCounterpart(f"the number of steps that {known.kind} took is missing")
     first = [
-        derived_tensors.cast(count, "<i8")
+        derived_weights.cast(count, "<i8")
         if count is not None
-        else derived_tensors.constant("iteration", 0, (), "<i8")
+        else derived_weights.constant("iteration", 0, (), "<i8")
     ]
     if known.rate is not None:
-        first.append(derived_tensors.constant("learning_rate", known.rate, (), "<f4"))
+        first.append(derived_weights.constant("learning_rate", known.rate, (), "<f4"))
     first += [_average(w, _by_leaf(leaves, stored.averages)) for w in trained if stored.averages]
     wanted = _wanted(known, len(stored.kinds))
     new = [
@@ -225,7 +225,7 @@ def _product(head: Sequence[Tensor], known: KnownOptimizer, context: Context) ->
     stored = len(head) > 1
     if not known.modern or not stored:
         context.notes.findings.append(Code.OTHER_SCHEDULE())
-    return head[-1] if stored else derived_tensors.constant("u_product", 1.0, (), "<f4")
+    return head[-1] if stored else derived_weights.constant("u_product", 1.0, (), "<f4")
 
 
 def _is_scaled(weight: Tensor) -> bool:
@@ -240,7 +240,7 @@ def _average(weight: Tensor, averages: Mapping[str, Tensor]) -> Tensor:
         return averages[weight.ref]._replace(owner=())
     if recipe.step == "constant":
         return weight._replace(owner=())
-    return derived_tensors.repeated(
+    return derived_weights.repeated(
         recipe, [_average(t, averages) for t in recipe.of], weight.shape
     )
 
@@ -257,7 +257,7 @@ def _slot(weight: Tensor, slots: Mapping[str, Tensor], power: int) -> Tensor:
         raise NoCounterpart(f"{weight.name!r} was no weight before")
     of = [_slot(t, slots, power) for t in recipe.of]
     if recipe.step == "scale":
-        return derived_tensors.scaled(of[0], *(float(f) ** -power for f in recipe.arguments))
+        return derived_weights.scaled(of[0], *(float(f) ** -power for f in recipe.arguments))
     if recipe.step == "add":  # the gradient of a sum is that of each part
         return of[0]
-    return derived_tensors.repeated(recipe, of, weight.shape)
+    return derived_weights.repeated(recipe, of, weight.shape)

@@ -11,7 +11,7 @@ from unnest.core.keras3 import config_values
 from unnest.core.keras3.config_values import plain
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.graph_builder import Builder, dtype_of, owned, today_names
-from unnest.core.keras3.mask_comparison import check_chain
+from unnest.core.keras3.mask_preservation import check_chain
 from unnest.core.keras3.replacements import (
     FLOAT,
     SEQUENTIAL,

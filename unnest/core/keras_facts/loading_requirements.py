@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.budget import memoize
-from unnest.core.architecture.models import MODEL_CLASSES
+from unnest.core.architecture.graph_from_json import MODEL_CLASSES
 from unnest.core.byte_code import code_readings
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.json_tree import LEAVES, OBJECT, is_list

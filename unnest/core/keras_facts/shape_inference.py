@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.core.architecture.models import MODEL_CLASSES
+from unnest.core.architecture.graph_from_json import MODEL_CLASSES
 from unnest.core.json_tree import is_list
 from unnest.core.layers.catalog import layer_record, output_shape
 from unnest.core.layers.shape_rules import integer, policy_name, settings, stored_shape

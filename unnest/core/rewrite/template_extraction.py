@@ -21,7 +21,7 @@ from unnest.core.architecture import (
 )
 from unnest.core.architecture.graph import Graph, Layer, keras_order, reached
 from unnest.core.model import CallId, Json, JsonObject, Ref, Unknown
-from unnest.core.rewrite.flatten_sequential import (
+from unnest.core.rewrite.sequential_as_functional import (
     INPUTS,
     OUTPUTS,
     end_names,

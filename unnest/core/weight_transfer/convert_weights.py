@@ -11,9 +11,9 @@ from dataclasses import replace
 from unnest.core.architecture import children
 from unnest.core.architecture.nested_models import Leaf
 from unnest.core.keras3.conversion_context import CannotConvert, Context, refused
-from unnest.core.keras3.layers.activations import factors_of, scaled
+from unnest.core.keras3.layers.activation_arguments import factors_of, scaled
 from unnest.core.keras3.layers.dispatch import converted_layer
-from unnest.core.keras3.layers.legacy_kernels import correlating, of_keras_1
+from unnest.core.keras3.layers.legacy_weight_layouts import correlating, of_keras_1
 from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
 from unnest.core.keras_facts.stored_class_names import is_keras_class, today

@@ -13,9 +13,9 @@ from unnest.core.keras_facts.stored_class_names import record_of, today
 from unnest.core.model import JsonObject
 from unnest.core.weight_transfer.config_comparison import difference
 from unnest.core.weight_transfer.equivalent_expressions import in_one_form
-from unnest.core.weight_transfer.leaf_layers import WeightShape, renumbered
 from unnest.core.weight_transfer.model_expressions import ACTIVATION, Node, NodeOutput, outputs_of
 from unnest.core.weight_transfer.operand_order import OperandOrder
+from unnest.core.weight_transfer.target_model import WeightShape, renumbered
 
 Shapes: TypeAlias = "Mapping[LeafPath, tuple[WeightShape, ...]]"
 

@@ -15,7 +15,7 @@ from unnest.core.keras3.optimizers import (
     NoCounterpart,
 )
 from unnest.core.model import JsonObject, Tensor
-from unnest.core.weight_transfer.leaf_layers import TargetModel, TargetOptimizer, stem_and_number
+from unnest.core.weight_transfer.target_model import TargetModel, TargetOptimizer, stem_and_number
 from unnest.findings import Code, Finding
 
 #: Optimizer class by its name in lower case: optimizers are called `adam`, `Adam`, `SGD`, `loss_scale_optimizer`.

@@ -17,7 +17,7 @@ from unnest.core.weight_assignment.flat_list_division import layers_placed_by_or
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.owners_by_weight_name import OF_KERAS_1
 from unnest.core.weight_assignment.split_by_architecture import shared_out
-from unnest.core.weight_transfer.leaf_layers import TargetModel, renumbered, stem_and_number
+from unnest.core.weight_transfer.target_model import TargetModel, renumbered, stem_and_number
 
 #: What Keras calls layers that have no name -> the class of today that has their weights.
 CLASS_OF_STEM = {

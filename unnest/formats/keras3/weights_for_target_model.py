@@ -6,10 +6,10 @@ from unnest.core.architecture import is_model
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.model import Stored
 from unnest.core.plan import Plan, Rearranged, Rewritten
-from unnest.core.weight_transfer.leaf_layers import TargetModel
 from unnest.core.weight_transfer.optimizer_state import StateAlone
 from unnest.core.weight_transfer.place_weights import PlacedWeights, place_model
-from unnest.core.weight_transfer.tf_keras_target import graph_form, in_own_form, layer_form
+from unnest.core.weight_transfer.target_model import TargetModel
+from unnest.core.weight_transfer.weights_for_tf_keras import graph_form, in_own_form, layer_form
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import Source

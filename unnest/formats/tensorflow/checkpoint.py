@@ -22,9 +22,9 @@ from unnest.core.weight_assignment.checkpoint_variables import CheckpointVariabl
 from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.layers_by_variable_name import optimizer_state
-from unnest.core.weight_transfer.leaf_layers import TargetModel
 from unnest.core.weight_transfer.optimizer_state import StateAlone
 from unnest.core.weight_transfer.place_weights import PlacedWeights, place_leaves
+from unnest.core.weight_transfer.target_model import TargetModel
 from unnest.core.weight_transfer.weights_by_layer_name import layer_name, leaves_by_name
 from unnest.errors import Refused
 from unnest.findings import Code, listed

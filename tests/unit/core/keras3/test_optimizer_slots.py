@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.test_optimizers import MODERN, of
-from unnest.core.keras3 import derived_tensors
+from unnest.core.keras3 import derived_weights
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.optimizer_slots import state
 from unnest.core.keras3.optimizers import NoCounterpart, optimizer
@@ -68,7 +68,7 @@ def test_the_state_in_today_s_order(
     assert refs(rest) == order
     assert iterations.ref == ("s0" if stored[0] == () else "constant iteration")
     assert iterations.dtype == "<i8"
-    assert rate.recipe == derived_tensors.constant("learning_rate", 0.1, (), "<f4").recipe
+    assert rate.recipe == derived_weights.constant("learning_rate", 0.1, (), "<f4").recipe
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_slots_of_a_weight_that_was_multiplied(kind: str, power: list[float]) ->
     """A weight twice as large has half the gradient: a slot goes with its power of that."""
     context = Context.of("2.2.4", None)
     known = of(kind, learning_rate=0.1)
-    made = state(slots((), (3,), (3,)), known, [derived_tensors.scaled(BIAS, 2.0)], PLACES, context)
+    made = state(slots((), (3,), (3,)), known, [derived_weights.scaled(BIAS, 2.0)], PLACES, context)
     assert refs(made)[2:] == [f"scale(s1, {power[0]})", f"scale(s2, {power[1]})"]
     assert [f.code for f in context.notes.findings] == ["other-rate"]
 
@@ -201,9 +201,9 @@ def test_an_average_goes_the_way_of_its_weight() -> None:
     other = Tensor("d/other", (3,), "<f4", "/d/other")
     places = {**PLACES, other.ref: 2}
     weights = [
-        derived_tensors.transposed(KERNEL, 1, 0),
-        derived_tensors.scaled(derived_tensors.added(BIAS, other), 2.0),
-        derived_tensors.constant("zeros", 0.0, (3,), "<f4"),
+        derived_weights.transposed(KERNEL, 1, 0),
+        derived_weights.scaled(derived_weights.added(BIAS, other), 2.0),
+        derived_weights.constant("zeros", 0.0, (3,), "<f4"),
     ]
     made = state(slots((), (), (4, 3), (3,), (3,)), known, weights, places, context)
     assert refs(made)[2:] == ["transpose(s2, 1, 0)", "scale(add(s3, s4), 2.0)", "constant zeros"]
@@ -214,19 +214,19 @@ def test_a_slot_goes_the_way_of_its_weight() -> None:
     context = Context.of("2.2.4", None)
     known = of("SGD", lr=0.1, momentum=0.9)
     turned = state(
-        slots((), (4, 3)), known, [derived_tensors.transposed(KERNEL, 1, 0)], PLACES, context
+        slots((), (4, 3)), known, [derived_weights.transposed(KERNEL, 1, 0)], PLACES, context
     )
     assert refs(turned)[2:] == ["transpose(s1, 1, 0)"]
     assert turned[2].shape == (3, 4)
     other = Tensor("d/other", (3,), "<f4", "/d/other")
     places = {**PLACES, other.ref: 2}
     added = state(
-        slots((), (3,), (3,)), known, [derived_tensors.added(BIAS, other)], places, context
+        slots((), (3,), (3,)), known, [derived_weights.added(BIAS, other)], places, context
     )
     assert refs(added)[2:] == ["s1"]
     assert context.notes.findings == []
-    zeros = derived_tensors.concatenated(
-        [BIAS, derived_tensors.constant("zeros", 0.0, (3,), "<f4")], 0
+    zeros = derived_weights.concatenated(
+        [BIAS, derived_weights.constant("zeros", 0.0, (3,), "<f4")], 0
     )
     with pytest.raises(NoCounterpart, match="'zeros' was no weight before"):
         state(slots((), (3,)), known, [zeros], PLACES, context)

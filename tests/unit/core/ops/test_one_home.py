@@ -62,7 +62,7 @@ EXCEPTIONS = {
     "keras3/lambdas/translation.py": "the arithmetic that the layer Rescaling is",
     "keras3/layers/kept_layers.py": MODES,
     "keras3/masked_steps.py": MODES,
-    "keras3/mask_comparison.py": MODES,
+    "keras3/mask_preservation.py": MODES,
     "keras3/optimizer_slots.py": "tensor transforms of the same names",
     "keras3/compile_settings.py": "losses",
     "keras_facts/loading_in_keras_3.py": MODES,
@@ -74,7 +74,7 @@ EXCEPTIONS = {
     "weight_transfer/model_expressions.py": ACTIVATIONS,
     "weight_transfer/place_weights.py": ACTIVATIONS,
     "weight_transfer/convert_weights.py": ACTIVATIONS,
-    "weight_transfer/tf_keras_target.py": "steps between the weights of two models",
+    "weight_transfer/weights_for_tf_keras.py": "steps between the weights of two models",
 }
 
 

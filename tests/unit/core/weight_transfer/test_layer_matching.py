@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.build import DENSE, functional, layer, source
 from unnest.core.architecture.nested_models import LeafPath, leaves
 from unnest.core.weight_transfer.layer_matching import Different, correspondence
-from unnest.core.weight_transfer.leaf_layers import WeightShape
+from unnest.core.weight_transfer.target_model import WeightShape
 
 KERNEL, BIAS = (3, 3), (3,)
 

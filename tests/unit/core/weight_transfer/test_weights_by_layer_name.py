@@ -19,7 +19,7 @@ from tests.unit.core.build import (
 from unnest.core.architecture.nested_models import LeafPath, leaves
 from unnest.core.model import Group, Tensor
 from unnest.core.weight_assignment.layer_weights import Ambiguous
-from unnest.core.weight_transfer.leaf_layers import TargetModel
+from unnest.core.weight_transfer.target_model import TargetModel
 from unnest.core.weight_transfer.weights_by_layer_name import (
     check_names,
     layer_name,

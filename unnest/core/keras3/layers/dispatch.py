@@ -8,18 +8,19 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from unnest.core.architecture import is_model
-from unnest.core.keras3 import keras1_layers, removed_layers
+from unnest.core.keras3 import keras1_arguments
 from unnest.core.keras3.config_values import plain
 from unnest.core.keras3.conversion_context import Context, OldLayer, refused
 from unnest.core.keras3.layers import (
     kept_layers,
-    legacy_kernels,
+    legacy_weight_layouts,
     normalization,
     preprocessing,
     recurrent,
+    removed_layers,
     wrapper_layers,
 )
-from unnest.core.keras3.layers.custom import custom_layer, is_custom_class, without_rule
+from unnest.core.keras3.layers.custom_layers import custom_layer, is_custom_class, without_rule
 from unnest.core.keras3.layers.kept_layers import passing_layer, plain_layer
 from unnest.core.keras3.model_conversion import nested
 from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
@@ -74,12 +75,12 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     if bare != kind and known:
         context.note("class-name", name, f"{kind} is {bare}")
         kind = bare
-    keras_1s = keras1_layers.is_keras_1(settings, context)
+    keras_1s = keras1_arguments.is_keras_1(settings, context)
     if keras_1s and kind != "Merge":
-        kind, settings = keras1_layers.translated(kind, settings, name, context)
-        weights = legacy_kernels.of_keras_1(kind, settings, name, weights, context)
+        kind, settings = keras1_arguments.translated(kind, settings, name, context)
+        weights = legacy_weight_layouts.of_keras_1(kind, settings, name, weights, context)
     kind = RENAMED.get(kind, kind)
-    weights = legacy_kernels.correlating(kind, weights, name, context)
+    weights = legacy_weight_layouts.correlating(kind, weights, name, context)
     rule = LAYER_RULES.get(kind)
     if rule is None:
         rule = plain_layer if layer_record(kind).is_in_keras_3 else without_rule
@@ -100,11 +101,11 @@ def _check_weightless(old: OldLayer) -> None:
 
 def _stored_function(old: OldLayer) -> Piece:
     _check_weightless(old)
-    from unnest.core.keras3 import (
-        lambda_layers,
-    )  # it, and all that reads stored code, for models that hold some
+    from unnest.core.keras3.lambdas import (
+        layer_rule,  # it, and all that reads stored code, for models that hold some
+    )
 
-    return lambda_layers.rule(old)
+    return layer_rule.rule(old)
 
 
 def _operation(old: OldLayer) -> Piece:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from unnest.core.json_tree import is_list
-from unnest.core.keras3 import config_values, constructor_arguments, removed_layers
+from unnest.core.keras3 import config_values, constructor_arguments
 from unnest.core.keras3.conversion_context import OldLayer, refused
-from unnest.core.keras3.layers.activations import activated, activation, is_layer
-from unnest.core.keras3.mask_comparison import stopped
-from unnest.core.keras3.mask_propagation import drops_mask
+from unnest.core.keras3.layer_mask_behaviour import drops_mask
+from unnest.core.keras3.layers import removed_layers
+from unnest.core.keras3.layers.activation_arguments import activated, activation, is_layer
+from unnest.core.keras3.mask_preservation import stopped
 from unnest.core.keras3.replacements import FLOAT, Choice, NewLayer, Piece, chain
 from unnest.core.keras_facts.expected_weight_counts import expected
 from unnest.core.layers.catalog import MERGE_MODES, layer_record
@@ -182,9 +183,9 @@ def _of_code(old: OldLayer) -> Piece:
 
     (Source: files of Keras 1.2.2.)
     """
-    from unnest.core.keras3 import (
-        lambda_layers,
-    )  # all that reads stored code, for models that hold some
+    from unnest.core.keras3.lambdas import (
+        layer_rule,  # all that reads stored code, for models that hold some
+    )
 
     named = {"function": old.config.get("mode"), "function_type": old.config["mode_type"]}
     kept = {
@@ -192,9 +193,7 @@ def _of_code(old: OldLayer) -> Piece:
         for key in ("arguments", "output_shape", "output_shape_type")
         if key in old.config
     }
-    return lambda_layers.rule(
-        replace(old, kind="Lambda", config={"name": old.name, **named, **kept})
-    )
+    return layer_rule.rule(replace(old, kind="Lambda", config={"name": old.name, **named, **kept}))
 
 
 def gaussian_noise(old: OldLayer) -> Piece:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from unnest.core.keras3 import constructor_arguments, derived_tensors, removed_layers
+from unnest.core.keras3 import constructor_arguments, derived_weights
 from unnest.core.keras3.conversion_context import Context, OldLayer
-from unnest.core.keras3.layers.activations import HARD_SIGMOID_FACTOR, activation, is_layer, scaled
+from unnest.core.keras3.layers import removed_layers
+from unnest.core.keras3.layers.activation_arguments import (
+    HARD_SIGMOID_FACTOR,
+    activation,
+    is_layer,
+    scaled,
+)
 from unnest.core.keras3.layers.wrapper_layers import inner_layer
 from unnest.core.keras3.replacements import Config, Piece
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
@@ -90,20 +96,20 @@ def cudnn(old: OldLayer) -> Piece:
         count = len(layer_record(base).gates)
         rows, units = kernel.shape[0], kernel.shape[1] // count
         parts = [
-            derived_tensors.transposed(derived_tensors.reshaped(k, units, rows), 1, 0)
-            for k in derived_tensors.blocks(kernel, 1, count)
+            derived_weights.transposed(derived_weights.reshaped(k, units, rows), 1, 0)
+            for k in derived_weights.blocks(kernel, 1, count)
         ]
         across = [
-            derived_tensors.transposed(k, 1, 0) for k in derived_tensors.blocks(recurrent, 1, count)
+            derived_weights.transposed(k, 1, 0) for k in derived_weights.blocks(recurrent, 1, count)
         ]
         both = (
-            derived_tensors.added(*derived_tensors.blocks(bias, 0, 2))
+            derived_weights.added(*derived_weights.blocks(bias, 0, 2))
             if base == "LSTM"
-            else derived_tensors.reshaped(bias, 2, count * units)
+            else derived_weights.reshaped(bias, 2, count * units)
         )
         weights = (
-            derived_tensors.concatenated(parts, 1),
-            derived_tensors.concatenated(across, 1),
+            derived_weights.concatenated(parts, 1),
+            derived_weights.concatenated(across, 1),
             both,
         )
     return recurrent_layer(replace(old, kind=base, weights=weights).with_config(settings))

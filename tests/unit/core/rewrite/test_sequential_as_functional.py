@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.build import functional, layer, names, sequential, source
 from unnest.core.architecture import read
 from unnest.core.model import Ref, Unknown
-from unnest.core.rewrite.flatten_sequential import exchanged_end, sequential_as_functional
+from unnest.core.rewrite.sequential_as_functional import exchanged_end, sequential_as_functional
 
 DENSE_3: dict[str, Any] = {
     "class_name": "Dense",

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from unnest.core.keras3 import constructor_arguments, derived_tensors
+from unnest.core.keras3 import constructor_arguments, derived_weights
 from unnest.core.keras3.conversion_context import Context, OldLayer, refused
-from unnest.core.keras3.layers.activations import activated
+from unnest.core.keras3.layers.activation_arguments import activated
 from unnest.core.keras3.replacements import (
     Choice,
     Expansion,
@@ -127,9 +127,9 @@ def _patch_weights(
     own, *bias = old.weights
     first = old.config.get("data_format") == "channels_first"
     if first:
-        split = derived_tensors.reshaped(own, patches, channels, *kernel, filters)
-        own = derived_tensors.reshaped(
-            derived_tensors.transposed(split, 0, 2, 3, 1, 4),
+        split = derived_weights.reshaped(own, patches, channels, *kernel, filters)
+        own = derived_weights.reshaped(
+            derived_weights.transposed(split, 0, 2, 3, 1, 4),
             patches,
             prod(kernel) * channels,
             filters,
@@ -138,9 +138,9 @@ def _patch_weights(
         bias and first
     ):  # read as one of channels first (source: bias_add of the Keras 1 and 2 backends)
         bias = [
-            derived_tensors.transposed(derived_tensors.reshaped(bias[0], filters, patches), 1, 0)
+            derived_weights.transposed(derived_weights.reshaped(bias[0], filters, patches), 1, 0)
         ]
-    return (own, *(derived_tensors.reshaped(b, patches, filters) for b in bias))
+    return (own, *(derived_weights.reshaped(b, patches, filters) for b in bias))
 
 
 def _sizes(value: Json, rank: int) -> list[int]:

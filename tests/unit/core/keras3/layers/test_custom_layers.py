@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.core.keras3.layers.making import KERAS_2, one, refuses, weights
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.layers.custom import is_custom_class
+from unnest.core.keras3.layers.custom_layers import is_custom_class
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import JsonObject

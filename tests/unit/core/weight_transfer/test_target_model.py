@@ -6,7 +6,7 @@ from tests.unit.core.build import DENSE, functional, layer, nested, sequential, 
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.model import Group
 from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
-from unnest.core.weight_transfer.leaf_layers import groups_of, renumbered, stem_and_number
+from unnest.core.weight_transfer.target_model import groups_of, renumbered, stem_and_number
 
 A, B, C = (tensors(f"{n}/kernel:0", f"{n}/bias:0") for n in "abc")
 INNER = nested(sequential(layer("a", **DENSE), layer("b", **DENSE), name="inner"), ["x"])

@@ -23,7 +23,7 @@ from tests.unit.core.keras3.mask_cases import (
     numpy,
 )
 from unnest.core.keras3.conversion_context import CannotConvert, Context
-from unnest.core.keras3.mask_comparison import Mask, Masks, check_chain
+from unnest.core.keras3.mask_preservation import Mask, Masks, check_chain
 from unnest.core.keras3.replacements import (
     GraphTensor,
     LayerArguments,

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.test_rule_catalog import CODE
-from unnest.core.keras3 import lambda_layers
 from unnest.core.keras3.conversion_context import Context, OldLayer
-from unnest.core.keras3.lambda_layers import rule
-from unnest.core.keras3.lambdas import Translation
+from unnest.core.keras3.lambdas import Translation, layer_rule
+from unnest.core.keras3.lambdas.layer_rule import rule
 from unnest.core.keras3.replacements import (
     Choice,
     Expansion,
@@ -69,7 +68,7 @@ def test_a_list_of_one_stays_a_list(
     """The result of code is given here."""
     read = OpNode("keras.src.ops.numpy", "Divide", {}, (Input(0), 5.0))
     translation = Translation((read,) * count, several, "x / k", {"k": "5"}, ())
-    monkeypatch.setattr(lambda_layers, "translate", lambda _config, _called: translation)
+    monkeypatch.setattr(layer_rule, "translate", lambda _config, _called: translation)
     context = Context.of("2.2.4", "tensorflow")
     made = resolved(CODE, context, SPEC)
     assert isinstance(made, Expansion)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from unnest.core.keras3 import config_values, derived_tensors
+from unnest.core.keras3 import config_values, derived_weights
 from unnest.core.keras3.config_values import class_and_config
 from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights, chain
@@ -99,7 +99,7 @@ def scaled(
         return ()
     context.note("hard-sigmoid", name)
     return tuple(
-        w if set(f) == {1.0} else derived_tensors.scaled(w, *f)
+        w if set(f) == {1.0} else derived_weights.scaled(w, *f)
         for w, f in zip(weights, factors, strict=True)
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture.nested_models import LeafPath, leaves
-from unnest.core.keras3 import derived_tensors
+from unnest.core.keras3 import derived_weights
 from unnest.core.keras3.config_values import class_and_config
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.convert import convert
@@ -18,14 +18,14 @@ from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_transfer.convert_weights import converted_weights
-from unnest.core.weight_transfer.leaf_layers import (
+from unnest.core.weight_transfer.optimizer_state import OTHER_VARIABLES
+from unnest.core.weight_transfer.place_weights import OTHER_MODEL, PlacedWeights
+from unnest.core.weight_transfer.target_model import (
     TargetModel,
     TargetOptimizer,
     WeightsByLeaf,
     groups_of,
 )
-from unnest.core.weight_transfer.optimizer_state import OTHER_VARIABLES
-from unnest.core.weight_transfer.place_weights import OTHER_MODEL, PlacedWeights
 from unnest.errors import Refused
 from unnest.findings import Code
 
@@ -200,7 +200,7 @@ def _optimizer(
         (path, k)
         for path, each in weights.items()
         for k, tensor in enumerate(each)
-        if derived_tensors.stored_refs([tensor]) & trained
+        if derived_weights.stored_refs([tensor]) & trained
     ]
     return TargetOptimizer(kind, tuple(t.shape for t in model.optimizer), tuple(places), config)
 
@@ -243,11 +243,11 @@ def bind(pattern: Tensor, value: Tensor, bound: dict[str, Tensor]) -> bool:
     if step == "scale" and all(arguments):
         return bind(
             operands[0],
-            derived_tensors.scaled(value, *(1 / factor for factor in arguments)),
+            derived_weights.scaled(value, *(1 / factor for factor in arguments)),
             bound,
         )
     if step == "reshape":
-        return bind(operands[0], derived_tensors.reshaped(value, *operands[0].shape), bound)
+        return bind(operands[0], derived_weights.reshaped(value, *operands[0].shape), bound)
     return False
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.keras3.mask_cases import DENSE, EMBEDDING, FLATTEN, LAST, MASKING, STEPS
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.mask_propagation import (
+from unnest.core.keras3.layer_mask_behaviour import (
     BY_ALL,
     all_pass,
     drops_mask,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.keras1_layers import is_keras_1, translated
+from unnest.core.keras3.keras1_arguments import is_keras_1, translated
 
 DENSE = {
     "name": "l",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unnest.core.keras3 import derived_tensors
+from unnest.core.keras3 import derived_weights
 from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.replacements import Config, Weights
 from unnest.core.layers.catalog import layer_record
@@ -18,11 +18,11 @@ def of_keras_1(kind: str, config: Config, name: str, weights: Weights, context: 
         if kind == "ConvLSTM2D" and config.get("data_format") == "channels_first":
             is_kernel = [len(w.shape) == 4 for w in weights]  # noqa: PLR2004 - two sizes, channels in and out
             weights = tuple(
-                derived_tensors.transposed(w, 2, 3, 1, 0) if of_four else w
+                derived_weights.transposed(w, 2, 3, 1, 0) if of_four else w
                 for w, of_four in zip(weights, is_kernel, strict=True)
             )
         return tuple(
-            derived_tensors.concatenated(
+            derived_weights.concatenated(
                 [weights[3 * g + k] for g in order], len(weights[k].shape) - 1
             )
             for k in range(3)
@@ -35,8 +35,8 @@ def of_keras_1(kind: str, config: Config, name: str, weights: Weights, context: 
         context.note("keras-1-kernel", name)
         size = config.get("kernel_size")
         if kernel.shape[:2] != (size, 1) or kernel.shape[3] != config.get("filters"):
-            kernel = derived_tensors.transposed(kernel, 2, 3, 1, 0)
-        return (derived_tensors.reshaped(kernel, kernel.shape[0], *kernel.shape[2:]), *rest)
+            kernel = derived_weights.transposed(kernel, 2, 3, 1, 0)
+        return (derived_weights.reshaped(kernel, kernel.shape[0], *kernel.shape[2:]), *rest)
     first = config.get("data_format") == "channels_first"
     if kind in ("Conv2D", "Conv3D") and first:
         axes = (2, 3, 1, 0) if kind == "Conv2D" else (2, 3, 4, 1, 0)
@@ -44,10 +44,10 @@ def of_keras_1(kind: str, config: Config, name: str, weights: Weights, context: 
         axes = (2, 3, 0, 1) if first else (0, 1, 3, 2)
     if kind == "SeparableConv2D" and first:
         context.note("keras-1-kernel", name)
-        return (*(derived_tensors.transposed(w, 2, 3, 1, 0) for w in weights[:2]), *weights[2:])
+        return (*(derived_weights.transposed(w, 2, 3, 1, 0) for w in weights[:2]), *weights[2:])
     if axes:
         context.note("keras-1-kernel", name)
-        kernel = derived_tensors.transposed(kernel, *axes)
+        kernel = derived_weights.transposed(kernel, *axes)
     return (kernel, *rest)
 
 
@@ -63,6 +63,6 @@ def correlating(kind: str, weights: Weights, name: str, context: Context) -> Wei
     context.note("theano-kernel", name)
     kernels = 2 if kind == "ConvLSTM2D" else 1
     return (
-        *(derived_tensors.flipped(w, *range(rank)) for w in weights[:kernels]),
+        *(derived_weights.flipped(w, *range(rank)) for w in weights[:kernels]),
         *weights[kernels:],
     )

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
 from unnest.core.model import Group
-from unnest.core.weight_assignment.frozen_weight_lists import relist
+from unnest.core.weight_assignment.frozen_list_reordering import relist
 
 
 def chain(*names: str, frozen: str = "") -> dict[str, Any]:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.layers.making import of_keras_2_2
-from unnest.core.keras3 import removed_layers
 from unnest.core.keras3.conversion_context import CannotConvert, Context, OldLayer
 from unnest.core.keras3.graph_builder import Builder
+from unnest.core.keras3.layers import removed_layers
 from unnest.core.keras3.replacements import (
     Choice,
     Expansion,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from unnest.core import json_tree
 from unnest.core.architecture import is_model
 from unnest.core.keras3.conversion_context import CannotConvert, Context, refused
-from unnest.core.keras3.mask_propagation import (
+from unnest.core.keras3.layer_mask_behaviour import (
     AMBIGUOUS,
     NESTED_MODELS,
     NOT_TOLD,

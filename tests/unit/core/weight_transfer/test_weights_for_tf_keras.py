@@ -8,11 +8,16 @@ import pytest
 
 from tests.unit.core.build import DENSE, layer, sequential, source, tensors
 from unnest.core.keras3.convert import convert
-from unnest.core.keras3.derived_tensors import added, constant, scaled, transposed
+from unnest.core.keras3.derived_weights import added, constant, scaled, transposed
 from unnest.core.model import Group, Stored, Tensor
-from unnest.core.weight_transfer.leaf_layers import TargetModel, TargetOptimizer
 from unnest.core.weight_transfer.place_weights import place_lists, place_model
-from unnest.core.weight_transfer.tf_keras_target import bind, graph_form, in_own_form, layer_form
+from unnest.core.weight_transfer.target_model import TargetModel, TargetOptimizer
+from unnest.core.weight_transfer.weights_for_tf_keras import (
+    bind,
+    graph_form,
+    in_own_form,
+    layer_form,
+)
 from unnest.errors import Refused
 
 STORED, OWN = Tensor("w", (2, 2), "<f4", "file"), Tensor("0", (2, 2), "<f4", "target")
