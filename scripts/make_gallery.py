@@ -1,6 +1,6 @@
 """Make the pictures of docs/gallery.md: the terminal at 80 and 160 columns, the page at 400 and 1280 pixels.
 
-    python scripts/make_gallery.py MODELS [--browser /usr/bin/chromium]
+    python scripts/make_gallery.py MODELS [--browser /usr/bin/chromium] [--only terminal layer-400 ...]
 
 MODELS is a folder of two-GPU models of keras-applications, written by the original software:
 
@@ -70,12 +70,19 @@ VIEWS = (
     View("run", "run.html"),
     View("row", "run.html", FIRST),
 )
-#: What the terminal shows, and how many columns it has.
+#: What the terminal shows.
 TERMINALS = {
     "inspect": ("inspect", "resnet50.h5"),
     "fix": ("fix", "-n", "resnet50.h5"),
     "folder": ("inspect", "."),
+    "verbose": ("inspect", "-v", "resnet50.h5"),
+    "keras3": ("fix", "resnet50.h5", "--keras", "3"),
+    "fixed": ("fix", ".", "-o", "fixed", "--keras", "3"),
+    "help": ("--help",),
+    "help-inspect": ("inspect", "--help"),
+    "help-fix": ("fix", "--help"),
 }
+COLUMNS = (80, 160)
 
 
 def main() -> int:
@@ -87,7 +94,11 @@ def main() -> int:
     parser.add_argument(
         "--browser", help="a Chromium; default: the one on the path, or Playwright's own"
     )
+    parser.add_argument(
+        "--only", nargs="+", default=[""], metavar="NAME", help="pictures whose names begin so"
+    )
     asked = parser.parse_args()
+    only = tuple(asked.only)
     from playwright.sync_api import sync_playwright
 
     OUT.mkdir(parents=True, exist_ok=True)
@@ -96,13 +107,22 @@ def main() -> int:
         gather(asked.models, work)
         executable = asked.browser or shutil.which("chromium")
         browser = started.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        for name, columns, ansi in terminals(work):
-            write(f"terminal-{name}-{columns}", take_terminal(browser, ansi, columns))
-        run(work, "inspect", ".", "--report", "run.html")
-        for model in sorted({view.page for view in VIEWS} - {"run.html"}):
-            run(work, "inspect", model.replace(".html", ".h5"), "--report", model)
-        for name, picture in pages(browser, work):
-            write(name, picture)
+        for name, columns, ansi in terminals(work, only):
+            write(name, take_terminal(browser, ansi, columns))
+        views = [
+            v for v in VIEWS if any(f"{v.name}-".startswith(n[: len(v.name) + 1]) for n in only)
+        ]
+        for page in sorted({view.page for view in views}):
+            run(
+                work,
+                "inspect",
+                page.replace("run.html", ".").replace(".html", ".h5"),
+                "--report",
+                page,
+            )
+        for name, picture in pages(browser, work, views):
+            if name.startswith(only):
+                write(name, picture)
         browser.close()
     print(
         f"{sum(path.stat().st_size for path in OUT.iterdir()):,} bytes in {OUT.relative_to(ROOT)}"
@@ -133,11 +153,22 @@ def run(work: Path, *args: str) -> None:
     )
 
 
-def terminals(work: Path) -> Iterator[tuple[str, int, str]]:
+def terminals(work: Path, only: tuple[str, ...]) -> Iterator[tuple[str, int, str]]:
     """Yield each picture's name, its columns and what a terminal of so many gets."""
-    for name, args in TERMINALS.items():
-        for columns in (80, 160):
-            yield name, columns, typed(args) + on_terminal(work, columns, args)
+    for command, args in TERMINALS.items():
+        # Help has 80 columns on any terminal.
+        for columns in COLUMNS[:1] if "--help" in args else COLUMNS:
+            name = f"terminal-{command}-{columns}"
+            if name.startswith(only):
+                yield name, columns, typed(args) + on_terminal(work, columns, args)
+                remove_outputs(work)
+
+
+def remove_outputs(work: Path) -> None:
+    """Remove what `fix` has written."""
+    shutil.rmtree(work / "fixed", ignore_errors=True)
+    for path in work.glob("*.unnested.*"):
+        path.unlink()
 
 
 def typed(args: tuple[str, ...]) -> str:
@@ -151,7 +182,7 @@ def on_terminal(work: Path, columns: int, args: tuple[str, ...]) -> str:
     fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color"}
     with subprocess.Popen(
-        [sys.executable, "-m", "unnest", *args],
+        [Path(sys.executable).with_name("unnest"), *args],
         cwd=work,
         stdout=there,
         stderr=there,
@@ -197,14 +228,14 @@ def take_terminal(browser: Any, ansi: str, columns: int) -> bytes:  # noqa: ANN4
     return picture
 
 
-def pages(browser: Any, work: Path) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401 - Playwright's
+def pages(browser: Any, work: Path, views: list[View]) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401 - Playwright's
     """Yield each picture of a page with its name."""
     for scheme in ("light", "dark"):
         for width, height in SIZES.items():
             page = browser.new_page(
                 color_scheme=scheme, viewport={"width": width, "height": height}
             )
-            for view in VIEWS:
+            for view in views:
                 page.goto((work / view.page).as_uri())
                 page.wait_for_selector("footer")
                 if view.script:

@@ -53,7 +53,7 @@ def options(
         bool, typer.Option("--verbose", "-v", help="With --version: all that a bug report needs.")
     ] = False,
 ) -> None:
-    """Take the template model out of saved Keras multi-GPU graphs (multi_gpu_model and its relatives)."""
+    """Take the single-device model out of saved multi-GPU graphs, and convert old Keras files to Keras 3."""
     if version:
         from unnest import __version__
 
@@ -83,7 +83,8 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
     """
     app = typer.Typer(
         name="unnest",
-        help="Take the template model out of saved Keras multi-GPU graphs (multi_gpu_model and its relatives).",
+        help="Take the single-device model out of saved multi-GPU graphs (multi_gpu_model and its relatives), "
+        "and convert old Keras files to Keras 3.",
         epilog="Exit codes: 0 clean; 1 parallel models found, or (--dry-run) something to fix; 2 trouble; "
         "130 interrupted (128 + number of the signal).",
         rich_markup_mode=None,

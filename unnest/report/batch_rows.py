@@ -19,9 +19,11 @@ KINDS = {
 STATES = {state: kind for kind, states in KINDS.items() for state in states}
 
 
-#: Widths of the columns of a row. On a narrow terminal the paths' is smaller, and facts stand below a longer path.
+#: Widths of the columns of a row. The paths' is smaller on a narrow terminal, and larger on a wide one; facts stand
+#: below a longer path.
 VERDICT, ACTION, PATH = 10, 13, 36
 NARROW, NARROW_PATH = 100, 20
+WIDE, WIDE_PATH = 140, 56
 
 
 def row(report: Report, look: Look) -> str:
@@ -29,10 +31,12 @@ def row(report: Report, look: Look) -> str:
     paint = PAINT if look.color else {}
     state, width = state_of(report), ACTION if isinstance(report, Result) else VERDICT
     start, end = paint.get(state, ""), paint.get("end", "")
-    column = NARROW_PATH if look.wraps and look.width < NARROW else PATH
-    path, told = plain(report.path), plain("; ".join(facts(report)))
-    line = f"{state:{width}}  {path:{column}}  {told}".rstrip()
+    column = _path_column(look)
+    path, parts = plain(report.path), [plain(fact) for fact in facts(report)]
+    line = f"{state:{width}}  {path:{column}}  {'; '.join(parts)}".rstrip()
     if look.wraps and len(line) > look.width:
+        room = look.width - width - (column if len(path) <= column else 0) - 4
+        told = "; ".join(p.replace(" ", HARD_SPACE) if len(p) < room else p for p in parts)
         told = told.replace("-> ", f"->{HARD_SPACE}", 1)
         if len(path) > column:
             below = wrap(HARD_SPACE * (width + 4) + told, look, width + 4)
@@ -44,6 +48,13 @@ def row(report: Report, look: Look) -> str:
     if report.error is not None:
         return f"{start}{line}{end}"
     return f"{start}{line[:width]}{end}{line[width:]}"
+
+
+def _path_column(look: Look) -> int:
+    """Return how wide the column of paths is."""
+    if look.wraps and look.width < NARROW:
+        return NARROW_PATH
+    return WIDE_PATH if look.wraps and look.width >= WIDE else PATH
 
 
 def facts(report: Report) -> Iterator[str]:

@@ -53,12 +53,11 @@ def render(report: Report, look: Look = PLAIN) -> str:
 
 def wrap(line: str, look: Look, column: int | None = None) -> str:
     """Wrap a line at this column, or two further in than it begins; what is to be pasted stays whole."""
-    if not look.wraps or len(line) <= look.width:
+    visible = _without_colors(line)
+    if not look.wraps or len(visible) <= look.width or visible.lstrip().startswith(WHOLE):
         return line
     import textwrap
 
-    if line.lstrip().startswith(WHOLE):
-        return line
     begin = len(line) - len(line.lstrip()) + 2 if column is None else column
     words, colon, command = line.partition(COMMAND)
     parts = textwrap.wrap(
@@ -69,6 +68,13 @@ def wrap(line: str, look: Look, column: int | None = None) -> str:
         break_on_hyphens=False,
     )
     return "\n".join(parts).replace(HARD_SPACE, " ")
+
+
+def _without_colors(line: str) -> str:
+    """Return a line without its escape sequences, which take no column of a terminal."""
+    for escape in PAINT.values():
+        line = line.replace(escape, "")
+    return line
 
 
 #: What lines begin with that are Python, or end in the path of an output; and where in a line a command begins.

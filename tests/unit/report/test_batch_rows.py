@@ -37,22 +37,25 @@ def test_a_row(report: Report, facts: list[str]) -> None:
 
 
 def test_a_row_on_a_terminal() -> None:
-    """A row is broken between words, and goes on below its facts, or below a path that is too long."""
+    """A row is broken between facts, and goes on below them, or below a path that is too long."""
     look = Look(width=60, wraps=True)
     report = replace(PARALLEL, path="my models/b.h5")
     assert batch_rows.row(report, look).splitlines() == [
         "parallel    my models/b.h5        wrappers of 4 and 2 towers",
-        "                                  of net; Keras 2.2.4; loads",
-        "                                  in Keras 2.2.4; fix will",
-        "                                  refuse it; 1 warning",
+        "                                  of net; Keras 2.2.4;",
+        "                                  loads in Keras 2.2.4;",
+        "                                  fix will refuse it;",
+        "                                  1 warning",
     ]
     long = "checkpoints/a run with a long name/and one within/epoch-042.h5"
     assert batch_rows.row(replace(report, path=long), look).splitlines() == [
         f"parallel    {long}",
-        "              wrappers of 4 and 2 towers of net; Keras",
-        "              2.2.4; loads in Keras 2.2.4; fix will refuse",
-        "              it; 1 warning",
+        "              wrappers of 4 and 2 towers of net;",
+        "              Keras 2.2.4; loads in Keras 2.2.4;",
+        "              fix will refuse it; 1 warning",
     ]
+    wide = batch_rows.row(replace(report, path=long[:50]), Look(width=160, wraps=True))
+    assert wide.startswith(f"parallel    {long[:50]:56}  wrappers of 4")
 
 
 def lines(tally: Tally) -> list[str]:

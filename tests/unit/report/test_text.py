@@ -56,6 +56,8 @@ def test_on_a_terminal() -> None:
         "  from b.h5",
         f"  {load}",
     ]
+    painted = text.render(fixed, look._replace(color=True)).splitlines()
+    assert painted[0] == f"\x1b[32mconverted\x1b[0m: {output}"
 
 
 def test_the_result_first() -> None:
