@@ -10,7 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from unnest import container_suffixes, output_destination, output_file_names, report_builder
+from unnest import (
+    container_suffixes,
+    keras_3_preview,
+    output_destination,
+    output_file_names,
+    report_builder,
+    report_pictures,
+)
 from unnest.core.keras3.derived_weights import stored_refs
 from unnest.core.make_plan import plan as make_plan
 from unnest.core.plan import Plan
@@ -113,7 +120,7 @@ class _Application:
         if self.options.keras == "3":
             return None
         model = model_to_write(self.plan) if self.plan.refusal is None else None
-        return report_builder.as_keras_3(self.source, self.plan, result, model)
+        return keras_3_preview.as_keras_3(self.source, self.plan, result, model)
 
     # Steps, in their order
 
@@ -131,7 +138,7 @@ class _Application:
         result = _with_output(result, self.target, self.plan, path, self.options)
         if self.action == "unchanged" or self.target.model.architecture is None:
             return result
-        return report_builder.with_output_view(
+        return report_pictures.with_output_view(
             result, self.source, self.plan, self.options, self.target.model
         )
 

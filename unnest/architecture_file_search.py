@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from unnest import output_file_names, report_builder
-from unnest.budget import Budget, limited
+from unnest import open_and_plan, output_file_names
+from unnest.budget import limited
 from unnest.core.plan import Choices
 from unnest.errors import UnnestError
 from unnest.findings import Code
 from unnest.formats.architecture_json import read_architecture
 from unnest.formats.base import Source
-from unnest.formats.detect import checkpoint_prefix, stored_size
+from unnest.formats.detect import checkpoint_prefix
 from unnest.formats.error_translation import reading
 from unnest.options import FixOptions, architecture_argument, architecture_inputs
 
@@ -31,8 +31,11 @@ def find(path: str, choices: Choices, *, trust: bool = False) -> str | None:
     if not candidates:
         return None
     try:
-        budget = Budget.of(path, stored_size(path), trust=trust)
-        with limited(budget), reading(path), report_builder.opened(path) as source:
+        with (
+            limited(open_and_plan.budget_of(path, trust=trust)),
+            reading(path),
+            open_and_plan.open_model(path) as source,
+        ):
             if source.stored.contents != "weights" or source.stored.architecture is not None:
                 return None
             fitting = [candidate for candidate in candidates if _fits(source, candidate, choices)]
@@ -79,7 +82,7 @@ def _stem(path: str) -> str:
 def _fits(source: Source, candidate: str, choices: Choices) -> bool:
     """Return True if each weight has its place in this architecture by names and shapes, not by order alone."""
     try:
-        plan = report_builder.plan_source(source, read_architecture(candidate), choices)
+        plan = open_and_plan.plan_source(source, read_architecture(candidate), choices)
     except UnnestError:
         return False
     is_complete = (

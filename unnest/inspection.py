@@ -12,14 +12,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from unnest import logs, report_builder
-from unnest.budget import Budget, limited
+from unnest import keras_3_preview, logs, open_and_plan, report_builder, report_pictures
+from unnest.budget import limited
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Choices, Plan
 from unnest.errors import Failed, UnnestError
 from unnest.files import interrupts
 from unnest.formats.base import Source
-from unnest.formats.detect import container_of, stored_size
+from unnest.formats.detect import container_of
 from unnest.formats.error_translation import no_memory, out_of_memory, raise_callers_own, reading
 from unnest.options import FACTS, TEXT, Architecture, FixOptions, ReportParts, architecture_argument
 from unnest.remote.urls import is_remote, path_text, renamed, safe_url
@@ -105,13 +105,13 @@ def inspect_with(
     )
     report = Report(path=path, verdict="unreadable", inspector=inspect, options=options.to_repeat)
     try:
-        budget = budget_of(report.path, trust=trust)
+        budget = open_and_plan.budget_of(report.path, trust=trust)
         if known is not None:
             budget.answers = known.answers
         with (
             limited(budget),
             reading(report.path),
-            report_builder.open_to_inspect(report.path) as source,
+            open_and_plan.open_to_inspect(report.path) as source,
         ):
             if known is not None and architecture is None and not (parts.advice or parts.view):
                 return known.report(
@@ -120,12 +120,12 @@ def inspect_with(
                     partial(_report_without_architecture, report, source, choices, parts),
                     parts,
                 )
-            plan = report_builder.plan_source(source, architecture, choices)
+            plan = open_and_plan.plan_source(source, architecture, choices)
             report = _report_with(report, source, plan, options)
             if parts.advice:
                 report = replace(
                     report,
-                    as_keras_3=report_builder.as_keras_3(
+                    as_keras_3=keras_3_preview.as_keras_3(
                         source, plan, report, _unchanged(source, plan)
                     ),
                     architecture_beside=_beside(report, architecture, choices, trust=trust),
@@ -166,7 +166,7 @@ def _report_without_architecture(
 
     """
     options = FixOptions(slice_layers=choices.slice_layers, parts=parts)
-    return _report_with(report, source, report_builder.plan_source(source, None, choices), options)
+    return _report_with(report, source, open_and_plan.plan_source(source, None, choices), options)
 
 
 def _report_with(report: Report, source: Source, plan: Plan, options: FixOptions) -> Report:
@@ -174,7 +174,7 @@ def _report_with(report: Report, source: Source, plan: Plan, options: FixOptions
     described = replace(
         described, near_misses=plan.near_misses, fix_would=report_builder.describe_fix(source, plan)
     )
-    return report_builder.illustrated(described, source, plan, options)
+    return report_pictures.with_pictures(described, source, plan, options)
 
 
 def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: bool) -> Report:
@@ -186,11 +186,6 @@ def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: b
             return renamed(inspect_copy(path), path, safe_url(url))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
         return with_error(Report(path=safe_url(url), verdict="unreadable", inspector=inspect), e)
-
-
-def budget_of(path: str, *, trust: bool) -> Budget:
-    """Return the work that reading a model of this size may take; `trust` raises it."""
-    return Budget.of(path, stored_size(path), trust=trust)
 
 
 def with_error(report: R, error: Exception) -> R:

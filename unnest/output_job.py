@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import NamedTuple
 
-from unnest import report_builder
+from unnest import open_and_plan
 from unnest.budget import OverBudget
 from unnest.core.model import JsonObject
 from unnest.core.plan import Choices, Plan
@@ -125,7 +125,7 @@ def _check_clean(path: str, plan: Plan, architecture: JsonObject | None, choices
     """
     try:
         with open_container(path).open(path) as written:
-            verdict = report_builder.plan_source(written, architecture, choices).verdict
+            verdict = open_and_plan.plan_source(written, architecture, choices).verdict
             exchanged = exchanged_end(plan.stored.architecture, written.stored.architecture)
     except OverBudget:  # the input's budget, of which reading back takes its part
         raise

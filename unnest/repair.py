@@ -11,7 +11,7 @@ import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from unnest import logs, report_builder
+from unnest import logs, open_and_plan, report_builder, report_pictures
 from unnest.apply_plan import apply_plan, output_of
 from unnest.budget import limited
 from unnest.build_function import target_model_of
@@ -20,7 +20,7 @@ from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, workspace
 from unnest.files.spool import spool_in
 from unnest.formats.error_translation import reading, writing
-from unnest.inspection import budget_of, inspect, with_error
+from unnest.inspection import inspect, with_error
 from unnest.options import (
     FixArguments,
     FixOptions,
@@ -146,15 +146,15 @@ def fix_with(path: str, options: FixOptions, meter: PhaseMeter | None = None) ->
             )  # a killed run may have got as far as leaving nothing to fix
         fingerprint = atomic.Fingerprint.of(path)
         with (
-            limited(budget_of(path, trust=options.trust)),
+            limited(open_and_plan.budget_of(path, trust=options.trust)),
             spool_in(os.path.dirname(options.near(path))),
-            report_builder.opened(path) as source,
+            open_and_plan.open_model(path) as source,
         ):
             with reading(path):
-                plan = report_builder.plan_source(
+                plan = open_and_plan.plan_source(
                     source, options.architecture, Choices(options.keep_nested, options.slice_layers)
                 )
-                result = report_builder.illustrated(
+                result = report_pictures.with_pictures(
                     report_builder.describe(result, source, plan), source, plan, options
                 )
             with writing(options.near(path)):
@@ -192,11 +192,11 @@ def output_path(path: str, options: FixOptions) -> str | None:
     """Return the path that `fix` would write; None if it would write nothing, or cannot."""
     try:
         with (
-            limited(budget_of(path, trust=options.trust)),
+            limited(open_and_plan.budget_of(path, trust=options.trust)),
             reading(path),
-            report_builder.opened(path) as source,
+            open_and_plan.open_model(path) as source,
         ):
-            plan = report_builder.plan_source(
+            plan = open_and_plan.plan_source(
                 source, options.architecture, Choices(options.keep_nested, options.slice_layers)
             )
             return output_of(source, plan, options)

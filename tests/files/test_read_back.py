@@ -16,7 +16,7 @@ import pytest
 import unnest
 from tests import makeh5
 from tests.corpus.unpacked import FIXTURES
-from unnest import report_builder
+from unnest import open_and_plan
 from unnest.core.plan import Output
 from unnest.errors import Unreadable
 from unnest.formats.base import Container, OnBytes, Source
@@ -37,7 +37,7 @@ def test_inspect_is_part_of_it(
 ) -> None:
     """Whatever the container's own comparison says."""
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    known = report_builder.plan_source
+    known = open_and_plan.plan_source
 
     def told(source: H5Source, *args: object, **options: bool) -> object:
         plan = known(source, *args, **options)  # type: ignore[arg-type]
@@ -49,7 +49,7 @@ def test_inspect_is_part_of_it(
             )
         return plan._replace(verdict="parallel")
 
-    monkeypatch.setattr(report_builder, "plan_source", told)
+    monkeypatch.setattr(open_and_plan, "plan_source", told)
     result = unnest.fix(path)
     assert result.error is not None
     assert (result.action, result.error.code) == ("failed", code)

@@ -16,7 +16,7 @@ from unnest.core.architecture.graph import Graph
 from unnest.core.model import JsonObject, Ref
 from unnest.core.rewrite import template_extraction
 from unnest.core.wrappers.wrapper_types import LayerWrapper
-from unnest.report_builder import opened
+from unnest.open_and_plan import open_model
 
 FOLDER = FIXTURES / "dict_calls"
 BY_NAME = {"of_mid": "mid", "of_zed": "zed", "of_ant": "ant"}
@@ -73,7 +73,7 @@ def test_inputs_are_fed_as_they_were(name: str, tmp_path: Path) -> None:
     result = unnest.fix(FOLDER / name, output)
     assert (result.action, [wrapper.scope for wrapper in result.wrappers]) == ("fixed", [scope])
     assert any(finding.code == "other-ends" for finding in result.findings) is has_other_ends
-    with opened(str(output)) as written:
+    with open_model(str(output)) as written:
         assert written.stored.architecture is not None
         assert fed_by(read(written.stored.architecture), {}) == wiring
 
@@ -100,7 +100,7 @@ def test_weights_and_json_of_keras_3(name: str, version: str | None, tmp_path: P
         assert 'add "keras_version"' in result.error.message
         return
     assert result.action == "fixed"
-    with opened(str(output)) as written:
+    with open_model(str(output)) as written:
         assert written.stored.architecture is not None
         expected = EXPECTED["k35-named.keras" if version == "3.5.0" else "k3-named.keras"]
         assert fed_by(read(written.stored.architecture), {}) == expected[2]

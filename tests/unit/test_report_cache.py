@@ -16,7 +16,7 @@ import pytest
 import unnest
 from tests import makeh5
 from tests.corpus.unpacked import FIXTURES
-from unnest import inspection, report_builder
+from unnest import open_and_plan
 from unnest.budget import (
     Budget,
     Cost,
@@ -52,13 +52,13 @@ def look(path: Path, known: ReportCache | None, *classes: str, trust: bool = Fal
 def worked_out(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths of the models that were planned."""
     paths: list[str] = []
-    planned = report_builder.plan_source
+    planned = open_and_plan.plan_source
 
     def counted(source: object, *args: object) -> object:
         paths.append(source.path)  # type: ignore[attr-defined] # of any Source
         return planned(source, *args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(report_builder, "plan_source", counted)
+    monkeypatch.setattr(open_and_plan, "plan_source", counted)
     return paths
 
 
@@ -207,7 +207,11 @@ def test_a_budget_that_would_not_last_is_refused_all_the_same(
     known = ReportCache()
     path = makeh5.parallel_file(tmp_path / "a.h5")
     look(path, known, trust=True)
-    monkeypatch.setattr(inspection, "budget_of", lambda path, *, trust: Budget(path, 1000, 1 << 24))  # noqa: ARG005
+    monkeypatch.setattr(
+        open_and_plan,
+        "budget_of",
+        lambda path, *, trust: Budget(path, 1000, 1 << 24),  # noqa: ARG005
+    )
     alone = look(path, None)
     assert alone.error is not None
     assert alone.error.code == "over-budget"
@@ -221,7 +225,7 @@ def test_the_same_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         budgets.append(Budget.of(path, 1, trust=trust))
         return budgets[-1]
 
-    monkeypatch.setattr(inspection, "budget_of", kept)
+    monkeypatch.setattr(open_and_plan, "budget_of", kept)
     for _ in range(2):
         look(path, known)
     assert (budgets[0].steps, budgets[0].memory) == (budgets[1].steps, budgets[1].memory)
@@ -237,7 +241,7 @@ def test_the_same_is_spent_of_what_other_models_asked(
         budgets.append(Budget.of(path, 1, trust=trust))
         return budgets[-1]
 
-    monkeypatch.setattr(inspection, "budget_of", kept)
+    monkeypatch.setattr(open_and_plan, "budget_of", kept)
     path, other = makeh5.parallel_file(tmp_path / "a.h5"), makeh5.parallel_file(tmp_path / "b.h5")
     with h5py.File(other, "r+") as file:
         config = json.loads(file.attrs["model_config"])

@@ -1,0 +1,48 @@
+"""The first steps of `inspect` and `fix`: the budget of a path, the opened source, the plan for it."""
+
+from __future__ import annotations
+
+from unnest.budget import Budget, check
+from unnest.core.make_plan import NotAGraph
+from unnest.core.model import JsonObject
+from unnest.core.plan import Choices, Plan
+from unnest.errors import Unreadable
+from unnest.formats.base import Source
+from unnest.formats.detect import look, open_container, stored_size
+from unnest.formats.error_translation import not_a_graph, reading
+
+
+def budget_of(path: str, *, trust: bool) -> Budget:
+    """Return the work that reading a model of this size may take; `trust` raises it."""
+    return Budget.of(path, stored_size(path), trust=trust)
+
+
+def open_model(path: str) -> Source:
+    """Open the model at `path`. Raises Unreadable or Failed, and nothing else."""
+    with reading(path):
+        return open_container(path).open(path)
+
+
+def open_to_inspect(path: str) -> Source:
+    """Open the model to be inspected, not copied."""
+    with reading(path):
+        return look(path)
+
+
+def plan_source(source: Source, architecture: JsonObject | None, choices: Choices) -> Plan:
+    """Return the plan for a source.
+
+    Raises:
+        Unreadable: the architecture is not a model.
+
+    """
+    try:
+        plan = source.plan(architecture, choices=choices)
+        check()
+    except NotAGraph as e:
+        raise not_a_graph(source.path, e) from e
+    except RecursionError as e:
+        raise Unreadable(
+            "json-too-deep", f"{source.path}: the architecture nests too deep to be a model"
+        ) from e
+    return plan
