@@ -18,9 +18,9 @@ import pytest
 
 from tests import makeh5
 from tests.conftest import Cli
-from unnest.batch.cluster import in_order
-from unnest.batch.fixing import Fixing, fix_all
-from unnest.batch.tasks import Engine
+from unnest.batch.cluster import map_in_order
+from unnest.batch.fixing import FixWork, fix_all
+from unnest.batch.task_runner import Engine
 from unnest.batch.walk import Task
 from unnest.files.workspace import Workspace
 from unnest.options import FixOptions, PhaseMeter
@@ -103,7 +103,7 @@ class TestTheSameAsHere:
 
 
 @dataclass(frozen=True)
-class Dying(Fixing):
+class Dying(FixWork):
     """Fixes, and the first worker that comes to one file dies while it writes."""
 
     def entry(self, task: Task, meter: PhaseMeter | None) -> Result:
@@ -121,7 +121,7 @@ def test_a_worker_that_dies_while_it_writes(
     scheduler: str, zoo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another one does it again: nothing is lost, half, or there twice."""
-    monkeypatch.setattr("unnest.batch.fixing.Fixing", Dying)
+    monkeypatch.setattr("unnest.batch.fixing.FixWork", Dying)
     engine = Engine(scheduler=scheduler)
     results = {
         os.path.basename(r.path): r.action for r in fix_all([str(zoo)], FixOptions(), engine=engine)
@@ -157,7 +157,7 @@ class Deadly:
 
 def test_what_kills_every_worker_costs_itself_alone(scheduler: str) -> None:
     """The lot that it came with is done one by one."""
-    results = list(in_order(range(8), Deadly(), scheduler, lot=4))
+    results = list(map_in_order(range(8), Deadly(), scheduler, lot=4))
     assert results == [(n, -n if n == 3 else n * n) for n in range(8)]
 
 

@@ -23,11 +23,11 @@ import unnest
 from tests import makeh5
 from tests.conftest import Cli
 from tests.judged import check_verdict
-from unnest.batch.fixing import Fixing, fix_all
-from unnest.batch.inspecting import Inspecting
-from unnest.batch.tasks import UNWATCHED, Engine
+from unnest.batch.fixing import FixWork, fix_all
+from unnest.batch.inspecting import InspectWork
+from unnest.batch.task_runner import NO_WATCH, Engine
 from unnest.batch.walk import Task
-from unnest.batch.workers import MAX_WAITING_RESULTS, in_order
+from unnest.batch.workers import MAX_WAITING_RESULTS, map_in_order
 from unnest.files.workspace import Workspace
 from unnest.options import FixOptions, PhaseMeter
 from unnest.report.result import Report, Result
@@ -162,7 +162,7 @@ class TestProcesses:
 
     def test_in_the_order_of_the_tasks(self) -> None:
         work = Numbers({}, {0: 0.5, 3: 0.1})
-        assert list(in_order(range(20), work, 3, ahead=2)) == [(n, n * n) for n in range(20)]
+        assert list(map_in_order(range(20), work, 3, ahead=2)) == [(n, n * n) for n in range(20)]
 
     @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
     @pytest.mark.parametrize("is_forked", [True, False])
@@ -171,7 +171,7 @@ class TestProcesses:
         """A process that dies costs one task, whether processes are forked from this one or from a server."""
         monkeypatch.setattr("unnest.batch.workers._has_one_thread", lambda: is_forked)
         deaths: dict[int, int] = {2: signal.SIGKILL, 5: signal.SIGSEGV, 6: signal.SIGKILL}
-        results = dict(in_order(range(12), Numbers(deaths, {}), 2, ahead=2))
+        results = dict(map_in_order(range(12), Numbers(deaths, {}), 2, ahead=2))
         assert results == {n: -n if n in deaths else n * n for n in range(12)}
 
     def test_tasks_are_asked_for_as_they_can_be_worked_on(self) -> None:
@@ -183,7 +183,7 @@ class TestProcesses:
                 asked += 1
                 yield asked
 
-        ahead = [asked - task for task, _ in in_order(tasks(), Numbers({}, {1: 0.2}), 2)]
+        ahead = [asked - task for task, _ in map_in_order(tasks(), Numbers({}, {1: 0.2}), 2)]
         assert max(ahead) <= MAX_WAITING_RESULTS
 
     def test_the_meter_is_told_here(self) -> None:
@@ -192,12 +192,12 @@ class TestProcesses:
         def meter_of(task: int) -> PhaseMeter:
             return lambda done, total, _: told.append((task, done, total))
 
-        list(in_order([3, 4], Numbers({}, {}), 2, meter_of))
+        list(map_in_order([3, 4], Numbers({}, {}), 2, meter_of))
         assert sorted(told) == [(3, 3, 6), (4, 4, 8)]
 
 
 @dataclass(frozen=True)
-class Dying(Fixing):
+class Dying(FixWork):
     """Fixes, and dies in the middle of writing where the path says so."""
 
     def entry(self, task: Task, meter: PhaseMeter | None) -> Result:
@@ -213,7 +213,7 @@ class Dying(Fixing):
 def test_a_process_that_dies_while_it_writes(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its file fails with a line, its half-written output goes, the others are fixed."""
     shutil.copy(zoo / "a.h5", zoo / "b-dies.h5")
-    monkeypatch.setattr("unnest.batch.fixing.Fixing", Dying)
+    monkeypatch.setattr("unnest.batch.fixing.FixWork", Dying)
     results = {
         os.path.basename(r.path): r for r in fix_all([str(zoo)], FixOptions(), engine=Engine(2))
     }
@@ -292,7 +292,7 @@ class InterruptedInACallback:
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no signal to one process")
 def test_an_interrupt_in_a_callback_ends_a_process_without_a_word() -> None:
     """Python shows a traceback of whatever cannot come through."""
-    work = "from tests.test_jobs import *; print([r for _, r in in_order([1], InterruptedInACallback(), 1)])"
+    work = "from tests.test_jobs import *; print([r for _, r in map_in_order([1], InterruptedInACallback(), 1)])"
     done = subprocess.run([sys.executable, "-c", work], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("[-2]\n", "")
 
@@ -366,7 +366,7 @@ def test_a_working_folder_that_is_gone(words: str, code: int, said: str, zoo: Pa
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_processes_end_with_the_main_one() -> None:
     """Killed, it ends none of them; each sees that its pipe has ended."""
-    work = "from tests.test_jobs import *; [*in_order(range(10**9), Numbers({}, {}), 2)]"
+    work = "from tests.test_jobs import *; [*map_in_order(range(10**9), Numbers({}, {}), 2)]"
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # no other thread: it may fork
     with subprocess.Popen([sys.executable, "-c", work], env=environment) as main:
         children = Path(f"/proc/{main.pid}/task/{main.pid}/children")
@@ -381,7 +381,7 @@ def test_processes_end_with_the_main_one() -> None:
 
 
 @dataclass(frozen=True)
-class Reading(Inspecting):
+class Reading(InspectWork):
     """Tells the process that worked on a path, by its number, in place of the path."""
 
     def entry(self, task: Task, meter: PhaseMeter | None) -> Report:
@@ -402,9 +402,7 @@ def test_inspect_begins_with_processes_where_they_are_worth_it(
     """After a second of work, if what is left takes so long that they save more than they cost."""
     tasks = iter([Task(str(seconds))] * count)
     work = Reading(None, frozenset(), trust=False)
-    workers = [
-        entry.path for _, entry in Engine(2).run(tasks, work, UNWATCHED) if entry is not None
-    ]
+    workers = [entry.path for _, entry in Engine(2).run(tasks, work, NO_WATCH) if entry is not None]
     assert (len(workers), {*workers} == {str(os.getpid())}) == (count, is_alone)
     assert workers[0] == str(os.getpid())
 
@@ -412,7 +410,7 @@ def test_inspect_begins_with_processes_where_they_are_worth_it(
 def test_inspect_begins_with_processes_where_many_files_take_little_each() -> None:
     """A folder of the epochs of some trainings: a millisecond a file, and ten thousand files."""
     work = Reading(None, frozenset(), trust=False)
-    with closing(Engine(2).run(iter([Task("0.001")] * 10_000), work, UNWATCHED)) as results:
+    with closing(Engine(2).run(iter([Task("0.001")] * 10_000), work, NO_WATCH)) as results:
         workers = (entry.path for _, entry in results if entry is not None)
         assert any(worker != str(os.getpid()) for worker in islice(workers, 5_000))
 

@@ -13,8 +13,8 @@ from functools import cache, partial
 from unnest import (
     container_suffixes,
     keras_3_preview,
-    output_destination,
     output_file_names,
+    publish_output,
     report_builder,
     report_pictures,
 )
@@ -27,8 +27,8 @@ from unnest.findings import Code, listed
 from unnest.formats.base import Source, Target
 from unnest.formats.convert import TargetFormat, model_to_write, target_format
 from unnest.options import Dialect, FixOptions, PhaseMeter
-from unnest.output_job import Job, copy_job, unwatched, would_be_same, write_job
 from unnest.report.result import Action, AsKeras3, CopyState, Kept, Result
+from unnest.write_and_read_back import Job, copy_job, unwatched, would_be_same, write_job
 
 
 def apply_plan(
@@ -151,9 +151,7 @@ class _Application:
     def check_place(self, result: Result) -> None:
         """Raise Refused where the output would touch an input, or replace what is no output like it."""
         if not self.options.in_place:
-            output_destination.check_place(
-                self.source, self.target, str(result.output), self.options
-            )
+            publish_output.check_place(self.source, self.target, str(result.output), self.options)
 
     def dry_run(self, result: Result, job: Job) -> Result:
         """Return what would become of the output; a dry run meets the same obstacles, and writes no file."""
@@ -176,7 +174,7 @@ class _Application:
             return False
         if not os.path.lexists(output_path):
             return False
-        if would_be_same(output_path, job, folder=output_destination.is_folder(self.target)):
+        if would_be_same(output_path, job, folder=publish_output.is_folder(self.target)):
             return True
         if not self.options.force:
             raise atomic.exists(output_path)
@@ -196,7 +194,7 @@ class _Application:
             path = os.path.realpath(path)
             atomic.replace(path, str(result.backup), job.fill, job.check, fingerprint)
         elif (
-            output_destination.publish(
+            publish_output.publish(
                 self.source, self.target, path, job.fill, job.check, options.force
             )
             == "same"

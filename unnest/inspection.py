@@ -21,10 +21,10 @@ from unnest.files import interrupts
 from unnest.formats.base import Source
 from unnest.formats.detect import container_of
 from unnest.formats.error_translation import no_memory, out_of_memory, raise_callers_own, reading
+from unnest.in_memory_report_cache import ReportCache
 from unnest.options import FACTS, TEXT, Architecture, FixOptions, ReportParts, architecture_argument
 from unnest.remote.urls import is_remote, path_text, renamed, safe_url
 from unnest.report.result import Problem, Report
-from unnest.report_cache import ReportCache
 
 R = TypeVar("R", bound=Report)
 

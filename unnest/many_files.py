@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from unnest import logs
 from unnest.batch.fixing import fix_all
 from unnest.batch.inspecting import inspect_all
-from unnest.batch.tasks import UNWATCHED, Engine, Unwatched
+from unnest.batch.task_runner import NO_WATCH, Engine, NoWatch
 from unnest.options import (
     FACTS,
     TEXT,
@@ -82,14 +82,14 @@ def fix_many(
 
     """
     options, meter = fix_options(output, arguments), arguments.get("meter")
-    watch = UNWATCHED if meter is None else BytesOfAll(meter)
+    watch = NO_WATCH if meter is None else BytesOfAll(meter)
     return _logged(fix_all(_listed(paths), options, engine=Engine(jobs), watch=watch), "fix")
 
 
 fix_many.__signature__ = signature_of_fix(fix_many)  # type: ignore[attr-defined] # read by `inspect.signature`
 
 
-class BytesOfAll(Unwatched):
+class BytesOfAll(NoWatch):
     """One meter for many files, some of them at the same time: the bytes moved, and those of all that were begun."""
 
     def __init__(self, meter: Meter) -> None:

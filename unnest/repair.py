@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from unnest import logs, open_and_plan, report_builder, report_pictures
 from unnest.apply_plan import apply_plan, output_of
 from unnest.budget import limited
-from unnest.build_function import target_model_of
 from unnest.core.plan import Choices
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, workspace
@@ -34,6 +33,7 @@ from unnest.options import (
 )
 from unnest.remote.urls import is_remote, path_text, safe_url
 from unnest.report.result import Result
+from unnest.user_build_function import target_model_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

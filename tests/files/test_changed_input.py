@@ -14,7 +14,7 @@ import unnest
 from tests import makeh5
 from tests.conftest import Cli
 from tests.judged import check_verdict
-from unnest import output_destination
+from unnest import publish_output
 from unnest.files import atomic, os_calls
 from unnest.files.workspace import Workspace
 from unnest.formats.base import Source
@@ -129,13 +129,13 @@ def test_no_disk_is_blamed(
 def test_the_input_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is the input of which that is said."""
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    modes = output_destination._modes  # noqa: SLF001 - the last that is asked of the input before the output is made
+    modes = publish_output._modes  # noqa: SLF001 - the last that is asked of the input before the output is made
 
     def meanwhile(source: Source, *, folder: bool) -> atomic.Modes:
         path.unlink()
         return modes(source, folder=folder)
 
-    monkeypatch.setattr(output_destination, "_modes", meanwhile)
+    monkeypatch.setattr(publish_output, "_modes", meanwhile)
     result = unnest.fix(path, tmp_path / "out.h5")
     assert result.error is not None
     assert result.error == (

@@ -37,7 +37,7 @@ class _Lot(Generic[T, R]):
         return [self.work(task, None) for task in tasks]
 
 
-def in_order(
+def map_in_order(
     tasks: Iterable[T], work: Work[T, R], address: str, *, lot: int = 1
 ) -> Generator[tuple[T, R], None, None]:
     """Yield each task with its result, in the order of the tasks.

@@ -9,7 +9,15 @@ from dataclasses import dataclass, fields, replace
 
 from unnest import container_suffixes, output_file_names
 from unnest.batch.output_paths import OUTPUT_TWICE, OutputPlaces, place_in
-from unnest.batch.tasks import HERE, UNWATCHED, Engine, ModelWork, Watch, each, whole
+from unnest.batch.task_runner import (
+    NO_WATCH,
+    THIS_PROCESS,
+    Engine,
+    ModelWork,
+    Watch,
+    absolute,
+    run_tasks,
+)
 from unnest.batch.walk import Task, is_walked, tasks_in
 from unnest.errors import UsageError
 from unnest.files import workspace
@@ -22,7 +30,11 @@ from unnest.report.result import Problem, Result
 
 
 def fix_all(
-    paths: Sequence[str], options: FixOptions, *, engine: Engine = HERE, watch: Watch = UNWATCHED
+    paths: Sequence[str],
+    options: FixOptions,
+    *,
+    engine: Engine = THIS_PROCESS,
+    watch: Watch = NO_WATCH,
 ) -> Generator[Result, None, None]:
     """Yield a result per model, in the order of the paths. Raises UsageError before anything is written."""
     several = len(paths) > 1 or any(is_walked(p) for p in paths)
@@ -34,12 +46,12 @@ def fix_all(
     options = options._replace(inputs=(*options.inputs, given), input_urls=urls)
     tasks = tasks_in(paths, options)
     if not several or options.in_place:
-        return each(tasks, Fixing(options), engine, watch)
+        return run_tasks(tasks, FixWork(options), engine, watch)
     return _to_places(tasks, options, engine, watch)
 
 
 @dataclass(frozen=True, slots=True)
-class Fixing(ModelWork[Result]):
+class FixWork(ModelWork[Result]):
     """`fix` for one path after the other."""
 
     options: FixOptions
@@ -49,13 +61,13 @@ class Fixing(ModelWork[Result]):
         """The output path or folder that the options name, if any."""
         return self.options.output
 
-    def anywhere(self) -> Fixing:
+    def anywhere(self) -> FixWork:
         """Return this work with an absolute output path, for a process with another working folder."""
         output = self.options.output
         return (
             self
             if output is None
-            else replace(self, options=self.options._replace(output=whole(output)))
+            else replace(self, options=self.options._replace(output=absolute(output)))
         )
 
     def entry(self, task: Task, meter: PhaseMeter | None) -> Result:
@@ -120,7 +132,7 @@ def _to_places(
     """Yield the results of tasks, each with an output path that no other has."""
     places = OutputPlaces(options)
     try:
-        yield from each(map(places.of, tasks), Fixing(options), engine, watch)
+        yield from run_tasks(map(places.of, tasks), FixWork(options), engine, watch)
     finally:
         places.remove_empty()
 

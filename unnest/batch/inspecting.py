@@ -6,15 +6,15 @@ from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from unnest.batch.tasks import HERE, UNWATCHED, Engine, ModelWork, Watch, each
+from unnest.batch.task_runner import NO_WATCH, THIS_PROCESS, Engine, ModelWork, Watch, run_tasks
 from unnest.batch.walk import Task, tasks_in
 from unnest.core.model import JsonObject
 from unnest.core.plan import Choices
+from unnest.in_memory_report_cache import ReportCache
 from unnest.inspection import inspect_anywhere
 from unnest.options import FACTS, FixOptions, PhaseMeter, ReportParts
 from unnest.remote.urls import safe_url
 from unnest.report.result import Problem, Report
-from unnest.report_cache import ReportCache
 
 #: Answers for models that this process has already seen; only batches keep them.
 REPORT_CACHE = ReportCache()
@@ -27,21 +27,21 @@ def inspect_all(  # noqa: PLR0913 - one argument per option of the command line
     *,
     trust: bool = False,
     parts: ReportParts = FACTS,
-    engine: Engine = HERE,
-    watch: Watch = UNWATCHED,
+    engine: Engine = THIS_PROCESS,
+    watch: Watch = NO_WATCH,
 ) -> Generator[Report, None, None]:
     """Yield a report per model, in the order of the paths, with the `parts` that are asked for."""
-    work = Inspecting(architecture, frozenset(slice_layers), trust, parts)
-    return each(tasks_in(paths, FixOptions()), work, engine, watch)
+    work = InspectWork(architecture, frozenset(slice_layers), trust, parts)
+    return run_tasks(tasks_in(paths, FixOptions()), work, engine, watch)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Inspecting(ModelWork[Report]):
+class InspectWork(ModelWork[Report]):
     """`inspect` for one path after the other."""
 
     lot: ClassVar = 16
     ahead: ClassVar = 4
-    alone: ClassVar = 1.0
+    start_cost: ClassVar = 1.0
 
     architecture: JsonObject | None
     slice_layers: frozenset[str]

@@ -56,7 +56,7 @@ class Work(Protocol[T_contra, R_co]):
         """Return the result of a task, the process of which died; called in the main process."""
 
 
-def in_order(
+def map_in_order(
     tasks: Iterable[T],
     work: Work[T, R],
     processes: int,

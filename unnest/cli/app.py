@@ -15,8 +15,8 @@ from typer.main import get_command
 
 from unnest.cli import balance, fix, inspect
 from unnest.cli.exit_codes import DONE, TROUBLE
+from unnest.cli.fast_startup import TypedValues
 from unnest.cli.reports import tell_what_to_paste
-from unnest.cli.startup import TypedValues
 from unnest.cli.streams import LAST_COMPLAINT, StdoutError, complain, flush, say, silence
 from unnest.errors import UsageError
 from unnest.signals import INTERRUPTED

@@ -96,8 +96,8 @@ def measure(
         UsageError: a module or function is missing, a device does not exist, or the model cannot be made parallel.
 
     """
-    from unnest.build_function import builder_of, function_of
     from unnest.report import balance_text
+    from unnest.user_build_function import builder_of, function_of
 
     # TensorFlow's greetings would run through the table.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")

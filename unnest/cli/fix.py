@@ -9,9 +9,9 @@ import typer
 
 from unnest.cli import parameters
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
+from unnest.cli.fast_startup import keep_libraries_light
 from unnest.cli.progress import ProgressBar
 from unnest.cli.reports import ReportView, check_report, form_of, show, write_report
-from unnest.cli.startup import keep_libraries_light
 from unnest.errors import UsageError
 from unnest.remote.urls import local
 
@@ -107,8 +107,8 @@ def fix(
     keep_libraries_light()
     from unnest.batch.fixing import fix_all
     from unnest.batch.walk import count_files, is_walked
-    from unnest.build_function import target_model_of
     from unnest.options import PAGE, ROW, FixOptions, architecture_argument, architecture_inputs
+    from unnest.user_build_function import target_model_of
 
     if to is not None and to not in parameters.TARGETS:
         raise UsageError("usage", f"--to {to}: choose one of {', '.join(parameters.TARGETS)}")

@@ -10,9 +10,9 @@ import typer
 
 from unnest.cli import parameters
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
+from unnest.cli.fast_startup import keep_libraries_light
 from unnest.cli.progress import ProgressBar
 from unnest.cli.reports import ReportView, check_report, form_of, show, was_written, write_report
-from unnest.cli.startup import keep_libraries_light
 from unnest.cli.streams import tell
 from unnest.errors import UsageError
 

@@ -12,7 +12,7 @@ from unnest.errors import UsageError
 from unnest.remote.urls import local, searched
 
 if TYPE_CHECKING:
-    from unnest.batch.tasks import Engine
+    from unnest.batch.task_runner import Engine
 
 DIALECTS = ("original", "3")
 TARGETS = ("h5", "keras", "weights", "saved_model", "json")
@@ -86,7 +86,7 @@ def engine(jobs: int, scheduler: str | None) -> Engine:
         UsageError: the options name two places.
 
     """
-    from unnest.batch.tasks import Engine
+    from unnest.batch.task_runner import Engine
 
     if scheduler is not None and jobs > 1:
         raise UsageError(

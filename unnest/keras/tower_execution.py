@@ -20,7 +20,7 @@ state (a custom layer, SpectralNormalization) is put back after an idle tower, w
 wait for all of it.
 
 Loops. Each tower traces the template anew, but for recurrent layers, whose loops take longest to trace; and loops
-stay functions, which TensorFlow would take apart for every tower (`unnest.keras.recurrent_loops`).
+stay functions, which TensorFlow would take apart for every tower (`unnest.keras.recurrent_layer_tracing`).
 
 What a tower hands back is a flat list, since a gradient knows no other shape: outputs, then the masks of
 those that have one, then the losses that its layers added (activity regularizers, `add_loss`), which would
@@ -38,7 +38,7 @@ from itertools import pairwise
 
 import tensorflow as tf
 
-from unnest.keras import batch_split, moving_statistics, recurrent_loops, tower_differences
+from unnest.keras import batch_split, moving_statistics, recurrent_layer_tracing, tower_differences
 from unnest.keras.keras_api import KerasApi, Model, RuntimeTensor
 
 
@@ -131,9 +131,9 @@ class Towers:
         layers = (
             []
             if _replicated() or self.api.exporting()
-            else recurrent_loops.layers_without_effects(self.api, self.template)
+            else recurrent_layer_tracing.layers_without_effects(self.api, self.template)
         )
-        return recurrent_loops.traced_once(layers)
+        return recurrent_layer_tracing.traced_once(layers)
 
     def _busy_tower(
         self,
@@ -364,11 +364,11 @@ def on_device(
 
 @contextmanager
 def _loops() -> Iterator[None]:
-    """Keep loops as functions in the block, in a graph (`unnest.keras.recurrent_loops`)."""
+    """Keep loops as functions in the block, in a graph (`unnest.keras.recurrent_layer_tracing`)."""
     if tf.executing_eagerly() or _replicated():
         yield
         return
-    with one_call_at_a_time(), recurrent_loops.loops_as_functions():
+    with one_call_at_a_time(), recurrent_layer_tracing.loops_as_functions():
         yield
 
 

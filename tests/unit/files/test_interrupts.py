@@ -135,13 +135,13 @@ __main__.main()
 #: A signal that comes when the output has its name.
 LATE = """
 import os, signal, sys
-from unnest import __main__, output_destination
-publish = output_destination.publish
+from unnest import __main__, publish_output
+publish = publish_output.publish
 def published(*args):
     done = publish(*args)
     os.kill(os.getpid(), signal.{name})
     return done
-output_destination.publish = published
+publish_output.publish = published
 sys.argv = ["unnest", "fix", "m.h5"]
 __main__.main()
 """
@@ -167,8 +167,8 @@ def test_early_and_late(name: str, program: str, state: str, tmp_path: Path) -> 
 #: A signal while the first output gets its name, in a library that lets no exception out.
 SWALLOWED = """
 import os, runpy, signal, sys
-from unnest import output_destination
-publish = output_destination.publish
+from unnest import publish_output
+publish = publish_output.publish
 def published(*args):
     try:
         os.kill(os.getpid(), signal.SIGINT)
@@ -176,7 +176,7 @@ def published(*args):
     except KeyboardInterrupt:
         pass
     return publish(*args)
-output_destination.publish = published
+publish_output.publish = published
 sys.argv = ["unnest", "fix", "m.h5", "n.h5"]
 {start}
 """

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from unnest.build_function import target_model_of
 from unnest.errors import UsageError
+from unnest.user_build_function import target_model_of
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ NOT_KERAS = "not-keras"
 
 
 class Watch(Protocol):
-    """Told how a batch gets on, in the process that asked for it."""
+    """Receiver of a batch's progress, in the process that asked for it."""
 
     def meter(self, path: str) -> PhaseMeter | None:
         """Return a function that receives the bytes of a file moved and in all, and the phase; None for nothing."""
@@ -38,8 +38,8 @@ class Watch(Protocol):
         """Count a path that has been worked on, model or not; called in the order of the walk."""
 
 
-class Unwatched:
-    """A watcher that shows nothing."""
+class NoWatch:
+    """A receiver of progress that shows nothing."""
 
     def meter(self, path: str) -> PhaseMeter | None:  # noqa: ARG002 - what a batch asks for
         """Return None: no progress is shown."""
@@ -63,22 +63,24 @@ class Engine(NamedTuple):
             yield from _over_cluster(tasks, work, self.scheduler)
             return
         waiting: deque[Task] = deque()
-        if self.jobs == 1 or work.alone:
-            yield from _alone(tasks, work, watch, waiting, self.jobs)
-        if self.jobs == 1 or (not waiting and work.alone):
+        if self.jobs == 1 or work.start_cost:
+            yield from _in_this_process(tasks, work, watch, waiting, self.jobs)
+        if self.jobs == 1 or (not waiting and work.start_cost):
             return
-        from unnest.batch.workers import in_order
+        from unnest.batch.workers import map_in_order
 
         left = chain(waiting, tasks)
-        yield from in_order(
+        yield from map_in_order(
             left, work, self.jobs, lambda task: watch.meter(task.path), ahead=work.ahead
         )
 
 
-HERE = Engine()
-#: How many times their start processes have to save, and the tasks drawn ahead at most to see whether they do.
-MARGIN, LOOK = 2, 50_000
-UNWATCHED = Unwatched()
+THIS_PROCESS = Engine()
+#: Processes are started if they save this many times what starting them costs.
+SAVED_TIMES_START = 2
+#: Tasks that are drawn ahead at most, to see whether so many are left.
+MAX_DRAWN_AHEAD = 50_000
+NO_WATCH = NoWatch()
 
 
 class ModelWork(Generic[R]):
@@ -103,9 +105,9 @@ class ModelWork(Generic[R]):
 
     #: How many files a worker of a cluster is given at once.
     lot: ClassVar = 1
-    #: Seconds of the processor that it costs to begin with processes; until then, and as long as they are not worth it,
-    #: this process works alone. 0 where each file is to have a process that may die over it.
-    alone: ClassVar = 0.0
+    #: Processor seconds that starting processes costs; until they are worth it, this process works alone. 0: they
+    #: are always started, so that a file that kills its process kills no other work.
+    start_cost: ClassVar = 0.0
     #: How many a process here is given before it has answered the first, so that it need not wait for the next.
     ahead: ClassVar = 1
 
@@ -127,16 +129,16 @@ class ModelWork(Generic[R]):
         raise NotImplementedError
 
 
-def _alone(
+def _in_this_process(
     tasks: Iterator[Task], work: ModelWork[R], watch: Watch, waiting: deque[Task], jobs: int
 ) -> Generator[tuple[Task, R | None], None, None]:
     """Work on tasks in this process until `jobs` processes would be done sooner; tasks drawn before stay in `waiting`.
 
     Seconds are the processor's, so that other work on the machine counts for nothing. What is left takes as long as
-    what was done, by the number of tasks: as many are drawn as make processes save MARGIN times what it costs to begin
-    with them, but not more than LOOK.
+    what was done, by the number of tasks: as many are drawn as make processes save SAVED_TIMES_START times what it
+    costs to begin with them, but not more than MAX_DRAWN_AHEAD.
     """
-    seconds, done, again = 0.0, 0, work.alone
+    seconds, done, again = 0.0, 0, work.start_cost
     while True:
         task = waiting.popleft() if waiting else next(tasks, None)
         if task is None:
@@ -147,14 +149,16 @@ def _alone(
         done += 1
         yield task, entry
         if jobs > 1 and seconds >= again:
-            again = seconds + work.alone
-            enough = math.ceil(MARGIN * work.alone / (seconds / done * (1 - 1 / jobs)))
-            waiting.extend(islice(tasks, max(0, min(enough, LOOK) - len(waiting))))
+            again = seconds + work.start_cost
+            enough = math.ceil(
+                SAVED_TIMES_START * work.start_cost / (seconds / done * (1 - 1 / jobs))
+            )
+            waiting.extend(islice(tasks, max(0, min(enough, MAX_DRAWN_AHEAD) - len(waiting))))
             if len(waiting) >= enough:
                 return
 
 
-def each(
+def run_tasks(
     tasks: Iterator[Task], work: ModelWork[R], engine: Engine, watch: Watch
 ) -> Generator[R, None, None]:
     """Yield the entries of all tasks; a folder without a model has one entry that says so."""
@@ -188,16 +192,18 @@ def _over_cluster(
 
     An entry may name the input, the output folder, and any output that the task may have had.
     """
-    from unnest.batch.cluster import in_order
+    from unnest.batch.cluster import map_in_order
 
     waiting: deque[Task] = deque()
 
     def absolute_tasks() -> Iterator[Task]:
         for task in tasks:
             waiting.append(task)
-            yield task._replace(path=whole(task.path), output=task.output and whole(task.output))
+            yield task._replace(
+                path=absolute(task.path), output=task.output and absolute(task.output)
+            )
 
-    for _, entry in in_order(absolute_tasks(), work.anywhere(), scheduler, lot=work.lot):
+    for _, entry in map_in_order(absolute_tasks(), work.anywhere(), scheduler, lot=work.lot):
         task = waiting.popleft()
         outputs = (
             output_file_names.default_outputs(task.output, mark="")
@@ -211,10 +217,10 @@ def _over_cluster(
 def _with_given_paths(entry: R | None, paths: Sequence[str | None]) -> R | None:
     """Return a report or result that names these paths as the caller does, in place of absolute ones."""
     for path in paths:
-        entry = entry if path is None else renamed(entry, whole(path), path)
+        entry = entry if path is None else renamed(entry, absolute(path), path)
     return entry
 
 
-def whole(path: str) -> str:
+def absolute(path: str) -> str:
     """Return the absolute path; URLs are returned unchanged."""
     return path if is_remote(path) else os.path.abspath(path)

@@ -31,11 +31,11 @@ from unnest.budget import (
 from unnest.core.model import Json
 from unnest.core.plan import Choices
 from unnest.core.wrappers import traced_rows
+from unnest.in_memory_report_cache import ReportCache
 from unnest.inspection import inspect_with
 from unnest.options import FACTS
 from unnest.report.load_hint import ENDINGS
 from unnest.report.result import Report
-from unnest.report_cache import ReportCache
 
 SOME_FILES = sorted(FIXTURES.rglob("*.h5"))[::9]
 
@@ -271,7 +271,7 @@ def test_memory_is_bounded(
     """The oldest goes; one that is too large alone is not kept."""
     known = ReportCache()
     path = makeh5.parallel_file(tmp_path / "a.h5")
-    monkeypatch.setattr("unnest.report_cache.MAX_CACHE_BYTES", 1000)
+    monkeypatch.setattr("unnest.in_memory_report_cache.MAX_CACHE_BYTES", 1000)
     for _ in range(2):
         look(path, known)
     assert len(worked_out) == 2

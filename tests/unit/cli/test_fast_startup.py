@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from unnest.cli.startup import TypedValues
+from unnest.cli.fast_startup import TypedValues
 
 
 class _Command(TypedValues, TyperCommand):
