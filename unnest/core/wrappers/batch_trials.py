@@ -32,7 +32,7 @@ class RowOrder(Enum):
     UNKNOWN = "what cannot be computed"
 
 
-class Taken(NamedTuple):
+class TrialAnswer(NamedTuple):
     """The answer, with a sentence for the report where it is evidence.
 
     `reach`: where bounds are numbers, how many rows are read of any larger batch, in order from the first.
@@ -90,27 +90,27 @@ def outcome_of(shares: Sequence[Sequence[int]], n: int) -> BatchOutcome:
     return BatchOutcome.DEALT if sorted(joined) == list(range(n)) else BatchOutcome.OTHER
 
 
-def verdict(found: Mapping[int, BatchOutcome], towers: int, *, is_fixed: bool) -> Taken:
+def verdict(found: Mapping[int, BatchOutcome], towers: int, *, is_fixed: bool) -> TrialAnswer:
     """Return the common result of all batch sizes."""
     outcomes = set(found.values())
     if BatchOutcome.OTHER in outcomes or {BatchOutcome.DEALT, BatchOutcome.FIRST} <= outcomes:
-        return Taken(RowOrder.NOT)
+        return TrialAnswer(RowOrder.NOT)
     if BatchOutcome.DEALT in outcomes:
-        return Taken(RowOrder.DEALT)
+        return TrialAnswer(RowOrder.DEALT)
     sizes = f"{min(found)} to {max(found)} rows" if len(found) > 1 else f"{max(found)} rows"
     sentence = f"computed for batches of {sizes}: the towers read all rows in order"
     if BatchOutcome.FIRST not in outcomes:
-        return Taken(RowOrder.CONSECUTIVE, sentence)
+        return TrialAnswer(RowOrder.CONSECUTIVE, sentence)
     if BatchOutcome.ALL not in outcomes and not is_fixed:
-        return Taken(RowOrder.NOT)
+        return TrialAnswer(RowOrder.NOT)
     # Bounds that are written down cover batches up to a size; shares of the batch cover every batch that they divide.
     divided = max((n for n in found if n % towers == 0), default=None)
     if divided is not None and found[divided] is BatchOutcome.ALL:
-        return Taken(
+        return TrialAnswer(
             RowOrder.CONSECUTIVE,
             f"{sentence}, and none of those that are left when a batch does not divide",
         )
-    return Taken(RowOrder.UNKNOWN)
+    return TrialAnswer(RowOrder.UNKNOWN)
 
 
 def longest(graph: SearchedGraph, ends: Sequence[Ref], stops: Sequence[Ref] = ()) -> int:
@@ -141,7 +141,7 @@ class RowTrial:
         self.share: int | None = None
         self._tried_rows: dict[Joined, Sequence[Shape]] = {}
 
-    def answer(self, sizes: Sequence[int] = ()) -> Taken:
+    def answer(self, sizes: Sequence[int] = ()) -> TrialAnswer:
         """Return the rows that come together, over all batch sizes that can be tried, or some alone."""
         outcomes: dict[int, BatchOutcome] = {}
         lengths: dict[BatchOutcome, set[int]] = {}
@@ -152,7 +152,7 @@ class RowTrial:
             try:
                 tried = self._tried(rows)
             except DataDependent:
-                return Taken(RowOrder.NOT)
+                return TrialAnswer(RowOrder.NOT)
             except Unknown:
                 break
             except MISFITS:
@@ -166,7 +166,7 @@ class RowTrial:
             lengths.setdefault(outcomes[batch], set()).add(len(joined or ()))
             self.share = len(shares[0]) if is_fixed else None
         if not is_telling:
-            return Taken(RowOrder.UNKNOWN)
+            return TrialAnswer(RowOrder.UNKNOWN)
         is_reached = (
             lengths.keys() <= {BatchOutcome.ALL, BatchOutcome.FIRST}
             and len(lengths.get(BatchOutcome.FIRST, ())) == 1

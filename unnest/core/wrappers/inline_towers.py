@@ -9,9 +9,9 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
 from unnest.core.wrappers import layer_batch_roles, layer_joins
+from unnest.core.wrappers.batch_split import BatchSplit
 from unnest.core.wrappers.layer_joins import LayerJoin
 from unnest.core.wrappers.layer_slices import (
-    BatchSplit,
     InputFacts,
     check_shapes,
     split_batch,
@@ -86,7 +86,7 @@ class OwnLayers(LayerTowers):
         sources = {column: each.source for column, each in zip(columns, split.inputs, strict=True)}
         self._check_claims(copies, sources, split)
         check_own_layers(self.graph, copies.calls[0], self.ends_in)
-        split = self.join_rows(split, [None] * len(columns))
+        split = self.with_rows_tried(split, [None] * len(columns))
         is_shown = self._is_shown(sources, split)
         return with_rows_kept(
             self.tensors,

@@ -82,43 +82,41 @@ def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper],
         return [], []
     from unnest.core.wrappers import inline_towers, layer_towers
     from unnest.core.wrappers.layer_tensor_graph import LayerTensors
-    from unnest.core.wrappers.operation_towers import find_computed
+    from unnest.core.wrappers.operation_towers import find_towers
     from unnest.core.wrappers.tower_search import find
 
     tensors = LayerTensors(graph)
-    computed, computed_misses = (
-        _describe_all(graph, *find_computed(tensors)) if may_join else ([], [])
-    )
+    computed, computed_misses = _wrappers_of(graph, *find_towers(tensors)) if may_join else ([], [])
     wrappers = [wrapper for wrapper in computed if wrapper.inline is None]
     joining = [at for wrapper in wrappers for merge in wrapper.merges for at in merge.calls]
-    claimed, misses = _describe_all(
+    claimed, misses = _wrappers_of(
         graph, *find(layer_towers.calls_of_models(tensors, vouched), joining)
     )
     wrappers += claimed
     taken = {at for wrapper in wrappers for at in wrapper.towers}
-    alone, alone_misses = _describe_all(graph, *find(inline_towers.lone_calls(tensors, taken)))
+    alone, alone_misses = _wrappers_of(graph, *find(inline_towers.lone_calls(tensors, taken)))
     wrappers += alone
     misses += alone_misses
     if wrappers:
         return wrappers, misses
     if computed:
         return computed, [*misses, *computed_misses]
-    inline, inline_misses = _describe_all(graph, *find(inline_towers.towers_of_own_layers(tensors)))
+    inline, inline_misses = _wrappers_of(graph, *find(inline_towers.towers_of_own_layers(tensors)))
     return inline, [*misses, *inline_misses, *computed_misses]
 
 
-def _describe_all(
+def _wrappers_of(
     graph: Graph, found: Iterable[TowerSet], misses: Iterable[NearMiss]
 ) -> tuple[list[LayerWrapper], list[NearMiss]]:
     """Return towers that no other layer reads as wrappers, and the near misses with those of rejected towers."""
-    from unnest.core.wrappers.wrapper_from_towers import describe
+    from unnest.core.wrappers.wrapper_from_towers import wrapper_of
 
     wrappers, none = [], []
     for towers in found:
         if towers.reader is not None:
             continue
         try:
-            wrappers.append(describe(graph, towers))
+            wrappers.append(wrapper_of(graph, towers))
         except NotAWrapper as reason:
             none.append(reason.near_miss(towers.joins[0].root.layer))
     return wrappers, [*none, *misses]

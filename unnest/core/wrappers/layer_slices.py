@@ -1,16 +1,12 @@
-"""Slices of towers in a graph of layers, where some of them are opaque: stored code, custom classes.
+"""Slices behind the towers of a layer graph: which tensor each input of the towers is cut from, and by which calls.
 
-Operations are computed. An opaque slice claims its rows (`slice_claims`): it becomes the operation `claimed`, which
-takes these rows, and the graph is carried out like any other. So one equation decides, whether rows are computed or
-claimed: what the merges join must be all rows, each once and in order.
+A slice is an operation, or opaque: stored code, a custom class. Opaque slices claim their rows (`slice_claims`); which
+rows all of them come to is worked out in `layer_row_trial`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import lcm
-from types import MappingProxyType
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture.graph import Graph, Layer
@@ -18,10 +14,8 @@ from unnest.core.architecture.tensor_refs import without_tensors
 from unnest.core.frontends.layer_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref, Shape
-from unnest.core.ops.apply import literal_axis
-from unnest.core.ops.pseudo_ops import ClaimedRows
 from unnest.core.wrappers import layer_batch_roles, slice_claims, slice_code_checks
-from unnest.core.wrappers.batch_trials import DIVISIBLE, Joined, RowOrder, RowTrial, Taken
+from unnest.core.wrappers.batch_split import BatchSplit, InputSlices
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim
 from unnest.core.wrappers.slice_numbers_by_place import Slice
@@ -36,89 +30,6 @@ class InputFacts(NamedTuple):
 
     shape: Shape | None = None
     vouched: frozenset[str] = frozenset()
-
-
-@dataclass
-class InputSlices:
-    """The way from one source to the towers.
-
-    `parts`: the tensors that the towers read of it; empty if all read the whole. `steps`: the calls between, one per
-    tower, the nearest to the towers first. `passed`: layers that hand the source on before it is cut. `claims`: those
-    of opaque slices, each with its slices. `shown`: the code of all opaque slices can be read and cuts rows.
-    """
-
-    source: Ref
-    parts: Column = ()
-    steps: list[tuple[CallId, ...]] = field(default_factory=list)
-    passed: set[CallId] = field(default_factory=set)
-    claims: list[tuple[SliceClaim, list[Ref]]] = field(default_factory=list)
-    shown: bool = True
-
-    @property
-    def calls(self) -> set[CallId]:
-        """The calls of the slices, and of layers that only hand a tensor on."""
-        return self.passed.union(*self.steps)
-
-
-class BatchSplit(NamedTuple):
-    """The slices of all sources of the towers, some of which may be read whole.
-
-    `name`: the layer that the towers are calls of, or end in. `calls`: the slices, and the calls that compute their
-    bounds. `dealt_out`: every tower takes each k-th row, so that only a merge that deals them back restores their
-    order. `computed`: the sentence on the batches tried, if some slices are operations; `reach`: the number of rows
-    that the towers read of a larger batch, if bounds are numbers.
-    """
-
-    name: str
-    inputs: tuple[InputSlices, ...]
-    calls: frozenset[CallId]
-    dealt_out: bool = False
-    computed: str | None = None
-    reach: int | None = None
-
-    @property
-    def sources(self) -> tuple[Ref, ...]:
-        """The tensors that are sliced, or read whole, one per input."""
-        return tuple(each.source for each in self.inputs)
-
-    @property
-    def sliced(self) -> list[InputSlices]:
-        """The inputs of which every tower reads a part."""
-        return [each for each in self.inputs if each.parts]
-
-    @property
-    def claims(self) -> list[SliceClaim]:
-        """The claims of all opaque slices."""
-        return [claim for each in self.inputs for claim, _ in each.claims]
-
-    @property
-    def is_proven(self) -> bool:
-        """True if it is stored, or computed, of every input that the towers read all its rows in order."""
-        if not self.claims:
-            return self.computed is not None
-        return all(each.shown for each in self.sliced) and self.statuses == {ClaimStatus.ROWS}
-
-    @property
-    def nearest(self) -> tuple[tuple[Ref, tuple[CallId, ...]], ...]:
-        """The slices nearest to the towers, by their source."""
-        return tuple((each.source, each.steps[0]) for each in self.sliced)
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """The evidence on the rows that the towers read, as sentences."""
-        sentences = dict.fromkeys(claim.sentence for claim in self.claims if claim.sentence)
-        if self.computed:
-            sentences[self.computed] = None
-        if self.reach is not None:
-            sentences[
-                f"bounds are numbers: no tower reads more than the first {self.reach} rows"
-            ] = None
-        return tuple(sentences)
-
-    @property
-    def statuses(self) -> set[ClaimStatus]:
-        """The statuses of the claims of all slices."""
-        return {claim.status for claim in self.claims}
 
 
 def split_batch(
@@ -155,130 +66,8 @@ def split_batch(
     return BatchSplit(name, tuple(inputs), calls)
 
 
-def join_rows(
-    tensors: LayerTensors,
-    split: BatchSplit,
-    shapes: Sequence[Shape | None],
-    joins: Sequence[Joined],
-    merges: Iterable[CallId],
-) -> BatchSplit:
-    """Carry the slices out, and the joins along the batch, and return the split with the result.
-
-    `shapes` are those that the template takes, one per input; `merges` all calls that join, whatever they say.
-
-    Raises:
-        NotAWrapper: the towers do not read all rows in order, or the joins do not give them back.
-
-    """
-    graph = tensors.graph
-    rows = dict(_claimed_rows(graph, split, merges))
-    expected = {
-        each.source: shape or (None, None) for each, shape in zip(split.inputs, shapes, strict=True)
-    }
-    taken = rows_taken(
-        graph, {each.parts: each.source for each in split.sliced}, expected, rows, joins
-    )
-    computing = [
-        each.source.layer for each in split.sliced if any(_computes(graph, at) for at in each.calls)
-    ]
-    if taken.rows is RowOrder.NOT or not slice_claims.agree(split.claims):
-        raise NotAWrapper(
-            f"the towers do not read all rows of {computing[0]} in order"
-            if computing
-            else f"the inputs of {split.name} are cut in different places"
-        )
-    if computing:
-        _check_axes(tensors, split)
-        if taken.rows is RowOrder.UNKNOWN and taken.reach is None:
-            raise NotAWrapper(f"it cannot be computed which rows of {computing[0]} the towers read")
-    dealt_out = taken.rows is RowOrder.DEALT or ClaimStatus.DEALT in split.statuses
-    if dealt_out and any(len(each.claims) > 1 for each in split.inputs):
-        raise NotAWrapper(
-            f"the rows of {split.inputs[0].source.layer} are dealt out more than once"
-        )
-    if dealt_out and joins:
-        raise NotAWrapper(
-            f"{joins[0].root.layer} gives all rows of {split.inputs[0].source.layer}, in another order"
-        )
-    if not computing:
-        return split._replace(dealt_out=dealt_out)
-    return split._replace(dealt_out=dealt_out, computed=taken.sentence, reach=taken.reach)
-
-
-def _claimed_rows(
-    graph: Graph, split: BatchSplit, merges: Iterable[CallId]
-) -> Iterator[tuple[Ref, ClaimedRows]]:
-    """Yield the rows of every opaque slice, and all rows for layers that only hand a tensor on.
-
-    Slices without bounds use the bounds of the other inputs.
-    """
-    edges_of = {len(claim.edges): claim.edges for claim in reversed(split.claims) if claim.edges}
-    for at in set().union(merges, *(each.calls for each in split.inputs)):
-        if _hands_on(graph, at):
-            yield Ref(*at, 0), ClaimedRows(0, 1)
-    for claim, slices in (pair for each in split.inputs for pair in each.claims):
-        count = len(slices)
-        equal_parts = tuple(index / count for index in range(count))
-        edges = (*(claim.edges or edges_of.get(count) or equal_parts), 1)
-        for index, ref in enumerate(slices):
-            if claim.status is ClaimStatus.DEALT:
-                yield ref, ClaimedRows(index, every=count)
-            else:
-                yield ref, ClaimedRows(edges[index], edges[index + 1])
-
-
-def rows_taken(
-    graph: Graph,
-    sources: Mapping[Column, Ref],
-    expected: Mapping[Ref, Shape],
-    claimed: Mapping[Ref, ClaimedRows] = MappingProxyType({}),
-    joins: Sequence[Joined] = (),
-) -> Taken:
-    """Return the rows of their sources that the towers read, and that the joins give back.
-
-    `expected` are the shapes that the template takes, for sources whose shape the file does not store. Larger axes show
-    every cut through a row, but may not fit a reshape; so only a cut that both show is one. Claimed rows are shares of
-    the batch: where all rows are claimed, one batch is enough.
-    """
-    tensors = LayerTensors(graph, claimed=claimed)
-    calls = tensors.behind([ref for column in sources for ref in column], sources.values())
-    names = {tensors.of(at).name for at in calls}
-    if "" in names:
-        return Taken(RowOrder.UNKNOWN)
-    unknown = {ref: shape for ref, shape in expected.items() if tensors.shape(ref) is None}
-    larger: dict[Ref, Shape] = {
-        ref: (shape[0], *(None for _ in shape[1:])) for ref, shape in unknown.items()
-    }
-    towers = len(next(iter(sources)))
-    sizes = [lcm(DIVISIBLE, towers)] if names <= {CLAIMED} else []
-    taken = RowTrial(LayerTensors(graph, larger, claimed), sources, joins).answer(sizes)
-    if taken.rows is not RowOrder.NOT:
-        return taken
-    smaller = RowTrial(LayerTensors(graph, unknown, claimed), sources, joins).answer(sizes)
-    return taken if smaller.rows is RowOrder.NOT else Taken(RowOrder.UNKNOWN)
-
-
-CLAIMED = "claimed"
-"""The operation that stands for an opaque slice."""
-
-
 def _hands_on(graph: Graph, at: CallId) -> bool:
     return layer_batch_roles.passes_on(graph.layers[at.layer], graph.call(at))
-
-
-def _computes(graph: Graph, at: CallId) -> bool:
-    """Return True if a call is an operation, and there for more than its name or device."""
-    return is_operation(
-        graph.layers[at.layer], graph.call(at)
-    ) and not layer_batch_roles.passes_on_to_one_reader(graph, at)
-
-
-def _check_axes(tensors: LayerTensors, split: BatchSplit) -> None:
-    """Raise NotAWrapper where operations say that they cut another axis."""
-    first = split.sliced[0].steps[0]
-    axes = {literal_axis(tensors.of(at)) for at in first if tensors.of(at).name}
-    if not axes <= {0, None}:
-        raise NotAWrapper(f"{first[0].layer} cuts another axis than the batch, or nothing at all")
 
 
 def check_shapes(graph: Graph, template: Layer, sources: Sequence[Ref]) -> None:

@@ -1,7 +1,7 @@
 """Towers of a layer graph whose slices, or merges, are opaque: stored code, custom classes.
 
 The merges are read off configs and code (`layer_joins`). Opaque slices claim their rows, which take the place of
-computed ones in the one equation (`layer_slices`). Where both leave something open, the wrapper is "likely".
+computed ones in the one equation (`layer_row_trial`). Where both leave something open, the wrapper is "likely".
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers import layer_batch_roles, layer_joins, slice_claims
+from unnest.core.wrappers.batch_split import BatchSplit, InputSlices
 from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.layer_joins import LayerJoin
+from unnest.core.wrappers.layer_row_trial import with_rows_tried
 from unnest.core.wrappers.layer_slices import (
-    BatchSplit,
     InputFacts,
-    InputSlices,
     can_slice,
     check_shapes,
-    join_rows,
     split_batch,
 )
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
@@ -102,13 +101,13 @@ class LayerTowers(Candidate):
         """The calls of all merges."""
         return {at for merge in self.merges for at in merge.calls}
 
-    def join_rows(self, split: BatchSplit, shapes: Sequence[Shape | None]) -> BatchSplit:
-        """Return the split with the rows that come together; `shapes` are those of the inputs. Raises NotAWrapper."""
+    def with_rows_tried(self, split: BatchSplit, shapes: Sequence[Shape | None]) -> BatchSplit:
+        """Return a split with the rows that come together; `shapes` are those of the inputs. Raises NotAWrapper."""
         pairs = zip(self.joins, self.merges, strict=True)
         joins = [
             joined for joined, merge in pairs if merge.on_batch_axis and self._is_operation(merge)
         ]
-        return join_rows(self.tensors, split, shapes, joins, self.merge_calls)
+        return with_rows_tried(self.tensors, split, shapes, joins, self.merge_calls)
 
     def _is_operation(self, merge: Merge) -> bool:
         """Return True if all layers of a merge are carried out as operations; the code of others is checked alone."""
@@ -223,7 +222,7 @@ class ModelCalls(LayerTowers):
         if has_unread:
             split, shapes = self._of_stored_inputs(split), [*stored_shapes]
         check_shapes(self.graph, self.template, split.sources)
-        return self.join_rows(split, shapes), called_on
+        return self.with_rows_tried(split, shapes), called_on
 
     def _of_stored_inputs(self, split: BatchSplit) -> BatchSplit:
         """Return the slices that the template's inputs read, if it is called with more tensors than it stores inputs.

@@ -23,7 +23,7 @@ from unnest.core.wrappers.batch_trials import (
     Joined,
     RowOrder,
     RowTrial,
-    Taken,
+    TrialAnswer,
     batches,
     beyond,
     longest,
@@ -37,7 +37,7 @@ MAX_LEVELS = 6
 """Joins of joins that are looked through."""
 
 
-def find_computed(graph: SearchedGraph) -> tuple[list[TowerSet], list[NearMiss]]:
+def find_towers(graph: SearchedGraph) -> tuple[list[TowerSet], list[NearMiss]]:
     """Return the towers of one graph whose slices and joins can be computed, outermost first, and the near misses.
 
     Towers with a `reader` are among the near misses too.
@@ -186,7 +186,7 @@ def _slices(graph: SearchedGraph, copies: Copies) -> frozenset[CallId]:
     )
 
 
-def _why_not(joined: Joined, copies: Copies, taken: Taken) -> str:
+def _why_not(joined: Joined, copies: Copies, taken: TrialAnswer) -> str:
     source = next(iter(copies.cut_points.values()))
     if taken.rows is RowOrder.DEALT:
         return f"{joined.root.layer} gives all rows of {source.layer}, in another order"

@@ -15,7 +15,7 @@ from unnest.core.model import Ref
 from unnest.core.ops.apply import literal_axis
 from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.batch_trials import Joined
-from unnest.core.wrappers.operation_towers import find_computed, join_operands
+from unnest.core.wrappers.operation_towers import find_towers, join_operands
 from unnest.core.wrappers.serving_op_graph import CALLS, Broken, GraphView, OpGraph, Place
 from unnest.core.wrappers.serving_tensor_graph import ServingTensors
 from unnest.core.wrappers.tower_search import TowerSet
@@ -68,7 +68,7 @@ def find(
     for graph in graphs:
         for rank in RANKS:
             tensors = ServingTensors(GraphView(graph, library), rank)
-            wrappers, misses = find_computed(tensors)
+            wrappers, misses = find_towers(tensors)
             for wrapper in wrappers:
                 towers = (
                     _Named(tensors).towers(wrapper)

@@ -14,18 +14,17 @@ from unnest.core.wrappers.layer_joins import on_batch_axis
 from unnest.core.wrappers.layer_slices import check_shapes
 from unnest.core.wrappers.tower_search import TowerSet
 from unnest.core.wrappers.wrapper_types import (
+    MAX_NAMES_IN_EVIDENCE,
     Inline,
     LayerWrapper,
     Merge,
     NotAWrapper,
     check_own_layers,
-    join_evidence,
     listed,
-    slice_evidence,
 )
 
 
-def describe(graph: Graph, towers: TowerSet) -> LayerWrapper:
+def wrapper_of(graph: Graph, towers: TowerSet) -> LayerWrapper:
     """Return towers of this graph as a wrapper. Raises NotAWrapper unless they are such towers."""
     calls = [
         {at for at in tower if not layer_batch_roles.passes_on_to_one_reader(graph, at)}
@@ -144,3 +143,18 @@ def _join_lines(graph: Graph, towers: TowerSet, merges: Sequence[Merge]) -> Iter
     yield from (join_evidence(graph, merge) for merge in merges)
     if towers.joins and not merges:
         yield f"{towers.joins[0].root.layer} puts the towers' rows together, each once and in order"
+
+
+def slice_evidence(source: Ref, slices: Sequence[CallId]) -> str:
+    """Return the line of evidence that says which tensor is sliced, and by which layers."""
+    names = ", ".join(dict.fromkeys(at.layer for at in slices[:MAX_NAMES_IN_EVIDENCE])) + (
+        ", ..." if slices[MAX_NAMES_IN_EVIDENCE:] else ""
+    )
+    return f"every tower reads a slice of {source.layer}, cut by {names}"
+
+
+def join_evidence(graph: Graph, merge: Merge) -> str:
+    """Return the line of evidence that says which layer joins an output."""
+    kind = graph.layers[merge.layer].class_name
+    axis = " on the batch axis" if merge.on_batch_axis else ""
+    return f"{merge.layer} ({kind}) joins output {merge.output} of every tower in order{axis}"

@@ -163,18 +163,3 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MAX_NAMES_IN_EVIDENCE]) + (
         ", ..." if names[MAX_NAMES_IN_EVIDENCE:] else ""
     )
-
-
-def slice_evidence(source: Ref, slices: Sequence[CallId]) -> str:
-    """Return the line of evidence that says which tensor is sliced, and by which layers."""
-    names = ", ".join(dict.fromkeys(at.layer for at in slices[:MAX_NAMES_IN_EVIDENCE])) + (
-        ", ..." if slices[MAX_NAMES_IN_EVIDENCE:] else ""
-    )
-    return f"every tower reads a slice of {source.layer}, cut by {names}"
-
-
-def join_evidence(graph: Graph, merge: Merge) -> str:
-    """Return the line of evidence that says which layer joins an output."""
-    kind = graph.layers[merge.layer].class_name
-    axis = " on the batch axis" if merge.on_batch_axis else ""
-    return f"{merge.layer} ({kind}) joins output {merge.output} of every tower in order{axis}"

@@ -15,8 +15,8 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import Ref
 from unnest.core.wrappers import layer_graph_wrappers
-from unnest.core.wrappers.batch_trials import RowOrder, Taken
-from unnest.core.wrappers.layer_slices import rows_taken
+from unnest.core.wrappers.batch_trials import RowOrder, TrialAnswer
+from unnest.core.wrappers.layer_row_trial import try_rows
 
 Layer = dict[str, Any]
 Tensor = list[Any]
@@ -198,10 +198,10 @@ def answer(writer: Writer, inputs: Sequence[Tensor]) -> RowOrder:
     return found
 
 
-def taken(graph: Graph, *inputs: Sequence[Tensor], shape: Shape = (None, None)) -> Taken:
+def taken(graph: Graph, *inputs: Sequence[Tensor], shape: Shape = (None, None)) -> TrialAnswer:
     """Return the rows that the towers read of the one input."""
     x = Ref("x", 0, 0)
-    return rows_taken(graph, {tuple(Ref(*t) for t in i): x for i in inputs}, {x: shape})
+    return try_rows(graph, {tuple(Ref(*t) for t in i): x for i in inputs}, {x: shape})
 
 
 def part(tensor: Tensor, number: int) -> Tensor:

@@ -12,7 +12,7 @@ from tests.unit.core.wrappers.inline import UNITS, Tensor, Writer, X
 from unnest.core.model import CallId, Ref
 from unnest.core.wrappers.layer_graph_wrappers import recognise
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
-from unnest.core.wrappers.operation_towers import find_computed, join_operands
+from unnest.core.wrappers.operation_towers import find_towers, join_operands
 
 Spelling = Callable[[Writer], Tensor]
 DOES_NOT_GIVE_BACK = "{} does not give back the rows of x, each once and in order"
@@ -395,7 +395,7 @@ def test_casts_of_every_tower_are_its_own(is_before: bool) -> None:
 def test_a_sum_is_no_join() -> None:
     """A sum of the towers gives half of the rows."""
     writer = Writer()
-    assert find_computed(LayerTensors(writer.graph(_added(writer))))[0] == []
+    assert find_towers(LayerTensors(writer.graph(_added(writer))))[0] == []
 
 
 def test_one_tower_that_is_read() -> None:

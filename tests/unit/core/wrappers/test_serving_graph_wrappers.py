@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.property.opgraphs import MEANS, Case, Writer, cut, joined, loss, plain, wrapped
-from unnest.core.wrappers.operation_towers import find_computed
+from unnest.core.wrappers.operation_towers import find_towers
 from unnest.core.wrappers.serving_graph_wrappers import find, follow
 from unnest.core.wrappers.serving_op_graph import Broken, GraphView
 from unnest.core.wrappers.serving_tensor_graph import ServingTensors
@@ -87,7 +87,7 @@ def two_heads(other: str) -> list[int]:
     for number, how in enumerate(("split", other)):
         ends = [w.op("MatMul", part, w.variable(number)) for part in cut(w, how, x, 2)]
         rets.append(joined(w, Case(STEPS, 1, 2, how, None), ends, 0))
-    found, _ = find_computed(ServingTensors(GraphView(w.graph(rets), {}), 2))
+    found, _ = find_towers(ServingTensors(GraphView(w.graph(rets), {}), 2))
     return [len(wrapper.joins) for wrapper in found]
 
 

@@ -12,7 +12,7 @@ from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.match_towers import Copies, Unlike
-from unnest.core.wrappers.operation_towers import find_computed
+from unnest.core.wrappers.operation_towers import find_towers
 from unnest.core.wrappers.tower_search import Candidate, TowerSet, find, with_rows_kept
 from unnest.core.wrappers.wrapper_types import MixesRows, NotAWrapper
 
@@ -94,7 +94,7 @@ def test_a_layer_joins_one_set_of_towers() -> None:
 
 def _towers(writer: Writer, *ends: Tensor) -> tuple[LayerTensors, TowerSet]:
     tensors = LayerTensors(writer.graph(writer.join(ends)))
-    (towers,), _ = find_computed(tensors)
+    (towers,), _ = find_towers(tensors)
     return tensors, towers._replace(keeps_rows=False)
 
 

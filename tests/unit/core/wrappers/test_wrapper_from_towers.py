@@ -12,9 +12,9 @@ from tests.unit.core.wrappers.near import OUTER, reasons
 from unnest.core.architecture import read
 from unnest.core.model import CallId, Ref
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
-from unnest.core.wrappers.operation_towers import find_computed
-from unnest.core.wrappers.wrapper_from_towers import describe
-from unnest.core.wrappers.wrapper_types import LayerWrapper
+from unnest.core.wrappers.operation_towers import find_towers
+from unnest.core.wrappers.wrapper_from_towers import join_evidence, slice_evidence, wrapper_of
+from unnest.core.wrappers.wrapper_types import LayerWrapper, Merge
 
 WEIGHTS: dict[str, Any] = {"kernel_initializer": {"class_name": "Zeros", "config": {}}}
 
@@ -22,8 +22,8 @@ WEIGHTS: dict[str, Any] = {"kernel_initializer": {"class_name": "Zeros", "config
 def found(*layers: dict[str, Any]) -> LayerWrapper:
     """The one wrapper of a graph."""
     graph = read(functional(*layers, **OUTER))
-    (computed,), _ = find_computed(LayerTensors(graph))
-    return describe(graph, computed)
+    (computed,), _ = find_towers(LayerTensors(graph))
+    return wrapper_of(graph, computed)
 
 
 def test_calls_of_one_model() -> None:
@@ -80,3 +80,23 @@ def test_towers_without_weights_are_none() -> None:
     assert reasons(source(), split("s", "x"), soft, concatenate("m", ("a", 0, 0), ("a", 1, 0))) == {
         "m": "the towers that end in a hold no weights, except those of normalizations"
     }
+
+
+def test_lines_of_evidence_name_the_first_four() -> None:
+    one_layer = [CallId("s", 0)] * 3
+    assert slice_evidence(Ref("x", 0, 0), one_layer) == "every tower reads a slice of x, cut by s"
+    many = [CallId(name, 0) for name in "abcde"]
+    assert (
+        slice_evidence(Ref("x", 0, 0), many)
+        == "every tower reads a slice of x, cut by a, b, c, d, ..."
+    )
+
+
+@pytest.mark.parametrize(("told", "axis"), [(True, " on the batch axis"), (None, ""), (False, "")])
+def test_a_join_that_does_not_say_its_axis(told: bool | None, axis: str) -> None:
+    graph = read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER))
+    merge = Merge(0, (CallId("m", 0),), told)
+    assert (
+        join_evidence(graph, merge)
+        == f"m (Concatenate) joins output 0 of every tower in order{axis}"
+    )

@@ -1,8 +1,6 @@
-"""The replacement of a wrapper's parts, and the lines of evidence."""
+"""The replacement of a wrapper's parts, near misses, and lists of names."""
 
 from __future__ import annotations
-
-import pytest
 
 from tests.judged import only_wrapper
 from tests.unit.core.build import functional, source
@@ -13,12 +11,9 @@ from unnest.core.model import CallId, Ref
 from unnest.core.recognition_results import MixedRows, NearMiss
 from unnest.core.wrappers import layer_graph_wrappers
 from unnest.core.wrappers.wrapper_types import (
-    Merge,
     MixesRows,
     NotAWrapper,
-    join_evidence,
     listed,
-    slice_evidence,
 )
 
 
@@ -37,23 +32,6 @@ def test_a_reason_names_the_layer_that_joins() -> None:
     assert MixesRows(reason).near_miss("m") == MixedRows("m", reason)
 
 
-def test_lines_of_evidence_name_the_first_four() -> None:
+def test_lists_name_the_first_four() -> None:
     assert listed(["a", "b"]) == "a, b"
     assert listed([*"abcde"]) == "a, b, c, d, ..."
-    one_layer = [CallId("s", 0)] * 3
-    assert slice_evidence(Ref("x", 0, 0), one_layer) == "every tower reads a slice of x, cut by s"
-    many = [CallId(name, 0) for name in "abcde"]
-    assert (
-        slice_evidence(Ref("x", 0, 0), many)
-        == "every tower reads a slice of x, cut by a, b, c, d, ..."
-    )
-
-
-@pytest.mark.parametrize(("told", "axis"), [(True, " on the batch axis"), (None, ""), (False, "")])
-def test_a_join_that_does_not_say_its_axis(told: bool | None, axis: str) -> None:
-    graph = read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER))
-    merge = Merge(0, (CallId("m", 0),), told)
-    assert (
-        join_evidence(graph, merge)
-        == f"m (Concatenate) joins output 0 of every tower in order{axis}"
-    )
