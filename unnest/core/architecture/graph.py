@@ -149,6 +149,7 @@ class Graph:
         return {
             Ref(layer, number - self.layers[layer].first, tensor): shape
             for _, call in self.calls()
+            if tensor_refs.is_keras_3(call.stored)
             for (layer, number, tensor), shape in tensor_refs.noted_shapes(call.stored, self.layers)
         }
 

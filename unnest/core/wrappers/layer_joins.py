@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from unnest.budget import memoize
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.keras_facts.stored_class_names import is_keras_class
@@ -35,6 +36,8 @@ class LayerJoin(NamedTuple):
 
 def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
     """Yield every layer that joins calls of nested models alone, with the objection where these are no towers."""
+    if not any(layer.is_model for layer in graph.layers.values()):
+        return
     for at, call in graph.calls():
         layer = graph.layers[at.layer]
         if (
@@ -106,11 +109,12 @@ def is_part_of_a_larger_merge(graph: Graph, at: CallId) -> bool:
 
 
 def joins_batch(graph: Graph, at: CallId) -> bool:
-    """Return True if a call says that it lines its inputs up along the batch."""
-    layer = graph.layers[at.layer]
-    return _joins_on_batch_axis(layer, graph.call(at)) is True and layer_batch_roles.is_weightless(
-        layer
-    )
+    """Return True if a call says that it lines its inputs up along the batch; worked out once a file."""
+    return memoize(_joins_batch, graph.layers[at.layer], graph.call(at))
+
+
+def _joins_batch(layer: Layer, call: Call) -> bool:
+    return _joins_on_batch_axis(layer, call) is True and layer_batch_roles.is_weightless(layer)
 
 
 def _joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:

@@ -90,11 +90,11 @@ class LayerTensors(SearchedGraph):
         met: set[CallId] = set()
         pending = [*self.outputs]
         for ref in pending:
-            if ref.call not in met:
-                met.add(ref.call)
+            if (at := ref.call) not in met:
+                met.add(at)
                 charge_steps()
-                yield Ref(ref.layer, ref.rank, 0)
-                pending += self.reads(ref.call)
+                yield Ref(*at, 0)
+                pending += self.reads(at)
 
     @cached_property
     def readers(self) -> Mapping[CallId, set[CallId]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import reduce
+from itertools import tee
 
 from unnest.core.interpreters.numbered_rows import Values, rows_of
 from unnest.core.interpreters.tensor_graph import Column
@@ -66,11 +67,13 @@ def _attempts(graph: SearchedGraph) -> Iterator[Iterator[Candidate]]:
     sources = [_Sources(graph, far=far) for far in graph.reaches]
     roots = dict.fromkeys(ref for ref in graph.backwards() if graph.may_join(ref))
     for root in roots:
-        yield (
-            OperationTowers(graph, joined, each)
-            for each in sources
-            for joined in _levels(graph, root)
-        )
+        if operands := join_operands(graph, root):
+            levels = tee(_levels(graph, root, operands), len(sources))
+            yield (
+                OperationTowers(graph, joined, source)
+                for source, joins in zip(sources, levels, strict=True)
+                for joined in joins
+            )
 
 
 class OperationTowers(Candidate):
@@ -116,11 +119,12 @@ def join_operands(graph: SearchedGraph, ref: Ref) -> list[Ref]:
     """Return the operands of the join behind a tensor, or of a move with a join behind it; else none."""
     moved_on: list[Ref] = []
     while len(moved_on) < MAX_LEVELS:
-        what = graph.of(ref.call)
-        moved = graph.moved(ref.call)
+        at = ref.call
+        what = graph.of(at)
         operation = operation_of(what)
         if operation is None:
             return []
+        moved = graph.moved(at)
         if operation.kind in JOINS:
             is_across = operation.kind is Kind.CONCATENATE and not _is_of_rows(
                 graph, moved, literal_axis(what)
@@ -144,15 +148,12 @@ def _is_of_rows(graph: SearchedGraph, operands: Sequence[Ref], axis: int | None)
     return axis + rank == 0 if rank is not None else axis < -1
 
 
-def _levels(graph: SearchedGraph, root: Ref) -> Iterator[Joined]:
-    """Yield the operands of a join, expanding nested joins one level at a time.
+def _levels(graph: SearchedGraph, root: Ref, joined: Sequence[Ref]) -> Iterator[Joined]:
+    """Yield the operands of a join of some tensors, expanding nested joins one level at a time.
 
     Some of them may be turned, or cut out of another join, and put in their places again: the rows that come together
     show it, so that an operand counts once.
     """
-    joined = join_operands(graph, root)
-    if not joined:
-        return
     met: list[Ref] = []
     for depth in range(MAX_LEVELS):
         expanded, calls = expand_join(
