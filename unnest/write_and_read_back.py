@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from unnest import open_and_plan
 from unnest.budget import OverBudget
+from unnest.core.architecture.input_output_names import exchanged_end
 from unnest.core.model import JsonObject
 from unnest.core.plan import Choices, Plan
-from unnest.core.rewrite.sequential_as_functional import exchanged_end
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, os_calls
 from unnest.formats.base import Source

@@ -14,8 +14,7 @@ from unnest.core.architecture import (
     read,
     renumber_shared_objects,
 )
-from unnest.core.keras_facts.optimizer_classes import optimizer_class
-from unnest.core.keras_facts.weight_order import is_trained_by_name
+from unnest.core.keras_facts.optimizer_classes import keeps_state_by_weight_name, optimizer_class
 from unnest.core.keras_facts.weight_shape_check import contradiction
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Plan, Refusal, Rewritten
@@ -23,7 +22,7 @@ from unnest.core.recognition_results import Template, Wrapper
 from unnest.core.rewrite import unwrap
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
 from unnest.core.rewrite.template_extraction import at_home
-from unnest.core.rewrite.template_summary import template_of, without_needless
+from unnest.core.rewrite.template_summary import template_of
 from unnest.core.rewrite.template_training_config import rename_outputs, reorder_optimizer_state
 from unnest.core.weight_assignment.flat_list_division import split
 from unnest.core.weight_assignment.frozen_list_reordering import relist
@@ -32,6 +31,7 @@ from unnest.core.weight_assignment.layer_groups import (
     group_names,
     grouped_layers,
     layer_name_by_group,
+    with_plain_weight_names,
     without_operations,
 )
 from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
@@ -129,7 +129,7 @@ def _with_output(parallel: Plan, start: ModelWithWeights, unwrapped: unwrap.Unwr
         groups = tuple(
             as_listed(group, left.model) for group in without_operations(groups, left.model)
         )
-    groups = tuple(without_needless(group) for group in groups)
+    groups = tuple(with_plain_weight_names(group) for group in groups)
     if wrong := _wrong_shapes(left):
         return parallel._replace(refusal=Refusal("weights-unplaced", wrong))
     result = stored._replace(
@@ -169,7 +169,7 @@ def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tenso
 
     Where it is sorted by the weights' names, these stay.
     """
-    if not stored.optimizer or not unwrapped.moved or is_trained_by_name(stored.release):
+    if not stored.optimizer or not unwrapped.moved or keeps_state_by_weight_name(stored.release):
         return stored.optimizer
     after = unwrapped.left.trained_in_order()
     if after is None:

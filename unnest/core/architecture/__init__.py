@@ -3,6 +3,7 @@
 Nothing outside this folder knows how an architecture is spelled; what a layer computes is not known here.
 """
 
+from unnest.core.architecture.automatic_names import snake_case
 from unnest.core.architecture.graph import is_model
 from unnest.core.architecture.graph_from_json import (
     NotAGraph,
@@ -16,7 +17,6 @@ from unnest.core.architecture.graph_from_json import (
     model_name,
     read,
     replace_children,
-    snake_case,
 )
 from unnest.core.architecture.shared_object_ids import renumber_shared_objects
 

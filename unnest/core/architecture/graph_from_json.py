@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from unnest.budget import charge_steps, memoize
 from unnest.core import json_tree
 from unnest.core.architecture import named_inputs, tensor_refs
+from unnest.core.architecture.automatic_names import snake_case
 from unnest.core.architecture.graph import Call, Graph, Layer, in_order, is_model, stored_layers
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import Json, JsonObject, Ref
@@ -335,17 +335,6 @@ def _with_names(entries: Sequence[JsonObject]) -> list[JsonObject]:
                 break
         named_entries.append({**entry, "name": name})
     return named_entries
-
-
-#: Classes that Keras stores under another name than the one in its code (source: api_export of Keras 3.15).
-NAMES_IN_CODE = {"GroupQueryAttention": "GroupedQueryAttention"}
-
-
-def snake_case(name: str) -> str:
-    """Return a class name in snake case, spelled as Keras names layers and paths."""
-    name = NAMES_IN_CODE.get(name, name)
-    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
-    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
 def functional(

@@ -18,7 +18,7 @@ from unnest.core.keras3.optimizers import (
     KnownOptimizer,
     NoCounterpart,
 )
-from unnest.core.keras_facts.weight_order import is_trained_by_name
+from unnest.core.keras_facts.optimizer_classes import keeps_state_by_weight_name
 from unnest.core.model import Tensor
 from unnest.findings import Code
 
@@ -91,7 +91,7 @@ def _old_order(
 
     Raises NoCounterpart.
     """
-    if is_trained_by_name(context.release):
+    if keeps_state_by_weight_name(context.release):
         if context.backend == "theano" and context.release < (2,):
             raise NoCounterpart(
                 "Keras 1 on Theano sorted the weights by names that it did not store"

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from unnest.budget import memoize
 from unnest.core import json_tree
+from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.stored_class_names import record_of, today
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import KerasLayer
@@ -200,3 +201,15 @@ def _counted(record: KerasLayer, config: Json) -> Expected | None:
 
 def _has_both_ways(config: Json) -> bool:
     return isinstance(config, Mapping) and config.get("backward_layer") is not None
+
+
+def trained_count(layer: Layer, count: int) -> int | None:
+    """Return how many of a layer's `count` weights are trained: the first so many in Keras's order.
+
+    None if the config does not show it: it mentions no weights, or another number of them. Not for a layer that holds a
+    model: the layers of that model say what is trained.
+    """
+    if layer.settings.get("trainable") is False:
+        return 0
+    weights = promised(layer.class_name, layer.config)
+    return weights.trained if weights is not None and weights.total == count else None

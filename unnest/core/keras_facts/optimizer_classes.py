@@ -79,6 +79,14 @@ def _is_in_keras(entry: JsonObject) -> bool:
     return str(entry.get("module", "keras")).partition(".")[0] in ("keras", "tf_keras")
 
 
+def keeps_state_by_weight_name(release: tuple[int, ...]) -> bool:
+    """True if optimizers of that Keras kept their state by the names of the weights; later ones keep it by layer.
+
+    (Source: Keras 1.2.2 and 2.0.0 to 2.0.6, keras/engine/training.py: compile.)
+    """
+    return () < release < (2, 0, 6)
+
+
 # ---- the order in which Keras 2.0 to 2.10 save the state of an optimizer with slots stored by name ----
 
 #: What an optimizer saves beside the slots; its other variables are settings.

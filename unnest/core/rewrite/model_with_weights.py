@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.weight_order import trained_count
+from unnest.core.keras_facts.expected_weight_counts import trained_count
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.weight_assignment.flat_list_division import split
 from unnest.core.weight_assignment.layer_weights import Ambiguous, Share, flat

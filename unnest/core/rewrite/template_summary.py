@@ -1,13 +1,10 @@
-"""A template model as a report shows it, and the plain names of its weights."""
+"""A template model as a report shows it: class, inputs, outputs, layers and parameters."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.model import Group, JsonObject
+from unnest.core.model import JsonObject
 from unnest.core.recognition_results import Scope, Template
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
 from unnest.core.weight_assignment.layer_weights import Share
@@ -51,25 +48,3 @@ def _of_layers(graph: Graph, wrapper: LayerWrapper, level: ModelWithWeights) -> 
         if len(known) == len(shares)
         else None,
     )
-
-
-NUMBERED_BYTES_NAME = re.compile(r"b'(?P<name>[^']+)'_\d+")
-"""A name as Keras 2.3 writes it where the group has one already (source: files of Keras 2.3.1).
-
-It numbers the text that Python shows for bytes: `b'tied/kernel:0'_2` for the second `tied/kernel:0`.
-"""
-
-
-def without_needless(group: Group) -> Group:
-    """Return the group with plain weight names where these stay unique, as its writer would have written it."""
-    plain = [_plain(tensor.name) for tensor in group.tensors]
-    count = Counter(plain)
-    named = zip(group.tensors, plain, strict=True)
-    return Group(
-        group.name, tuple(t._replace(name=name) if count[name] == 1 else t for t, name in named)
-    )
-
-
-def _plain(name: str) -> str:
-    numbered = NUMBERED_BYTES_NAME.fullmatch(name)
-    return numbered["name"] if numbered else name

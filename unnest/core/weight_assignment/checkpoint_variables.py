@@ -24,22 +24,22 @@ from unnest.core.keras_facts.expected_weight_counts import (
     fits,
     has_initializers,
     stems_of,
-)
-from unnest.core.keras_facts.stored_class_names import record_of
-from unnest.core.keras_facts.weight_order import (
-    Claim,
-    Variable,
-    as_made,
-    parts_of,
-    stem_of,
     trained_count,
 )
+from unnest.core.keras_facts.stored_class_names import record_of
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.weight_assignment.layer_weights import trained_first
 from unnest.core.weight_assignment.layers_by_variable_name import (
     Bearers,
     is_satellite,
     without_numbers,
+)
+from unnest.core.weight_assignment.weight_creation_order import (
+    Claim,
+    Variable,
+    as_made,
+    parts_of,
+    stem_of,
 )
 from unnest.errors import Refused
 

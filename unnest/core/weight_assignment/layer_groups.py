@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 
 from unnest.core.architecture import is_input, is_model, read
@@ -79,3 +81,25 @@ def layer_name_by_group(model: JsonObject, groups: Sequence[Group]) -> dict[str,
         if are_in_layer_order
         else {}
     )
+
+
+NUMBERED_BYTES_NAME = re.compile(r"b'(?P<name>[^']+)'_\d+")
+"""A name as Keras 2.3 writes it where the group has one already (source: files of Keras 2.3.1).
+
+It numbers the text that Python shows for bytes: `b'tied/kernel:0'_2` for the second `tied/kernel:0`.
+"""
+
+
+def with_plain_weight_names(group: Group) -> Group:
+    """Return the group with plain weight names where these stay unique, as its writer would have written it."""
+    plain = [_plain_name(tensor.name) for tensor in group.tensors]
+    count = Counter(plain)
+    named = zip(group.tensors, plain, strict=True)
+    return Group(
+        group.name, tuple(t._replace(name=name) if count[name] == 1 else t for t, name in named)
+    )
+
+
+def _plain_name(name: str) -> str:
+    numbered = NUMBERED_BYTES_NAME.fullmatch(name)
+    return numbered["name"] if numbered else name

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from unnest.core.architecture import is_input
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.optimizer_classes import COUNTER_NAMES, WEIGHT_BY_WEIGHT, slot_order
-from unnest.core.keras_facts.weight_order import Claim, Variable, parts_of
 from unnest.core.model import Group, Tensor
+from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, parts_of
 
 NAME_AND_NUMBER = re.compile(r"(.+)_(\d{1,9})")
 #: Most scopes of a variable's name; longer names match no layer.

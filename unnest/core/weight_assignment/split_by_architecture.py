@@ -1,4 +1,7 @@
-"""Divide the groups of a parallel model into those of the single-device model with the given architecture."""
+"""Divide weights that were stored without an architecture into groups for the layers of the one that is given.
+
+The groups of a parallel model, a list with one run a layer, and a list with all that is trained first.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,11 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.keras_facts.weight_shape_check import contradiction
 from unnest.core.model import CallId, Group, JsonObject, Tensor
-from unnest.core.weight_assignment.flat_list_division import layers_placed_by_order, split
+from unnest.core.weight_assignment.flat_list_division import layers_placed_by_order, runs, split
 from unnest.core.weight_assignment.layer_groups import group_names
 from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate, name_claims
+from unnest.core.weight_assignment.weight_checks import check_layer
 
 
 def shared_out(
@@ -89,3 +93,42 @@ def _followers(graph: Graph, layers: Collection[str]) -> list[str]:
         met |= following
         pending += following
     return [at.layer for at in pending]
+
+
+def groups_of_runs(
+    tensors: Sequence[Tensor], model: JsonObject, *, is_sorted: bool
+) -> tuple[tuple[Group, ...], tuple[str, ...]]:
+    """Return a group per layer of a list with one run a layer, and the names of layers that order alone placed.
+
+    `is_sorted`: the runs are in the order of the layers' names, as HDF5 lists groups, else in the model's. Raises
+    Ambiguous.
+    """
+    graph = read(model)
+    names = sorted(graph.layers, key=_place_in_hdf5) if is_sorted else [*graph.layers]
+    return _groups(runs(tensors, graph, names), graph, model)
+
+
+def groups_of_flat_list(
+    tensors: Sequence[Tensor], model: JsonObject
+) -> tuple[tuple[Group, ...], tuple[str, ...]]:
+    """Return a group per layer of a list with trained weights first, and the names of layers that order alone placed.
+
+    Raises Ambiguous.
+    """
+    graph = read(model)
+    return _groups(split(tensors, graph), graph, model)
+
+
+def _place_in_hdf5(name: str) -> list[bytes]:
+    """Return a sort key for HDF5's order of groups: the bytes of the names, a name with slashes being a path."""
+    return [part.encode("utf-8", "surrogatepass") for part in name.split("/")]
+
+
+def _groups(
+    shares: Mapping[str, Share], graph: Graph, model: JsonObject
+) -> tuple[tuple[Group, ...], tuple[str, ...]]:
+    shares = {name: shares[name] for name in graph.layers}
+    by_order = layers_placed_by_order(shares, graph)
+    for name, share in shares.items():
+        check_layer(graph.layers[name], share.tensors)
+    return tuple(Group(name, shares[name].tensors) for name in group_names(model)), by_order

@@ -12,13 +12,13 @@ from contextlib import suppress
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras_facts.expected_weight_counts import switched_off
-from unnest.core.keras_facts.weight_order import Claim, Variable, as_made
 from unnest.core.keras_facts.weight_shape_check import contradiction
 from unnest.core.keras_facts.wrapped_layers import promised_total
 from unnest.core.model import CallId, Group, JsonObject, Tensor
-from unnest.core.weight_assignment.flat_list_division import layers_placed_by_order, runs, split
-from unnest.core.weight_assignment.layer_groups import group_names, grouped_layers
+from unnest.core.weight_assignment.flat_list_division import split
+from unnest.core.weight_assignment.layer_groups import grouped_layers
 from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
+from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, as_made
 
 
 def check_architecture(groups: Sequence[Group], model: JsonObject) -> None:
@@ -148,42 +148,3 @@ def _latest_read(graph: Graph, places: Mapping[str, int]) -> dict[CallId, int]:
         pending.pop()
         latest[call_id] = max((max(latest[c], places.get(c.layer, -1)) for c in reads), default=-1)
     return latest
-
-
-def groups_of_runs(
-    tensors: Sequence[Tensor], model: JsonObject, *, is_sorted: bool
-) -> tuple[tuple[Group, ...], tuple[str, ...]]:
-    """Return a group per layer of a list with one run a layer, and the names of layers that order alone placed.
-
-    `is_sorted`: the runs are in the order of the layers' names, as HDF5 lists groups, else in the model's. Raises
-    Ambiguous.
-    """
-    graph = read(model)
-    names = sorted(graph.layers, key=_place_in_hdf5) if is_sorted else [*graph.layers]
-    return _groups(runs(tensors, graph, names), graph, model)
-
-
-def groups_of_flat_list(
-    tensors: Sequence[Tensor], model: JsonObject
-) -> tuple[tuple[Group, ...], tuple[str, ...]]:
-    """Return a group per layer of a list with trained weights first, and the names of layers that order alone placed.
-
-    Raises Ambiguous.
-    """
-    graph = read(model)
-    return _groups(split(tensors, graph), graph, model)
-
-
-def _place_in_hdf5(name: str) -> list[bytes]:
-    """Return a sort key for HDF5's order of groups: the bytes of the names, a name with slashes being a path."""
-    return [part.encode("utf-8", "surrogatepass") for part in name.split("/")]
-
-
-def _groups(
-    shares: Mapping[str, Share], graph: Graph, model: JsonObject
-) -> tuple[tuple[Group, ...], tuple[str, ...]]:
-    shares = {name: shares[name] for name in graph.layers}
-    by_order = layers_placed_by_order(shares, graph)
-    for name, share in shares.items():
-        check_layer(graph.layers[name], share.tensors)
-    return tuple(Group(name, shares[name].tensors) for name in group_names(model)), by_order

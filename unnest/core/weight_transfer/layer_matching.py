@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from unnest.budget import charge_steps
 from unnest.core.architecture import children
+from unnest.core.architecture.automatic_names import renumbered
 from unnest.core.architecture.graph import Graph, keras_order
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
 from unnest.core.keras_facts.stored_class_names import record_of, today
@@ -15,7 +16,7 @@ from unnest.core.weight_transfer.config_comparison import difference
 from unnest.core.weight_transfer.equivalent_expressions import in_one_form
 from unnest.core.weight_transfer.model_expressions import ACTIVATION, Node, NodeOutput, outputs_of
 from unnest.core.weight_transfer.operand_order import OperandOrder
-from unnest.core.weight_transfer.target_model import WeightShape, renumbered
+from unnest.core.weight_transfer.target_model import WeightShape
 
 Shapes: TypeAlias = "Mapping[LeafPath, tuple[WeightShape, ...]]"
 

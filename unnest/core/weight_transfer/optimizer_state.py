@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from unnest.core.architecture.automatic_names import stem_and_number
 from unnest.core.architecture.nested_models import LeafPath
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.optimizer_slots import is_fresh, state
@@ -15,7 +16,7 @@ from unnest.core.keras3.optimizers import (
     NoCounterpart,
 )
 from unnest.core.model import JsonObject, Tensor
-from unnest.core.weight_transfer.target_model import TargetModel, TargetOptimizer, stem_and_number
+from unnest.core.weight_transfer.target_model import TargetModel, TargetOptimizer
 from unnest.findings import Code, Finding
 
 #: Optimizer class by its name in lower case: optimizers are called `adam`, `Adam`, `SGD`, `loss_scale_optimizer`.

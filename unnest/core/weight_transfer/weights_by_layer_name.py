@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from unnest.core.architecture import children, read, snake_case
+from unnest.core.architecture.automatic_names import renumbered, stem_and_number
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
 from unnest.core.keras_facts.expected_weight_counts import promised
 from unnest.core.keras_facts.stored_class_names import is_keras_class, today
@@ -17,7 +18,7 @@ from unnest.core.weight_assignment.flat_list_division import layers_placed_by_or
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.owners_by_weight_name import OF_KERAS_1
 from unnest.core.weight_assignment.split_by_architecture import shared_out
-from unnest.core.weight_transfer.target_model import TargetModel, renumbered, stem_and_number
+from unnest.core.weight_transfer.target_model import TargetModel
 
 #: What Keras calls layers that have no name -> the class of today that has their weights.
 CLASS_OF_STEM = {

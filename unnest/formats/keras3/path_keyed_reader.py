@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import by_owner
-from unnest.core.keras_facts.weight_order import trained_count
+from unnest.core.keras_facts.expected_weight_counts import trained_count
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.plan import Move
 from unnest.core.weight_assignment.layer_weights import trained_first

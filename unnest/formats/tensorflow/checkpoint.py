@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, read
-from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.make_plan import plan, without_layers
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Plan, Refusal, Rewritten
@@ -22,6 +21,7 @@ from unnest.core.weight_assignment.checkpoint_variables import CheckpointVariabl
 from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.layers_by_variable_name import optimizer_state
+from unnest.core.weight_assignment.weight_creation_order import Variable
 from unnest.core.weight_transfer.optimizer_state import StateAlone
 from unnest.core.weight_transfer.place_weights import PlacedWeights, place_leaves
 from unnest.core.weight_transfer.target_model import TargetModel

@@ -14,11 +14,12 @@ from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras_facts import shape_inference
+from unnest.core.keras_facts.expected_weight_counts import trained_count
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.stored_class_names import is_keras_class
-from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, trained_count
 from unnest.core.layers import catalog, core, record
 from unnest.core.model import Tensor
+from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, as_made
 from unnest.core.wrappers.layer_batch_roles import keeps_rows
 
 PAGE = Path(__file__).parents[4] / "docs" / "contributing.md"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.model import Tensor
 from unnest.core.weight_assignment.checkpoint_variables import CheckpointVariables
+from unnest.core.weight_assignment.weight_creation_order import Variable
 from unnest.errors import Refused
 
 DENSE: dict[str, Any] = {"units": 3, "use_bias": True, "kernel_initializer": {}, "bias_initializer": {},

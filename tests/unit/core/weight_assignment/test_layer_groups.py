@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.unit.core.build import functional, layer, nested, sequential, source
 from unnest.core.model import Group, Tensor
 from unnest.core.weight_assignment.layer_groups import (
     group_names,
     grouped_layers,
     layer_name_by_group,
+    with_plain_weight_names,
     without_operations,
 )
 
@@ -70,3 +73,23 @@ def test_layers_of_keras_3_that_do_not_say_whether_they_are_trained() -> None:
     )
     groups = [Group(name, ()) for name in ("x", "dropped", "bins", "y")]
     assert [group.name for group in without_operations(groups, model)] == ["x", "dropped", "bins"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (["b'tied/kernel:0'_2", "pb/kernel:0"], ["tied/kernel:0", "pb/kernel:0"]),
+        (["tied/kernel:0", "b'tied/kernel:0'_2"], ["tied/kernel:0", "b'tied/kernel:0'_2"]),
+        (
+            ["b'tied/kernel:0'_2", "b'tied/kernel:0'_3"],
+            ["b'tied/kernel:0'_2", "b'tied/kernel:0'_3"],
+        ),
+        (["tied/kernel:0_2", "b'x'", "x_2"], ["tied/kernel:0_2", "b'x'", "x_2"]),
+    ],
+    ids=["alone", "beside its like", "beside another double", "other names"],
+)
+def test_a_number_goes_with_its_reason(before: list[str], after: list[str]) -> None:
+    group = with_plain_weight_names(
+        Group("g", tuple(Tensor(name, (2,), "<f4", name) for name in before))
+    )
+    assert [(t.name, t.ref) for t in group.tensors] == list(zip(after, before, strict=True))

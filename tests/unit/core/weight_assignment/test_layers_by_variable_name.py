@@ -12,7 +12,6 @@ from tests.unit.core.weight_assignment.test_checkpoint_variables import (
 )
 from unnest.core.architecture import read
 from unnest.core.keras_facts.optimizer_classes import slot_order
-from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.weight_assignment.checkpoint_variables import CheckpointVariables
 from unnest.core.weight_assignment.layers_by_variable_name import (
     MAX_SCOPES,
@@ -21,6 +20,7 @@ from unnest.core.weight_assignment.layers_by_variable_name import (
     optimizer_state,
     without_numbers,
 )
+from unnest.core.weight_assignment.weight_creation_order import Variable
 
 INNER = {"class_name": "LSTM", "config": {"name": "inner", **DENSE}}
 LAYERS = read(

@@ -6,7 +6,7 @@ from tests.unit.core.build import DENSE, functional, layer, nested, sequential, 
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.model import Group
 from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
-from unnest.core.weight_transfer.target_model import groups_of, renumbered, stem_and_number
+from unnest.core.weight_transfer.target_model import groups_of
 
 A, B, C = (tensors(f"{n}/kernel:0", f"{n}/bias:0") for n in "abc")
 INNER = nested(sequential(layer("a", **DENSE), layer("b", **DENSE), name="inner"), ["x"])
@@ -29,21 +29,3 @@ def test_there_and_back() -> None:
     assert [t.owner for t in groups["inner"]] == [("a",), ("a",), ("b",), ("b",)]
     assert groups["c"] == C
     assert weights_by_leaf(MODEL, groups_of(MODEL, found)) == found
-
-
-def test_a_name_and_its_number() -> None:
-    assert [stem_and_number(n) for n in ("dense", "dense_12", "block1_conv1", "_3")] == [
-        ("dense", 0), ("dense", 12), ("block1_conv1", 0), ("", 3),
-    ]  # fmt: skip
-
-
-def test_numbers_keep_their_order() -> None:
-    """The tenth follows the ninth, whatever the text says."""
-    assert renumbered(["dense_10", "dense_9"], ["dense_1", "dense"]) == {
-        "dense_9": "dense",
-        "dense_10": "dense_1",
-    }
-
-
-def test_another_number_of_them_is_told_by_nothing() -> None:
-    assert renumbered(["dense", "dense_1", "lstm"], ["dense_4", "lstm_2"]) == {"lstm": "lstm_2"}

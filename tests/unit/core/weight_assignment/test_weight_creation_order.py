@@ -10,7 +10,7 @@ from tests.unit.core.build import DENSE, NORM, functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.expected_weight_counts import stems_of
-from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, stem_of, trained_count
+from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, as_made, stem_of
 
 GRU: dict[str, Any] = {f"{stem}_initializer": {} for stem in ("kernel", "recurrent", "bias")}
 
@@ -63,31 +63,3 @@ def test_stems() -> None:
     assert stems_of({"W_regularizer": None, "b_regularizer": None, "bias": False}) == ["W"]
     assert stem_of("recurrent_kernel", ["kernel", "recurrent"]) == "recurrent"
     assert stem_of("gamma", ["kernel"]) is None
-
-
-RULES: dict[str, Any] = {"W_regularizer": None, "b_regularizer": None}
-
-
-@pytest.mark.parametrize(
-    ("kind", "config", "count", "trained"),
-    [
-        ("Dense", DENSE, 2, 2),
-        ("BatchNormalization", NORM, 4, 2),
-        ("BatchNormalization", {**NORM, "trainable": False}, 4, 0),
-        ("BatchNormalization", {**NORM, "scale": False}, 3, 1),
-        ("BatchNormalization", NORM, 3, None),
-        ("Mine", {"strength": 2}, 3, None),
-        ("Mine", {"strength": 2, "trainable": False}, 3, 0),
-        ("Bidirectional", {"layer": {"class_name": "GRU", "config": DENSE}}, 4, 4),
-        ("Dense", RULES, 2, 2),
-        ("BatchNormalization", {"gamma_regularizer": None, "beta_regularizer": None}, 4, 2),
-        ("LSTM", RULES, 12, None),
-    ],
-    ids=["dense", "norm", "frozen", "without gamma", "one is missing", "custom", "custom, frozen",
-         "both ways", "dense of Keras 1", "norm of Keras 1", "gates of Keras 1"],
-)  # fmt: skip
-def test_the_first_so_many(
-    kind: str, config: dict[str, Any], count: int, trained: int | None
-) -> None:
-    asked = read(functional(source(), layer("y", ["x"], kind=kind, **config))).layers["y"]
-    assert trained_count(asked, count) == trained

@@ -1,4 +1,4 @@
-"""The order in which Keras's own layers make their weights, and how many of them are trained.
+"""The order in which Keras's own layers make their weights.
 
 For files that name weights and nothing else. The order is needed only where the file does not store it.
 (Source: files of Keras 1.2 to 2.3 and tf.keras 1.8 to 2.15.)
@@ -12,19 +12,10 @@ from typing import NamedTuple
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.expected_weight_counts import (
     initialized,
-    promised,
     stems_of,
 )
 from unnest.core.keras_facts.stored_class_names import record_of, today
 from unnest.core.model import JsonObject, Tensor
-
-
-def is_trained_by_name(release: tuple[int, ...]) -> bool:
-    """True if optimizers of that Keras kept their state by the names of the weights; later ones keep it by layer.
-
-    (Source: Keras 1.2.2 and 2.0.0 to 2.0.6, keras/engine/training.py: compile.)
-    """
-    return () < release < (2, 0, 6)
 
 
 class Variable(NamedTuple):
@@ -136,15 +127,3 @@ def _part_as_made(kind: str, config: JsonObject, claims: Sequence[Claim]) -> lis
             return None
         ranks[at, order[stem]] = claim
     return [ranks[key] for key in sorted(ranks)]
-
-
-def trained_count(layer: Layer, count: int) -> int | None:
-    """Return how many of a layer's `count` weights are trained: the first so many in Keras's order.
-
-    None if the config does not show it: it mentions no weights, or another number of them. Not for a layer that holds a
-    model: the layers of that model say what is trained.
-    """
-    if layer.settings.get("trainable") is False:
-        return 0
-    weights = promised(layer.class_name, layer.config)
-    return weights.trained if weights is not None and weights.total == count else None
