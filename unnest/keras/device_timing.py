@@ -1,4 +1,4 @@
-"""Measuring devices, alone and together, to propose the ratios of a parallel model.
+"""`unnest.keras.balance`: measure devices, alone and together, to propose the ratios of a parallel model.
 
 A tower is measured as it is trained: its rows are cut on the CPU and sent to the device, forward pass and gradient
 run there (`unnest.keras.tower_execution`), and a number that depends on every gradient comes back. Devices take
@@ -14,7 +14,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from statistics import median, quantiles
@@ -25,17 +25,14 @@ import tensorflow as tf
 
 from unnest.keras import batch_split, tower_execution
 from unnest.keras import devices as device_names
+from unnest.keras.balance_result import Balance, Speed
 from unnest.keras.build_parallel_model import check_template
 from unnest.keras.keras_api import KerasApi, Model, RuntimeTensor, api_of, is_parallel
 from unnest.keras.parallel_model import template_of
 from unnest.keras.ratio_search import (
-    EQUAL,
-    Measurement,
     Trial,
     first_shares,
-    presentable,
     refine,
-    settled,
     whole_rows,
 )
 from unnest.keras.tower_execution import HOST
@@ -51,148 +48,6 @@ OPEN_SIZE = 32
 
 OUT_OF_MEMORY = ("out of memory", "out_of_memory", "alloc_failed", "oom")
 """What is in the message where a device's memory was not enough."""
-
-
-@dataclass(frozen=True, slots=True)
-class Speed:
-    """The speed of one device alone with `rows` rows."""
-
-    device: str
-    """Its name, as in `GPU:0`."""
-    rows: int
-    """Rows of the batch."""
-    seconds: float | None
-    """Seconds a step, the median over the turns; None if that many rows did not fit into its memory."""
-    low: float | None = None
-    """The lower quartile, in seconds."""
-    high: float | None = None
-    """The upper quartile, in seconds."""
-
-    @property
-    def samples_per_second(self) -> float | None:
-        """Throughput at the median, in samples a second."""
-        return None if self.seconds is None else self.rows / self.seconds
-
-
-@dataclass
-class Balance:
-    """Measurements, and the split that follows from them. All fields grow while `balance` measures."""
-
-    devices: tuple[str, ...]
-    """Names, as in `GPU:0`."""
-    batch_size: int
-    """Rows of the whole batch."""
-    alone: list[Speed] = field(default_factory=list)
-    """Every device at every size tried."""
-    equal: Trial | None = None
-    """The split in equal shares."""
-    trials: list[Trial] = field(default_factory=list)
-    """The splits tried after it, in order."""
-    too_large: list[tuple[int, ...]] = field(default_factory=list)
-    """The splits, in rows, that did not fit into the devices' memory."""
-    finished: bool = False
-    """True once the measuring has come to its end."""
-
-    @property
-    def best_single(self) -> Speed | None:
-        """The device and size with the highest throughput alone."""
-        measured = [speed for speed in self.alone if speed.seconds is not None]
-        return max(measured, key=lambda speed: speed.samples_per_second or 0, default=None)
-
-    @property
-    def split(self) -> tuple[int, ...] | None:
-        """The rows of each device to train with; None where equal shares are as good, or nothing else was measured.
-
-        Where memory was short, it is a split that was measured: another one might not fit.
-        """
-        if not self.trials:
-            return None
-        if not self.too_large:
-            return settled(self.trials)
-        fastest = min(self.trials, key=lambda trial: trial.seconds)
-        return fastest.rows if self.equal is None or fastest.gain > EQUAL else None
-
-    @property
-    def best(self) -> Trial | None:
-        """The trial nearest to the split to train with; equal shares if these are as good."""
-        split = self.split
-        if split is None:
-            return self.equal
-        return min(
-            self.trials, key=lambda t: max(abs(a - b) for a, b in zip(t.rows, split, strict=True))
-        )
-
-    @property
-    def ratios(self) -> tuple[int, ...] | None:
-        """The ratios to pass on; None where equal shares are as good, or nothing was measured together."""
-        split = self.split
-        return presentable(split) if split else None
-
-    @property
-    def pays(self) -> bool | None:
-        """True if towers are faster than the best single device; None if that was not measured."""
-        if self.best is None or self.best.over_single is None:
-            return None
-        return self.best.over_single > 0
-
-    @property
-    def fitting_batch(self) -> int | None:
-        """The largest batch, in rows, that fits in shares by speed, if no split of the batch did.
-
-        None if one did, or if a device held none of the sizes tried.
-        """
-        curves = self.curves()
-        if not self.too_large or self.equal or self.trials or not all(curves):
-            return None
-        shares = first_shares(curves, self.batch_size)
-        return int(
-            min(curve[-1][0] / share for curve, share in zip(curves, shares, strict=True))
-            * self.batch_size
-        )
-
-    def curves(self) -> list[list[Measurement]]:
-        """Return for each device alone (rows, seconds a step), ascending, of the sizes that fitted into its memory."""
-        return [
-            [
-                (float(s.rows), s.seconds)
-                for s in self.alone
-                if s.device == device and s.seconds is not None
-            ]
-            for device in self.devices
-        ]
-
-    def holds(self) -> list[float]:
-        """Return the rows that each device holds, as far as was seen: at most the batch."""
-        full = {speed.device for speed in self.alone if speed.seconds is None}
-        return [
-            curve[-1][0] if device in full and curve else float(self.batch_size)
-            for device, curve in zip(self.devices, self.curves(), strict=True)
-        ]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the measurements, and what follows from them, as JSON types."""
-        return {
-            **asdict(self),
-            "ratios": list(self.ratios) if self.ratios else None,
-            "best": asdict(self.best) if self.best else None,
-            "split": list(self.split) if self.split else None,
-            "pays": self.pays,
-            "fitting_batch": self.fitting_batch,
-            "line": self.line,
-        }
-
-    @property
-    def line(self) -> str | None:
-        """The line of Python to paste; None where towers do not pay, or nothing was measured together."""
-        if self.best is None or not self.pays:
-            return None
-        kinds = {name.partition(":")[0] for name in self.devices}
-        numbered = kinds == {device_names.kind_of_numbers()}
-        gpus: list[Any] = (
-            [int(d.partition(":")[2]) for d in self.devices] if numbered else list(self.devices)
-        )
-        ratios = f", ratios={list(self.ratios)}" if self.ratios else ""
-        return f"multi_gpu_model(model, gpus={gpus}{ratios})"
 
 
 Progress = Callable[[Balance], None]
@@ -248,8 +103,8 @@ def balance(
     result = Balance(devices, batch_size)
     sizes_to_try = sorted(set(sizes or _sizes(batch_size)))
     try:
-        _alone(result, api, model, sizes_to_try, progress)
-        _together(result, api, model, progress)
+        _measure_alone(result, api, model, sizes_to_try, progress)
+        _measure_together(result, api, model, progress)
         result.finished = True
     except KeyboardInterrupt:
         pass
@@ -261,14 +116,18 @@ def _sizes(batch_size: int) -> Iterator[int]:
         yield max(1, batch_size // parts)
 
 
-def _alone(
+def _measure_alone(
     result: Balance, api: KerasApi, model: Model, sizes: Sequence[int], progress: Progress
 ) -> None:
     """Measure every device at every batch size, the devices in turn."""
     out_of_memory: set[str] = set()
     for rows in sizes:
-        measured = _in_turns(
-            {d: _step(api, model, [d], [rows]) for d in result.devices if d not in out_of_memory}
+        measured = _run_in_turns(
+            {
+                d: _training_step(api, model, [d], [rows])
+                for d in result.devices
+                if d not in out_of_memory
+            }
         )
         for device in result.devices:
             turns = measured.get(device)
@@ -281,7 +140,7 @@ def _alone(
             progress(result)
 
 
-def _together(result: Balance, api: KerasApi, model: Model, progress: Progress) -> None:
+def _measure_together(result: Balance, api: KerasApi, model: Model, progress: Progress) -> None:
     """Measure all devices at once: in equal shares, then with shares moved until the towers end together.
 
     In every round the equal shares and the best single device take their turns beside the split that is tried, unless
@@ -292,13 +151,13 @@ def _together(result: Balance, api: KerasApi, model: Model, progress: Progress) 
         return
     equal = whole_rows([batch / len(curves)] * len(curves), batch)
     beside = {
-        "equal": _step(api, model, result.devices, equal),
-        "single": _step(api, model, [single.device], [single.rows]),
+        "equal": _training_step(api, model, result.devices, equal),
+        "single": _training_step(api, model, [single.device], [single.rows]),
     }
 
     def measure(rows: tuple[int, ...]) -> Trial | None:
-        steps = {**beside, "split": _step(api, model, result.devices, rows)}
-        measured = _in_turns(steps)
+        steps = {**beside, "split": _training_step(api, model, result.devices, rows)}
+        measured = _run_in_turns(steps)
         for name in steps.keys() - measured.keys():
             beside.pop(name, None)
             split = {"equal": equal, "split": rows}.get(name)
@@ -353,7 +212,7 @@ _Step = Callable[[], RuntimeTensor]
 """One step; what it returns is a row for every tower: start and end in seconds, and a number computed in between."""
 
 
-def _in_turns(steps: Mapping[str, _Step]) -> dict[str, list[_Turn]]:
+def _run_in_turns(steps: Mapping[str, _Step]) -> dict[str, list[_Turn]]:
     """Run ROUNDS turns of every step, one after the other in each round; a step that runs out of memory is left out.
 
     Each step is first run twice: to trace it, and to warm up.
@@ -369,7 +228,7 @@ def _in_turns(steps: Mapping[str, _Step]) -> dict[str, list[_Turn]]:
 
 
 def _add_turn(turns: list[_Turn], step: _Step) -> None:
-    turns.append(_turn(step))
+    turns.append(_run_turn(step))
 
 
 def _fits(run: Callable[[], object]) -> bool:
@@ -387,7 +246,7 @@ def _fits(run: Callable[[], object]) -> bool:
     return True
 
 
-def _turn(step: _Step) -> _Turn:
+def _run_turn(step: _Step) -> _Turn:
     spans: list[Any] = []
     begun = time.perf_counter()
     while not spans or time.perf_counter() - begun < TURN:
@@ -397,7 +256,7 @@ def _turn(step: _Step) -> _Turn:
     return _Turn(seconds, tuple(float(end - start) for start, end, _ in mean))
 
 
-def _batch(model: Model, rows: int) -> list[RuntimeTensor]:
+def _random_batch(model: Model, rows: int) -> list[RuntimeTensor]:
     """Return random input for a model, in input order; open sizes are OPEN_SIZE, strings have three words."""
     rng = np.random.default_rng(0)
     batch = []
@@ -414,7 +273,9 @@ def _batch(model: Model, rows: int) -> list[RuntimeTensor]:
     return batch
 
 
-def _step(api: KerasApi, model: Model, devices: Sequence[str], rows: Sequence[int]) -> _Step:
+def _training_step(
+    api: KerasApi, model: Model, devices: Sequence[str], rows: Sequence[int]
+) -> _Step:
     """Compile a training step without its update, in which each device takes its rows, in order. Raises ValueError."""
     edges = batch_split.bounds(sum(rows), rows)
     batch: list[RuntimeTensor] = []
@@ -422,7 +283,7 @@ def _step(api: KerasApi, model: Model, devices: Sequence[str], rows: Sequence[in
     @tf.function  # type: ignore[untyped-decorator, unused-ignore]  # TensorFlow has no types
     def towers(*inputs: RuntimeTensor) -> RuntimeTensor:
         spans = [
-            _tower(api, model, [x[a:b] for x in inputs], f"/{device}")
+            _timed_tower(api, model, [x[a:b] for x in inputs], f"/{device}")
             for device, (a, b) in zip(devices, pairwise(edges), strict=True)
         ]
         return tf.stack(spans)
@@ -431,7 +292,7 @@ def _step(api: KerasApi, model: Model, devices: Sequence[str], rows: Sequence[in
         if (
             not batch
         ):  # made when it is first needed: the computer's memory may not be enough for it
-            batch.extend(_batch(model, sum(rows)))
+            batch.extend(_random_batch(model, sum(rows)))
         try:
             return towers(*batch)
         except (ValueError, TypeError, tf.errors.InvalidArgumentError) as wrong:
@@ -450,7 +311,9 @@ def _cause(error: Exception) -> str:
     return " ".join(text.strip().rpartition("\n\n")[2].split())
 
 
-def _tower(api: KerasApi, model: Model, part: list[RuntimeTensor], device: str) -> RuntimeTensor:
+def _timed_tower(
+    api: KerasApi, model: Model, part: list[RuntimeTensor], device: str
+) -> RuntimeTensor:
     """Return forward pass and gradient of one tower on its device: its row of a step's result."""
     with tf.device(HOST):
         part = [tf.identity(x) for x in part]
