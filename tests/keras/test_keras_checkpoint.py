@@ -293,9 +293,9 @@ def test_best_in_names(tmp_path: Path, pattern: str, monitor: str, expected: lis
         (tmp_path / name).touch()
     if "{x" in pattern:
         with pytest.raises(ValueError, match="expected '}'"):
-            list(resume_best.values(str(tmp_path / pattern), monitor))
+            list(resume_best.values_in_names(str(tmp_path / pattern), monitor))
         return
-    assert sorted(resume_best.values(str(tmp_path / pattern), monitor)) == expected
+    assert sorted(resume_best.values_in_names(str(tmp_path / pattern), monitor)) == expected
 
 
 def test_auto_mode_and_steps(training: Any, checkpoint: Any, tmp_path: Path) -> None:
@@ -599,21 +599,21 @@ def interrupted_while_writing(path: str) -> None:
 
 def test_folders_and_prefixes_are_replaced_and_removed(tmp_path: Path) -> None:
     for text in ("old", "new"):
-        with atomic_save.replacing(str(tmp_path / "saved")) as path:
+        with atomic_save.new_file_for(str(tmp_path / "saved")) as path:
             Path(path).mkdir()
             (Path(path) / "saved_model.pb").write_text(text)
-        with atomic_save.replacing(str(tmp_path / "ckpt")) as path:
+        with atomic_save.new_file_for(str(tmp_path / "ckpt")) as path:
             for end in (".data-00000-of-00001", ".index"):
                 Path(path + end).write_text(text)
     assert (tmp_path / "saved" / "saved_model.pb").read_text() == "new"
     assert (tmp_path / "ckpt.index").read_text() == "new"
     with (
         pytest.raises(OSError, match=r"directory|folder|saved"),
-        atomic_save.replacing(str(tmp_path / "saved")) as path,
+        atomic_save.new_file_for(str(tmp_path / "saved")) as path,
     ):
         Path(path).write_text("a file in a folder's place")
     assert sorted(os.listdir(tmp_path)) == ["ckpt.data-00000-of-00001", "ckpt.index", "saved"]
-    with pytest.raises(KeyboardInterrupt), atomic_save.replacing(str(tmp_path / "ckpt")) as path:
+    with pytest.raises(KeyboardInterrupt), atomic_save.new_file_for(str(tmp_path / "ckpt")) as path:
         interrupted_while_writing(path + ".index")
     assert (tmp_path / "ckpt.index").read_text() == "new"
     assert sorted(os.listdir(tmp_path)) == ["ckpt.data-00000-of-00001", "ckpt.index", "saved"]
@@ -629,7 +629,7 @@ def test_a_checkpoint_is_never_half_new(
     """A rename that fails brings the old files back; a killed process's move is completed before the next save."""
 
     def save(text: str) -> None:
-        with atomic_save.replacing(str(tmp_path / "ckpt")) as path:
+        with atomic_save.new_file_for(str(tmp_path / "ckpt")) as path:
             for end in (".data-00000-of-00001", ".index"):
                 Path(path + end).write_text(text)
 

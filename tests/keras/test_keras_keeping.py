@@ -15,7 +15,7 @@ import pytest
 
 from unnest.files import workspace
 from unnest.keras import atomic_save, checkpoint_storage
-from unnest.keras.checkpoint_history import HistoryEntry, Record, surplus
+from unnest.keras.checkpoint_history import History, HistoryEntry, surplus
 
 HERE = Path(__file__).parent
 CONTAINERS = {
@@ -64,12 +64,12 @@ def test_the_best_value_survives_for_a_fixed_name(keras: Any, save: Any, tmp_pat
     for name in CONTAINERS[keras.__name__]:
         path = tmp_path / name / name
         save(path, [0.25 + 2**-10, 0.5], save_best_only=True)
-        written = checkpoint_storage.fingerprint(checkpoint_storage.GFile(), str(path))
+        written = checkpoint_storage.fingerprint(checkpoint_storage.GFileStore(), str(path))
         assert written is not None
         assert save(path, [0.25 + 2**-9], save_best_only=True).best == 0.25 + 2**-10
-        assert checkpoint_storage.fingerprint(checkpoint_storage.GFile(), str(path)) == written
+        assert checkpoint_storage.fingerprint(checkpoint_storage.GFileStore(), str(path)) == written
         assert save(path, [0.25], save_best_only=True).best == 0.25
-        assert checkpoint_storage.fingerprint(checkpoint_storage.GFile(), str(path)) != written
+        assert checkpoint_storage.fingerprint(checkpoint_storage.GFileStore(), str(path)) != written
 
 
 def test_a_file_that_is_not_the_one_that_was_noted_tells_nothing(
@@ -220,13 +220,13 @@ def test_surplus(last: int | None, best: int | None, lower: bool, kept: str) -> 
 def test_the_records_own_name(tmp_path: Path) -> None:
     """Short enough for the file system, and another one for another checkpoint."""
     names = {
-        os.path.basename(Record(str(tmp_path / (letter * 250 + end))).path)
+        os.path.basename(History(str(tmp_path / (letter * 250 + end))).path)
         for letter in "ab"
         for end in ".-"
     }
     assert len(names) == 4
     assert all(len(os.fsencode(name)) <= 255 for name in names)
-    assert Record("{epoch}/m-{loss:.2f}.keras").path == "._epoch__m-_loss_.2f_.keras.checkpoints"
+    assert History("{epoch}/m-{loss:.2f}.keras").path == "._epoch__m-_loss_.2f_.keras.checkpoints"
 
 
 # -- remote ------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def test_remote_paths(tf: Any, keras: Any, save: Any, scheme: str, tmp_path: Pat
     if scheme == "memory":
         pytest.importorskip("fsspec")
     home = f"{scheme}://{keras.__name__}"
-    store = checkpoint_storage.of(home)
+    store = checkpoint_storage.store_of(home)
     for name in CONTAINERS[keras.__name__]:
         path = f"{home}/fixed/{name}"
         save(path, [0.5], save_best_only=True)
@@ -259,7 +259,7 @@ def test_an_upload_that_fails_leaves_the_old_file(
     tf: Any, save: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save("ram://upload/m.keras", [0.5])
-    store = checkpoint_storage.of("ram://upload")
+    store = checkpoint_storage.store_of("ram://upload")
     before = checkpoint_storage.fingerprint(store, "ram://upload/m.keras")
 
     def fails(source: str, target: str, overwrite: bool) -> None:
@@ -302,7 +302,7 @@ def test_what_killed_saves_left_goes_when_training_starts(
     with tf.io.gfile.GFile("ram://debris/m-3.keras.part", "wb") as file:
         file.write(b"half")
     atomic_save.sweep("ram://debris/m-{epoch}.keras")
-    assert checkpoint_storage.of("ram://debris").names("ram://debris") == []
+    assert checkpoint_storage.store_of("ram://debris").names("ram://debris") == []
 
 
 @pytest.mark.slow

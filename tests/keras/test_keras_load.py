@@ -39,7 +39,7 @@ OLDER = ["k122/kuza-mlp-x2-adam/parallel.h5", "k224/official-cnn-adam/parallel.h
 def _in_this_keras(keras: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fix the Keras of this process, which is decided once, to the one under test."""
     monkeypatch.setattr(
-        model_loading, "running", lambda: KERAS if keras.__name__ == "keras" else TF_KERAS
+        model_loading, "keras_in_use", lambda: KERAS if keras.__name__ == "keras" else TF_KERAS
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unnest.keras import multi_gpu_model, template_model
-from unnest.keras.find_template import _drawn, _stored
+from unnest.keras.find_template import _architecture_from_json, _architecture_from_nodes
 from unnest.keras.keras_api import api_of
 
 
@@ -125,7 +125,10 @@ def test_the_drawn_graph_is_the_stored_one(keras: Any, zoo: Any, name: str) -> N
 
     template = zoo[name]()
     parallel = multi_gpu_model(template, 2)
-    stored, drawn = _stored(api_of(parallel), parallel), _drawn(api_of(parallel), parallel)
+    stored, drawn = (
+        _architecture_from_json(api_of(parallel), parallel),
+        _architecture_from_nodes(api_of(parallel), parallel),
+    )
     assert stored is not None
     seen = [
         [

@@ -235,7 +235,7 @@ def test_a_keras_without_them_is_refused_in_one_line(
     monkeypatch.setitem(keras_internals.NAMES, api.name, names)
     missing = rf"it has no Model\._of_another_time, {api.name}\.Gone; \w+ .* are known to work$"
     with pytest.raises(ImportError, match=missing) as refusal:
-        keras_api.require(api)
+        keras_api.check_private_names(api)
     assert "\n" not in str(refusal.value)
 
 
@@ -243,10 +243,10 @@ def test_a_keras_that_is_older_than_the_extra_asks_for_is_named(
     keras: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = keras_api.KerasApi(keras.__name__)
-    assert keras_api.outdated(api) is None
+    assert keras_api.warning_if_outdated(api) is None
     major, minor = keras_internals.OLDEST[api.name]
     monkeypatch.setattr(keras, "__version__", f"{major}.{minor - 1}.9")
-    line = keras_api.outdated(api)
+    line = keras_api.warning_if_outdated(api)
     assert line is not None
     assert f"this is {major}.{minor - 1}.9" in line
     assert line.endswith(f"pip install '{api.name}>={major}.{minor}'")

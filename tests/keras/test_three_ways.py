@@ -92,7 +92,9 @@ def test_a_whole_model(
     assert result.load is not None
     assert f"import {api};" in result.load
     assert off(by_line(result), (FIXTURES / name).parent) <= 1e-5
-    monkeypatch.setattr(model_loading, "running", lambda: KERAS if api == "keras" else TF_KERAS)
+    monkeypatch.setattr(
+        model_loading, "keras_in_use", lambda: KERAS if api == "keras" else TF_KERAS
+    )
     assert off(load_model(FIXTURES / name), (FIXTURES / name).parent) <= 1e-5
 
 

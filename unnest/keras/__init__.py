@@ -18,7 +18,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from unnest.keras.keras_api import backend_in_use, installed, outdated, running
+from unnest.keras.keras_api import backend_in_use, installed_apis, keras_in_use, warning_if_outdated
 
 if TYPE_CHECKING:
     from unnest.keras.build_parallel_model import make_parallel, multi_gpu_model
@@ -46,11 +46,11 @@ def _register() -> None:
     """Register the layers of parallel models with both Kerases; warn of versions that are too old."""
     from unnest.keras.parallel_model import layer_classes
 
-    for api in installed():
-        category = ImportWarning if api != running() else UserWarning
+    for api in installed_apis():
+        category = ImportWarning if api != keras_in_use() else UserWarning
         try:
             layer_classes(api)
-            if (why := outdated(api)) is not None:
+            if (why := warning_if_outdated(api)) is not None:
                 warnings.warn(why, category, stacklevel=4)
         except ImportError as e:  # the other Keras may be the one in use
             warnings.warn(str(e), category, stacklevel=4)
@@ -69,7 +69,7 @@ def __getattr__(name: str) -> Any:
     if name == "ModelCheckpoint":
         from unnest.keras.checkpoint import model_checkpoint
 
-        return model_checkpoint(running())
+        return model_checkpoint(keras_in_use())
     if name in _TOWERS and find_spec("tensorflow") is None:
         raise ImportError(
             f"unnest.keras.{name} makes towers, which need TensorFlow: pip install tensorflow; "

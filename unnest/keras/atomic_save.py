@@ -28,14 +28,14 @@ STATE = "checkpoint"
 
 
 @contextmanager
-def replacing(path: str) -> Iterator[str]:
-    """Give out a path to write to; what was written there becomes `path` when the block ends well.
+def new_file_for(path: str) -> Iterator[str]:
+    """Yield a temporary path to write to; what is there becomes `path` when the block ends without an exception.
 
     What goes to a remote path (`gs://..`, or whatever fsspec serves) is written here and copied there. Raises OSError
     where a file would replace a folder or the other way round, ValueError for a scheme that nothing serves.
     """
     if checkpoint_storage.is_remote(path):
-        store, name = checkpoint_storage.of(path), path.rpartition("/")[2]
+        store, name = checkpoint_storage.store_of(path), path.rpartition("/")[2]
         with tempfile.TemporaryDirectory(prefix="unnest-") as local:
             yield os.path.join(local, name)
             _upload(Path(local), name, store, path.removesuffix(name))
@@ -72,7 +72,7 @@ def sweep(pattern: str) -> None:
     if not checkpoint_storage.is_remote(pattern):
         workspace.sweep_folder(folder or ".", file_names)
         return
-    store = checkpoint_storage.of(pattern)
+    store = checkpoint_storage.store_of(pattern)
     for entry in store.names(folder):
         if entry.endswith(checkpoint_storage.PARTIAL_SUFFIX) and file_names.fullmatch(
             entry.removesuffix(checkpoint_storage.PARTIAL_SUFFIX)

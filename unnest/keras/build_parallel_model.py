@@ -109,7 +109,7 @@ def _build(
         [1] * len(targets) if ratios is None else ratios, len(targets)
     )
     merge = HOST if cpu_merge else f"/{targets[0]}"
-    differing = tower_differences.of(api, model, way) if len(targets) > 1 else []
+    differing = tower_differences.differing_layers(api, model, way) if len(targets) > 1 else []
     if differing:
         warnings.warn(
             f"{model.name!r} in towers: {'; '.join(differing)}", UserWarning, stacklevel=3
@@ -131,7 +131,7 @@ def check_template(api: KerasApi, model: Model) -> None:
             f"{label} is sub-classed: towers need a Sequential or Functional model; "
             "tf.distribute.MirroredStrategy trains sub-classed models on several devices"
         )
-    overridden_step = keras_api.overridden(api, model)
+    overridden_step = keras_api.overridden_step(api, model)
     if overridden_step:
         raise ValueError(
             f"{label} has its own {overridden_step}, which a parallel model would not run: "

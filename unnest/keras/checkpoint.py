@@ -17,14 +17,21 @@ import numpy as np
 
 from unnest.keras import atomic_save, checkpoint_history
 from unnest.keras.checkpoint_saver import Saver
-from unnest.keras.keras_api import KerasApi, Model, api_of, is_model, require, running
+from unnest.keras.keras_api import (
+    KerasApi,
+    Model,
+    api_of,
+    check_private_names,
+    is_model,
+    keras_in_use,
+)
 from unnest.keras.resume_best import EarlierRuns
 
 
 @cache
 def model_checkpoint(api: KerasApi) -> Any:
     """Return the callback class for one Keras. Raises ImportError for a version that it cannot build on."""
-    require(api)
+    check_private_names(api)
     stock = api.keras.callbacks.ModelCheckpoint
 
     class ModelCheckpoint(stock):  # type: ignore[misc, valid-type]  # of the Keras that runs
@@ -62,16 +69,16 @@ def model_checkpoint(api: KerasApi) -> Any:
             best_to_keep: int | None = None,
             **kwargs: Any,
         ) -> None:
-            _refuse_model_by_position(args)
+            _check_second_argument(args)
             self.best: Any = None
             super().__init__(*args, **kwargs)
-            _refuse_none(max_to_keep=max_to_keep, best_to_keep=best_to_keep)
+            _check_numbers_of_files(max_to_keep=max_to_keep, best_to_keep=best_to_keep)
             self._keep = max_to_keep, best_to_keep
-            keeps_record = self.save_best_only or self._keep != (None, None)
+            keeps_history = self.save_best_only or self._keep != (None, None)
             self._saver = Saver(
                 api,
                 template,
-                checkpoint_history.Record(str(self.filepath)) if keeps_record else None,
+                checkpoint_history.History(str(self.filepath)) if keeps_history else None,
             )
             takes_up_best = self.save_best_only and _threshold(api, args, kwargs) is None
             self._earlier_runs = EarlierRuns(
@@ -79,7 +86,7 @@ def model_checkpoint(api: KerasApi) -> Any:
             )
 
         def set_model(self, model: Model) -> None:
-            _refuse_stranger(api, model)
+            _check_keras(api, model)
             super().set_model(model)
 
         def on_train_begin(self, logs: Any = None) -> None:
@@ -104,7 +111,9 @@ def model_checkpoint(api: KerasApi) -> Any:
             lower_is_better = bool(self.monitor_op(0.0, 1.0))
             self.best = self._earlier_runs.take_up(self.best, lower_is_better=lower_is_better)
             best_before = self.best
-            with _stand_in(api, self, self._saver, _number((logs or {}).get(self.monitor))):
+            with _saved_as_template(
+                api, self, self._saver, _number((logs or {}).get(self.monitor))
+            ):
                 try:
                     super()._save_model(epoch=epoch, batch=batch, logs=logs)
                 except BaseException:
@@ -114,13 +123,15 @@ def model_checkpoint(api: KerasApi) -> Any:
                 self._saver.prune(*self._keep, lower_is_better=lower_is_better)
 
     # Where pickle finds it again.
-    ModelCheckpoint.__module__ = "unnest.keras" if api == running() else "unnest.keras.legacy"
+    ModelCheckpoint.__module__ = "unnest.keras" if api == keras_in_use() else "unnest.keras.legacy"
     ModelCheckpoint.__qualname__ = "ModelCheckpoint"
     return ModelCheckpoint
 
 
 @contextmanager
-def _stand_in(api: KerasApi, callback: Any, saver: Saver, value: float | None) -> Iterator[None]:
+def _saved_as_template(
+    api: KerasApi, callback: Any, saver: Saver, value: float | None
+) -> Iterator[None]:
     """Replace the callback's model by the saver's view in the block; `value` is the monitored one."""
     attribute = "_model" if api.name == "keras" else "model"
     running = getattr(callback, attribute)
@@ -134,7 +145,7 @@ def _stand_in(api: KerasApi, callback: Any, saver: Saver, value: float | None) -
         setattr(callback, attribute, running)
 
 
-def _refuse_stranger(api: KerasApi, model: object) -> None:
+def _check_keras(api: KerasApi, model: object) -> None:
     """Raise TypeError, in one line, for a model of the other Keras."""
     if is_model(model) and api_of(model) != api:
         other = "unnest.keras.legacy" if api.name == "keras" else "unnest.keras"
@@ -144,7 +155,7 @@ def _refuse_stranger(api: KerasApi, model: object) -> None:
         )
 
 
-def _refuse_model_by_position(arguments: tuple[Any, ...]) -> None:
+def _check_second_argument(arguments: tuple[Any, ...]) -> None:
     """Raise TypeError for the argument order of alt-model-checkpoint, which has the model second."""
     if len(arguments) > 1 and is_model(arguments[1]):
         raise TypeError(
@@ -153,7 +164,7 @@ def _refuse_model_by_position(arguments: tuple[Any, ...]) -> None:
         )
 
 
-def _refuse_none(**numbers: Any) -> None:
+def _check_numbers_of_files(**numbers: Any) -> None:
     """Raise ValueError, in one line, for no file to keep, or for what is no number of files."""
     for name, number in numbers.items():
         if number is not None and (

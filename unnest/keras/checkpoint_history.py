@@ -20,12 +20,12 @@ from dataclasses import asdict, dataclass, replace
 from unnest.keras import checkpoint_storage
 
 MAX_NAME_BYTES = 200
-"""Bytes of the callback's path that the record's name has."""
+"""Bytes of the callback's path that the history's name has."""
 
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """A file that was written: its path from the record's folder, and the monitored value, where it was known.
+    """A file that was written: its path from the history's folder, and the monitored value, where it was known.
 
     `monitor` says of what: `min` or `max`, which is better, and the name, as in `min val_loss`.
     """
@@ -37,15 +37,15 @@ class HistoryEntry:
     monitor: str = ""
 
 
-class Record:
-    """The record of one callback. `pattern` is its path, with placeholders."""
+class History:
+    """The history of one callback's files. `pattern` is the callback's path, with placeholders."""
 
     def __init__(self, pattern: str) -> None:
         pattern = _with_slashes(pattern)
         literal = pattern.partition("{")[0]
         self._folder = literal[: literal.rfind("/") + 1]
         self._name_pattern = pattern.removeprefix(self._folder)
-        self._store = checkpoint_storage.of(pattern)
+        self._store = checkpoint_storage.store_of(pattern)
         self.path = f"{self._folder}.{_file_name(self._name_pattern)}.checkpoints"
         self.entries: list[HistoryEntry] = []
         self.monitor = ""
@@ -55,13 +55,13 @@ class Record:
         try:
             with self._store.open(self.path) as file:
                 lines = [HistoryEntry(**line) for line in json.loads(file.read())]
-        except (OSError, ValueError, TypeError, checkpoint_storage.failure()):
+        except (OSError, ValueError, TypeError, checkpoint_storage.missing_file_error()):
             lines = []
         self.entries = [line for line in lines if self._holds(line)]
 
     def add(self, path: str, value: float | None, written: str) -> None:
         """Note that the local file `written` is about to become `path`."""
-        mark = checkpoint_storage.fingerprint(checkpoint_storage.of(written), written)
+        mark = checkpoint_storage.fingerprint(checkpoint_storage.store_of(written), written)
         name = _with_slashes(path).removeprefix(self._folder)
         if mark is None or name.count("/") != self._name_pattern.count("/"):
             return  # another worker's, which goes to a temporary folder
@@ -108,7 +108,7 @@ class Record:
 
     def _write(self, entries: list[HistoryEntry]) -> None:
         with tempfile.TemporaryDirectory(prefix="unnest-") as folder:
-            local = os.path.join(folder, "record")
+            local = os.path.join(folder, "history")
             with open(local, "w", encoding="utf-8") as file:
                 json.dump([asdict(entry) for entry in entries], file)
             self._store.upload(local, self.path)

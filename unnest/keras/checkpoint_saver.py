@@ -9,7 +9,7 @@ import weakref
 from typing import Any
 
 from unnest.keras import atomic_save, checkpoint_storage, template_with_training_state
-from unnest.keras.checkpoint_history import Record
+from unnest.keras.checkpoint_history import History
 from unnest.keras.find_template import base_model, template_model, templates_in
 from unnest.keras.keras_api import KerasApi, Model, api_of, is_model
 
@@ -32,7 +32,7 @@ class SavingView:
         if how == "save" and str(filepath).endswith(".h5"):
             _warn_of_short_names(self._running)
         path = self._saver.path_of(str(filepath))
-        with atomic_save.replacing(path) as temporary:
+        with atomic_save.new_file_for(path) as temporary:
             getattr(self._target, how)(temporary, overwrite=overwrite, **options)
             self._saver.note(path, self._value, temporary)
 
@@ -61,12 +61,12 @@ def _warn_of_short_names(running: Model) -> None:
 class Saver:
     """State of a checkpoint beyond Keras's: the model to write, and the history of its files (None: not noted)."""
 
-    def __init__(self, api: KerasApi, template: Model | None, record: Record | None) -> None:
+    def __init__(self, api: KerasApi, template: Model | None, history: History | None) -> None:
         if template is not None and not (is_model(template) and api_of(template) == api):
             raise TypeError(
                 f"template must be a model of {api.name}, this is a {type(template).__qualname__}"
             )
-        self.api, self.template, self._record = api, template, record
+        self.api, self.template, self._history = api, template, history
         self._remote: dict[str, str] = {}
         self._chosen: tuple[weakref.ref[Any], frozenset[int], Model] | None = None
 
@@ -82,7 +82,7 @@ class Saver:
 
     def keras_path(self, path: str) -> str:
         """Return `path`, or a local stand-in if Keras could not look for its folder, as it does before it saves."""
-        if checkpoint_storage.is_keras_own(path):
+        if checkpoint_storage.is_served_by_keras(path):
             return path
         local = os.path.join(tempfile.gettempdir(), path.rpartition("/")[2])
         self._remote[local] = path
@@ -92,35 +92,35 @@ class Saver:
         """Return the path to write for the path that Keras has."""
         return self._remote.get(filepath, filepath)
 
-    def read_record(self) -> None:
+    def read_history(self) -> None:
         """Read what earlier runs have noted."""
-        if self._record is not None:
-            self._record.read()
+        if self._history is not None:
+            self._history.read()
 
     def set_monitor(self, monitor: str) -> None:
         """Set what the values are from now on: the mode (`min` or `max`) and the monitor's name."""
-        if self._record is not None:
-            self._record.monitor = monitor
+        if self._history is not None:
+            self._history.monitor = monitor
 
     def earlier_values(self) -> list[float]:
         """Return the values of the same monitor for files of earlier runs that still exist."""
-        return [] if self._record is None else self._record.values()
+        return [] if self._history is None else self._history.values()
 
     def forget_earlier_runs(self) -> None:
         """Note from now on what this run writes alone; no file goes."""
-        if self._record is not None:
-            self._record.entries = []
+        if self._history is not None:
+            self._history.entries = []
 
     def note(self, path: str, value: float | None, written: str) -> None:
         """Note that the local file `written` is about to become `path`."""
-        if self._record is not None:
-            self._record.add(path, value, written)
+        if self._history is not None:
+            self._history.add(path, value, written)
 
     def prune(self, last: int | None, best: int | None, *, lower_is_better: bool) -> None:
         """Delete what is neither among the newest nor among the best."""
-        if self._record is not None:
-            for entry in self._record.surplus(last, best, lower_is_better=lower_is_better):
-                self._record.drop(entry)
+        if self._history is not None:
+            for entry in self._history.surplus(last, best, lower_is_better=lower_is_better):
+                self._history.drop(entry)
 
     def choose(self, running: Model) -> Model:
         """Return the model to write: the template asked for, or the base model of `running`.

@@ -22,7 +22,7 @@ def _tensorflow() -> Any | None:
     return import_module("tensorflow") if backend_in_use() == "tensorflow" else None
 
 
-def failure() -> type[Exception]:
+def missing_file_error() -> type[Exception]:
     """Return what a store raises where files are not there: TensorFlow's error, or OSError."""
     tf = _tensorflow()
     return OSError if tf is None else tf.errors.OpError
@@ -50,7 +50,7 @@ class Store(Protocol):
         """Delete a file, or a folder with all that is in it."""
 
 
-class GFile:
+class GFileStore:
     """Storage that `tf.io.gfile` serves."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class GFile:
             self._files.copy(local, path + PARTIAL_SUFFIX, overwrite=True)
             self._files.rename(path + PARTIAL_SUFFIX, path, overwrite=True)
         except BaseException:
-            with contextlib.suppress(failure()):
+            with contextlib.suppress(missing_file_error()):
                 self._files.remove(path + PARTIAL_SUFFIX)
             raise
 
@@ -93,7 +93,7 @@ class GFile:
         (self._files.rmtree if self._files.isdir(path) else self._files.remove)(path)
 
 
-class Local:
+class LocalStore:
     """Files of this machine, where TensorFlow does not serve them."""
 
     def is_folder(self, path: str) -> bool:
@@ -132,7 +132,7 @@ class Local:
         (shutil.rmtree if os.path.isdir(path) else os.remove)(path)
 
 
-class FSSpec:
+class FsspecStore:
     """Storage that fsspec serves; a file appears when it is complete, if the store knows transactions."""
 
     def __init__(self, path: str) -> None:
@@ -176,7 +176,7 @@ def is_remote(path: str) -> bool:
     return "://" in path
 
 
-def is_keras_own(path: str) -> bool:
+def is_served_by_keras(path: str) -> bool:
     """Return True if Keras itself can handle the path: local, or of a scheme that TensorFlow serves."""
     tf = _tensorflow()
     return not is_remote(path) or (
@@ -184,13 +184,13 @@ def is_keras_own(path: str) -> bool:
     )
 
 
-def of(path: str) -> Store:
+def store_of(path: str) -> Store:
     """Return the store that serves a path. Raises ValueError, in one line, if none serves its scheme."""
-    if is_keras_own(path):
-        return Local() if _tensorflow() is None else GFile()
+    if is_served_by_keras(path):
+        return LocalStore() if _tensorflow() is None else GFileStore()
     scheme = path.partition("://")[0]
     try:
-        return FSSpec(path)
+        return FsspecStore(path)
     except ImportError as e:
         raise ValueError(
             f"{path}: TensorFlow does not serve {scheme}://, and fsspec cannot: {e}; pip install fsspec"
@@ -228,4 +228,6 @@ def _weights(path: str) -> tuple[str, str]:
 
 
 def _is_folder(store: Store, path: str) -> bool:
-    return bool(store.names(path)) or (isinstance(store, (GFile, Local)) and store.is_folder(path))
+    return bool(store.names(path)) or (
+        isinstance(store, (GFileStore, LocalStore)) and store.is_folder(path)
+    )

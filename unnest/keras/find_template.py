@@ -61,7 +61,7 @@ def _base_model(api: KerasApi, model: Model, *, inside: bool) -> Model | None:
     if not any(_templates(api, model, inside=inside)):
         return model
     has_graph = bool(getattr(model, "inputs", None))
-    inner = _wrapped(api, model, inside=inside) if has_graph else _only_model_in(api, model)
+    inner = _called_model(api, model, inside=inside) if has_graph else _only_model_in(api, model)
     if inner is not None:
         return _base_model(api, inner, inside=inside)
     if not has_graph:
@@ -79,7 +79,7 @@ def _base_model(api: KerasApi, model: Model, *, inside: bool) -> Model | None:
     return clone if type(clone) is type(model) and not templates_in(clone) else None
 
 
-def _wrapped(api: KerasApi, model: Model, *, inside: bool = False) -> Model | None:
+def _called_model(api: KerasApi, model: Model, *, inside: bool = False) -> Model | None:
     """Return the model in a parallel model's towers, or the one that `model` only calls; or None."""
     layers = [layer for layer in model.layers if not isinstance(layer, api.keras.layers.InputLayer)]
     if isinstance(model, api.keras.Sequential):
@@ -104,7 +104,7 @@ def _only_model_in(api: KerasApi, model: Model) -> Model | None:
 
     A trainer may have no `call` at all, but a `train_step` alone.
     """
-    held = nested(model)
+    held = nested_models(model)
     if len(held) != 1 or {id(v) for v in held[0].variables} != {id(v) for v in model.variables}:
         return None
     if type(model).call is api.keras.Model.call:
@@ -116,13 +116,13 @@ def _only_model_in(api: KerasApi, model: Model) -> Model | None:
         traced = api.keras.Model(inputs, model.call(inputs if len(inputs) > 1 else inputs[0]))
     except Exception:  # noqa: BLE001 - call is anyone's code, and not made for this
         return None
-    return _wrapped(api, traced)
+    return _called_model(api, traced)
 
 
 def _templates(api: KerasApi, model: Model, *, inside: bool = False) -> Iterator[Model]:
     """Yield the innermost templates of the wrappers in `model`, at any level; `inside`: it is nested in another."""
     templates = _templates_at_top(api, model, inside=inside)
-    for inner in templates or nested(model):
+    for inner in templates or nested_models(model):
         deeper = list(_templates(api, inner, inside=inside or not templates))
         yield from deeper or ([inner] if inner in templates else [])
 
@@ -140,7 +140,7 @@ def _templates_at_top(api: KerasApi, model: Model, *, inside: bool) -> list[Mode
     ]
 
 
-def nested(model: Model) -> list[Model]:
+def nested_models(model: Model) -> list[Model]:
     """Return the models among a model's layers, and in layers that wrap one (TimeDistributed)."""
     candidates = (getattr(layer, "layer", layer) for layer in getattr(model, "layers", ()))
     return [layer for layer in candidates if keras_api.is_model(layer)]
@@ -152,11 +152,14 @@ def graph_of(api: KerasApi, model: Model) -> Graph | None:
         keras_api.is_model(layer) for layer in model.layers
     ):
         return None
-    architectures = (_read(architecture_of(api, model)) for architecture_of in (_stored, _drawn))
+    architectures = (
+        _graph_or_none(architecture_of(api, model))
+        for architecture_of in (_architecture_from_json, _architecture_from_nodes)
+    )
     return next((graph for graph in architectures if graph is not None), None)
 
 
-def _read(architecture: JsonObject | None) -> Graph | None:
+def _graph_or_none(architecture: JsonObject | None) -> Graph | None:
     if architecture is None or not is_model(architecture):
         return None
     try:
@@ -165,7 +168,7 @@ def _read(architecture: JsonObject | None) -> Graph | None:
         return None
 
 
-def _stored(api: KerasApi, model: Model) -> JsonObject | None:
+def _architecture_from_json(api: KerasApi, model: Model) -> JsonObject | None:
     """Return the architecture as a file of the model would have it; None if it does not serialize.
 
     Layers without a configuration of their own make Keras raise whatever it likes: then the live graph is
@@ -178,25 +181,27 @@ def _stored(api: KerasApi, model: Model) -> JsonObject | None:
     return stored
 
 
-def _drawn(api: KerasApi, model: Model) -> JsonObject:
+def _architecture_from_nodes(api: KerasApi, model: Model) -> JsonObject:
     """Return a model's architecture from its live nodes, in the form of Keras 2, with the configs that layers have."""
     if isinstance(model, api.keras.Sequential):
         return {
             "class_name": "Sequential",
-            "config": {"name": model.name, "layers": _entries(api, model, {})},
+            "config": {"name": model.name, "layers": _layer_entries(api, model, {})},
         }
-    ranks = _ranks(api, model)
+    call_numbers = _call_numbers(api, model)
     config = {
         "name": model.name,
-        "layers": _entries(api, model, ranks),
-        "input_layers": [_history(x, ranks) for x in model.inputs],
-        "output_layers": [_history(y, ranks) for y in model.outputs],
+        "layers": _layer_entries(api, model, call_numbers),
+        "input_layers": [_tensor_reference(x, call_numbers) for x in model.inputs],
+        "output_layers": [_tensor_reference(y, call_numbers) for y in model.outputs],
     }
     return {"class_name": "Functional", "config": config}
 
 
-def _entries(api: KerasApi, model: Model, ranks: dict[tuple[int, int], int]) -> list[JsonObject]:
-    """Return the JSON entries of a model's layers; `ranks`: (id of layer, node index) -> number of the call."""
+def _layer_entries(
+    api: KerasApi, model: Model, call_numbers: dict[tuple[int, int], int]
+) -> list[JsonObject]:
+    """Return the JSON entries of a model's layers; `call_numbers`: (id of layer, node index) -> number of the call."""
     entries: list[JsonObject] = []
     for layer in _operations(model):
         entry: dict[str, Any] = {
@@ -205,11 +210,13 @@ def _entries(api: KerasApi, model: Model, ranks: dict[tuple[int, int], int]) -> 
             "config": _config(api, layer),
         }
         if keras_api.is_model(layer) and getattr(layer, "inputs", None):
-            entry["config"] = _drawn(api, layer)["config"]
-        nodes = [n for i, n in enumerate(layer._inbound_nodes) if (id(layer), i) in ranks]
-        if ranks:
+            entry["config"] = _architecture_from_nodes(api, layer)["config"]
+        nodes = [n for i, n in enumerate(layer._inbound_nodes) if (id(layer), i) in call_numbers]
+        if call_numbers:
             entry["inbound_nodes"] = [
-                calls for calls in (_reads(node, ranks) for node in nodes) if calls
+                calls
+                for calls in (_input_references(node, call_numbers) for node in nodes)
+                if calls
             ]
         entries.append(entry)
     return entries
@@ -228,20 +235,20 @@ def _config(api: KerasApi, layer: Model) -> dict[str, Any]:
     return config
 
 
-def _reads(node: Any, ranks: dict[tuple[int, int], int]) -> list[Any]:
-    return [[*_history(t, ranks), {}] for t in _inputs(node)]
+def _input_references(node: Any, call_numbers: dict[tuple[int, int], int]) -> list[Any]:
+    return [[*_tensor_reference(t, call_numbers), {}] for t in _inputs(node)]
 
 
-def _history(tensor: Any, ranks: dict[tuple[int, int], int]) -> list[Any]:
+def _tensor_reference(tensor: Any, call_numbers: dict[tuple[int, int], int]) -> list[Any]:
     layer, number, index = tensor._keras_history
-    return [layer.name, ranks[id(layer), number], index]
+    return [layer.name, call_numbers[id(layer), number], index]
 
 
-def _ranks(api: KerasApi, model: Model) -> dict[tuple[int, int], int]:
+def _call_numbers(api: KerasApi, model: Model) -> dict[tuple[int, int], int]:
     """Return the calls of layers that belong to the model, each layer's numbered from 0 (from 1 for models)."""
     members: set[tuple[int, int]] = set()
     pending = [(t._keras_history[0], t._keras_history[1]) for t in [*model.outputs, *model.inputs]]
-    ranks: dict[tuple[int, int], int] = {}
+    call_numbers: dict[tuple[int, int], int] = {}
     while pending:
         layer, number = pending.pop()
         if (id(layer), number) in members:
@@ -250,8 +257,8 @@ def _ranks(api: KerasApi, model: Model) -> dict[tuple[int, int], int]:
         pending += [tuple(t._keras_history[:2]) for t in _inputs(layer._inbound_nodes[number])]
     for layer in _operations(model):
         numbers = [i for i in range(len(layer._inbound_nodes)) if (id(layer), i) in members]
-        ranks.update({(id(layer), i): rank for rank, i in enumerate(numbers)})
-    return ranks
+        call_numbers.update({(id(layer), i): rank for rank, i in enumerate(numbers)})
+    return call_numbers
 
 
 def _operations(model: Model) -> list[Any]:

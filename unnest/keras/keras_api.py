@@ -122,7 +122,7 @@ class KerasApi:
 
 
 @contextmanager
-def export() -> Iterator[None]:
+def mark_export() -> Iterator[None]:
     """Mark what is traced in the block as traced for a SavedModel."""
     token = _EXPORTING.set(True)
     try:
@@ -171,7 +171,7 @@ def backend_in_use() -> str:
         return "tensorflow"
 
 
-def running() -> KerasApi:
+def keras_in_use() -> KerasApi:
     """Return the API of the Keras in use: on TensorFlow the one that `tf.keras` is, on other backends Keras 3."""
     if backend_in_use() != "tensorflow":
         return KERAS
@@ -180,7 +180,7 @@ def running() -> KerasApi:
     return KERAS if version.startswith("3") else TF_KERAS
 
 
-def installed() -> Iterator[KerasApi]:
+def installed_apis() -> Iterator[KerasApi]:
     """Yield the APIs that can be imported here."""
     for api in (KERAS, TF_KERAS):
         module: ModuleType | None = sys.modules.get(api.name)
@@ -188,7 +188,7 @@ def installed() -> Iterator[KerasApi]:
             yield api
 
 
-def require(api: KerasApi) -> None:
+def check_private_names(api: KerasApi) -> None:
     """Raise ImportError, in one line, for a version of this Keras that has not got the private names we use."""
     missing = keras_internals.missing_names(api.name)
     if missing:
@@ -198,7 +198,7 @@ def require(api: KerasApi) -> None:
         )
 
 
-def outdated(api: KerasApi) -> str | None:
+def warning_if_outdated(api: KerasApi) -> str | None:
     """Return one line on a version older than training is tested with; else None."""
     version, oldest = str(api.keras.__version__), keras_internals.OLDEST[api.name]
     if tuple(int(part) for part in version.split(".")[:2]) >= oldest:
@@ -238,7 +238,7 @@ STEP_METHODS = (
 """The methods of a model that `fit`, `evaluate` and `predict` call, and that people override."""
 
 
-def overridden(api: KerasApi, model: Model) -> str | None:
+def overridden_step(api: KerasApi, model: Model) -> str | None:
     """Return the first of STEP_METHODS that a custom class defines for `model`; None if all are Keras's own."""
     not_keras = [
         c for c in type(model).__mro__ if not c.__module__.startswith((f"{api.name}.", "builtins"))

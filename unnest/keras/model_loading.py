@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import unnest
 from unnest.findings import Finding
 from unnest.keras import checkpoint_storage
-from unnest.keras.keras_api import KERAS, KerasApi, Model, running
+from unnest.keras.keras_api import KERAS, KerasApi, Model, keras_in_use
 
 if TYPE_CHECKING:
     from unnest.options import Architecture
@@ -47,7 +47,7 @@ def load_model(
         Exception: what Keras raises for a class that it does not find.
 
     """
-    path, api = os.fspath(path), running()
+    path, api = os.fspath(path), keras_in_use()
     report = unnest.inspect(path, architecture=architecture)
     report.raise_for_error()
     if safe_mode and api is KERAS:

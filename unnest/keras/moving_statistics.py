@@ -30,7 +30,7 @@ IN_TURN, MEAN = "in_turn", "mean"
 WAYS = (IN_TURN, MEAN)
 
 
-def layers(api: KerasApi, template: Model) -> list[Model]:
+def normalization_layers(api: KerasApi, template: Model) -> list[Model]:
     """Return the layers with moving statistics that depend on `momentum` alone: Keras's own, without renorm."""
     return [
         layer

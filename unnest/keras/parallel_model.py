@@ -29,7 +29,14 @@ import tensorflow as tf
 
 from unnest.keras import batch_split
 from unnest.keras import devices as device_names
-from unnest.keras.keras_api import KerasApi, Model, RuntimeTensor, export, is_model, require
+from unnest.keras.keras_api import (
+    KerasApi,
+    Model,
+    RuntimeTensor,
+    check_private_names,
+    is_model,
+    mark_export,
+)
 from unnest.keras.moving_statistics import IN_TURN
 from unnest.keras.tower_execution import HOST, Towers, one_call_at_a_time, rows_of
 
@@ -51,7 +58,7 @@ def layer_classes(api: KerasApi) -> LayerClasses:
 
     Raises ImportError for a version of it that has not got what they are built on.
     """
-    require(api)
+    check_private_names(api)
     register = api.keras.saving.register_keras_serializable(package=PACKAGE)
     classes = LayerClasses(
         *(register(make(api)) for make in (_tower_slice, _tower_concatenate, _parallel_model))
@@ -192,7 +199,7 @@ def _parallel_model(api: KerasApi) -> Any:
             of_inputs = [getattr(x, "_keras_mask", None) for x in flat_inputs]
             masks = of_inputs if mask is None else tf.nest.flatten(mask)
             merges = [layer for layer in self.layers if type(layer).__name__ == "TowerConcatenate"]
-            devices, merge = self._here(saved_devices), merges[0].device
+            devices, merge = self._devices_here(saved_devices), merges[0].device
             towers = Towers(
                 api, template_of(self), devices, ratios, merge, training, statistics_of(self)
             )
@@ -221,7 +228,7 @@ def _parallel_model(api: KerasApi) -> Any:
 
         def export(self, *args: Any, **kwargs: Any) -> Any:
             """Export as Keras does: the SavedModel has the towers, on their devices."""
-            with export():
+            with mark_export():
                 return super().export(*args, **kwargs)
 
         def __reduce__(self) -> tuple[Any, ...]:
@@ -233,7 +240,7 @@ def _parallel_model(api: KerasApi) -> Any:
             with one_call_at_a_time():
                 super()._clear_losses()
 
-        def _here(self, saved_devices: tuple[str, ...]) -> tuple[str, ...]:
+        def _devices_here(self, saved_devices: tuple[str, ...]) -> tuple[str, ...]:
             cached = self.__dict__.get("_stand_ins")
             if cached is None or cached[0] != saved_devices:
                 cached = (saved_devices, device_names.stand_ins(saved_devices))

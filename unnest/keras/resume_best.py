@@ -32,8 +32,8 @@ class EarlierRuns:
 
     def read(self) -> None:
         """Read what is there when training begins."""
-        self._saver.read_record()
-        self._values_in_names = list(values(self._filepath, self._monitor))
+        self._saver.read_history()
+        self._values_in_names = list(values_in_names(self._filepath, self._monitor))
         self._is_first_epoch = True
 
     def begin_epoch(self, epoch: int, model: Model) -> None:
@@ -82,7 +82,7 @@ def _warn_of_another_run(path: str, monitor: str, best: float) -> None:
         )
 
 
-def values(pattern: str, monitor: str) -> Iterator[float]:
+def values_in_names(pattern: str, monitor: str) -> Iterator[float]:
     """Yield the values of `monitor` in the names of existing files that `pattern` could have named.
 
     `pattern` is a checkpoint's path with placeholders in its last part. Names without the monitored value, or with

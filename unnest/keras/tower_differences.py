@@ -104,7 +104,7 @@ def _handle(variable: Any) -> RuntimeTensor:
     return getattr(inner, "handle", None)
 
 
-def of(api: KerasApi, template: Model, way: str) -> list[str]:
+def differing_layers(api: KerasApi, template: Model, way: str) -> list[str]:
     """Return a clause for each kind of layer that differs in towers; `way` is how towers move moving statistics."""
     clauses = (
         _normalization(api, template, way),

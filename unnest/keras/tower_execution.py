@@ -123,7 +123,7 @@ class Towers:
         layers = (
             []
             if self.training is False or _replicated()
-            else moving_statistics.layers(self.api, self.template)
+            else moving_statistics.normalization_layers(self.api, self.template)
         )
         return moving_statistics.Momenta(layers, self.statistics, sizes, rows)
 
