@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.hub_server import Files, served
-from unnest.remote.urls import is_repository, searched
+from unnest.remote.urls import is_repository, with_repository_slash
 
 pytest.importorskip("huggingface_hub")
 
@@ -121,4 +121,4 @@ def test_what_is_not_there_or_is_no_file(run: Run, repositories: dict[str, Files
 def test_what_is_a_repository(url: str, *, is_one: bool) -> None:
     """Its URL is that of a folder."""
     assert is_repository(url) is is_one
-    assert searched(url) == (url + "/" if is_one else url)
+    assert with_repository_slash(url) == (url + "/" if is_one else url)

@@ -22,7 +22,7 @@ from unnest.batch.inspecting import inspect_all
 from unnest.batch.walk import is_walked
 from unnest.options import FixOptions
 from unnest.remote.store import RemoteStore
-from unnest.remote.urls import is_remote, redacted, renamed, safe_url
+from unnest.remote.urls import is_remote, safe_url, with_path_replaced, without_credentials
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -72,7 +72,7 @@ class Read:
 
 def without_path(report: unnest.Report, path: str) -> unnest.Report:
     """The report as it would be of a file called X."""
-    return renamed(report, path, "X")
+    return with_path_replaced(report, path, "X")
 
 
 class TestInspect:
@@ -302,7 +302,7 @@ def test_shown(url: str, expected: str) -> None:
     """URLs are shown without credentials, in sentences too."""
     assert safe_url(url) == expected
     if is_remote(url):
-        assert redacted(f"see {url} there") == f"see {expected} there"
+        assert without_credentials(f"see {url} there") == f"see {expected} there"
 
 
 def test_paths_are_no_urls(tmp_path: Path, cli: Cli) -> None:

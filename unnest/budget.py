@@ -1,10 +1,13 @@
-"""The budget of one file: work in steps, and memory in bytes, in proportion to its size.
+"""The budget of one file (work in steps, and memory in bytes, in proportion to its size), and memoized results.
 
 A file from a stranger may ask for anything: a few bytes that stand for a billion operations, a header that claims
 gigabytes. So code that reads, decodes or walks a file announces its cost, with `charge_steps` for work and
 `charge_memory` for memory, before it starts; beyond the file's budget that raises `OverBudget`. The budget is opened
 once per file, by `limited`, and lives in a context variable, so that the pure core need not pass it around. Without one
 nothing is limited.
+
+Results are memoized in the budget: `memoize` for the file, `memoize_across_files` for every file of a batch, where a
+cached result is charged like the work that it saves.
 
 A step is one or two microseconds of Python on today's machines; C code handles `BYTES_A_STEP` bytes in one. Of 1,307
 genuine files (below 1 MB) none takes more than 112,000 steps and 7 MB.
@@ -31,9 +34,9 @@ TRUSTED = 100
 #: Bytes that are inflated, copied or compared in the time of one step.
 BYTES_A_STEP = 512
 
-#: Answers that are kept while a file is worked on; of each layer there are about four.
-REMEMBERED = 65_536
-#: Answers that are kept for later files.
+#: Results that `memoize` keeps while a file is worked on; of each layer there are about four.
+RESULTS_KEPT_FOR_A_FILE = 65_536
+#: Results that `memoize_across_files` keeps for later files.
 ANSWERS_KEPT_ACROSS_FILES = 1024
 
 ResultT = TypeVar("ResultT")
@@ -44,7 +47,7 @@ class OverBudget(Unreadable):
 
 
 class Answers:
-    """Answers to questions that later files ask again, and what they took: the last SHARED."""
+    """Cache, across files, of question -> (answer, cost): the last ANSWERS_KEPT_ACROSS_FILES."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[Hashable, tuple[object, Cost]] = OrderedDict()
@@ -80,11 +83,11 @@ class Budget:
     path: str
     steps: int
     memory: int
-    #: What was worked out of parts of the file, with these parts, by their identity; see `memoize`.
+    #: (Function, ids of its arguments) -> (the arguments, its result); see `memoize`.
     known: dict[tuple[object, ...], tuple[object, Any]] = field(default_factory=dict)
-    #: What follows from a question alone, whichever file asks it; see `memoize_across_files`.
+    #: Results that hold for every file; see `memoize_across_files`.
     answers: Answers = field(default_factory=Answers)
-    #: The least memory that was left at any moment since `measured` began.
+    #: The least memory that was left at any moment since `measure_cost` began.
     least: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -123,8 +126,8 @@ def limited(budget: Budget) -> Iterator[Budget]:
 
 
 @contextmanager
-def limited_apart(budget: Budget) -> Iterator[Budget]:
-    """Make `budget` the one that all within spend from; answers worked out before are known to it."""
+def limited_separately(budget: Budget) -> Iterator[Budget]:
+    """Make `budget` the one that all within spend from; it shares the memoized results of the budget around it."""
     before = _current.get()
     if before is not None:
         budget.known, budget.answers = before.known, before.answers
@@ -141,7 +144,7 @@ def charge_steps(steps: int = 1) -> None:
             raise budget.refuse("work")
 
 
-def spend_bytes(count: int) -> None:
+def charge_bytes(count: int) -> None:
     """Charge the work of inflating, copying or comparing `count` bytes. Raises OverBudget."""
     charge_steps(1 + count // BYTES_A_STEP)
 
@@ -166,8 +169,8 @@ def check_memory(count: int) -> None:
 
 
 @contextmanager
-def refunded(attempt_failed: type[Exception]) -> Iterator[None]:
-    """Give back what is spent and held within, if it raises `attempt_failed`: the work is then done in another way."""
+def refund_on(attempt_failed: type[Exception]) -> Iterator[None]:
+    """Give back the steps and memory charged in the block, if it raises `attempt_failed`: another way is tried then."""
     budget = _current.get()
     steps, memory = (budget.steps, budget.memory) if budget is not None else (0, 0)
     try:
@@ -178,7 +181,7 @@ def refunded(attempt_failed: type[Exception]) -> Iterator[None]:
         raise
 
 
-def measured(work_out: Callable[[], ResultT]) -> tuple[ResultT, Cost]:
+def measure_cost(work_out: Callable[[], ResultT]) -> tuple[ResultT, Cost]:
     """Return the result of `work_out`, and its cost."""
     budget = _current.get()
     if budget is None:
@@ -191,8 +194,8 @@ def measured(work_out: Callable[[], ResultT]) -> tuple[ResultT, Cost]:
     return result, cost
 
 
-def spent_again(cost: Cost) -> bool:
-    """Spend what the same work would; False, and nothing is spent, where that would be refused on its way."""
+def charge_again(cost: Cost) -> bool:
+    """Charge the cost of cached work; return False, and charge nothing, where the budget is too small for it."""
     budget = _current.get()
     if budget is None:
         return True
@@ -207,7 +210,7 @@ def spent_again(cost: Cost) -> bool:
 def memoize(work_out: Callable[..., ResultT], *values: object) -> ResultT:
     """Return the result of `work_out`, a module's function, on immutable values, computed once a file.
 
-    The last REMEMBERED results are kept, by the identity of the values, which is cheaper than comparing them.
+    Up to RESULTS_KEPT_FOR_A_FILE results are kept, by the identity of the values: to compare them would cost more.
     """
     budget = _current.get()
     if budget is None:
@@ -216,7 +219,7 @@ def memoize(work_out: Callable[..., ResultT], *values: object) -> ResultT:
     known = budget.known.get(key)
     if known is None:
         known = values, work_out(*values)
-        if len(budget.known) >= REMEMBERED:
+        if len(budget.known) >= RESULTS_KEPT_FOR_A_FILE:
             del budget.known[next(iter(budget.known))]
         budget.known[key] = known
     result: ResultT = known[1]
@@ -232,9 +235,9 @@ def memoize_across_files(question: Hashable, work_out: Callable[[], ResultT]) ->
     if budget is None:
         return work_out()
     known = budget.answers.get(question)
-    if known is not None and spent_again(known[1]):
+    if known is not None and charge_again(known[1]):
         return cast(ResultT, known[0])
-    answer = measured(work_out)
+    answer = measure_cost(work_out)
     budget.answers.keep(question, answer)
     return answer[0]
 

@@ -1,4 +1,4 @@
-"""Cache of reports: of a folder of alike checkpoints only the first is worked out.
+"""Cache of reports, in the memory of this process: of a folder of alike checkpoints only the first is worked out.
 
 A report follows from the content of a source (`Source.content`, compared exactly and by its types), from the caller's
 choices, and from the path's name and suffix. A cached report is used only if all that is the same, and if the budget of
@@ -13,7 +13,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import NamedTuple
 
-from unnest.budget import Answers, Cost, measured, spent_again
+from unnest.budget import Answers, Cost, charge_again, measure_cost
 from unnest.core.plan import Choices
 from unnest.formats.base import Source
 from unnest.options import ReportParts
@@ -21,13 +21,13 @@ from unnest.report.load_hint import ending_of, moved
 from unnest.report.result import Report
 from unnest.report_builder import default_output_name
 
-#: Bytes, about, that are remembered at most. A small model has 5,000 to 20,000: a thousand of them are remembered.
+#: Bytes, about, that the cache takes at most. A small model has 5,000 to 20,000, so that it holds a thousand of them.
 MAX_CACHE_BYTES = 16 << 20
-#: What Python itself takes for a report, and for a tensor.
-REPORT, TENSOR = 2048, 256
+#: Bytes that Python itself takes for a report, and for a tensor.
+REPORT_BYTES, TENSOR_BYTES = 2048, 256
 
 
-class _Known(NamedTuple):
+class _CachedReport(NamedTuple):
     report: Report
     #: The name of the output that the report announces.
     output_name: str
@@ -36,12 +36,12 @@ class _Known(NamedTuple):
 
 
 class ReportCache:
-    """The reports of the last models, of MOST bytes together."""
+    """The reports of the last models: at most MAX_CACHE_BYTES together."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Hashable, _Known] = OrderedDict()
+        self._known: OrderedDict[Hashable, _CachedReport] = OrderedDict()
         self._size = 0
-        #: What parts of models had to say that others have as well.
+        #: Results of `memoize_across_files`, which the budgets of all files share.
         self.answers = Answers()
         self._lock = Lock()
 
@@ -60,19 +60,21 @@ class ReportCache:
             known = self._known.get(key)
             if known is not None:
                 self._known.move_to_end(key)
-        if known is not None and spent_again(known.cost):
+        if known is not None and charge_again(known.cost):
             fix_would = known.report.fix_would
             if fix_would is not None:
                 fix_would = fix_would.replace(known.output_name, default_output_name(source), 1)
-            return replace(_of(known.report, source.path), fix_would=fix_would)
-        report, cost = measured(work_out)
-        self._remember(
+            return replace(_for_path(known.report, source.path), fix_would=fix_would)
+        report, cost = measure_cost(work_out)
+        self._keep(
             key,
-            _Known(_of(report, source.path), default_output_name(source), cost, _size_of(source)),
+            _CachedReport(
+                _for_path(report, source.path), default_output_name(source), cost, _size_of(source)
+            ),
         )
         return report
 
-    def _remember(self, key: Hashable, known: _Known) -> None:
+    def _keep(self, key: Hashable, known: _CachedReport) -> None:
         with self._lock:
             before = self._known.pop(key, None)
             self._known[key] = known
@@ -87,10 +89,10 @@ def _size_of(source: Source) -> int:
     names = sum(len(t.name) + len(t.ref) for t in tensors) + sum(
         len(g.name) for g in source.stored.groups
     )
-    return REPORT + TENSOR * len(tensors) + names + source.json_size
+    return REPORT_BYTES + TENSOR_BYTES * len(tensors) + names + source.json_size
 
 
-def _of(report: Report, path: str) -> Report:
+def _for_path(report: Report, path: str) -> Report:
     """Return the report for another file of the same content, sharing nothing mutable."""
     load = None if report.load is None else moved(report.load, report.path, path)
     return replace(report, path=path, load=load, does_not_load_in=dict(report.does_not_load_in))

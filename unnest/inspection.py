@@ -23,7 +23,7 @@ from unnest.formats.detect import container_of
 from unnest.formats.error_translation import no_memory, out_of_memory, raise_callers_own, reading
 from unnest.in_memory_report_cache import ReportCache
 from unnest.options import FACTS, TEXT, Architecture, FixOptions, ReportParts, architecture_argument
-from unnest.remote.urls import is_remote, path_text, renamed, safe_url
+from unnest.remote.urls import is_remote, path_text, safe_url, with_path_replaced
 from unnest.report.result import Problem, Report
 
 R = TypeVar("R", bound=Report)
@@ -77,11 +77,11 @@ def inspect_anywhere(
 ) -> Report:
     """Inspect a local path, or a URL by a local copy without the values of its weights."""
     if not is_remote(path):
-        return inspect_with(
+        return inspect_local(
             path, architecture=architecture, choices=choices, trust=trust, parts=parts, known=known
         )
     inspect_here = partial(
-        inspect_with,
+        inspect_local,
         architecture=architecture,
         choices=choices,
         trust=trust,
@@ -90,7 +90,7 @@ def inspect_anywhere(
     return _inspect_remote(path, inspect_here, trust=trust)
 
 
-def inspect_with(
+def inspect_local(
     path: str,
     *,
     architecture: JsonObject | None,
@@ -182,8 +182,8 @@ def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: b
     from unnest.remote import download_and_upload
 
     try:
-        with download_and_upload.copied(url, with_tensors=False, trust=trust) as path:
-            return renamed(inspect_copy(path), path, safe_url(url))
+        with download_and_upload.local_copy(url, with_tensors=False, trust=trust) as path:
+            return with_path_replaced(inspect_copy(path), path, safe_url(url))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
         return with_error(Report(path=safe_url(url), verdict="unreadable", inspector=inspect), e)
 

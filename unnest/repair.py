@@ -76,7 +76,7 @@ def fix(
         UsageError: Options contradict each other, or `architecture` holds no architecture.
 
     """
-    result = fix_with(
+    result = fix_one(
         path_text(path), fix_options(output, arguments), without_phase(arguments.get("meter"))
     )
     logs.info("fix %s: %s, output %s", result.path, result.action, result.output)
@@ -122,7 +122,7 @@ def without_phase(meter: Meter | None) -> PhaseMeter | None:
     return None if meter is None else step
 
 
-def fix_with(path: str, options: FixOptions, meter: PhaseMeter | None = None) -> Result:
+def fix_one(path: str, options: FixOptions, meter: PhaseMeter | None = None) -> Result:
     """Run `fix` with its options as one value."""
     result = Result(
         path=path,
@@ -158,14 +158,14 @@ def fix_with(path: str, options: FixOptions, meter: PhaseMeter | None = None) ->
                     report_builder.describe(result, source, plan), source, plan, options
                 )
             with writing(options.near(path)):
-                carried = apply_plan(result, source, plan, options, meter, fingerprint)
-        if options.verify and not options.dry_run and carried.output is not None:
-            from unnest.verify import verified
+                result_written = apply_plan(result, source, plan, options, meter, fingerprint)
+        if options.verify and not options.dry_run and result_written.output is not None:
+            from unnest.verify import verify_output
 
-            return verified(carried, result)
-        return _with_architecture_beside(carried, options)
+            return verify_output(result_written, result)
+        return _with_architecture_beside(result_written, options)
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
-        error = atomic.changed(path) if _has_moved_on(path, fingerprint, e) else e
+        error = atomic.changed(path) if _input_changed(path, fingerprint, e) else e
         refused = replace(
             with_error(result, error), action="refused" if isinstance(error, Refused) else "failed"
         )
@@ -210,16 +210,14 @@ def _fix_remote(path: str, options: FixOptions, meter: PhaseMeter | None) -> Res
 
     result = Result(path=safe_url(path), verdict="unreadable", action="failed", inspector=inspect)
     try:
-        return download_and_upload.fix(
-            path, options, lambda at, wanted: fix_with(at, wanted, meter)
-        )
+        return download_and_upload.fix(path, options, lambda at, wanted: fix_one(at, wanted, meter))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
         return replace(
             with_error(result, e), action="refused" if isinstance(e, Refused) else "failed"
         )
 
 
-def _has_moved_on(path: str, fingerprint: atomic.Fingerprint | None, error: Exception) -> bool:
+def _input_changed(path: str, fingerprint: atomic.Fingerprint | None, error: Exception) -> bool:
     """Return True if the input was written or removed meanwhile, so that neither disk nor output is to blame."""
     if fingerprint is not None and not os.path.lexists(path):
         return isinstance(error, (Failed, Unreadable))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from unnest.budget import OverBudget, limited_apart
+from unnest.budget import OverBudget, limited_separately
 from unnest.core import load_time_code
 from unnest.core.make_plan import NotAGraph
 from unnest.core.model import Stored
@@ -50,7 +50,7 @@ def with_pictures(report: R, source: Source, plan: Plan, options: FixOptions) ->
 def _within_budget(source: Source, options: FixOptions, make: Callable[[], T | None]) -> T | None:
     """Return the result of `make`, run with a budget of its own; None if that does not last or there is no graph."""
     try:
-        with limited_apart(budget_of(source.path, trust=options.trust)):
+        with limited_separately(budget_of(source.path, trust=options.trust)):
             return make()
     except (OverBudget, NotAGraph, RecursionError):
         return None

@@ -36,17 +36,17 @@ def check_installed() -> None:
         )
 
 
-def verified(result: Result, before: Report) -> Result:
+def verify_output(result: Result, before: Report) -> Result:
     """Return the result with what was verified of its output; `before` is the report of the input.
 
     An output that does not load, or predicts something else, is a failed result; the output stays where it is.
     """
     module = "keras" if "Keras 3" not in result.does_not_load_in else "tf_keras"
-    why = _cannot(result, module)
+    why = _reason_not_to_run(result, module)
     if why is not None:
         return _not_verified(result, why)
     original = result.backup or result.path
-    loaded = [str(result.output), *([original] if _runs_too(before, module) else [])]
+    loaded = [str(result.output), *([original] if _input_runs_too(before, module) else [])]
     job = {
         "keras": module, "output": loaded[0], "input": loaded[1] if len(loaded) > 1 else None,
         "rows": ROWS_PER_TOWER * _towers(before),
@@ -56,10 +56,10 @@ def verified(result: Result, before: Report) -> Result:
         outcome = _run_worker(job)
     except subprocess.TimeoutExpired:
         return _not_verified(result, f"it took longer than {PATIENCE} s")
-    return _with(result, outcome, SOFTWARE[module])
+    return _with_outcome(result, outcome, SOFTWARE[module])
 
 
-def _cannot(result: Result, module: str) -> str | None:
+def _reason_not_to_run(result: Result, module: str) -> str | None:
     """Return why the result is not tried at all; None if it can be."""
     software, line, needs = SOFTWARE[module], result.load or "", result.needs
     names = ", ".join([*needs.classes, *needs.functions])
@@ -78,7 +78,7 @@ def _cannot(result: Result, module: str) -> str | None:
     return next((reason for reason, applies in reasons.items() if applies), None)
 
 
-def _runs_too(before: Report, module: str) -> bool:
+def _input_runs_too(before: Report, module: str) -> bool:
     """Return True if the input may be run beside the output: same Keras, and no custom code."""
     needs = before.needs
     own = needs == Needs()
@@ -127,7 +127,7 @@ def _run_worker(job: dict[str, Any]) -> dict[str, Any]:
     return outcome
 
 
-def _with(result: Result, outcome: dict[str, Any], software: str) -> Result:
+def _with_outcome(result: Result, outcome: dict[str, Any], software: str) -> Result:
     """Return the result with the outcome of the worker process."""
     if not outcome["loaded"]:
         message = (

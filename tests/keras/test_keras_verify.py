@@ -86,12 +86,12 @@ def test_other_predictions_fail(tmp_path: Path) -> None:
         )
         kernel = next(w for w in weights if len(w.shape) > 1)
         kernel[...] = kernel[...] + 1
-    wrong = verify.verified(done, before)
+    wrong = verify.verify_output(done, before)
     assert wrong.error is not None
     assert (wrong.action, wrong.error.code) == ("failed", "verify")
     assert "predicts something else" in wrong.error.message
     (tmp_path / "o.h5").write_bytes(b"no model")
-    gone = verify.verified(done, before)
+    gone = verify.verify_output(done, before)
     assert gone.error is not None
     assert "does not load in tf_keras" in gone.error.message
     assert "\n" not in gone.error.message

@@ -13,6 +13,7 @@ from unnest.budget import (
     Answers,
     Budget,
     OverBudget,
+    charge_bytes,
     charge_memory,
     charge_steps,
     check,
@@ -20,7 +21,6 @@ from unnest.budget import (
     limited,
     memoize,
     memoize_across_files,
-    spend_bytes,
 )
 
 
@@ -71,9 +71,9 @@ def test_memory_for_good_and_for_a_moment() -> None:
 def test_bytes_are_work() -> None:
     """512 in the time of a step, and never for nothing."""
     with limited(Budget("m.h5", 5, 0)) as budget:
-        spend_bytes(0)
+        charge_bytes(0)
         assert budget.steps == 4
-        spend_bytes(1024)
+        charge_bytes(1024)
         assert budget.steps == 1
 
 

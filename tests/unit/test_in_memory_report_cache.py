@@ -21,18 +21,18 @@ from unnest.budget import (
     Budget,
     Cost,
     OverBudget,
+    charge_again,
     charge_memory,
     charge_steps,
     check_memory,
     limited,
-    measured,
-    spent_again,
+    measure_cost,
 )
 from unnest.core.model import Json
 from unnest.core.plan import Choices
 from unnest.core.wrappers import traced_rows
 from unnest.in_memory_report_cache import ReportCache
-from unnest.inspection import inspect_with
+from unnest.inspection import inspect_local
 from unnest.options import FACTS
 from unnest.report.load_hint import ENDINGS
 from unnest.report.result import Report
@@ -43,7 +43,7 @@ SOME_FILES = sorted(FIXTURES.rglob("*.h5"))[::9]
 def look(path: Path, known: ReportCache | None, *classes: str, trust: bool = False) -> Report:
     """As a batch does it."""
     choices = Choices(slice_layers=frozenset(classes))
-    return inspect_with(
+    return inspect_local(
         str(path), architecture=None, choices=choices, trust=trust, parts=FACTS, known=known
     )
 
@@ -287,8 +287,8 @@ def work() -> str:
 
 def test_what_work_takes() -> None:
     with limited(Budget("m.h5", 100, 100)):
-        assert measured(work) == ("done", Cost(5, 10, 40))
-    assert measured(work) == ("done", Cost(0, 0, 0))
+        assert measure_cost(work) == ("done", Cost(5, 10, 40))
+    assert measure_cost(work) == ("done", Cost(0, 0, 0))
 
 
 @pytest.mark.parametrize(("steps", "memory"), [(5, 40), (4, 40), (5, 39), (9, 99)])
@@ -301,7 +301,7 @@ def test_is_spent_again_where_the_work_would_be_done(steps: int, memory: int) ->
         else:
             lasts = True
     with limited(Budget("m.h5", steps, memory)) as again:
-        assert spent_again(Cost(5, 10, 40)) is lasts
+        assert charge_again(Cost(5, 10, 40)) is lasts
         assert not lasts or (again.steps, again.memory, again.least) == (
             worked.steps,
             worked.memory,

@@ -13,7 +13,7 @@ import pytest
 from tests.corpus.unpacked import CASES
 from unnest.core.model import JsonObject
 from unnest.options import PAGE, FixOptions
-from unnest.repair import fix_with
+from unnest.repair import fix_one
 from unnest.report.diagram import drawing
 
 OLD = CASES / "h5/972-slice-code-branch-k224/parallel.h5"
@@ -30,7 +30,7 @@ def test_a_view_draws_what_was_read_once(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
     monkeypatch.setattr(drawing, "_levels", counted)
     output = tmp_path / "fixed.h5"
-    result = fix_with(
+    result = fix_one(
         str(OLD), FixOptions(str(output), parts=PAGE._replace(drawing=False, values=False))
     )
     assert (result.action, len(drawn)) == ("fixed", 1)

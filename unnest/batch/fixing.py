@@ -25,7 +25,7 @@ from unnest.files.overwrite_checks import Inputs, models_around
 from unnest.inspection import inspect
 from unnest.options import FixOptions, PhaseMeter, check_name, check_usage
 from unnest.remote.urls import is_remote, safe_url
-from unnest.repair import fix_with
+from unnest.repair import fix_one
 from unnest.report.result import Problem, Result
 
 
@@ -83,7 +83,7 @@ class FixWork(ModelWork[Result]):
 
             options = architecture_file_search.pair(task.path, options)
         try:
-            return fix_with(task.path, options, meter)
+            return fix_one(task.path, options, meter)
         except UsageError as e:
             return self._refused(task, Problem(e.code, e.message))
 

@@ -19,7 +19,7 @@ from unnest import output_file_names
 from unnest.batch.walk import Task
 from unnest.formats.detect import may_be_model
 from unnest.options import PhaseMeter
-from unnest.remote.urls import is_remote, renamed, safe_url
+from unnest.remote.urls import is_remote, safe_url, with_path_replaced
 from unnest.report.result import Problem, Report
 
 R = TypeVar("R", bound=Report)
@@ -217,7 +217,7 @@ def _over_cluster(
 def _with_given_paths(entry: R | None, paths: Sequence[str | None]) -> R | None:
     """Return a report or result that names these paths as the caller does, in place of absolute ones."""
     for path in paths:
-        entry = entry if path is None else renamed(entry, absolute(path), path)
+        entry = entry if path is None else with_path_replaced(entry, absolute(path), path)
     return entry
 
 

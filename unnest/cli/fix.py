@@ -13,7 +13,7 @@ from unnest.cli.fast_startup import keep_libraries_light
 from unnest.cli.progress import ProgressBar
 from unnest.cli.reports import ReportView, check_report, form_of, show, write_report
 from unnest.errors import UsageError
-from unnest.remote.urls import local
+from unnest.remote.urls import without_file_scheme
 
 if TYPE_CHECKING:
     from unnest.formats.base import Target
@@ -30,7 +30,7 @@ def fix(
             "-o",
             metavar="PATH",
             help="What to write; for several inputs, a folder.",
-            callback=lambda path: path and local(path),
+            callback=lambda path: path and without_file_scheme(path),
         ),
     ] = None,
     in_place: Annotated[

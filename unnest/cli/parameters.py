@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnest.errors import UsageError
-from unnest.remote.urls import local, searched
+from unnest.remote.urls import with_repository_slash, without_file_scheme
 
 if TYPE_CHECKING:
     from unnest.batch.task_runner import Engine
@@ -23,7 +23,7 @@ Paths = Annotated[
         metavar="PATH...",
         help="Model files, or folders to search.",
         show_default=False,
-        callback=lambda paths: [searched(local(path)) for path in paths],
+        callback=lambda paths: [with_repository_slash(without_file_scheme(path)) for path in paths],
     ),
 ]
 AsJson = Annotated[

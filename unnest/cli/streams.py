@@ -66,9 +66,9 @@ def complain(message: str) -> None:
     """Print an error to stderr, in one line, without the credentials of a URL."""
     LAST_COMPLAINT[:] = [message]
     if "://" in message:
-        from unnest.remote.urls import redacted
+        from unnest.remote.urls import without_credentials
 
-        message = redacted(message)
+        message = without_credentials(message)
     tell(f"unnest: {plain(message)}")
 
 

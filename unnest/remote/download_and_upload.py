@@ -22,9 +22,15 @@ from unnest.errors import Refused, Unreadable
 from unnest.files import atomic
 from unnest.formats.keras3.sharded_weights_map import map_of
 from unnest.formats.tfjs.detection import is_model_json
-from unnest.remote.sparse_copy import Copy, tensor_ranges
+from unnest.remote.sparse_copy import SparseCopy, tensor_ranges
 from unnest.remote.store import RemoteStore, below
-from unnest.remote.urls import default_output, is_remote, is_repository, renamed, safe_url
+from unnest.remote.urls import (
+    default_output,
+    is_remote,
+    is_repository,
+    safe_url,
+    with_path_replaced,
+)
 
 if TYPE_CHECKING:
     from unnest.options import FixOptions
@@ -38,7 +44,7 @@ SHARD = re.compile(r"\.data-\d{5}-of-\d{5}$")
 
 
 @contextlib.contextmanager
-def copied(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator[str]:
+def local_copy(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator[str]:
     """Make a local copy of the file, SavedModel folder or checkpoint at the URL for the block; its path.
 
     `with_tensors`, or without their bytes. Raises Unreadable, Refused where it changed, UsageError without the driver.
@@ -78,10 +84,10 @@ def _copy_without_tensors(
         if SHARD.search(name):
             file.truncate(size)
             return
-        copy = Copy(file, size, functools.partial(store.read, name))
+        copy = SparseCopy(file, size, functools.partial(store.read, name))
         with limited(Budget.of(store.safe_url, size, trust=trust)):
             tensors = tensor_ranges(copy, local_path, store.safe_url)
-            others = copy.size_without(tensors)
+            others = copy.size_outside(tensors)
             if others > MAX_SPARSE_BYTES and not trust:
                 message = f"{store.safe_url}: {others >> 20} MiB beside its tensors; download it, or pass --trust"
                 raise Unreadable("over-budget", message)
@@ -104,17 +110,17 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
         raise Refused(
             "cannot-write", f"{safe_url(url)}: --in-place is for files of this machine; use -o"
         )
-    source = copied(url, with_tensors=True) if is_remote(url) else contextlib.nullcontext(url)
+    source = local_copy(url, with_tensors=True) if is_remote(url) else contextlib.nullcontext(url)
     with source as path, tempfile.TemporaryDirectory(prefix="unnest-") as folder:
         into, output = options.into, options.output
         if not is_remote(output or into or url):
-            return renamed(run(path, options), path, safe_url(url))
+            return with_path_replaced(run(path, options), path, safe_url(url))
         if into is not None:
             options = options._replace(into=os.path.join(folder, os.path.basename(into)))
         if output is None:
             probe = run(path, options._replace(dry_run=True))
             if probe.output is None or probe.error is not None:
-                return renamed(probe, path, safe_url(url))
+                return with_path_replaced(probe, path, safe_url(url))
             output = default_output(into or url, os.path.basename(probe.output))
         _check_is_no_repository(output, path)
         store = RemoteStore(output)
@@ -127,7 +133,9 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
         is_new = is_written and not (existed and result.action == "unchanged")
         if is_new and not options.dry_run:
             store.send(local_output)
-        return renamed(renamed(result, local_output, store.safe_url), path, safe_url(url))
+        return with_path_replaced(
+            with_path_replaced(result, local_output, store.safe_url), path, safe_url(url)
+        )
 
 
 def _check_is_no_repository(output: str, path: str) -> None:
@@ -142,7 +150,7 @@ def _check_is_no_repository(output: str, path: str) -> None:
 
 def _copy_present_output(output: str, local_output: str) -> None:
     """Put a copy of what the output's URL holds in the place of the local output, as if it were there already."""
-    with contextlib.suppress(Unreadable), copied(output, with_tensors=True) as present_output:
+    with contextlib.suppress(Unreadable), local_copy(output, with_tensors=True) as present_output:
         if os.path.exists(present_output):
             os.rename(present_output, local_output)
 

@@ -21,7 +21,7 @@ LOCAL_HEADER = 30
 COPIED_TENSOR_BYTES = 4096
 
 
-class Copy(Readable):
+class SparseCopy(Readable):
     """A local file that becomes the copy of an object as it is read."""
 
     def __init__(self, file: IO[bytes], size: int, read: Callable[[int, int], bytes]) -> None:
@@ -57,7 +57,7 @@ class Copy(Readable):
         for start, end in self._gaps(holes):
             self.fetch(start, end)
 
-    def size_without(self, holes: Iterable[tuple[int, int]]) -> int:
+    def size_outside(self, holes: Iterable[tuple[int, int]]) -> int:
         """Return how many bytes lie outside these ranges."""
         return sum(end - start for start, end in self._gaps(holes))
 
@@ -82,7 +82,7 @@ class Copy(Readable):
 class _Part(Readable):
     """Part of a copy as a file of its own."""
 
-    def __init__(self, copy: Copy, start: int, size: int) -> None:
+    def __init__(self, copy: SparseCopy, start: int, size: int) -> None:
         super().__init__(size)
         self._copy, self._start = copy, start
 
@@ -95,7 +95,7 @@ class _Part(Readable):
         return count
 
 
-def tensor_ranges(copy: Copy, local: str, name: str) -> list[tuple[int, int]]:
+def tensor_ranges(copy: SparseCopy, local: str, name: str) -> list[tuple[int, int]]:
     """Return the ranges of a file that are tensors' bytes; [] for what is neither HDF5 nor a zip with HDF5."""
     copy.seek(0)
     start = copy.read(max(len(HDF5_MAGIC), len(ZIP_MAGIC))) or b""
@@ -132,7 +132,7 @@ def _in_hdf5(window: _Part, size: int, name: str) -> list[tuple[int, int]]:
     return ranges
 
 
-def _in_zip(copy: Copy, name: str) -> list[tuple[int, int]]:
+def _in_zip(copy: SparseCopy, name: str) -> list[tuple[int, int]]:
     """Return the byte ranges of tensors in the weights of a `.keras`; [] if they are compressed or damaged."""
     import zipfile
 

@@ -21,7 +21,7 @@ REPOSITORY = re.compile(
 OWN = re.compile(r"(?:file|local)://", re.IGNORECASE)
 
 
-def local(path: str) -> str:
+def without_file_scheme(path: str) -> str:
     """Return the local path for a file:// URL; any other path or URL unchanged."""
     return OWN.sub("", path, count=1) if OWN.match(path) else path
 
@@ -31,7 +31,7 @@ def is_repository(path: str) -> bool:
     return REPOSITORY.fullmatch(path) is not None
 
 
-def searched(path: str) -> str:
+def with_repository_slash(path: str) -> str:
     """Return an input's path as a walk takes it: a repository of the Hub is a folder, its URL ends with a slash."""
     return f"{path}/" if is_repository(path) else path
 
@@ -48,7 +48,7 @@ def path_text(path: str | bytes | os.PathLike[str]) -> str:
         raise UsageError(
             "usage", f"{text.partition(chr(0))[0]}: a null byte follows, which no path can hold"
         )
-    return local(text)
+    return without_file_scheme(text)
 
 
 def is_remote(path: str) -> bool:
@@ -77,23 +77,24 @@ def default_output(url: str, name: str) -> str:
     return urlunsplit((*parts[:2], parts.path.rstrip("/").rpartition("/")[0] + "/" + name, "", ""))
 
 
-def redacted(text: str) -> str:
+def without_credentials(text: str) -> str:
     """Return a message without credentials in the URLs that it names."""
     return re.sub(r"(\b[a-z][a-z0-9+.-]+://)(?:[^/\s@]*@)?([^\s?]*)(?:\?\S*)?", r"\1\2", text)
 
 
-def renamed(value: T, old: str, new: str) -> T:
+def with_path_replaced(value: T, old: str, new: str) -> T:
     """Return a report with one path replaced by another in all its texts."""
     changed: Any = value
     if isinstance(value, str):
         changed = value.replace(old, new)
     elif isinstance(value, tuple):
-        entries = [renamed(v, old, new) for v in value]
+        entries = [with_path_replaced(v, old, new) for v in value]
         changed = value._make(entries) if hasattr(value, "_make") else tuple(entries)
     elif isinstance(value, dict):
-        changed = {k: renamed(v, old, new) for k, v in value.items()}
+        changed = {k: with_path_replaced(v, old, new) for k, v in value.items()}
     elif is_dataclass(value) and not isinstance(value, type):
         changed = replace(
-            value, **{f.name: renamed(getattr(value, f.name), old, new) for f in fields(value)}
+            value,
+            **{f.name: with_path_replaced(getattr(value, f.name), old, new) for f in fields(value)},
         )
     return changed  # type: ignore[no-any-return]  # of the type of `value`

@@ -23,7 +23,7 @@ from tests.corpus.unpacked import FIXTURES
 from unnest.core.plan import Choices
 from unnest.inspection import inspect_anywhere
 from unnest.options import PAGE, ROW, FixOptions
-from unnest.repair import fix_with
+from unnest.repair import fix_one
 from unnest.report import json as json_report
 from unnest.report.page.render import MARK, MARK_WITHIN, SCRIPTS, is_page, render
 from unnest.report.result import Report
@@ -166,7 +166,7 @@ def test_values_beyond_the_limit_are_not_read(
 def test_fix_makes_the_same_page(bad: Path) -> None:
     """Before and after, but for what was done."""
     seen = data_of(render([inspected(bad)]))
-    done = data_of(render([fix_with(str(bad), FixOptions(parts=PAGE))]))
+    done = data_of(render([fix_one(str(bad), FixOptions(parts=PAGE))]))
     assert (done["model"], done["figures"]) == (seen["model"], seen["figures"])
     assert (seen["command"], done["command"], done["rows"][0]["state"]) == (
         "inspect",
@@ -175,7 +175,7 @@ def test_fix_makes_the_same_page(bad: Path) -> None:
     )
     taken = bad.with_name("taken.h5")
     taken.write_text("mine")
-    refused = data_of(render([fix_with(str(bad), FixOptions(output=str(taken), parts=PAGE))]))
+    refused = data_of(render([fix_one(str(bad), FixOptions(output=str(taken), parts=PAGE))]))
     assert refused["rows"][0]["state"] == "refused"
     assert refused["model"] == seen["model"]
 
@@ -185,7 +185,7 @@ def test_what_is_converted_is_shown_as_it_is_written(bad: Path, clean: Path) -> 
     for path, before in ((bad, 6), (clean, 2)):
         output = path.with_suffix(".keras")
         data = data_of(
-            render([fix_with(str(path), FixOptions(output=str(output), keras="3", parts=PAGE))])
+            render([fix_one(str(path), FixOptions(output=str(output), keras="3", parts=PAGE))])
         )
         sides, facts = data["model"]["sides"], data["model"]["facts"]
         assert [side["totals"]["layers"] for side in sides] == [before, 2]
@@ -210,7 +210,7 @@ def test_shapes_behind_a_custom_class_are_unknown(tmp_path: Path) -> None:
     weights = {"x": [], "d1": makeh5.dense(), "own": [], "d2": head}
     old = makeh5.write(tmp_path / "own.h5", model, weights)
     new = tmp_path / "own.keras"
-    assert fix_with(str(old), FixOptions(output=str(new), keras="3")).error is None
+    assert fix_one(str(old), FixOptions(output=str(new), keras="3")).error is None
     for path in (old, new):
         data = data_of(render([inspected(path)]))
         (side,) = data["model"]["sides"]

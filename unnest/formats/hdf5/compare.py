@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 from h5py import h5d, h5i, h5s
 
-from unnest.budget import check_memory, spend_bytes
+from unnest.budget import charge_bytes, check_memory
 from unnest.core.model import Tensor
 from unnest.errors import Unreadable
 from unnest.files.reflinks import Range, are_shared, whole_blocks
@@ -188,7 +188,7 @@ def _slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
         for start in range(0, shape[axis], step):
             begin = (*leading, start) + (0,) * (len(shape) - axis - 1)
             count = (1,) * axis + (min(step, shape[axis] - start), *shape[axis + 1 :])
-            spend_bytes(dtype.itemsize * _decoded(begin, count, chunk))
+            charge_bytes(dtype.itemsize * _decoded(begin, count, chunk))
             space.select_hyperslab(begin, count)
             value = np.empty(count, dtype)
             dataset.read(h5s.create_simple(count), space, value)

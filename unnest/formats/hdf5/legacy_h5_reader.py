@@ -17,7 +17,7 @@ import re
 from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from unnest.budget import refunded
+from unnest.budget import refund_on
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Unreadable
 from unnest.findings import Code, Finding, listed
@@ -125,7 +125,7 @@ def open_fast(path: str) -> H5Source | None:
 
     """
     try:
-        with refunded(NotPlain), contextlib.closing(PlainFile(path)) as plain:
+        with refund_on(NotPlain), contextlib.closing(PlainFile(path)) as plain:
             require(not is_path_keyed(plain.has_attribute, plain.__contains__))
             return H5Source(path, plain)
     except NotPlain:

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import IO, Any, ClassVar
 
-from unnest.budget import charge_memory, charge_steps, spend_bytes
+from unnest.budget import charge_bytes, charge_memory, charge_steps
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Move, Output, Rearranged
 from unnest.errors import Failed, Unreadable
@@ -161,7 +161,7 @@ class KerasSource(KerasModelSource):
                         raise Unreadable(
                             "absurd-size", f"{self.path}: {name} is longer than it claims"
                         )
-                    spend_bytes(len(block))
+                    charge_bytes(len(block))
                     yield block
         except (
             zipfile.BadZipFile,
