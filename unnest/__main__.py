@@ -61,7 +61,7 @@ def main() -> NoReturn:
 def _state() -> str:
     """Return what an interrupted run leaves. Outputs that were complete stay, and a signal may arrive that late."""
     interrupts = sys.modules.get("unnest.files.interrupts")
-    completed = interrupts.completed if interrupts is not None else []
+    completed = interrupts.completed_outputs if interrupts is not None else []
     if not completed:
         return NOTHING_LEFT
     if len(completed) > 1:

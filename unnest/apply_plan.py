@@ -22,7 +22,8 @@ from unnest.core.keras3.derived_weights import stored_refs
 from unnest.core.make_plan import plan as make_plan
 from unnest.core.plan import Plan
 from unnest.errors import Failed, Refused
-from unnest.files import atomic, overwrite_checks, workspace
+from unnest.files import atomic, overwrite_checks, replace_input, workspace, write_errors
+from unnest.files.file_copies import bytes_writer
 from unnest.findings import Code, listed
 from unnest.formats.base import Source, Target
 from unnest.formats.convert import TargetFormat, model_to_write, target_format
@@ -37,7 +38,7 @@ def apply_plan(
     plan: Plan,
     options: FixOptions,
     meter: PhaseMeter | None,
-    fingerprint: atomic.Fingerprint | None,
+    fingerprint: replace_input.Fingerprint | None,
 ) -> Result:
     """Apply the plan as the options ask: leave, copy, convert, or write the template.
 
@@ -169,18 +170,20 @@ class _Application:
         """
         output_path, backup = result.output or "", result.backup or ""
         if self.options.in_place:
-            if not atomic.may_back_up(backup, result.path):
-                raise atomic.backup_exists(backup)
+            if not replace_input.may_back_up(backup, result.path):
+                raise write_errors.backup_exists(backup)
             return False
         if not os.path.lexists(output_path):
             return False
         if would_be_same(output_path, job, folder=publish_output.is_folder(self.target)):
             return True
         if not self.options.force:
-            raise atomic.exists(output_path)
+            raise write_errors.exists(output_path)
         return False
 
-    def write(self, result: Result, job: Job, fingerprint: atomic.Fingerprint | None) -> Result:
+    def write(
+        self, result: Result, job: Job, fingerprint: replace_input.Fingerprint | None
+    ) -> Result:
         """Write the output, or replace the input, and the stub; return the result.
 
         Raises:
@@ -192,7 +195,7 @@ class _Application:
         stub = _stub_job(self.source, self.target, result, options)
         if options.in_place:
             path = os.path.realpath(path)
-            atomic.replace(path, str(result.backup), job.fill, job.check, fingerprint)
+            replace_input.replace(path, str(result.backup), job.fill, job.check, fingerprint)
         elif (
             publish_output.publish(
                 self.source, self.target, path, job.fill, job.check, options.force
@@ -376,7 +379,7 @@ def _with_output(
 
 def _stub_job(
     source: Source, target: TargetFormat, result: Result, options: FixOptions
-) -> tuple[atomic.Fill, atomic.Fill] | None:
+) -> tuple[atomic.Fill, atomic.Check] | None:
     """Return the functions that write and read back the module of --stub; None if it is not asked for.
 
     Raises:
@@ -392,11 +395,11 @@ def _stub_job(
         "utf-8", "backslashreplace"
     )
     for inputs in (overwrite_checks.Inputs.of((*source.parts(), source.path)), *options.inputs):
-        overwrite_checks.check_inputs(place, inputs)
-    fill, check = atomic.bytes_writer(data)
+        overwrite_checks.check_not_an_input(place, inputs)
+    fill, check = bytes_writer(data)
     if os.path.lexists(place) and not options.force:
         try:
             check(place)
         except (Failed, OSError):
-            raise atomic.exists(place) from None
+            raise write_errors.exists(place) from None
     return fill, check

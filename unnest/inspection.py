@@ -190,7 +190,7 @@ def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: b
 
 def with_error(report: R, error: Exception) -> R:
     """Return the report with an error; what was found before stays."""
-    if interrupts.is_behind(error):
+    if interrupts.caused_by_interrupt(error):
         raise KeyboardInterrupt from error
     raise_callers_own(error)
     if not isinstance(error, UnnestError):

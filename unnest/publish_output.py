@@ -7,7 +7,7 @@ import re
 import stat
 
 from unnest.errors import Refused
-from unnest.files import atomic, overwrite_checks
+from unnest.files import atomic, overwrite_checks, write_errors
 from unnest.formats.base import Source
 from unnest.formats.convert import TargetFormat
 from unnest.formats.detect import container
@@ -34,13 +34,13 @@ def check_place(
     targets = places(source, target_format, place)
     for inputs in (overwrite_checks.Inputs.of((*source.parts(), source.path)), *options.inputs):
         for target in dict.fromkeys((place, *targets)):
-            overwrite_checks.check_inputs(target, inputs)
+            overwrite_checks.check_not_an_input(target, inputs)
     for target in targets:
-        overwrite_checks.check_system(target)
+        overwrite_checks.check_not_of_the_system(target)
         if options.force and os.path.lexists(target):
             if os.path.realpath(target) == backup:
-                raise atomic.backup_exists(target)
-            overwrite_checks.check_kind(target, folder=folder, new_folder=source.path)
+                raise write_errors.backup_exists(target)
+            overwrite_checks.check_same_kind(target, folder=folder, new_folder=source.path)
 
 
 def places(source: Source, target_format: TargetFormat, place: str) -> tuple[str, ...]:
@@ -60,7 +60,7 @@ def publish(
     target_format: TargetFormat,
     place: str,
     fill: atomic.Fill,
-    check: atomic.Fill,
+    check: atomic.Check,
     force: bool,
 ) -> atomic.WriteOutcome:
     """Publish the output at its place, whatever files it consists of."""

@@ -16,8 +16,8 @@ from unnest.apply_plan import apply_plan, output_of
 from unnest.budget import limited
 from unnest.core.plan import Choices
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
-from unnest.files import atomic, workspace
-from unnest.files.spool import spool_in
+from unnest.files import replace_input, workspace, write_errors
+from unnest.files.temporary_files import unnamed_files_in
 from unnest.formats.error_translation import reading, writing
 from unnest.inspection import inspect, with_error
 from unnest.options import (
@@ -138,16 +138,16 @@ def fix_one(path: str, options: FixOptions, meter: PhaseMeter | None = None) -> 
         from unnest.verify import check_installed
 
         check_installed()
-    fingerprint: atomic.Fingerprint | None = None
+    fingerprint: replace_input.Fingerprint | None = None
     try:
         if options.in_place and not options.dry_run:
             workspace.sweep(
                 os.path.realpath(path)
             )  # a killed run may have got as far as leaving nothing to fix
-        fingerprint = atomic.Fingerprint.of(path)
+        fingerprint = replace_input.Fingerprint.of(path)
         with (
             limited(open_and_plan.budget_of(path, trust=options.trust)),
-            spool_in(os.path.dirname(options.near(path))),
+            unnamed_files_in(os.path.dirname(options.near(path))),
             open_and_plan.open_model(path) as source,
         ):
             with reading(path):
@@ -165,7 +165,7 @@ def fix_one(path: str, options: FixOptions, meter: PhaseMeter | None = None) -> 
             return verify_output(result_written, result)
         return _with_architecture_beside(result_written, options)
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
-        error = atomic.changed(path) if _input_changed(path, fingerprint, e) else e
+        error = write_errors.changed(path) if _input_changed(path, fingerprint, e) else e
         refused = replace(
             with_error(result, error), action="refused" if isinstance(error, Refused) else "failed"
         )
@@ -217,7 +217,9 @@ def _fix_remote(path: str, options: FixOptions, meter: PhaseMeter | None) -> Res
         )
 
 
-def _input_changed(path: str, fingerprint: atomic.Fingerprint | None, error: Exception) -> bool:
+def _input_changed(
+    path: str, fingerprint: replace_input.Fingerprint | None, error: Exception
+) -> bool:
     """Return True if the input was written or removed meanwhile, so that neither disk nor output is to blame."""
     if fingerprint is not None and not os.path.lexists(path):
         return isinstance(error, (Failed, Unreadable))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from unnest.errors import Failed, Refused, UsageError
 from unnest.files import atomic, overwrite_checks
+from unnest.files.file_copies import bytes_writer
 from unnest.report.balance_text import Measured
 from unnest.report.result import Report
 
@@ -34,9 +35,9 @@ def check_report_page(place: str, input_paths: Iterable[str] = (), *, force: boo
     if not os.path.isdir(folder):
         raise UsageError("usage", f"--report {place}: there is no folder {folder}")
     try:
-        overwrite_checks.check_system(place)
-        overwrite_checks.check_inputs(place, overwrite_checks.Inputs.of(input_paths))
-        overwrite_checks.check_kind(place, folder=False)
+        overwrite_checks.check_not_of_the_system(place)
+        overwrite_checks.check_not_an_input(place, overwrite_checks.Inputs.of(input_paths))
+        overwrite_checks.check_same_kind(place, folder=False)
     except Refused as e:
         raise UsageError("usage", f"--report {e.message.replace('-o', 'another name')}") from e
     if os.path.lexists(place) and not force and not _is_own(place):
@@ -106,10 +107,10 @@ def write(place: str, text: str, input_paths: Iterable[str], *, force: bool) -> 
 
 
 def _write(place: str, data: bytes, input_paths: Iterable[str], *, force: bool) -> None:
-    fill, check = atomic.bytes_writer(data)
+    fill, check = bytes_writer(data)
     try:
-        overwrite_checks.check_system(place)
-        overwrite_checks.check_inputs(place, overwrite_checks.Inputs.of(input_paths))
+        overwrite_checks.check_not_of_the_system(place)
+        overwrite_checks.check_not_an_input(place, overwrite_checks.Inputs.of(input_paths))
         atomic.publish(place, fill, check, force=force, modes=lambda _: READABLE)
     except (Refused, Failed) as e:  # what advises -o is said to users of `fix`
         raise type(e)(

@@ -12,7 +12,8 @@ from unnest.core.architecture.input_output_names import exchanged_end
 from unnest.core.model import JsonObject
 from unnest.core.plan import Choices, Plan
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
-from unnest.files import atomic, os_calls
+from unnest.files import atomic
+from unnest.files.file_copies import copy_file, copy_tree, files_equal, folders_equal
 from unnest.formats.base import Source
 from unnest.formats.convert import TargetFormat
 from unnest.formats.detect import container, open_container
@@ -23,7 +24,7 @@ class Job(NamedTuple):
     """Functions that write a file, and read it back before it gets its name."""
 
     fill: atomic.Fill
-    check: atomic.Fill
+    check: atomic.Check
     checks: list[str]
 
     def with_next_step(self, prepare: Callable[[], object]) -> Job:
@@ -46,10 +47,10 @@ def copy_job(source: Source) -> Job:
     folder = container(source.container).folder
 
     def fill(path: str) -> None:
-        (atomic.copy_tree if folder else atomic.copy)(source.path, path)
+        (copy_tree if folder else copy_file)(source.path, path)
 
     def check(path: str) -> None:
-        if not (atomic.same_tree if folder else os_calls.same)(source.path, path):
+        if not (folders_equal if folder else files_equal)(source.path, path):
             raise Failed(
                 "read-back", f"{path}: the copy reads back differently; the disk may be failing"
             )
@@ -163,7 +164,7 @@ def would_be_same(output_path: str, job: Job, *, folder: bool) -> bool:
             if folder:
                 os.mkdir(scratch_path)
             job.fill(scratch_path)
-            return (atomic.same_tree if folder else os_calls.same)(scratch_path, output_path)
+            return (folders_equal if folder else files_equal)(scratch_path, output_path)
     except (Failed, OSError) as e:
         where = tempfile.gettempdir()
         raise Failed(

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from unnest.errors import Failed, Refused, UnnestError
-from unnest.files import atomic, workspace
+from unnest.files import atomic, replace_input, workspace
 
 #: A user that owns nothing.
 NOBODY = 65534
@@ -77,7 +77,7 @@ def test_no_backup_where_only_owners_take_names_away() -> None:
         os.seteuid(NOBODY)
         try:
             with pytest.raises(Failed, match="cannot be written"):
-                atomic.replace(str(path), f"{path}.bak", fill, check)
+                replace_input.replace(str(path), f"{path}.bak", fill, check)
         finally:
             os.seteuid(0)
         assert listing(Path(folder)) == {"m.h5": OLD}
@@ -155,7 +155,7 @@ class TestPublish:
 
     def test_debris_of_a_killed_run_blocks_nobody(self, target: Path) -> None:
         for mark in ("", "1", "7"):
-            left = Path(workspace.temporary(str(target), mark))
+            left = Path(workspace.workspace_path(str(target), mark))
             (left / "new").mkdir(parents=True)
             (left / "new" / "out.h5").write_bytes(OLD)
         assert atomic.publish(str(target), fill, check) == "written"
@@ -178,7 +178,7 @@ class TestReplace:
 
     def test_replaces(self, target: Path, backup: Path) -> None:
         inode = target.stat().st_ino
-        atomic.replace(str(target), str(backup), fill, check)
+        replace_input.replace(str(target), str(backup), fill, check)
         assert listing(target.parent) == {"out.h5": NEW, "out.h5.bak": OLD}
         assert backup.stat().st_ino == inode
         assert stat.S_IMODE(target.stat().st_mode) == 0o640
@@ -186,19 +186,19 @@ class TestReplace:
     def test_a_backup_is_never_replaced(self, target: Path, backup: Path) -> None:
         backup.write_bytes(b"precious")
         with pytest.raises(Refused, match="never replaced"):
-            atomic.replace(str(target), str(backup), fill, check)
+            replace_input.replace(str(target), str(backup), fill, check)
         assert listing(target.parent) == {"out.h5": OLD, "out.h5.bak": b"precious"}
 
     def test_a_killed_runs_backup_counts(self, target: Path, backup: Path) -> None:
         os.link(target, backup)
-        atomic.replace(str(target), str(backup), fill, check)
+        replace_input.replace(str(target), str(backup), fill, check)
         assert listing(target.parent) == {"out.h5": NEW, "out.h5.bak": OLD}
 
     def test_without_hard_links(
         self, target: Path, backup: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(os, "link", _impossible)
-        atomic.replace(str(target), str(backup), fill, check)
+        replace_input.replace(str(target), str(backup), fill, check)
         assert listing(target.parent) == {"out.h5": NEW, "out.h5.bak": OLD}
 
 
@@ -244,7 +244,7 @@ class TestTrouble:
                 interrupted = _interrupt_at(step, when, patched)
                 try:
                     if in_place:
-                        atomic.replace(str(target), str(backup), fill, check)
+                        replace_input.replace(str(target), str(backup), fill, check)
                     else:
                         atomic.publish(str(target), fill, check)
                 except KeyboardInterrupt:

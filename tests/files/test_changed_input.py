@@ -14,8 +14,8 @@ import unnest
 from tests import makeh5
 from tests.conftest import Cli
 from tests.judged import check_verdict
-from unnest import publish_output
-from unnest.files import atomic, os_calls
+from unnest import publish_output, write_and_read_back
+from unnest.files import atomic, file_copies, os_calls, replace_input
 from unnest.files.workspace import Workspace
 from unnest.formats.base import Source
 
@@ -54,13 +54,13 @@ def test_in_place(
     if not links:
         monkeypatch.setattr(os_calls, "_renameat2", lambda: None)
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    made = atomic._fill_and_check  # noqa: SLF001 - between reading back and replacing
+    made = atomic.fill_and_check  # between reading back and replacing
 
-    def meanwhile(path_of_new: str, fill: atomic.Fill, check: atomic.Fill) -> None:
+    def meanwhile(path_of_new: str, fill: atomic.Fill, check: atomic.Check) -> None:
         made(path_of_new, fill, check)
         change(path)
 
-    monkeypatch.setattr(atomic, "_fill_and_check", meanwhile)
+    monkeypatch.setattr(replace_input, "fill_and_check", meanwhile)
     result = unnest.fix(path, in_place=True)
     assert result.error is not None
     assert (result.action, result.error.code) == ("refused", "changed")
@@ -96,7 +96,8 @@ def _exchanges(folder: Path) -> bool:
     (folder / "a").touch()
     (folder / "b").touch()
     try:
-        return bool(os_calls._renamed(str(folder / "a"), str(folder / "b"), os_calls.EXCHANGE))  # noqa: SLF001 - asks the system
+        flag = os_calls.EXCHANGE
+        return os_calls._rename_with_flag(str(folder / "a"), str(folder / "b"), flag)  # noqa: SLF001 - asks the system
     finally:
         (folder / "a").unlink()
         (folder / "b").unlink()
@@ -108,7 +109,7 @@ def test_no_disk_is_blamed(
 ) -> None:
     """A copy that differs from an input that was written meanwhile."""
     path = makeh5.clean_file(tmp_path / "m.h5")
-    copy = os_calls.copy_file
+    copy = file_copies.copy_file
 
     def meanwhile(source: str, target: str) -> int:
         done = copy(source, target)
@@ -118,7 +119,7 @@ def test_no_disk_is_blamed(
             (tmp_path / "newer.h5").unlink()
         return done
 
-    monkeypatch.setattr(os_calls, "copy_file", meanwhile)
+    monkeypatch.setattr(write_and_read_back, "copy_file", meanwhile)
     result = unnest.fix(path, tmp_path / "out.h5")
     assert result.error is not None
     assert result.error.code == "changed"

@@ -289,7 +289,7 @@ def test_a_folder_that_fills_meanwhile(
     if when.startswith("while"):
         monkeypatch.setattr(atomic, "_set_modes", late)
     else:
-        monkeypatch.setattr(overwrite_checks, "check_kind", late)
+        monkeypatch.setattr(overwrite_checks, "check_same_kind", late)
     result = unnest.fix(place / "par" / "m", place / "out", force=True)
     assert result.error is not None
     assert "sea.jpg" in result.error.message

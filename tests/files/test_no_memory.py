@@ -13,7 +13,7 @@ from typing import NoReturn
 import pytest
 
 from unnest.errors import Failed
-from unnest.files import atomic, os_calls, workspace
+from unnest.files import atomic, os_calls, replace_input, workspace
 from unnest.files.workspace import Workspace
 
 PARTS = ["out.data-00000-of-00001", "out.index"]
@@ -151,7 +151,7 @@ def test_the_old_file_is_never_lost(
     target, backup = tmp_path / "m.h5", tmp_path / "m.h5.bak"
     target.write_bytes(b"old")
     if call == "sync_folder":
-        monkeypatch.setattr(atomic, call, gone)
+        monkeypatch.setattr(replace_input, call, gone)
     else:
 
         def replaced(one: str, two: str) -> bool:
@@ -160,7 +160,7 @@ def test_the_old_file_is_never_lost(
 
         monkeypatch.setattr(os_calls, call, replaced)
     with pytest.raises(MemoryError):
-        atomic.replace(str(target), str(backup), fill, check)
+        replace_input.replace(str(target), str(backup), fill, check)
     assert contents(tmp_path) == {"m.h5": b"new", "m.h5.bak": b"old"}
 
 
@@ -182,7 +182,7 @@ def test_looking_at_the_old_file_again(tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(os_calls, "exchange", exchanged)
     with pytest.raises(MemoryError):
-        atomic.replace(str(target), str(backup), fill, check)
+        replace_input.replace(str(target), str(backup), fill, check)
     assert contents(tmp_path) == {"m.h5": b"old"}
 
 

@@ -92,7 +92,7 @@ KERAS = FIXTURES / "keras_zip/keras3/keras_zip-carried-nested"
 
 
 def _zipped_again(folder: Path) -> None:
-    """A .keras whose weights are compressed: they are unpacked into a spool to be read."""
+    """A .keras whose weights are compressed: they are unpacked into an unnamed file to be read."""
     packed = zipfile.ZipFile(folder / "m.keras", "w", zipfile.ZIP_DEFLATED)
     with zipfile.ZipFile(KERAS / "parallel.keras") as old, packed as new:
         for name in old.namelist():

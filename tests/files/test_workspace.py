@@ -33,7 +33,7 @@ def listing(folder: Path) -> dict[str, bytes]:
 
 def left_behind(target: Path, mark: str = "") -> Path:
     """Remains of a killed run: a workspace without a lock."""
-    folder = Path(workspace.temporary(str(target), mark))
+    folder = Path(workspace.workspace_path(str(target), mark))
     (folder / "new").mkdir(parents=True)
     (folder / "new" / target.name).write_bytes(b"half")
     (folder / "lock").write_bytes(b"")
@@ -124,7 +124,7 @@ class TestLock:
         (other / "new").mkdir(parents=True)
         (other / "new" / "photo").write_bytes(b"photo")
         target = tmp_path / "out.h5"
-        Path(workspace.temporary(str(target))).symlink_to(other)
+        Path(workspace.workspace_path(str(target))).symlink_to(other)
         assert atomic.publish(str(target), _fill, _check) == "written"
         assert [p.relative_to(other).as_posix() for p in sorted(other.rglob("*"))] == [
             "new",
@@ -134,7 +134,7 @@ class TestLock:
 
     def test_a_folder_with_somebody_s_files_is_left_as_it_is(self, tmp_path: Path) -> None:
         target = tmp_path / "out.h5"
-        theirs = Path(workspace.temporary(str(target)))
+        theirs = Path(workspace.workspace_path(str(target)))
         theirs.mkdir()
         (theirs / "photo").write_bytes(b"photo")
         assert atomic.publish(str(target), _fill, _check) == "written"
@@ -142,7 +142,9 @@ class TestLock:
         assert [p.name for p in theirs.iterdir()] == ["photo"]
 
     def test_the_report_names_it(self, bad: Path, cli: Cli) -> None:
-        Path(workspace.temporary(str(bad.with_name("m.unnested.h5")))).write_bytes(b"no folder")
+        Path(workspace.workspace_path(str(bad.with_name("m.unnested.h5")))).write_bytes(
+            b"no folder"
+        )
         done = cli("fix", "m.h5", "--json")
         assert done.returncode == 0
         assert '"leftover"' in done.stdout

@@ -116,4 +116,4 @@ def test_two_inputs_of_one_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (first.action, second.action) == ("fixed", "refused")
     assert second.error is not None
     assert second.error.code == "output-twice"
-    assert not [path for path in Path().rglob("*") if workspace.TEMPORARY.search(path.name)]
+    assert not [path for path in Path().rglob("*") if workspace.WORKSPACE_NAME.search(path.name)]

@@ -180,7 +180,7 @@ RULES = [
     Broken(
         rule="a folder that holds something else is never replaced",
         file="files/overwrite_checks.py",
-        old="    if stranger is not None:\n",
+        old="    if foreign_entry is not None:\n",
         new="    if False:\n",
         tests="tests/files/test_force.py::test_refused",
     ),
@@ -208,8 +208,8 @@ RULES = [
     Broken(
         rule="a file is read back before it gets its name",
         file="files/atomic.py",
-        old="        syncing.filled()\n        check(path)\n",
-        new="        syncing.filled()\n",
+        old="        sync.writing_is_over()\n        check(path)\n",
+        new="        sync.writing_is_over()\n",
         tests="tests/files/test_atomic.py::TestTrouble::test_in_the_long_parts",
     ),
     Broken(
@@ -221,14 +221,14 @@ RULES = [
     ),
     Broken(
         rule="a backup is never replaced",
-        file="files/atomic.py",
+        file="files/replace_input.py",
         old="            if not _is_backup(backup, target):\n                new_status,",
         new="            if not os.path.lexists(backup):\n                new_status,",
         tests="tests/files/test_atomic.py::TestReplace",
     ),
     Broken(
         rule="an input that changed meanwhile stays",
-        file="files/atomic.py",
+        file="files/replace_input.py",
         old="            if read is None or not read.is_of(target):\n",
         new="            if read is None:\n",
         tests="tests/files/test_changed_input.py::test_in_place",

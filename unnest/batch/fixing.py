@@ -21,7 +21,7 @@ from unnest.batch.task_runner import (
 from unnest.batch.walk import Task, is_walked, tasks_in
 from unnest.errors import UsageError
 from unnest.files import workspace
-from unnest.files.overwrite_checks import Inputs, models_around
+from unnest.files.overwrite_checks import Inputs, saved_models_around
 from unnest.inspection import inspect
 from unnest.options import FixOptions, PhaseMeter, check_name, check_usage
 from unnest.remote.urls import is_remote, safe_url
@@ -40,7 +40,7 @@ def fix_all(
     several = len(paths) > 1 or any(is_walked(p) for p in paths)
     _check(paths, options, several=several)
     # A folder for all that is itself a SavedModel may be one that a walk comes to later.
-    around = models_around(options.output) if several and options.output is not None else []
+    around = saved_models_around(options.output) if several and options.output is not None else []
     given = Inputs.of([*(p for p in paths if not is_walked(p)), *around])
     urls = tuple(filter(is_remote, paths))
     options = options._replace(inputs=(*options.inputs, given), input_urls=urls)

@@ -7,7 +7,7 @@ import os
 
 from unnest import output_file_names
 from unnest.batch.walk import Task
-from unnest.files.interrupts import Held
+from unnest.files.interrupts import DeferredSignals
 from unnest.formats.detect import may_be_model
 from unnest.options import FixOptions
 from unnest.remote.urls import is_remote, safe_url
@@ -78,7 +78,7 @@ class OutputPlaces:
 
     def remove_empty(self) -> None:
         """Take away the folders that were made and into which nothing came."""
-        with Held():
+        with DeferredSignals():
             for folder in reversed(self._new):
                 with contextlib.suppress(OSError):
                     os.rmdir(folder)

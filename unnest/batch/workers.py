@@ -22,7 +22,7 @@ from types import FrameType
 from typing import Any, Generic, Protocol, TypeVar
 
 from unnest.errors import UsageError
-from unnest.files.interrupts import SIGNALS, Held
+from unnest.files.interrupts import SIGNALS, DeferredSignals
 from unnest.files.os_calls import NO_WORKING_FOLDER, has_working_folder
 from unnest.options import Phase, PhaseMeter
 
@@ -90,7 +90,7 @@ def map_in_order(
                 yield done.pop(turn)
                 turn += 1
     finally:
-        with Held():
+        with DeferredSignals():
             pool.end(waiting)
 
 

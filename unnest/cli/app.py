@@ -166,7 +166,7 @@ def run() -> int:
     except Exception as e:  # noqa: BLE001 - a traceback is a defect, and no help to whoever meets it
         from unnest.files import interrupts
 
-        if interrupts.is_behind(e):
+        if interrupts.caused_by_interrupt(e):
             raise KeyboardInterrupt from None
         from unnest.formats.error_translation import out_of_memory
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 PAUSE = 0.02
 
 
-class Syncing:
-    """Sync `path` in the background while the `with` body writes it, and once more after `filled()`.
+class BackgroundSync:
+    """Sync `path` in the background while the `with` body writes it, and once more after `writing_is_over()`.
 
     The end of the `with` statement waits until everything is on the disk. It raises the OSError of whichever sync
     failed: a system reports an error of the disk once only.
@@ -30,10 +30,10 @@ class Syncing:
     def __init__(self, path: str) -> None:
         self.path = path
         self.error: BaseException | None = None
-        self._is_filled = False
-        self._begun, self._written, self._done = (_thread.allocate_lock() for _ in range(3))
-        self._written.acquire()
-        self._done.acquire()
+        self._is_written = False
+        self._has_begun, self._is_over, self._is_done = (_thread.allocate_lock() for _ in range(3))
+        self._is_over.acquire()
+        self._is_done.acquire()
 
     def __enter__(self) -> Self:
         with contextlib.suppress(
@@ -42,10 +42,10 @@ class Syncing:
             _thread.start_new_thread(self._run, ())
         return self
 
-    def filled(self) -> None:
+    def writing_is_over(self) -> None:
         """Note that all is written: the rest of the body only reads, so the last sync may begin."""
-        self._is_filled = True
-        self._written.release()
+        self._is_written = True
+        self._is_over.release()
 
     def __exit__(
         self,
@@ -53,29 +53,29 @@ class Syncing:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        if not self._is_filled:
-            self._written.release()
+        if not self._is_written:
+            self._is_over.release()
         self._run()
-        with self._done:
+        with self._is_done:
             pass
         if error is None and self.error is not None:
             raise self.error
 
     def _run(self) -> None:
         """Sync the files again and again until all is written; the first error is kept."""
-        if not self._begun.acquire(blocking=False):
+        if not self._has_begun.acquire(blocking=False):
             return
         try:
-            while not self._written.acquire(timeout=PAUSE) and self._may_come():
+            while not self._is_over.acquire(timeout=PAUSE) and self._may_still_be_written():
                 _sync_newest(self.path)
-            if self._is_filled:
+            if self._is_written:
                 self._sync()
         except BaseException as e:  # noqa: BLE001 - raised again in the thread that waits
             self.error = e
         finally:
-            self._done.release()
+            self._is_done.release()
 
-    def _may_come(self) -> bool:
+    def _may_still_be_written(self) -> bool:
         """True while the folder to write in exists; an interrupt may hide the end of the work from this thread."""
         return os.path.isdir(os.path.dirname(self.path) or ".")
 

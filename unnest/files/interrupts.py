@@ -1,8 +1,8 @@
 """Ctrl-C, SIGTERM and SIGHUP between two steps, never within one.
 
 A signal's handler can run between any two instructions, also between making a file and noting that it was made, or in
-the middle of taking it away. While `Held`, the signals that end a program are noted and answered at the end; the long
-parts in between are `released`, and end at once.
+the middle of taking it away. While `DeferredSignals` is entered, the signals that end a program are noted and answered
+at the end; in the long parts in between they are `allowed`, and end the program at once.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ SIGNALS: tuple[signal.Signals, ...] = tuple(
 )
 
 #: The outputs that this process gave their names: an interrupt that comes later finds them whole.
-completed: list[str] = []
+completed_outputs: list[str] = []
 
 Handler: TypeAlias = "Callable[[int, FrameType | None], object] | int"
 
 
-def is_behind(error: BaseException) -> bool:
+def caused_by_interrupt(error: BaseException) -> bool:
     """True if an interrupt caused an error: Python 3.11 wraps what is raised while a class is made."""
     causes = [error]
     while (cause := causes[-1].__cause__) is not None and cause not in causes:
@@ -36,7 +36,7 @@ def is_behind(error: BaseException) -> bool:
     return any(isinstance(cause, KeyboardInterrupt) for cause in causes)
 
 
-def of_handler(error: BaseException) -> BaseException | None:
+def raised_by_signal_handler(error: BaseException) -> BaseException | None:
     """Return the exception that a signal handler raised during our work, if it caused this one; else None.
 
     A caller's timeout ends our work this way. The handler's code object is in the traceback of such an exception.
@@ -73,22 +73,22 @@ def _codes(trace: TracebackType | None) -> Iterator[CodeType]:
         trace = trace.tb_next
 
 
-class Held:
-    """A stretch of work that no single signal can tear apart."""
+class DeferredSignals:
+    """A block of work in which SIGINT, SIGTERM and SIGHUP wait until its end, and then are delivered."""
 
     def __init__(self) -> None:
-        self._usual: dict[int, Handler] = {}
+        self._handlers: dict[int, Handler] = {}
         # Only the main thread gets signals, and only it may say what they do.
         if current_thread() is main_thread():
             for number in SIGNALS:
                 handler = signal.getsignal(number)
                 # Ignored (nohup) stays ignored; None is a handler that Python knows nothing of.
                 if handler is not None and handler != signal.SIG_IGN:
-                    self._usual[number] = handler
+                    self._handlers[number] = handler
         self._pending: list[int] = []
 
     def __enter__(self) -> Self:
-        self._hold()
+        self._defer()
         return self
 
     def __exit__(
@@ -98,27 +98,27 @@ class Held:
         trace: TracebackType | None,
     ) -> None:
         self._restore()
-        self._answer()
+        self._deliver()
 
     @contextlib.contextmanager
-    def released(self) -> Iterator[None]:
-        """Let signals through in the block, for a long part."""
+    def allowed(self) -> Iterator[None]:
+        """Deliver what has been held back, and let signals through within the block."""
         self._restore()
         try:
-            self._answer()
+            self._deliver()
             yield
         finally:
-            self._hold()
+            self._defer()
 
-    def _hold(self) -> None:
-        for number in self._usual:
+    def _defer(self) -> None:
+        for number in self._handlers:
             signal.signal(number, self._note)
 
     def _restore(self) -> None:
-        for number, handler in self._usual.items():
+        for number, handler in self._handlers.items():
             signal.signal(number, handler)
 
-    def _answer(self) -> None:
+    def _deliver(self) -> None:
         """Deliver the first signal that was held back, as if it arrived now."""
         if self._pending:
             first, self._pending = self._pending[0], []

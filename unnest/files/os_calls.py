@@ -14,23 +14,18 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import IO, TypeAlias
 
-from unnest.errors import Unreadable
-
 #: Flags of renameat2. Source: its manual page, renameat2(2).
 NOREPLACE, EXCHANGE = 1, 2
 AT_FDCWD = -100
 
 #: How a system says that it cannot do this at all, or not on this file system.
-CANNOT = frozenset(
+UNSUPPORTED = frozenset(
     {errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EXDEV, errno.EBADF}
 )
 
 #: The message for a relative path if `has_working_folder` is False.
 NO_WORKING_FOLDER = "the working folder is gone; change into one that there is"
 
-#: Bytes read at a time: two such blocks stay in a core's cache.
-READ_BLOCK = 1 << 18
-RANGE = 64 << 20
 
 Renameat2: TypeAlias = Callable[[int, bytes, int, bytes, int], int]
 
@@ -46,7 +41,7 @@ def has_working_folder() -> bool:
 
 def rename_new(source_path: str, target: str) -> None:
     """Rename without replacing. Raises FileExistsError where the target has something already."""
-    if _renamed(source_path, target, NOREPLACE):
+    if _rename_with_flag(source_path, target, NOREPLACE):
         return
     if not os.path.isdir(source_path) and link(source_path, target):
         with contextlib.suppress(
@@ -62,7 +57,7 @@ def rename_new(source_path: str, target: str) -> None:
 
 def exchange(one: str, two: str) -> bool:
     """Let two names change places in one step; False where that cannot be done, and nothing happened."""
-    return _renamed(one, two, EXCHANGE)
+    return _rename_with_flag(one, two, EXCHANGE)
 
 
 def link(path: str, name: str) -> bool:
@@ -74,23 +69,6 @@ def link(path: str, name: str) -> bool:
     except (OSError, NotImplementedError):
         return False
     return True
-
-
-def copy_file(source_path: str, target: str) -> int:
-    """Copy a file's bytes to a new file and return how many there are.
-
-    Raises Unreadable where the source cannot be read, OSError where the target cannot be written.
-    """
-    try:
-        reading = open(source_path, "rb", buffering=0)  # noqa: SIM115 - what fails here is not what fails below
-    except OSError as e:
-        raise _cannot_read(source_path, e) from e
-    with reading, open(target, "xb", buffering=0) as writing:
-        copied = _copy_range(reading, writing)
-        for block in _blocks(reading, source_path):
-            write_all(writing, block)
-            copied += len(block)
-    return copied
 
 
 def pread(descriptor: int, count: int, offset: int) -> bytes:
@@ -115,19 +93,6 @@ def write_all(file: IO[bytes], data: bytes | memoryview) -> None:
     view = memoryview(data)
     while view:
         view = view[file.write(view) :]
-
-
-def same(left: str, right: str) -> bool:
-    """Return True if two paths are files that hold the same bytes; a pipe, say, is not opened."""
-    if not all(map(os.path.isfile, (left, right))) or os.path.getsize(left) != os.path.getsize(
-        right
-    ):
-        return False
-    with open(left, "rb") as one, open(right, "rb") as other:
-        while block := one.read(READ_BLOCK):
-            if block != other.read(READ_BLOCK):
-                return False
-        return not other.read(1)
 
 
 def sync(path: str) -> None:
@@ -165,7 +130,7 @@ def is_folder(path: str) -> bool:
     return os.path.isdir(path) and not os.path.islink(path)
 
 
-def _renamed(source_path: str, target: str, flag: int) -> bool:
+def _rename_with_flag(source_path: str, target: str, flag: int) -> bool:
     """Rename with a flag; False if the system or the file system does not support it. Raises OSError."""
     call = _renameat2()
     if call is None:
@@ -175,7 +140,7 @@ def _renamed(source_path: str, target: str, flag: int) -> bool:
     if call(AT_FDCWD, os.fsencode(source_path), AT_FDCWD, os.fsencode(target), flag) == 0:
         return True
     number = ctypes.get_errno()
-    if number in CANNOT:
+    if number in UNSUPPORTED:
         return False
     raise OSError(number, os.strerror(number), target)
 
@@ -199,32 +164,3 @@ def _renameat2() -> Renameat2 | None:
     )
     call: Renameat2 = function
     return call
-
-
-def _copy_range(reading: IO[bytes], writing: IO[bytes]) -> int:
-    """Copy what the kernel can copy between two files, and return the number of bytes; 0 on most systems."""
-    copied = 0
-    if hasattr(os, "copy_file_range"):
-        size = os.fstat(reading.fileno()).st_size
-        # Whatever it fails with, reading and writing report the cause better.
-        with contextlib.suppress(OSError):
-            while size > copied and (
-                moved := os.copy_file_range(reading.fileno(), writing.fileno(), RANGE)
-            ):
-                copied += moved
-    return copied
-
-
-def _blocks(file: IO[bytes], path: str) -> Iterator[bytes]:
-    while True:
-        try:
-            block = file.read(READ_BLOCK)
-        except OSError as e:
-            raise _cannot_read(path, e) from e
-        if not block:
-            return
-        yield block
-
-
-def _cannot_read(path: str, error: OSError) -> Unreadable:
-    return Unreadable("cannot-read", f"{path}: cannot be read ({error.strerror}); try a copy of it")

@@ -13,20 +13,21 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from unnest.errors import Refused
-from unnest.files.os_calls import is_folder, same
+from unnest.files.file_copies import files_equal
+from unnest.files.os_calls import is_folder
 
 #: What TensorFlow, Keras and unnest put into a SavedModel's folder.
 GRAPHS = ("saved_model.pb", "saved_model.pbtxt")
-FILES = (*GRAPHS, "keras_metadata.pb", "fingerprint.pb")
-FOLDERS = ("assets", "assets.extra")
+SAVED_MODEL_FILES = (*GRAPHS, "keras_metadata.pb", "fingerprint.pb")
+SAVED_MODEL_FOLDERS = ("assets", "assets.extra")
 VARIABLES_FILE = re.compile(r"variables\.(index|data-\d{5}-of-\d{5})")
 
-CODE = "in-the-way"
+IN_THE_WAY = "in-the-way"
 
 #: Where names stand for devices and open files: whoever replaces one takes it from every other program. /dev/shm is
 #: memory.
-OF_THE_SYSTEM = ("/dev", "/proc", "/sys")
-MEMORY = "/dev/shm"  # noqa: S108 - where it is, not what is written there
+SYSTEM_FOLDERS = ("/dev", "/proc", "/sys")
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where it is, not what is written there
 #: Links that the system itself follows, one after the other.
 MOST_LINKS = 40
 
@@ -52,7 +53,7 @@ class Inputs(NamedTuple):
         """Build from paths of files, SavedModels and prefixes of checkpoints."""
         inputs = cls({}, {}, {}, {})
         for path in paths:
-            names = [path] if os.path.lexists(path) else _checkpoint(path)
+            names = [path] if os.path.lexists(path) else _checkpoint_files(path)
             for name in names:
                 inputs._add(name)
         return inputs
@@ -61,14 +62,14 @@ class Inputs(NamedTuple):
         _add_identity(self.named, path, path)
         for folder in _folders_above(path):
             _add_identity(self.folders_above, folder, path)
-        if is_model_folder(path):
+        if is_saved_model_folder(path):
             _add_identity(self.models, path, path)
             for root, _, names in os.walk(path):
                 for name in names:
                     _add_identity(self.parts, os.path.join(root, name), os.path.join(root, name))
 
 
-def check_inputs(target: str, inputs: Inputs) -> None:
+def check_not_an_input(target: str, inputs: Inputs) -> None:
     """Raise Refused if `target` is an input, contains one, lies in one, or links to one."""
     identity = _identity(target)
     if identity is not None:
@@ -88,14 +89,14 @@ def check_inputs(target: str, inputs: Inputs) -> None:
             raise _refused(target, f"lies in {model}, which is an input")
 
 
-def check_system(target: str) -> None:
+def check_not_of_the_system(target: str) -> None:
     """Raise Refused if `target` is one of the system's own names, or a link that leads to one."""
     path = target
     for _ in range(MOST_LINKS):
         folder, name = os.path.split(path.rstrip("/") or path)
         folder = os.path.realpath(folder)
-        system_folder = next((top for top in OF_THE_SYSTEM if _is_in(folder, top)), None)
-        if system_folder is not None and not _is_in(folder, MEMORY):
+        system_folder = next((top for top in SYSTEM_FOLDERS if _is_in(folder, top)), None)
+        if system_folder is not None and not _is_in(folder, SHARED_MEMORY):
             verb = "is" if path == target else "is a link to what is"
             raise _refused(
                 target,
@@ -111,7 +112,7 @@ def _is_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder + "/")
 
 
-def check_kind(target: str, *, folder: bool, new_folder: str | None = None) -> None:
+def check_same_kind(target: str, *, folder: bool, new_folder: str | None = None) -> None:
     """Raise Refused if something of another kind is in the place of a file or (`folder`) of a SavedModel.
 
     `new_folder` is the new one, if it is made already: what it holds as well is not in its way.
@@ -123,7 +124,7 @@ def check_kind(target: str, *, folder: bool, new_folder: str | None = None) -> N
     if folder:
         if not stat.S_ISDIR(mode):
             raise _refused(target, f"is {_kind(target)}, and a SavedModel is a folder")
-        check_folder(target, new_folder, target)
+        check_holds_saved_model_alone(target, new_folder, target)
     elif os.path.isdir(target):
         raise _refused(target, f"is {_kind(target)}, and the output is a file")
     elif not stat.S_ISREG(mode) and not (stat.S_ISLNK(mode) and _leads_to_file(target)):
@@ -138,64 +139,65 @@ def _leads_to_file(link: str) -> bool:
         return True
 
 
-def check_folder(folder: str, new_folder: str | None, target: str) -> None:
+def check_holds_saved_model_alone(folder: str, new_folder: str | None, target: str) -> None:
     """Raise Refused, which names `target`, where the folder holds something besides a SavedModel's own parts."""
     names = sorted(os.listdir(folder))
     if not names:
         return
-    stranger = next(_others(folder, new_folder), None)
-    if stranger is not None:
-        raise _refused(target, f"holds {stranger}, which is no part of a SavedModel")
+    foreign_entry = next(_foreign_entries(folder, new_folder), None)
+    if foreign_entry is not None:
+        raise _refused(target, f"holds {foreign_entry}, which is no part of a SavedModel")
     if not set(GRAPHS) & set(names):
         raise _refused(target, f"holds {names[0]} and no saved_model.pb, so it is no SavedModel")
 
 
-def models_around(path: str) -> list[str]:
+def saved_models_around(path: str) -> list[str]:
     """Return the SavedModel folders that the path is, or lies in."""
-    return [folder for folder in (path, *_folders_above(path)) if is_model_folder(folder)]
+    return [folder for folder in (path, *_folders_above(path)) if is_saved_model_folder(folder)]
 
 
-def is_model_folder(path: str) -> bool:
+def is_saved_model_folder(path: str) -> bool:
     """Return True if a folder is a SavedModel."""
     return any(os.path.isfile(os.path.join(path, name)) for name in GRAPHS)
 
 
-def _others(folder: str, new_folder: str | None) -> Iterator[str]:
+def _foreign_entries(folder: str, new_folder: str | None) -> Iterator[str]:
     """Yield paths in the folder that belong to no SavedModel, and are not in `new_folder` with the same bytes."""
     for root, folders, files in os.walk(folder):
         for name in sorted((*folders, *files)):
             path = os.path.join(root, name)
             path_in_folder = os.path.relpath(path, folder).replace(os.sep, "/")
-            if not _is_part(path_in_folder, path) and not (
-                new_folder is not None and _is_same(path, os.path.join(new_folder, path_in_folder))
+            if not _is_part_of_saved_model(path_in_folder, path) and not (
+                new_folder is not None
+                and _are_equal(path, os.path.join(new_folder, path_in_folder))
             ):
                 yield path_in_folder
 
 
-def _is_part(path_in_folder: str, path: str) -> bool:
+def _is_part_of_saved_model(path_in_folder: str, path: str) -> bool:
     """Return True for a path that belongs to a SavedModel folder."""
     top, _, rest = path_in_folder.partition("/")
     if os.path.islink(path):
         return False
     if is_folder(path):
-        return top in FOLDERS or path_in_folder == "variables"
+        return top in SAVED_MODEL_FOLDERS or path_in_folder == "variables"
     if not os.path.isfile(path):
         return False
     return (
-        path_in_folder in FILES
-        or (top in FOLDERS and bool(rest))
+        path_in_folder in SAVED_MODEL_FILES
+        or (top in SAVED_MODEL_FOLDERS and bool(rest))
         or (top == "variables" and bool(VARIABLES_FILE.fullmatch(rest)))
     )
 
 
-def _is_same(left: str, right: str) -> bool:
+def _are_equal(left: str, right: str) -> bool:
     """Compare two entries: files by content, folders by kind alone, since their entries are compared in turn."""
     if os.path.islink(left) or os.path.islink(right):
         return False
     if os.path.isdir(left):
         return os.path.isdir(right)
     try:
-        return os.path.isfile(left) and same(left, right)
+        return os.path.isfile(left) and files_equal(left, right)
     except OSError:
         return False
 
@@ -212,7 +214,7 @@ def _folders_above(path: str) -> Iterator[str]:
         yield (folder := parent)
 
 
-def _checkpoint(prefix: str) -> list[str]:
+def _checkpoint_files(prefix: str) -> list[str]:
     """Return the paths of the files of a checkpoint, by its prefix."""
     folder, start = os.path.split(prefix)
     ends = (".index", ".meta")
@@ -242,4 +244,6 @@ def _add_identity(paths: dict[FileIdentity, str], path: str, name: str) -> None:
 
 
 def _refused(target: str, why: str) -> Refused:
-    return Refused(CODE, f"{target}: {why}; it is never replaced: choose another output with -o")
+    return Refused(
+        IN_THE_WAY, f"{target}: {why}; it is never replaced: choose another output with -o"
+    )

@@ -36,17 +36,17 @@ except ImportError:  # Windows, which has no such locks
     fcntl = None  # type: ignore[assignment] # to mypy it is a module everywhere
 
 #: How the folders' names end: nothing in them is ever read as a model. Runs side by side have numbers.
-TEMPORARY = re.compile(r"\.unnest(-[0-9a-f]+)?-tmp$")
+WORKSPACE_NAME = re.compile(r"\.unnest(-[0-9a-f]+)?-tmp$")
 
 #: So many runs may write the same output at once under names that the next run finds.
-SEVERAL = 8
+MOST_WORKSPACES = 8
 
 #: Bytes that are put by while an output is made, and let go of before its folder is removed: to list a folder takes
 #: 32 KiB, and where memory ran out a buffer is missing.
 RESERVE = 1 << 18
 
 #: The longest file name that common file systems take.
-NAME_MAX = 255
+LONGEST_FILE_NAME = 255
 
 LOCK, JOURNAL, NEW, OLD = "lock", "journal", "new", "old"
 
@@ -75,7 +75,7 @@ class Workspace:
         for path in _workspace_names(self.target):
             if (
                 os.path.lexists(path)
-                and not _swept(path, self.folder)
+                and not _sweep_one(path, self.folder)
                 and self._alone
                 and _is_busy(path)
             ):
@@ -84,7 +84,7 @@ class Workspace:
                     f"{self.target}: another run of unnest is writing it; wait for that to end",
                 )
         if not any(self._make(path) for path in _workspace_names(self.target)):
-            self._make(temporary(self.target, os.urandom(6).hex()))
+            self._make(workspace_path(self.target, os.urandom(6).hex()))
         return self
 
     def __exit__(
@@ -116,7 +116,7 @@ class Workspace:
         return next((aside for place, aside in self._steps if place == self.target), None)
 
     @property
-    def permitted(self) -> int:
+    def permission_bits(self) -> int:
         """The permission bits that umask, or the folder's rules, leave to a new file."""
         return stat.S_IMODE(os.fstat(self._lock).st_mode) & 0o777
 
@@ -223,12 +223,12 @@ class Workspace:
         return True
 
 
-def temporary(target: str, number: str = "") -> str:
+def workspace_path(target: str, number: str = "") -> str:
     """Return the path of the workspace for a target, beside it."""
     folder, name = os.path.split(target)
     suffix = f".unnest{'-' + number if number else ''}-tmp"
     encoded = os.fsencode(name)
-    most_bytes = NAME_MAX - len(suffix) - 1
+    most_bytes = LONGEST_FILE_NAME - len(suffix) - 1
     if len(encoded) > most_bytes:
         # Names that begin alike must not share a folder.
         checksum = f".{zlib.crc32(encoded):08x}"
@@ -247,7 +247,7 @@ def sweep(target: str) -> None:
     target = target.rstrip("/\\") or target
     for path in _workspace_names(target):
         if os.path.lexists(path):
-            _swept(path, os.path.dirname(target))
+            _sweep_one(path, os.path.dirname(target))
 
 
 def sweep_folder(folder: str, names: re.Pattern[str]) -> None:
@@ -255,14 +255,14 @@ def sweep_folder(folder: str, names: re.Pattern[str]) -> None:
     if not os.path.isdir(folder):
         return
     for entry in os.listdir(folder):
-        mark = TEMPORARY.search(entry)
+        mark = WORKSPACE_NAME.search(entry)
         if mark and names.fullmatch(entry[1 : mark.start()]):
-            _swept(os.path.join(folder, entry), folder)
+            _sweep_one(os.path.join(folder, entry), folder)
 
 
 def _workspace_names(target: str) -> Iterator[str]:
-    for number in range(SEVERAL):
-        yield temporary(target, str(number) if number else "")
+    for number in range(MOST_WORKSPACES):
+        yield workspace_path(target, str(number) if number else "")
 
 
 def _is_ours(path: str) -> bool:
@@ -283,7 +283,7 @@ def _is_busy(path: str) -> bool:
     return False
 
 
-def _swept(path: str, folder: str) -> bool:
+def _sweep_one(path: str, folder: str) -> bool:
     """Complete and remove what a killed run left at `path`; False if it stays."""
     try:
         if not _is_ours(path):
@@ -292,7 +292,7 @@ def _swept(path: str, folder: str) -> bool:
     except OSError:
         return False
     try:
-        if not _completed(path, folder):
+        if not _complete_move(path, folder):
             return False
         _remove(path)
         return not os.path.lexists(path)
@@ -349,7 +349,7 @@ def _release(descriptor: int) -> None:
     os.close(descriptor)
 
 
-def _completed(path: str, folder: str) -> bool:
+def _complete_move(path: str, folder: str) -> bool:
     """Complete the move that the journal records; False if it would touch something that is neither old nor new."""
     try:
         with open(os.path.join(path, JOURNAL), "rb") as file:

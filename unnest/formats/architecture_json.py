@@ -8,8 +8,8 @@ from typing import ClassVar
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.core.plan import Output
 from unnest.errors import Unreadable
-from unnest.files.atomic import write_failed
 from unnest.files.os_calls import write_all
+from unnest.files.write_errors import write_failed
 from unnest.formats.base import Container, OnBytes, Source, same_model
 from unnest.formats.foreign_formats import foreign_json
 from unnest.formats.json_text import is_architecture, parse, read_bytes

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from unnest.core.architecture import NotAGraph
 from unnest.errors import Failed, UnnestError, Unreadable
-from unnest.files.interrupts import of_handler
+from unnest.files.interrupts import raised_by_signal_handler
 
 #: What the system says when it, and not the file, is in trouble.
 MACHINE = frozenset(
@@ -84,7 +84,7 @@ def out_of_memory(error: BaseException) -> bool:
 
 def raise_callers_own(error: BaseException) -> None:
     """Raise again what a signal handler raised, such as a timeout: it does not concern the file."""
-    own = of_handler(error)
+    own = raised_by_signal_handler(error)
     if own is not None:
         raise own
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from string import Formatter
 
 from unnest.files import workspace
-from unnest.files.background_sync import Syncing
-from unnest.files.interrupts import Held
+from unnest.files.background_sync import BackgroundSync
+from unnest.files.interrupts import DeferredSignals
 from unnest.files.workspace import Workspace
 from unnest.keras import checkpoint_storage
 
@@ -40,11 +40,11 @@ def new_file_for(path: str) -> Iterator[str]:
             yield os.path.join(local, name)
             _upload(Path(local), name, store, path.removesuffix(name))
         return
-    with Held() as held, Workspace(os.path.realpath(path)) as work:
+    with DeferredSignals() as signals, Workspace(os.path.realpath(path)) as work:
         folder = Path(work.new_path).parent
-        with held.released(), Syncing(str(folder)) as syncing:
+        with signals.allowed(), BackgroundSync(str(folder)) as sync:
             yield work.new_path
-            syncing.filled()
+            sync.writing_is_over()
         parts = _parts(folder, work.name)
         for part in parts:
             _keep_mode(folder / part, Path(work.folder, part))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from unnest.budget import Budget, limited
 from unnest.errors import Refused, Unreadable
-from unnest.files import atomic
+from unnest.files import write_errors
 from unnest.formats.keras3.sharded_weights_map import map_of
 from unnest.formats.tfjs.detection import is_model_json
 from unnest.remote.sparse_copy import SparseCopy, tensor_ranges
@@ -65,7 +65,7 @@ def local_copy(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator
         if not with_tensors:
             _copy_texts(local_root, objects, store)
         if store.objects() != objects or store.changed():
-            raise atomic.changed(store.safe_url)
+            raise write_errors.changed(store.safe_url)
         is_map = map_of(local_root) is not None
         if is_map or (os.path.isfile(local_root) and is_model_json(local_root)):
             kind = (

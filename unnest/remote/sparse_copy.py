@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from unnest.budget import charge_steps
 from unnest.errors import Unreadable
-from unnest.files.readable_window import Readable
+from unnest.files.file_window import ReadableFile
 from unnest.formats.detect import HDF5_MAGIC, ZIP_MAGIC
 
 #: Bytes that are asked for at once; HDF5 asks for a few hundred at a time.
@@ -21,7 +21,7 @@ LOCAL_HEADER = 30
 COPIED_TENSOR_BYTES = 4096
 
 
-class SparseCopy(Readable):
+class SparseCopy(ReadableFile):
     """A local file that becomes the copy of an object as it is read."""
 
     def __init__(self, file: IO[bytes], size: int, read: Callable[[int, int], bytes]) -> None:
@@ -79,7 +79,7 @@ class SparseCopy(Readable):
         return len(data)
 
 
-class _Part(Readable):
+class _Part(ReadableFile):
     """Part of a copy as a file of its own."""
 
     def __init__(self, copy: SparseCopy, start: int, size: int) -> None:

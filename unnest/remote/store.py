@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from unnest.errors import Failed, Refused, UnnestError, Unreadable, UsageError
-from unnest.files import atomic
-from unnest.files.spool import full
+from unnest.files import write_errors
+from unnest.files.temporary_files import no_room_error
 from unnest.formats.detect import CHECKPOINT_PART, SAVED_MODEL_MARKS, holds_model
 from unnest.remote.urls import safe_url
 
@@ -78,7 +78,7 @@ class RemoteStore:
             ) from e
         except Exception as e:
             if isinstance(e, OSError) and e.errno in FULL:
-                raise full(e) from e
+                raise no_room_error(e) from e
             what = f"{self.safe_url}: the store cannot be reached, or does not answer as it should ({type(e).__name__})"
             raise Failed("read", f"{what}; try again") from e
 
@@ -187,14 +187,14 @@ class RemoteStore:
         if len(data) > end - start:  # the server sends no ranges
             data = data[start:end]
         if len(data) != end - start:
-            raise atomic.changed(self.safe_url)
+            raise write_errors.changed(self.safe_url)
         return data
 
     def download(self, name: str, local: str, size: int) -> None:
         """Download a whole object to a new file, in one stream."""
         self.system.get_file(below(self.path, name), local)
         if os.path.getsize(local) != size:
-            raise atomic.changed(self.safe_url)
+            raise write_errors.changed(self.safe_url)
 
     def send(self, local: str) -> None:
         """Upload a file, or a folder's files, the index last; what was sent is removed if not all could be.

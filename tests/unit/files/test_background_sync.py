@@ -14,7 +14,7 @@ import pytest
 from unnest.errors import Failed
 from unnest.files import background_sync, os_calls
 from unnest.files.atomic import publish, publish_folder
-from unnest.files.background_sync import Syncing
+from unnest.files.background_sync import BackgroundSync
 
 #: Seconds after which a thread that was waited for will not come any more.
 PATIENCE = 10
@@ -138,7 +138,7 @@ def test_nobody_goes_on_where_there_is_nothing_to_write_in(
     monkeypatch.setattr(_thread, "start_new_thread", watched)
     folder = tmp_path / "workspace"
     folder.mkdir()
-    Syncing(str(folder / "out.h5")).__enter__()
+    BackgroundSync(str(folder / "out.h5")).__enter__()
     assert not ended.wait(0.05)
     folder.rmdir()
     assert ended.wait(PATIENCE)
@@ -168,14 +168,14 @@ def test_the_file_in_a_folder_that_is_being_written(
     """The others wait until the end; an empty folder has nothing to sync."""
     names: list[str] = []
     event = early(lambda path: names.append(Path(path).name))
-    with Syncing(str(tmp_path)) as syncing:
+    with BackgroundSync(str(tmp_path)) as sync:
         assert not event.wait(0.05)
         for name, time in (("a", 1), ("b", 3), ("c", 2)):
             _fill(str(tmp_path / f"{name}.new"))
             os.utime(tmp_path / f"{name}.new", (time, time))
         names.clear()
         _wait_for("b.new", names, event)
-        syncing.filled()
+        sync.writing_is_over()
     assert sorted(synced) == ["a.new", "b.new", "c.new"]
 
 

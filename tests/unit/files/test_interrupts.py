@@ -28,7 +28,7 @@ def chained(errors: Sequence[BaseException]) -> BaseException:
 
 
 @pytest.mark.parametrize(
-    ("errors", "is_behind"),
+    ("errors", "is_caused"),
     [
         ([KeyboardInterrupt()], True),
         ([RuntimeError("Error calling __set_name__"), KeyboardInterrupt()], True),
@@ -37,9 +37,9 @@ def chained(errors: Sequence[BaseException]) -> BaseException:
         ([RuntimeError(), ValueError()], False),
     ],
 )
-def test_what_an_error_was_made_of(errors: list[BaseException], is_behind: bool) -> None:
+def test_what_an_error_was_made_of(errors: list[BaseException], is_caused: bool) -> None:
     """Its cause, or that one's; never its words."""
-    assert interrupts.is_behind(chained(errors)) == is_behind
+    assert interrupts.caused_by_interrupt(chained(errors)) == is_caused
 
 
 class Late(Exception):
@@ -94,9 +94,9 @@ def test_what_a_handler_raised(
     """However the library wrapped it; the same exception of other code is not a handler's."""
     handled(handler)
     error = met()
-    assert interrupts.of_handler(error) is error.__cause__
+    assert interrupts.raised_by_signal_handler(error) is error.__cause__
     assert isinstance(error.__cause__, Late)
-    assert interrupts.of_handler(chained([RuntimeError(), Late()])) is None
+    assert interrupts.raised_by_signal_handler(chained([RuntimeError(), Late()])) is None
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGALRM")

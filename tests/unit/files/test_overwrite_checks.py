@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from unnest.errors import Refused
-from unnest.files.overwrite_checks import CODE, Inputs, check_inputs
+from unnest.files.overwrite_checks import IN_THE_WAY, Inputs, check_not_an_input
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ def inputs(place: Path) -> Inputs:
 )
 def test_an_input_is_never_replaced(target: str, why: str, place: Path) -> None:
     with pytest.raises(Refused) as refused:
-        check_inputs(str(place / target), inputs(place))
-    assert refused.value.code == CODE
+        check_not_an_input(str(place / target), inputs(place))
+    assert refused.value.code == IN_THE_WAY
     assert why in refused.value.message
     assert "it is never replaced" in refused.value.message
 
@@ -68,4 +68,4 @@ def test_an_input_is_never_replaced(target: str, why: str, place: Path) -> None:
     "target", ["free.h5", "copy.h5", "new.h5", "models/m2", "models/m.h5", "ckpt", "ckpt2.index"]
 )
 def test_all_else_may_be(target: str, place: Path) -> None:
-    check_inputs(str(place / target), inputs(place))
+    check_not_an_input(str(place / target), inputs(place))

@@ -19,7 +19,7 @@ import unnest
 from unnest import apply_plan, report_builder
 from unnest.core.make_plan import NotAGraph
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
-from unnest.files.interrupts import is_behind
+from unnest.files.interrupts import caused_by_interrupt
 from unnest.formats.error_translation import oneline, reading, writing
 from unnest.report.result import Report
 
@@ -106,7 +106,7 @@ def test_errors_that_are_the_causes_of_one_another() -> None:
     one.__cause__, other.__cause__ = other, one
     with pytest.raises(Failed, match=os.strerror(errno.ENOSPC)) as info, writing("m.h5"):
         raise one
-    assert not is_behind(info.value)
+    assert not caused_by_interrupt(info.value)
 
 
 @pytest.mark.parametrize(

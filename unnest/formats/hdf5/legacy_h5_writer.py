@@ -12,7 +12,7 @@ import h5py
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Output
 from unnest.errors import Failed
-from unnest.files.atomic import write_failed
+from unnest.files.write_errors import write_failed
 from unnest.formats.base import MARK, MARKED, Container, OnBytes, Source, same_model
 from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes

@@ -15,16 +15,16 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import IO, Any, ClassVar
+from typing import IO, ClassVar
 
 from unnest.budget import charge_bytes, charge_memory, charge_steps
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Move, Output, Rearranged
 from unnest.errors import Failed, Unreadable
-from unnest.files.atomic import write_failed
-from unnest.files.os_calls import pread, pread_into, write_all
-from unnest.files.readable_window import Readable
-from unnest.files.spool import full, spool
+from unnest.files.file_window import FileWindow
+from unnest.files.os_calls import pread, write_all
+from unnest.files.temporary_files import no_room_error, unnamed_file
+from unnest.files.write_errors import write_failed
 from unnest.formats.base import MARK, MODEL_SUFFIXES, TRANSFER_BLOCK, Container, OnBytes, Source
 from unnest.formats.error_translation import oneline
 from unnest.formats.foreign_formats import foreign_zip
@@ -76,21 +76,6 @@ def _other_zip(path: str, members: Sequence[str], missing: str) -> tuple[str, st
     )
 
 
-class Window(Readable):
-    """Part of a file as a file of its own, for HDF5 to read and seek in."""
-
-    def __init__(self, file: IO[bytes], start: int, size: int) -> None:
-        super().__init__(size)
-        self._file, self._start = file, start
-
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
-        """Read into a buffer, up to the end of the member, and return the number of bytes."""
-        window = memoryview(buffer)[: self.next_count(len(buffer))]
-        count = pread_into(self._file.fileno(), window, self._start + self.position)
-        self.position += count
-        return count
-
-
 class KerasSource(KerasModelSource):
     """Source that reads a `.keras` file."""
 
@@ -99,7 +84,7 @@ class KerasSource(KerasModelSource):
     def __init__(self, path: str) -> None:
         self.path = path
         self._file = _opened(path)
-        self._spool: IO[bytes] | None = None
+        self._unpacked: IO[bytes] | None = None
         try:
             self.archive = _archive(self._file, path)
             config, metadata = self._configs(path)
@@ -184,7 +169,7 @@ class KerasSource(KerasModelSource):
     def check_sums(self) -> None:
         """Read every member against its checksum: damaged content must not get a new, valid one."""
         for name in self.members:
-            if name == WEIGHTS and self._spool is None:
+            if name == WEIGHTS and self._unpacked is None:
                 self._check_weights()
             elif not name.endswith("/"):
                 for _ in self.member(name):
@@ -204,19 +189,19 @@ class KerasSource(KerasModelSource):
         if info.compress_type == zipfile.ZIP_STORED:
             start = _data_start(self._file, info, path)
             return GuardedFile(
-                f"{path}: {WEIGHTS}", Window(self._file, start, info.file_size), info.file_size
+                f"{path}: {WEIGHTS}", FileWindow(self._file, start, info.file_size), info.file_size
             )
         # Zipped again by someone: unpacked into a nameless file, within limits.
-        self._spool = spool()
+        self._unpacked = unnamed_file()
         for block in self.member(WEIGHTS):
-            _write_spool(self._spool, block)
-        self._spool.flush()
+            _write_unpacked(self._unpacked, block)
+        self._unpacked.flush()
         return GuardedFile(
-            f"{path}: {WEIGHTS}", Window(self._spool, 0, info.file_size), info.file_size
+            f"{path}: {WEIGHTS}", FileWindow(self._unpacked, 0, info.file_size), info.file_size
         )
 
     def _close_files(self) -> None:
-        for file in (self._spool, self._file):
+        for file in (self._unpacked, self._file):
             if file is not None:
                 file.close()
 
@@ -226,11 +211,11 @@ class KerasSource(KerasModelSource):
         self._close_files()
 
 
-def _write_spool(spooled: IO[bytes], block: bytes) -> None:
+def _write_unpacked(unpacked: IO[bytes], block: bytes) -> None:
     try:
-        write_all(spooled, block)
+        write_all(unpacked, block)
     except OSError as e:
-        raise full(e) from e
+        raise no_room_error(e) from e
 
 
 def _opened(path: str) -> IO[bytes]:

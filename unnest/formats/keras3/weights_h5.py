@@ -22,7 +22,7 @@ from unnest.core.weight_transfer.optimizer_state import StateAlone
 from unnest.core.weight_transfer.place_weights import PlacedWeights, place_leaves
 from unnest.core.weight_transfer.target_model import TargetModel
 from unnest.errors import Failed, Refused, Unreadable
-from unnest.files.atomic import write_failed
+from unnest.files.write_errors import write_failed
 from unnest.findings import Code
 from unnest.formats.base import MARK, Container, OnBytes, Source
 from unnest.formats.error_translation import oneline

@@ -28,9 +28,10 @@ from unnest.core.plan import Choices, GraphCut, Output, Plan, Refusal, Rewritten
 from unnest.core.recognition_results import Confidence, MixedRows, NearMiss, Template, Wrapper
 from unnest.core.wrappers.layer_graph_wrappers import shows_row_cuts
 from unnest.errors import Failed, Refused, Unreadable
-from unnest.files.atomic import write_failed
-from unnest.files.os_calls import copy_file, write_all
+from unnest.files.file_copies import copy_file
+from unnest.files.os_calls import write_all
 from unnest.files.reflinks import are_clones
+from unnest.files.write_errors import write_failed
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import MODEL_SUFFIXES, Container, OnBytes, Source
 from unnest.formats.error_translation import reading

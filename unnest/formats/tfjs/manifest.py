@@ -19,7 +19,7 @@ from typing import NamedTuple
 from unnest.budget import charge_memory
 from unnest.core.model import Json, JsonObject
 from unnest.errors import Unreadable
-from unnest.files.atomic import changed
+from unnest.files.write_errors import changed
 
 #: dtype in the manifest -> NumPy's.
 DTYPE_BY_MANIFEST_NAME = {"float32": "<f4", "int32": "<i4", "bool": "|b1", "float16": "<f2", "complex64": "<c8",

@@ -10,12 +10,12 @@ from typing import IO
 
 from unnest.errors import Failed
 
-_FOLDER: ContextVar[str | None] = ContextVar("spool folder", default=None)
+_FOLDER: ContextVar[str | None] = ContextVar("folder of unnamed files", default=None)
 
 
 @contextlib.contextmanager
-def spool_in(folder: str) -> Iterator[None]:
-    """Make `spool` use this folder within the block: it must have room for the output anyway."""
+def unnamed_files_in(folder: str) -> Iterator[None]:
+    """Make `unnamed_file` use this folder within the block: it must have room for the output anyway."""
     token = _FOLDER.set(folder or ".")
     try:
         yield
@@ -23,7 +23,7 @@ def spool_in(folder: str) -> Iterator[None]:
         _FOLDER.reset(token)
 
 
-def spool() -> IO[bytes]:
+def unnamed_file() -> IO[bytes]:
     """Return an empty unnamed file, unbuffered, deleted on closing. Raises Failed.
 
     Where nothing is written (`inspect`), or the folder may not be written, it is in the system's temporary folder.
@@ -36,11 +36,11 @@ def spool() -> IO[bytes]:
     try:
         return tempfile.TemporaryFile(buffering=0)
     except OSError as e:
-        raise full(e) from e
+        raise no_room_error(e) from e
 
 
-def full(error: OSError) -> Failed:
-    """Translate an error of writing a spool file into `Failed`."""
+def no_room_error(error: OSError) -> Failed:
+    """Translate an error of writing a temporary file into `Failed`."""
     where = _FOLDER.get() or os.environ.get("TMPDIR") or "the folder for temporary files"
     reason = os.strerror(error.errno) if error.errno else str(error)
     return Failed(

@@ -1,4 +1,4 @@
-"""System calls of files: the comparison of two files."""
+"""Copies of files: the comparison of two files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from unnest.files.os_calls import READ_BLOCK, same
+from unnest.files.file_copies import READ_BLOCK, files_equal
 
 LONG = bytes(range(256)) * (2 * READ_BLOCK // 256) + b"end"
 
@@ -28,7 +28,7 @@ def test_files_are_the_same_by_their_bytes(
 ) -> None:
     for name, data in (("left", left), ("right", right)):
         (tmp_path / name).write_bytes(data)
-    assert same(str(tmp_path / "left"), str(tmp_path / "right")) is expected
+    assert files_equal(str(tmp_path / "left"), str(tmp_path / "right")) is expected
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
@@ -36,4 +36,4 @@ def test_a_named_pipe_is_not_opened(tmp_path: Path) -> None:
     """Opening it would wait for a writer."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "empty").write_bytes(b"")
-    assert not same(str(tmp_path / "empty"), str(tmp_path / "pipe"))
+    assert not files_equal(str(tmp_path / "empty"), str(tmp_path / "pipe"))
