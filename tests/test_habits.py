@@ -15,8 +15,8 @@ import pytest
 import typer
 
 from tests.conftest import Cli
-from unnest import __version__, pre_commit, versions
-from unnest.cli import app
+from unnest import __version__, pre_commit
+from unnest.cli import app, bug_report
 
 ROOT = Path(__file__).parents[1]
 
@@ -41,7 +41,7 @@ def test_a_run_makes_the_one_command_that_it_needs(name: str) -> None:
 
 def test_versions() -> None:
     """Every dependency, and no path, user or host."""
-    told = "\n".join(versions.versions())
+    told = "\n".join(bug_report.versions())
     metadata = (ROOT / "pyproject.toml").read_text()
     (needed,) = re.findall(r"^dependencies = \[(.*?)^\]", metadata, re.DOTALL | re.MULTILINE)
     for name in re.findall(r'"([\w-]+)>', needed):
@@ -183,7 +183,7 @@ def test_progress_is_for_terminals(bad: Path) -> None:
 def test_no_message_names_an_index_for_unnest() -> None:
     """The package is in none: what is missing is installed by the names that an index has."""
     sources = {
-        path: path.read_text("utf-8") for path in Path(versions.__file__).parent.rglob("*.py")
+        path: path.read_text("utf-8") for path in Path(pre_commit.__file__).parent.rglob("*.py")
     }
     assert [
         str(path) for path, text in sources.items() if re.search(r"pip install '?unnest", text)

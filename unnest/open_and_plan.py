@@ -13,24 +13,36 @@ from unnest.formats.error_translation import not_a_graph, reading
 
 
 def budget_of(path: str, *, trust: bool) -> Budget:
-    """Return the work that reading a model of this size may take; `trust` raises it."""
+    """Return the budget of work and memory for the model at `path`, by the size of all its files; `trust` raises it."""
     return Budget.of(path, stored_size(path), trust=trust)
 
 
 def open_model(path: str) -> Source:
-    """Open the model at `path`. Raises Unreadable or Failed, and nothing else."""
+    """Open the model at `path`.
+
+    Raises:
+        Unreadable: the file is missing, damaged, or not a model of Keras.
+        Failed: the machine cannot read it.
+
+    """
     with reading(path):
         return open_container(path).open(path)
 
 
 def open_to_inspect(path: str) -> Source:
-    """Open the model to be inspected, not copied."""
+    """Open the model at `path` without what only a copy of it needs.
+
+    Raises:
+        Unreadable: the file is missing, damaged, or not a model of Keras.
+        Failed: the machine cannot read it.
+
+    """
     with reading(path):
         return look(path)
 
 
 def plan_source(source: Source, architecture: JsonObject | None, choices: Choices) -> Plan:
-    """Return the plan for a source.
+    """Return the plan for a source; `architecture` is that of --architecture, for weights alone.
 
     Raises:
         Unreadable: the architecture is not a model.

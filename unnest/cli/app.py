@@ -16,7 +16,6 @@ from typer.main import get_command
 from unnest.cli import balance, fix, inspect
 from unnest.cli.exit_codes import DONE, TROUBLE
 from unnest.cli.fast_startup import TypedValues
-from unnest.cli.reports import tell_what_to_paste
 from unnest.cli.streams import LAST_COMPLAINT, StdoutError, complain, flush, say, silence
 from unnest.errors import UsageError
 from unnest.signals import INTERRUPTED
@@ -58,7 +57,7 @@ def options(
         from unnest import __version__
 
         if verbose:
-            from unnest.versions import versions
+            from unnest.cli.bug_report import versions
 
             say("\n".join(versions()))
         else:
@@ -178,6 +177,8 @@ def run() -> int:
             from unnest.inspection import internal
 
             complain(internal(e))
+            from unnest.cli.bug_report import tell_what_to_paste
+
             tell_what_to_paste()
         return TROUBLE
     if code == INTERRUPTED:

@@ -128,6 +128,8 @@ def _render(report: Report, view: ReportView, look: Look) -> str | None:
 def _conclude(tally: Tally, view: ReportView) -> None:
     """Print the summary that follows the last entry to stderr."""
     if view.form == "text" and tally.errors["internal"]:
+        from unnest.cli.bug_report import tell_what_to_paste
+
         tell_what_to_paste()
     if tally.files > 1 and not view.quiet:
         from unnest.report.batch_rows import kinds, summary
@@ -176,20 +178,6 @@ def was_written(write: Callable[[], None]) -> bool:
         complain(e.message)
         return False
     return True
-
-
-def tell_what_to_paste() -> None:
-    """Print what an issue on an internal error needs beside its message."""
-    from unnest.versions import versions
-
-    tell(
-        "\n".join(
-            [
-                "Please paste the line above and these into the issue:",
-                *(f"    {line}" for line in versions()),
-            ]
-        )
-    )
 
 
 def _look(*, verbose: bool) -> Look:

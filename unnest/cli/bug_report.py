@@ -1,4 +1,4 @@
-"""Versions and platform for a bug report, without anything on the machine's owner."""
+"""What a bug report needs: versions and platform, without anything on the machine's owner."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from importlib import metadata
 
 from unnest import __version__
+from unnest.cli.streams import tell
 
 #: Distributions that decide what a run does, in the order of their weight.
 NEEDED = ("h5py", "numpy", "typer", "rich", "protobuf", "google-crc32c", "zlib-ng", "PyYAML")
@@ -27,6 +28,18 @@ def versions() -> Iterator[str]:
         version = _version(name)
         if version is not None:
             yield f"{name} {version}"
+
+
+def tell_what_to_paste() -> None:
+    """Print what an issue on an internal error needs beside its message."""
+    tell(
+        "\n".join(
+            [
+                "Please paste the line above and these into the issue:",
+                *(f"    {line}" for line in versions()),
+            ]
+        )
+    )
 
 
 def _version(name: str) -> str | None:
