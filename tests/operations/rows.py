@@ -73,7 +73,7 @@ def rows_differ(function: Function, call: OpCall) -> str | None:
     args, kwargs = with_batch(BATCH)
     graph = OneCall(OpCall(call.name, args, kwargs), batch.shape)
     kept = TowerRows(graph, {BATCH: batch.shape}, 2, 7).rows_up_to(RESULT)
-    if not kept.is_told and kept.mixing is None:
+    if not kept.are_kept and kept.mixing is None:
         return None
     results = [call_real(function, *with_batch(each)) for each in _batches(batch)]
     same = call_real(function, *with_batch(batch))
@@ -89,7 +89,9 @@ def rows_differ(function: Function, call: OpCall) -> str | None:
         _keeps(first[0], other[0], row, len(batch)) for row, other in enumerate(others) if other
     )
     return (
-        "" if is_kept == kept.is_told else f"{kept} where rows are {'kept' if is_kept else 'mixed'}"
+        ""
+        if is_kept == kept.are_kept
+        else f"{kept} where rows are {'kept' if is_kept else 'mixed'}"
     )
 
 

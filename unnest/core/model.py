@@ -93,10 +93,17 @@ class Tensor(NamedTuple):
 class Recipe(NamedTuple):
     """The computation of a tensor from stored ones, done as its bytes are written: one NumPy step.
 
-    step of arguments `scale` one factors: the last axis is cut into as many equal blocks, each times its own
-    `transpose` one the axes `reshape` one the new shape, row-major `flip` one the axes that are reversed `part` one
-    axis, start, stop `power` one the exponent, and a number that is added before `concatenate` one or more axis `add`
-    two, of one shape none `constant` none the value of every element
+    | step          | of              | arguments                                                              |
+    |---------------|-----------------|------------------------------------------------------------------------|
+    | `scale`       | one             | factors: the last axis has as many equal blocks, each times its factor |
+    | `transpose`   | one             | the axes                                                               |
+    | `reshape`     | one             | the new shape, row-major                                               |
+    | `flip`        | one             | the axes that are reversed                                             |
+    | `part`        | one             | axis, start, stop                                                      |
+    | `power`       | one             | the exponent, and a number that is added before                        |
+    | `concatenate` | one or more     | the axis                                                               |
+    | `add`         | two of a shape  | -                                                                      |
+    | `constant`    | none            | the value of every element                                             |
     """
 
     step: str

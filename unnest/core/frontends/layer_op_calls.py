@@ -46,15 +46,15 @@ def is_operation(layer: Layer, call: Call) -> bool:
     return is_keras_3 or parse_node_def(config.get("node_def")) is not None
 
 
-def shape_of(what: OpCall) -> Sequence[Json]:
+def shape_of(op_call: OpCall) -> Sequence[Json]:
     """Return the stored shape to which a call reshapes a tensor; [] if the call computes it, or has none."""
-    shape = argument(what, "shape")
+    shape = argument(op_call, "shape")
     is_literal = is_list(shape) and not (shape and isinstance(shape[0], str))
     return shape if is_literal else ()
 
 
 def with_refs(
-    what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.RawRef], Ref]
+    op_call: OpCall, layers: Container[str], ref: Callable[[tensor_refs.RawRef], Ref]
 ) -> OpCall:
     """Return a call with every stored tensor reference as a Ref, and slices as Python's own. Raises Unknown."""
 
@@ -86,9 +86,9 @@ def with_refs(
         return {key: value_of(part) for key, part in stored.items()}
 
     return OpCall(
-        what.name,
-        [value_of(v) for v in what.args],
-        {k: value_of(v) for k, v in what.kwargs.items()},
+        op_call.name,
+        [value_of(v) for v in op_call.args],
+        {k: value_of(v) for k, v in op_call.kwargs.items()},
     )
 
 

@@ -71,12 +71,12 @@ class Counts(NamedTuple):
         )
 
 
-def computed(what: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int) -> list[Counts]:
+def computed(op_call: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int) -> list[Counts]:
     """Return the result of an operation on counts and plain numbers; the first batch has so many `rows`.
 
     Raises NOT_COMPUTED.
     """
-    known = {ref: lookup(ref) for ref in refs_in([*what.args, *what.kwargs.values()])}
+    known = {ref: lookup(ref) for ref in refs_in([*op_call.args, *op_call.kwargs.values()])}
     counts = {ref: value for ref, value in known.items() if isinstance(value, Counts)}
 
     def number(ref: Ref, batch: int = 0) -> Array:
@@ -88,10 +88,10 @@ def computed(what: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int) -
     def of_rows(ref: Ref) -> Array:
         return counts[ref].of_rows if ref in counts else np.zeros(np.shape(number(ref)), bool)
 
-    ones, others = (apply(what, partial(number, batch=batch)) for batch in range(2))
-    marks = _of_rows(what, ones, number, of_rows)
+    ones, others = (apply(op_call, partial(number, batch=batch)) for batch in range(2))
+    marks = _of_rows(op_call, ones, number, of_rows)
     are_linear = all(value.is_linear for value in counts.values()) and _keeps_linear(
-        what, known, of_rows, rows
+        op_call, known, of_rows, rows
     )
     return [
         Counts(one, other, mark, is_linear=are_linear and _is_whole(one, other, mark, rows))
@@ -100,21 +100,21 @@ def computed(what: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int) -
 
 
 def _of_rows(
-    what: OpCall,
+    op_call: OpCall,
     results: tuple[Array, ...],
     number: Callable[[Ref], Array],
     of_rows: Callable[[Ref], Array],
 ) -> list[Array]:
     """Return which numbers of each result depend on how many rows there are."""
-    refs = [*refs_in([*what.args, *what.kwargs.values()])]
-    if kind_of(what) in IN_PLACE:
+    refs = [*refs_in([*op_call.args, *op_call.kwargs.values()])]
+    if kind_of(op_call) in IN_PLACE:
         mark = reduce(np.logical_or, map(of_rows, refs))
         if np.broadcast_shapes(mark.shape, results[0].shape) == results[0].shape:
             return [np.broadcast_to(mark, results[0].shape)]
         return [
             np.full(result.shape, bool(mark.any())) for result in results
         ]  # places, of `where` alone
-    given = OPERATIONS[what.name].bind(what.args, what.kwargs)
+    given = OPERATIONS[op_call.name].bind(op_call.args, op_call.kwargs)
     beside = refs_in([value for name, value in given.items() if name not in (*CONTENTS, *SIZING)])
     if any(of_rows(ref).any() for ref in beside):
         return [np.ones(result.shape, bool) for result in results]
@@ -122,7 +122,7 @@ def _of_rows(
     if not contents:
         return [np.zeros(result.shape, bool) for result in results]
     if (
-        kind_of(what) is Kind.REDUCTION
+        kind_of(op_call) is Kind.REDUCTION
     ):  # it depends on it where any of those that it is made of does
         axis = given.get("axis")
         axes = (
@@ -132,7 +132,7 @@ def _of_rows(
         )
         return [np.asarray(np.any(contents["x"], axis=axes, keepdims=bool(given.get("keepdims"))))]
     return [
-        mark.astype(bool) for mark in apply(OpCall(what.name, (), {**given, **contents}), number)
+        mark.astype(bool) for mark in apply(OpCall(op_call.name, (), {**given, **contents}), number)
     ]
 
 
@@ -148,13 +148,13 @@ def _marked(value: Value, of_rows: Callable[[Ref], Array]) -> Value:
 
 
 def _keeps_linear(
-    what: OpCall, known: Mapping[Ref, Counts | Array], of_rows: Callable[[Ref], Array], rows: int
+    op_call: OpCall, known: Mapping[Ref, Counts | Array], of_rows: Callable[[Ref], Array], rows: int
 ) -> bool:
     """Return True if an operation makes a * rows + b of such numbers, if a is whole."""
-    function = function_of(what)
+    function = function_of(op_call)
     operands = [
-        *what.args,
-        *(value for key, value in what.kwargs.items() if key not in IDLE_ARGUMENTS),
+        *op_call.args,
+        *(value for key, value in op_call.kwargs.items() if key not in IDLE_ARGUMENTS),
     ]
     if function is np.multiply:
         return not np.any(np.logical_and(*(_marked(value, of_rows) for value in operands)))
@@ -170,8 +170,8 @@ def _keeps_linear(
         )
     if function is np.prod:
         return sum(int(np.count_nonzero(of_rows(ref))) for ref in known) <= 1
-    hands_on = kind_of(what) is Kind.MAP and function is None  # a cast, numbers as they are
-    return function in SUMS or hands_on or kind_of(what) not in IN_PLACE
+    hands_on = kind_of(op_call) is Kind.MAP and function is None  # a cast, numbers as they are
+    return function in SUMS or hands_on or kind_of(op_call) not in IN_PLACE
 
 
 def _is_whole(one: Array, other: Array, of_rows: Array, rows: int) -> bool:

@@ -1,4 +1,4 @@
-"""The tensors of a graph of operations, computed on numbered rows.
+"""The tensors of a graph of operations, computed on numbered rows: which elements of its inputs each of them holds.
 
 Whatever is no operation (an input, the output of a real layer) becomes an array that holds a number for each of its
 elements; operations move these about. Sizes stand in for sizes: an axis is as long as it needs to be for every number
@@ -46,8 +46,8 @@ class Values:
             if here in self._tensors:
                 pending.pop()
                 continue
-            what = self.graph.of(here.call)
-            if not what.name:
+            op_call = self.graph.of(here.call)
+            if not op_call.name:
                 self._tensors[here] = self._source(here)
                 continue
             missing = [r for r in self.graph.reads(here.call) if r not in self._tensors]
@@ -57,7 +57,7 @@ class Values:
                     raise Unknown("a graph of too many calls")
                 continue
             try:
-                self._apply(here.call, what)
+                self._apply(here.call, op_call)
             except DataDependent:
                 self._tensors[here] = self._changed(here)
             if here not in self._tensors:
@@ -69,9 +69,9 @@ class Values:
         """The number of elements of all tensors that were computed or numbered."""
         return self._work + self._numbered
 
-    def _apply(self, at: CallId, what: OpCall) -> None:
+    def _apply(self, at: CallId, op_call: OpCall) -> None:
         with np.errstate(all="ignore"):
-            results = apply(what, self._tensors.__getitem__)
+            results = apply(op_call, self._tensors.__getitem__)
         work = sum(array.size for array in results)
         self._work += work
         if self._work > MAX_TRIAL_ELEMENTS:

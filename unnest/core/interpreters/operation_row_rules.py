@@ -1,10 +1,9 @@
-"""Results of operations on tensors, the numbers of which are rows, or depend on some.
+"""The rows that the results of an operation depend on, given those of its inputs.
 
-As in `tensor_graph`, what moves numbers about moves these (`kernels`); what computes with some depends on the rows of
-all of them (`row_dependence_arrays`).
-
-What computes with numbers has a rule for each kind of operations (`ROW_RULES`). Rules raise RowsMixed where a number
-depends on several rows, and NOT_COMPUTED where nothing is known.
+An operation that moves numbers moves their rows: its NumPy function (`core/ops`) is applied to arrays of rows. One that
+computes has a rule by its kind (`ROW_RULES`), as each of its numbers depends on the rows of all that it is made of
+(`row_dependence_arrays`). Rules raise RowsMixed where a number depends on several rows, and NOT_COMPUTED where nothing
+is known.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from unnest.core.interpreters.row_dependence_arrays import (
     each_its_own,
     every,
 )
-from unnest.core.interpreters.tower_tensor_facts import Known, TensorRows, TowerTensors
+from unnest.core.interpreters.tower_tensor_facts import RowFacts, TensorRows, TowerTensors
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply import apply, contents
 from unnest.core.ops.call import OpCall, Value, refs_in
@@ -58,26 +57,26 @@ class TowerOperations:
         self._tensors = tensors
 
     def apply(
-        self, here: Ref, what: OpCall, given: Mapping[Ref, TensorRows]
+        self, here: Ref, op_call: OpCall, given: Mapping[Ref, TensorRows]
     ) -> TensorRows | list[TensorRows]:
         """Return the outputs of a call, all of those that have several. Raises RowsMixed, NOT_COMPUTED."""
-        operation = operation_of(what)
-        if kind_of(what) is not Kind.CONTROL and not any(
+        operation = operation_of(op_call)
+        if kind_of(op_call) is not Kind.CONTROL and not any(
             isinstance(each, np.ndarray) for each in given.values()
         ):
-            return self._of_numbers(here, what, given)
+            return self._of_numbers(here, op_call, given)
         if operation is None or operation.kind is Kind.CONTROL:
-            return Known.LOST
+            return RowFacts.UNKNOWN
         if operation.kind is Kind.SIZE:
-            return _size(what, self._tensors.first(what))
+            return _size(op_call, self._tensors.first(op_call))
         if operation.kind is Kind.FILL and operation.position("x") is not None:
-            return every(NO_ROW, self._tensors.first(what).shape)
+            return every(NO_ROW, self._tensors.first(op_call).shape)
         try:
-            moved = self._moved(what, operation, given)
+            moved = self._moved(op_call, operation, given)
         except DataDependent:
-            return computed_rows(self._tensors, RowStep(here, what, operation, given))
-        if self._is_of_one_batch(what, given) or (
-            kind_of(what) in JOINS and self._is_by_place(what, moved)
+            return computed_rows(self._tensors, RowStep(here, op_call, operation, given))
+        if self._is_of_one_batch(op_call, given) or (
+            kind_of(op_call) in JOINS and self._is_by_place(op_call, moved)
         ):
             self._tensors.of_one_batch.add(here)
         return [*moved]
@@ -85,28 +84,28 @@ class TowerOperations:
     # What is made of no rows
 
     def _of_numbers(
-        self, here: Ref, what: OpCall, given: Mapping[Ref, TensorRows]
+        self, here: Ref, op_call: OpCall, given: Mapping[Ref, TensorRows]
     ) -> TensorRows | list[TensorRows]:
         """Return the result of a call without rows, which may depend on how many there are."""
-        if all(tensor is Known.PLAIN for tensor in given.values()):
-            return Known.PLAIN
-        if not _are_known(given) or kind_of(what) not in COUNTING_KINDS:
-            return Known.LOST
+        if all(tensor is RowFacts.PLAIN for tensor in given.values()):
+            return RowFacts.PLAIN
+        if not _are_known(given) or kind_of(op_call) not in COUNTING_KINDS:
+            return RowFacts.UNKNOWN
         try:
-            return [*computed(what, self._tensors.counted, self._tensors.rows)]
+            return [*computed(op_call, self._tensors.counted, self._tensors.rows)]
         except NOT_COMPUTED:
             if not any(isinstance(tensor, Counts) and tensor.depends for tensor in given.values()):
-                return Known.PLAIN
+                return RowFacts.PLAIN
             return (
-                Known.LOST
-                if kind_of(what) in PARTS_OF_SHAPES
+                RowFacts.UNKNOWN
+                if kind_of(op_call) in PARTS_OF_SHAPES
                 else every(THEIR_NUMBER, self._tensors.sizes(here))
             )
 
     # What is made of rows
 
     def _moved(
-        self, what: OpCall, operation: Operation, given: Mapping[Ref, TensorRows]
+        self, op_call: OpCall, operation: Operation, given: Mapping[Ref, TensorRows]
     ) -> list[Array]:
         """Return the result of an operation that moves numbers: its function applied to rows in place of numbers.
 
@@ -125,7 +124,7 @@ class TowerOperations:
         if not self._tensors.of_unknown_count.isdisjoint(given):
             raise Unknown("how many rows code returns")
         with_rows = {ref for ref, tensor in given.items() if isinstance(tensor, np.ndarray)}
-        moved = {*refs_in(contents(what))}
+        moved = {*refs_in(contents(op_call))}
         check_size(
             sum(tensor.size for ref in moved if isinstance(tensor := given[ref], np.ndarray))
         )
@@ -134,23 +133,25 @@ class TowerOperations:
         def lookup(ref: Ref) -> Array:
             return self._tensors.rows_of(ref) if ref in as_rows else self._tensors.number(ref)
 
-        return [*apply(what, lookup)]
+        return [*apply(op_call, lookup)]
 
-    def _is_of_one_batch(self, what: OpCall, given: Mapping[Ref, TensorRows]) -> bool:
+    def _is_of_one_batch(self, op_call: OpCall, given: Mapping[Ref, TensorRows]) -> bool:
         """Return True if literal bounds may cut a larger batch elsewhere."""
-        tensors = (given[ref] for ref in refs_in(contents(what)))
+        tensors = (given[ref] for ref in refs_in(contents(op_call)))
         return any(
-            _reaches_the_end(what, tensor) for tensor in tensors if isinstance(tensor, np.ndarray)
+            _reaches_the_end(op_call, tensor)
+            for tensor in tensors
+            if isinstance(tensor, np.ndarray)
         )
 
-    def _is_by_place(self, what: OpCall, made: Sequence[Array]) -> bool:
+    def _is_by_place(self, op_call: OpCall, made: Sequence[Array]) -> bool:
         """Return True if a join (of result `made`) puts different computations, or zeros, in different rows.
 
         Each operand is replaced by the number of its computation, and joined once more: so each place of the result
         holds the number of the computation that it is from. Different computations within one row are no matter. Rows
         lie along the axes on which different rows stand; without any, along those that are as long as the batch.
         """
-        operands = [*dict.fromkeys(refs_in(contents(what)))]
+        operands = [*dict.fromkeys(refs_in(contents(op_call)))]
         computations = [*dict.fromkeys(self._tensors.first_alike[ref] for ref in operands)]
 
         def lookup(ref: Ref) -> Array:
@@ -159,7 +160,7 @@ class TowerOperations:
             computation = computations.index(self._tensors.first_alike[ref])
             return every(computation, self._tensors.rows_of(ref).shape)
 
-        (computation_at,) = apply(what, lookup)
+        (computation_at,) = apply(op_call, lookup)
         (rows,) = made
         row_axes = [
             axis for axis in range(rows.ndim) if rows.shape[axis] > 1 and _has_several(rows, axis)
@@ -186,12 +187,12 @@ def _has_several(tensor: Array, axis: int) -> bool:
     return bool(np.any((entries != entries.max(axis, keepdims=True)) & (entries != NO_ROW)))
 
 
-def _reaches_the_end(what: OpCall, tensor: Array) -> bool:
+def _reaches_the_end(op_call: OpCall, tensor: Array) -> bool:
     """True if rows are taken up to a number that is as many as are tried, or more: of a larger tower, not all are."""
-    if kind_of(what) is not Kind.SLICE:
+    if kind_of(op_call) is not Kind.SLICE:
         return False
     bounds = [
-        _literal_bounds(argument(what, name), tensor.ndim)
+        _literal_bounds(argument(op_call, name), tensor.ndim)
         for name in ("key", "begin", "end", "size")
     ]
     return any(
@@ -213,19 +214,19 @@ def _literal_bounds(value: Value, rank: int) -> list[list[int]]:
     return [*by_axis, *[[] for _ in range(rank)]][:rank]
 
 
-def _size(what: OpCall, tensor: Array) -> Counts:
+def _size(op_call: OpCall, tensor: Array) -> Counts:
     """Return the sizes of a tensor of which one axis is the batch. Raises Unknown for others."""
     axes = _axes_of_rows(tensor)
     if len(axes) != 1:
         raise Unknown("the axis of the rows")
     larger = [2 * size if axis == axes[0] else size for axis, size in enumerate(tensor.shape)]
-    one, other = (_size_of(what, shape) for shape in (tensor.shape, larger))
+    one, other = (_size_of(op_call, shape) for shape in (tensor.shape, larger))
     return Counts(one, other, one != other)
 
 
-def _size_of(what: OpCall, shape: Sequence[int]) -> Array:
+def _size_of(op_call: OpCall, shape: Sequence[int]) -> Array:
     """Return the values of an operation on the sizes of a tensor of that shape."""
-    (size,) = apply(what._replace(args=[np.broadcast_to(False, shape)], kwargs={}), _no_tensor)  # noqa: FBT003 - a number
+    (size,) = apply(op_call._replace(args=[np.broadcast_to(False, shape)], kwargs={}), _no_tensor)  # noqa: FBT003 - a number
     return size
 
 
@@ -234,7 +235,7 @@ def _no_tensor(_: Ref) -> Array:
 
 
 def _are_known(given: Mapping[Ref, TensorRows]) -> bool:
-    return not any(tensor is Known.LOST for tensor in given.values())
+    return not any(tensor is RowFacts.UNKNOWN for tensor in given.values())
 
 
 class RowStep(NamedTuple):
@@ -253,9 +254,9 @@ def in_place(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """Combine the numbers in the same places of several tensors, which are broadcast. Raises RowsMixed."""
     if step.operation.chooses_by_mask and argument(step.call, "chosen") is None:
         raise RowsMixed  # the places where a mask is true
-    known = [ref for ref, tensor in step.given.items() if tensor is not Known.LOST]
+    known = [ref for ref, tensor in step.given.items() if tensor is not RowFacts.UNKNOWN]
     made = combined([tensors.rows_of(ref, 0) for ref in known])
-    return made if len(known) == len(step.given) else Known.LOST
+    return made if len(known) == len(step.given) else RowFacts.UNKNOWN
 
 
 def of_each_entry(tensors: TowerTensors, step: RowStep) -> TensorRows:
@@ -269,8 +270,8 @@ def of_each_entry(tensors: TowerTensors, step: RowStep) -> TensorRows:
             raise
         whole = combined([along(tensor, [-1]) for tensor in arrays])
         return np.broadcast_to(whole, (*whole.shape[:-1], *sizes[-1:]))
-    if any(tensor is Known.LOST for tensor in step.given.values()):
-        return Known.LOST
+    if any(tensor is RowFacts.UNKNOWN for tensor in step.given.values()):
+        return RowFacts.UNKNOWN
     return np.broadcast_to(of_rows.reshape(-1, *[1] * len(sizes)), (len(of_rows), *sizes))
 
 
@@ -296,13 +297,13 @@ def worked_along(tensors: TowerTensors, step: RowStep) -> TensorRows:
 def of_segments(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """Combine entries along the first axis, unless the call names another."""
     along(tensors.first(step.call), [tensors.whole_number(step.call.kwargs.get("axis"))])
-    return Known.LOST
+    return RowFacts.UNKNOWN
 
 
 def of_matrix(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """Combine the numbers of a matrix; for stacks of matrices TensorFlow takes other axes than NumPy."""
     tensor = tensors.first(step.call)
-    return Known.LOST if tensor.ndim > MATRIX else along(tensor, range(MATRIX))
+    return RowFacts.UNKNOWN if tensor.ndim > MATRIX else along(tensor, range(MATRIX))
 
 
 def multiplied(tensors: TowerTensors, step: RowStep) -> TensorRows:
@@ -367,7 +368,7 @@ def in_another_order(tensors: TowerTensors, step: RowStep) -> TensorRows:
     Raises RowsMixed.
     """
     if not step.operation.reorders:
-        return Known.LOST
+        return RowFacts.UNKNOWN
     tensor = tensors.first(step.call)
     combined([tensor, each_its_own(tensor.shape)])
     if step.operation.mixes:
@@ -420,7 +421,7 @@ ROW_RULES: Mapping[Kind, RowRule] = {
 
 
 def computed_rows(tensors: TowerTensors, step: RowStep) -> TensorRows:
-    """Return the row dependence of an operation by the rule of its kind; LOST without one.
+    """Return the row dependence of an operation by the rule of its kind; `RowFacts.UNKNOWN` without one.
 
     Raises:
         RowsMixed: If a number depends on several rows.
@@ -428,4 +429,4 @@ def computed_rows(tensors: TowerTensors, step: RowStep) -> TensorRows:
 
     """
     rule = ROW_RULES.get(step.operation.kind)
-    return Known.LOST if rule is None else rule(tensors, step)
+    return RowFacts.UNKNOWN if rule is None else rule(tensors, step)

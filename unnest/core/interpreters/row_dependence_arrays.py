@@ -1,4 +1,4 @@
-"""Row on which each number of a tensor depends, and the effect of computing with such numbers.
+"""Arrays that hold the row on which each number of a tensor depends, and calculation with such arrays.
 
 A tensor is an array of `ELEMENT`s: in the place of every number the row that it is made of, `NO_ROW` where it is made
 of none. Operations that move numbers move these by their functions in `core/ops`; the effect of computing is here. A

@@ -1,4 +1,4 @@
-"""The fate of rows on their way through a tower: its tensors are computed on the rows' numbers."""
+"""The rows of a tower's tensors, worked out call by call: whether each keeps its place, and which call mixes rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unnest.core.interpreters.batch_size_values import Counts
 from unnest.core.interpreters.operation_row_rules import TowerOperations
 from unnest.core.interpreters.row_dependence_arrays import NO_ROW, RowsMixed, combined, each_its_own
 from unnest.core.interpreters.tensor_graph import TensorGraph
-from unnest.core.interpreters.tower_tensor_facts import Known, TowerTensors
+from unnest.core.interpreters.tower_tensor_facts import RowFacts, TowerTensors
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.numbered_elements import NOT_COMPUTED
@@ -20,14 +20,14 @@ from unnest.core.ops.registry import Kind, kind_of
 
 
 class RowsKept(NamedTuple):
-    """The fate of the rows of some tensors on their way to others.
+    """The answer whether each row keeps its place on the way from some tensors to another.
 
-    `mixing` is the first call that works along them, None if none is known to; `is_told`: whether all is known to keep
-    every row where it is.
+    `are_kept`: all calls between are known to keep every row where it is. `mixing`: the first call that is known to mix
+    rows, None without one. Neither holds where a call is unknown.
     """
 
     mixing: CallId | None
-    is_told: bool
+    are_kept: bool
 
     @property
     def objection(self) -> str | None:
@@ -40,82 +40,82 @@ class RowsKept(NamedTuple):
 
 
 class TowerRows:
-    """The tensors behind some entries, each worked out when it is asked for; `known` are those so far.
+    """The rows of the tensors between some entries and the ends that are asked for; `facts` holds those worked out.
 
-    `rank` and `size` stand for those that are not known.
+    `rank` is tried for unknown ranks, `size` for unknown sizes.
     """
 
     def __init__(
         self, graph: TensorGraph, entries: Mapping[Ref, Shape | None], rank: int, size: int
     ) -> None:
-        self.known = TowerTensors(graph, entries, rank, size)
-        self._operations = TowerOperations(self.known)
+        self.facts = TowerTensors(graph, entries, rank, size)
+        self._operations = TowerOperations(self.facts)
 
     def rows_up_to(self, end: Ref) -> RowsKept:
-        """Return the fate of the rows up to one tensor."""
+        """Return whether each row keeps its place from the entries to one tensor."""
         entered: set[Ref] = set()
         pending = [end]
         while pending:
             charge_steps()
             here = pending[-1]
-            if here in self.known.tensors:
+            if here in self.facts.tensors:
                 pending.pop()
                 continue
-            what = self.known.graph.computed(here.call, self.known.shapes)
-            reads = [] if kind_of(what) is Kind.CONTROL else [*self.known.graph.reads(here.call)]
-            missing = [ref for ref in reads if ref not in self.known.tensors and ref not in entered]
+            op_call = self.facts.graph.computed(here.call, self.facts.shapes)
+            reads = [] if kind_of(op_call) is Kind.CONTROL else [*self.facts.graph.reads(here.call)]
+            missing = [ref for ref in reads if ref not in self.facts.tensors and ref not in entered]
             if here not in entered and missing:
                 entered.add(here)
                 pending += missing
                 continue
             pending.pop()
             try:
-                self._make(here, what, reads)
+                self._make(here, op_call, reads)
             except RowsMixed:
-                return RowsKept(here.call, is_told=False)
+                return RowsKept(here.call, are_kept=False)
         return self._rows_kept(end)
 
     def _rows_kept(self, end: Ref) -> RowsKept:
-        """Return True if rows stand where they did."""
-        tensor = self.known.tensors[end]
+        """Return whether one tensor, the rows of which are worked out, has every row in its place."""
+        tensor = self.facts.tensors[end]
         if (
             not isinstance(tensor, np.ndarray)
             or not tensor.ndim
             or not np.any(tensor["element"] != NO_ROW)
         ):
-            return RowsKept(None, is_told=False)
-        a_row, rest = divmod(len(tensor), self.known.rows)
+            return RowsKept(None, are_kept=False)
+        a_row, rest = divmod(len(tensor), self.facts.rows)
         order = np.repeat(
-            np.arange(self.known.rows), a_row
+            np.arange(self.facts.rows), a_row
         )  # of rows that were flattened, several entries each
         try:
             combined([tensor, each_its_own((len(tensor), *tensor.shape[1:]), order)])
         except (RowsMixed, ValueError):
             rest = 1
         return RowsKept(
-            end.call if rest else None, is_told=not rest and end not in self.known.of_one_batch
+            end.call if rest else None, are_kept=not rest and end not in self.facts.of_one_batch
         )
 
-    def _make(self, here: Ref, what: OpCall, reads: Sequence[Ref]) -> None:
-        """Carry out one call, for all of its tensors. Raises RowsMixed."""
-        given = {ref: self.known.tensors.get(ref, Known.LOST) for ref in reads}
-        for tensors in (self.known.guessed, self.known.of_unknown_count, self.known.of_one_batch):
+    def _make(self, here: Ref, op_call: OpCall, reads: Sequence[Ref]) -> None:
+        """Work out the rows of all tensors that one call gives, and note them. Raises RowsMixed."""
+        given = {ref: self.facts.tensors.get(ref, RowFacts.UNKNOWN) for ref in reads}
+        for tensors in (self.facts.guessed, self.facts.of_unknown_count, self.facts.of_one_batch):
             if not tensors.isdisjoint(reads):
                 tensors.add(here)
         try:
-            made = self._operations.apply(here, what, given)
+            made = self._operations.apply(here, op_call, given)
         except NOT_COMPUTED:
-            made = Known.LOST
+            made = RowFacts.UNKNOWN
         for number, tensor in enumerate(made) if isinstance(made, list) else [(here.tensor, made)]:
             output = Ref(here.layer, here.rank, number)
-            self.known.tensors[output] = tensor
-            self.known.add_first(output, what, reads)
-        self.known.tensors.setdefault(here, Known.LOST)
-        tensor = self.known.tensors[here]
+            self.facts.tensors[output] = tensor
+            self.facts.add_first(output, op_call, reads)
+        self.facts.tensors.setdefault(here, RowFacts.UNKNOWN)
+        tensor = self.facts.tensors[here]
         if isinstance(tensor, Counts) and tensor.depends and not tensor.is_linear:
-            self.known.of_one_batch.add(here)
-        if isinstance(tensor, np.ndarray) and self.known.shapes.get(here) is None:
-            guessed = (self.known.rows, self.known.size)
-            self.known.shapes[here] = tuple(
+            self.facts.of_one_batch.add(here)
+        if isinstance(tensor, np.ndarray) and self.facts.shapes.get(here) is None:
+            guessed = (self.facts.rows, self.facts.size)
+            self.facts.shapes[here] = tuple(
                 None if size in guessed else size for size in tensor.shape
             )

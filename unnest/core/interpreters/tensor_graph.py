@@ -62,6 +62,6 @@ class TensorGraph(ABC):
         """Return the operation behind a call; `NO_CALL` if it is unknown."""
         if at not in self._said:
             charge_steps(STEPS_PER_CALL)
-            what = self.parsed(at)
-            self._said[at] = what if is_known(what) else NO_CALL
+            op_call = self.parsed(at)
+            self._said[at] = op_call if is_known(op_call) else NO_CALL
         return self._said[at]

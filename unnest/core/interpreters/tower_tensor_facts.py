@@ -22,14 +22,14 @@ TRIAL_BATCH_ROWS = 60
 """Of the batch that is tried: many numbers of parts divide it."""
 
 
-class Known(Enum):
-    """Facts on a tensor beside the rows that it depends on."""
+class RowFacts(Enum):
+    """What is known of a tensor without an array of rows."""
 
-    PLAIN = "that it is made of none"
-    LOST = "nothing"
+    PLAIN = "that it depends on no row"
+    UNKNOWN = "nothing"
 
 
-TensorRows: TypeAlias = "Array | Counts | Known"
+TensorRows: TypeAlias = "Array | Counts | RowFacts"
 """The rows that numbers are made of, or what else is known."""
 
 
@@ -58,11 +58,11 @@ class TowerTensors:
         self.rows = batch_size([self._row_count(ref) for ref in entries])
         self.constants = Values(graph, self.rows, 0, {})
         self.tensors: dict[Ref, TensorRows] = {}
-        #: Those with sizes that were guessed.
+        #: Tensors with sizes that were guessed.
         self.guessed: set[Ref] = set()
-        #: Those of rows that code took, unknown in number.
+        #: Tensors of rows that code took, unknown in number.
         self.of_unknown_count: set[Ref] = set()
-        #: Those whose rows may differ at another batch size.
+        #: Tensors whose rows may differ at another batch size.
         self.of_one_batch: set[Ref] = set()
         #: The first tensor that is computed as each is, perhaps of other rows: itself if no earlier one is.
         self.first_alike: dict[Ref, Ref] = {ref: ref for ref in entries}
@@ -79,15 +79,15 @@ class TowerTensors:
         )
         return shape[0] if shape else None
 
-    def add_first(self, here: Ref, what: OpCall, reads: Sequence[Ref]) -> None:
+    def add_first(self, here: Ref, op_call: OpCall, reads: Sequence[Ref]) -> None:
         """Note what a tensor is computed as; what is only moved, or put together of one that is, is as that was."""
-        moved = refs_in(contents(what)) if kind_of(what) in SLICES | MOVES | JOINS else ()
+        moved = refs_in(contents(op_call)) if kind_of(op_call) in SLICES | MOVES | JOINS else ()
         of_moved = {self.first_alike.get(ref, ref) for ref in moved}
         if len(of_moved) == 1:
             self.first_alike[here] = of_moved.pop()
             return
         alike = self._computed.setdefault(
-            (what.name, here.tensor, tuple(self.first_alike.get(r, r) for r in reads)), []
+            (op_call.name, here.tensor, tuple(self.first_alike.get(r, r) for r in reads)), []
         )
         first = next(
             (ref for ref in alike if reads and self.graph.differ((ref, here)) is None), here
@@ -96,9 +96,9 @@ class TowerTensors:
         if first == here:
             alike.append(here)
 
-    def first(self, what: OpCall) -> Array:
+    def first(self, op_call: OpCall) -> Array:
         """Return the row dependence of the first tensor that an operation reads. Raises Unknown."""
-        for ref in refs_in([*what.args, *what.kwargs.values()]):
+        for ref in refs_in([*op_call.args, *op_call.kwargs.values()]):
             return self.rows_of(ref)
         raise Unknown("the tensor that an operation reads")
 
@@ -114,7 +114,7 @@ class TowerTensors:
             return tensor
         if isinstance(tensor, Counts):
             return tensor.rows
-        if tensor is Known.LOST:
+        if tensor is RowFacts.UNKNOWN:
             raise Unknown("the rows of a tensor")
         is_unknown = rank is not None and self.graph.rank_of(value, self.shapes) is None
         return every(NO_ROW, [1] * (rank or 0) if is_unknown else self.sizes(value, rows=1))
@@ -163,7 +163,7 @@ class TowerTensors:
         tensor = self.tensors[ref]
         if isinstance(tensor, Counts):
             return tensor
-        if tensor is not Known.PLAIN:
+        if tensor is not RowFacts.PLAIN:
             raise Unknown("the numbers of a tensor")
         numbers = self.constants.of(ref)
         if numbers.dtype == ELEMENT:
@@ -180,5 +180,5 @@ class TowerTensors:
         return whole_numbers(self.number(value) if isinstance(value, Ref) else value)
 
     def whole_number(self, value: Value) -> int:
-        """Return one of them; 0 without any."""
+        """Return the first whole number of an argument; 0 for None. Raises NOT_COMPUTED."""
         return 0 if value is None else self.numbers(value)[0]

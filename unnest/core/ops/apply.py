@@ -1,4 +1,4 @@
-"""A call carried out on arrays: its arguments by parameter, its tensors looked up."""
+"""Apply a call of an operation to arrays: its arguments by parameter, its tensors looked up."""
 
 from __future__ import annotations
 

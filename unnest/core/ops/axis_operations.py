@@ -255,7 +255,7 @@ def softmax_nodes(call: FunctionCall) -> Tensor:
 
 @keras3("tf.nn.log_softmax tf.math.log_softmax", "x|logits axis|dim=-1")
 def log_softmax_nodes(call: FunctionCall) -> Tensor:
-    """Return the node of a softmax along one axis."""
+    """Return the node of the logarithm of a softmax along one axis."""
     return call.op("LogSoftmax", call.floats("x"), axis=call.integer("axis"))
 
 

@@ -71,7 +71,7 @@ _pooling("tf.nn.avg_pool2d tf.nn.avg_pool", "AveragePooling2D")
     'x pool_size strides=null padding|border_mode="valid" data_format|dim_ordering=null pool_mode="max"',
 )
 def _pool2d(call: FunctionCall) -> SymbolicTensor:
-    """Return windows that move by one without `strides`. Raises Unknown."""
+    """Return the pooling layer of a `K.pool2d`, the windows of which move by one without `strides`. Raises Unknown."""
     kind = {"max": "MaxPooling2D", "avg": "AveragePooling2D"}.get(call.text("pool_mode"))
     padding = call.text("padding")
     if kind is None or padding not in {"same", "valid"} or not call.is_channels_last("data_format"):
@@ -85,7 +85,7 @@ def _pool2d(call: FunctionCall) -> SymbolicTensor:
 
 
 def _sides(call: FunctionCall, name: str) -> list[int]:
-    """Return padding of both sides: from one number, one a side, or four, those of batch and channels being 1.
+    """Return a size or step for height and width: of one number, of two, or of four, the outer of which are 1.
 
     Raises Unknown.
     """

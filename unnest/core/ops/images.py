@@ -171,7 +171,10 @@ def _crop(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.image.central_crop", "x|image central_fraction")
 def _central_crop(call: FunctionCall) -> SymbolicTensor:
-    """Return the rest if equally much is cut off both sides, rounded down. Raises Unknown."""
+    """Return the middle of each image: a fraction of its height and width, the rest cut off both sides equally.
+
+    Raises Unknown.
+    """
     x, fraction = call.tensor("x"), call.number("central_fraction")
     if not 0 < fraction < 1:
         raise Unknown("the fraction")

@@ -206,7 +206,7 @@ class Libraries:
 
 @dataclass(frozen=True, slots=True)
 class CallArguments:
-    """Of one call, in the order of the code."""
+    """The arguments of one call, in the order of the code."""
 
     positional: tuple[SymbolicValue, ...]
     keywords: Mapping[str, SymbolicValue]
@@ -244,12 +244,7 @@ def items(kind: Literal["list", "tuple", "stored"], values: Sequence[SymbolicVal
 
 
 def bounded(text: str) -> str:
-    """Return the text, cut if it is too long to be read.
-
-    Raises:
-        Unknown: Where it is too long.
-
-    """
+    """Return a text unchanged. Raises Unknown for one that is too long to be read."""
     if len(text) > MAX_TEXT:
         raise Unknown("the expression is too long")
     return text
@@ -267,7 +262,7 @@ def part(tensor: SymbolicTensor, index: int) -> SymbolicTensor:
 
 
 def number(value: SymbolicValue) -> int | float | None:
-    """Return a finite Python number that a 32-bit tensor holds. Raises Unknown for others."""
+    """Return the number of a constant that a 32-bit tensor holds; None for any other value."""
     if (
         not isinstance(value, Const)
         or isinstance(value.value, bool)
@@ -278,7 +273,7 @@ def number(value: SymbolicValue) -> int | float | None:
 
 
 def plain(value: float) -> bool:
-    """Return True if a tensor of 32 bits holds it."""
+    """Return True if a tensor of 32 bits holds a number."""
     return abs(value) <= (2**63 - 1 if isinstance(value, int) else MAX_FLOAT)
 
 
@@ -320,7 +315,7 @@ def _floats(nested: Json) -> Json:
 
 
 def listed(value: SymbolicValue) -> Items:
-    """Return a list or tuple, or a shape, which Python takes for a list. Raises Unknown for others.
+    """Return the entries of a list, a tuple, or a shape, which Python takes for a list.
 
     Raises:
         Unknown: For anything else, a shape that is itself a tensor among it.

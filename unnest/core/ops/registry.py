@@ -447,7 +447,7 @@ class Signature(NamedTuple):
 
 @lru_cache(maxsize=512)
 def parse_signature(signature: str) -> Signature:
-    """Return a signature taken apart; a parameter goes by its first name."""
+    """Return the parameters and defaults of a signature; a parameter goes by its first name."""
     parameters, defaults = list[tuple[str, ...]](), dict[str, Json]()
     positional, _, by_name = signature.partition(" * ")
     for spelled in (*positional.split(), *by_name.split()):

@@ -44,7 +44,7 @@ def averages(
 
 
 class _Marks:
-    """Return the towers that each tensor depends on, as a set of bits."""
+    """The towers that each tensor depends on, as a set of bits."""
 
     def __init__(self, graph: SearchedGraph, parts: Iterable[Column]) -> None:
         self.parts = {ref: 1 << tower for column in parts for tower, ref in enumerate(column)}
@@ -65,7 +65,7 @@ class _Marks:
 
 
 def _numbers(graph: SearchedGraph, tensor: Ref, marks: _Marks) -> tuple[Column, frozenset[CallId]]:
-    """Return the one tensor of every tower that a tensor is made of ([] if there are more), and the calls between."""
+    """Return the one tensor of every tower that a tensor is made of (() if there are more), and the calls between."""
     leaves: dict[int, Ref] = {}
     calls: set[CallId] = set()
     pending, met = [tensor], {tensor}

@@ -1,9 +1,9 @@
-"""Rows of the sources that every tower reads, and that come together, carried out batch by batch.
+"""The rows that each tower reads of its sources, and that a join gives back, computed for several batch sizes.
 
-Whatever a slice is made of (bounds from shapes, masks, indices, reshapes), what it comes to is a list of rows. So the
-operations between a source and the towers, and those of a join, are carried out on arrays that hold, in place of the
-source, a number for every element of it (`tensor_graph`). Those numbers cannot be calculated with: a tower whose rows
-are chosen by what is in them, or that gets something else than rows, shows at once.
+Whatever a slice is made of (bounds from shapes, masks, indices, reshapes), it takes a list of rows. So the operations
+between a source and the towers, and those of a join, are applied to an array that holds, in place of the source, a
+number for every element of it (`numbered_rows`). Such numbers cannot be calculated with: a tower whose rows are chosen
+by their contents, or that gets something else than rows, shows at once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class RowOrder(Enum):
 
 
 class TrialAnswer(NamedTuple):
-    """The answer, with a sentence for the report where it is evidence.
+    """The answer of all batch sizes tried, with a sentence for the report where it is evidence.
 
     `reach`: where bounds are numbers, how many rows are read of any larger batch, in order from the first.
     """
@@ -44,7 +44,7 @@ class TrialAnswer(NamedTuple):
 
 
 UNLIKE_ROWS = ((5,), (3, 4))
-"""RowOrder that stand for those of an output whose shape the file does not tell: what holds for both holds for any."""
+"""Shapes of a row, tried for outputs the shape of which the file does not store: what holds for both holds for any."""
 
 
 class Joined(NamedTuple):

@@ -80,9 +80,9 @@ def _run(trace: Trace, shapes: Sequence[Shape], size: int) -> RowsMade:
 def _result_rows(rows: TowerRows, tensor: TracedTensor) -> RowsMade:
     """Return the row dependence of one of the results."""
     kept = rows.rows_up_to(tensor.ref)
-    if kept.is_told:
+    if kept.are_kept:
         return RowsMade.KEPT
-    known = rows.known.tensors.get(tensor.ref)
+    known = rows.facts.tensors.get(tensor.ref)
     if known is None:  # rows were mixed on the way to it
         if not tensor.arrays:
             return RowsMade.MIXED

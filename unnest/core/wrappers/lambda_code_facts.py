@@ -1,4 +1,4 @@
-"""Readable facts out of what layers store as code: never executed, never unmarshalled."""
+"""Facts on the stored code of a Lambda: names, numbers, parameters, cells; never executed, never unmarshalled."""
 
 from __future__ import annotations
 

@@ -208,11 +208,11 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
         return mode == "concat" and config.get("concat_axis") == 0
     if "concat_axis" in config:
         return _code_joins(mode, [])
-    what = parse_op_call(layer, call)
-    if what is not None:
-        if not _says(what.name, (*JOINING, *STACKING_ROWS)):
+    op_call = parse_op_call(layer, call)
+    if op_call is not None:
+        if not _says(op_call.name, (*JOINING, *STACKING_ROWS)):
             return False
-        axis = 0 if _says(what.name, STACKING_ROWS) else argument(what, "axis")
+        axis = 0 if _says(op_call.name, STACKING_ROWS) else argument(op_call, "axis")
         return None if axis is None else axis == 0
     if is_function(layer):
         arguments = config.get("arguments")
@@ -336,9 +336,9 @@ def passes_on(layer: Layer, call: Call) -> bool:
     """Return True if a layer hands its one input on as it is: it is there for its name or device only."""
     if len(call.reads) != 1:
         return False
-    what = parse_op_call(layer, call)
-    if what is not None:
-        return _says(what.name, PASSING)
+    op_call = parse_op_call(layer, call)
+    if op_call is not None:
+        return _says(op_call.name, PASSING)
     if layer.settings.get("activation") == "linear":
         return layer.settings.keys() - OF_EVERY_LAYER == {"activation"} and not _takes_less(
             layer.settings.get("dtype")
@@ -363,13 +363,13 @@ def _takes_less(dtype: Json) -> bool:
 
 def fixes_rows(layer: Layer, call: Call) -> bool:
     """True if an operation has a number of rows of its own: of a shape that it makes, `[4, 3]`, or the one it drops."""
-    what = parse_op_call(layer, call)
-    if what is not None and what.name == "squeeze":
-        axis = argument(what, "axis")
+    op_call = parse_op_call(layer, call)
+    if op_call is not None and op_call.name == "squeeze":
+        axis = argument(op_call, "axis")
         return axis == 0 or (isinstance(axis, list) and any(str(each) == "0" for each in axis))
-    if what is None or not ("reshape" in what.name or "broadcast" in what.name):
+    if op_call is None or not ("reshape" in op_call.name or "broadcast" in op_call.name):
         return False
-    rows = next(iter(shape_of(what)), None)
+    rows = next(iter(shape_of(op_call)), None)
     return isinstance(rows, int) and rows > 0
 
 

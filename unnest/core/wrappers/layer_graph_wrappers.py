@@ -139,8 +139,8 @@ def _can_be_read(layer: Layer) -> bool:
 
 def _is_registered(layer: Layer, call: Call) -> bool:
     """Return True if the call of an operation can be read, tensors included, and the registry knows the operation."""
-    what = parse_op_call(layer, call)
-    return what is not None and operation_of(what) is not None and bool(call.reads)
+    op_call = parse_op_call(layer, call)
+    return op_call is not None and operation_of(op_call) is not None and bool(call.reads)
 
 
 def _ghost_normalization(graph: Graph, wrapper: LayerWrapper, *, inside: bool) -> NearMiss | None:

@@ -1,4 +1,4 @@
-"""A graph of layers as the engine asks of it (`tensor_graph`): calls parsed, shapes worked out, calls compared."""
+"""A graph of layers as one of tensors and operations, for the search: calls parsed, shapes inferred, calls compared."""
 
 from __future__ import annotations
 
@@ -108,12 +108,12 @@ class LayerTensors(SearchedGraph):
             return OpCall("claimed", [call.reads[0], self._claimed[at]], {})
         if layer.is_model or not call.reads:
             return NO_CALL
-        what = parse_op_call(layer, call)
+        op_call = parse_op_call(layer, call)
         try:
             return (
                 _of_keras(layer, call)
-                if what is None
-                else with_refs(what, self.graph.layers, self._ref)
+                if op_call is None
+                else with_refs(op_call, self.graph.layers, self._ref)
             )
         except Unknown:
             return NO_CALL
@@ -122,9 +122,9 @@ class LayerTensors(SearchedGraph):
         """Return a call as an operation; layers of Keras's own, models and stored code have names of their own."""
         if at not in self._computed:
             self._computed[at] = self._without_code(at)
-        what = self._computed[at]
-        if what is not None:
-            return what
+        op_call = self._computed[at]
+        if op_call is not None:
+            return op_call
         made = self._code_result(at, known_shapes)
         return (
             OpCall(OF_CODE[made], [*self.graph.call(at).reads], {}) if made in OF_CODE else NO_CALL
@@ -142,9 +142,9 @@ class LayerTensors(SearchedGraph):
             return OpCall("mixes", reads, {}) if is_mixed else NO_CALL
         if layer.is_model:
             return OpCall("rowwise", reads, {})
-        what = self.parsed(at)
-        if what.name or not reads or is_operation(layer, call):
-            return what
+        op_call = self.parsed(at)
+        if op_call.name or not reads or is_operation(layer, call):
+            return op_call
         if layer_batch_roles.is_function(layer) and layer.settings.get("time_major") is not True:
             return None
         return _of_rows(layer, reads)
@@ -270,20 +270,20 @@ class LayerTensors(SearchedGraph):
             graph, ref = LayerTensors(inner), inner.outputs[ref.tensor]
         if graph.shape(ref) == ():
             return True
-        what = graph.of(ref.call)
+        op_call = graph.of(ref.call)
         while (
-            what.name == "reshape"
-            and (shape := [*shape_of(what)])
+            op_call.name == "reshape"
+            and (shape := [*shape_of(op_call)])
             and all(size == 1 for size in shape)
         ):
             ref = graph.reads(ref.call)[0]
-            what = graph.of(ref.call)
-        if not what.name and layer_batch_roles.is_function(graph.graph.layers[ref.layer]):
+            op_call = graph.of(ref.call)
+        if not op_call.name and layer_batch_roles.is_function(graph.graph.layers[ref.layer]):
             return graph._code_result(ref.call) is RowsMade.ONE
-        if what.name not in AVERAGED:
+        if op_call.name not in AVERAGED:
             return False
-        axes = argument(what, "axis")
-        return not argument(what, "keepdims") and (
+        axes = argument(op_call, "axis")
+        return not argument(op_call, "keepdims") and (
             axes is None or axes == 0 or (isinstance(axes, list) and 0 in axes)
         )
 

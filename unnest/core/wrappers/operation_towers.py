@@ -120,14 +120,14 @@ def join_operands(graph: SearchedGraph, ref: Ref) -> list[Ref]:
     moved_on: list[Ref] = []
     while len(moved_on) < MAX_LEVELS:
         at = ref.call
-        what = graph.of(at)
-        operation = operation_of(what)
+        op_call = graph.of(at)
+        operation = operation_of(op_call)
         if operation is None:
             return []
         moved = graph.moved(at)
         if operation.kind in JOINS:
             is_across = operation.kind is Kind.CONCATENATE and not _is_of_rows(
-                graph, moved, literal_axis(what)
+                graph, moved, literal_axis(op_call)
             )
             return [] if is_across else moved_on[:1] or moved
         if operation.adds:
@@ -203,7 +203,7 @@ MAX_ELEMENTS_KEPT = 10_000_000
 
 
 class _Sources:
-    """Return the source of columns of tensors: the nearest that they are cut from or, if `far`, the furthest."""
+    """The source of columns of tensors: the nearest that they are cut from or, if `far`, the furthest."""
 
     def __init__(self, graph: SearchedGraph, *, far: bool) -> None:
         self.graph, self.far = graph, far

@@ -1,8 +1,8 @@
-"""Operations of a tower that work along the batch: rows are reduced, sorted, weighed against each other.
+"""The search for operations of a tower that mix rows: which reduce, sort, or weigh rows against each other.
 
-Such a tower does not compute row by row: what it gives for a row depends on which rows it got with it, on its place
-among them, or on their number. So every tensor of a tower is carried out on the rows' numbers (`row_mixing`). Where
-the effect of an operation is unknown, nothing proves that the tower computes row by row.
+Such a tower does not compute row by row: its result for a row depends on the other rows of its part. So the rows of
+every tensor of a tower are worked out (`row_mixing`), for several ranks and sizes where the file does not store these.
+Where the effect of an operation is unknown, nothing proves that the tower computes row by row.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UNKNOWN_SIZES = (7, 1)
 def rows_kept(
     graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]
 ) -> RowsKept:
-    """Return the fate of rows (`entries`, on axis 0, with the shapes known beside the graph) up to the ends.
+    """Return whether rows keep their places from `entries` (axis 0; with shapes known beside the graph) to `ends`.
 
     A loss is reduced over the batch, beside the facts about rows: it counts only without another fact.
     """
@@ -35,7 +35,7 @@ def rows_kept(
         if call and None in calls and _is_loss(graph, end)
     ]
     mixing = next((call for call in calls if call is not None and call not in losses), None)
-    return RowsKept(mixing, all(each.is_told or each.mixing in losses for each in rows))
+    return RowsKept(mixing, all(each.are_kept or each.mixing in losses for each in rows))
 
 
 def _tried(
@@ -48,23 +48,23 @@ def _tried(
         for size in UNKNOWN_SIZES:
             rows = TowerRows(graph, entries, rank, size)
             trials.append([rows.rows_up_to(end) for end in ends])
-            if not rows.known.guessed or all(
-                answer.mixing or answer.is_told for answer in trials[-1]
+            if not rows.facts.guessed or all(
+                answer.mixing or answer.are_kept for answer in trials[-1]
             ):
                 break
         by_rank.append([_of_trials(answers) for answers in zip(*trials, strict=True)])
-        if not rows.known.guesses_ranks:
+        if not rows.facts.guesses_ranks:
             break
     return [_of_trials(ranks, may_fail=False) for ranks in zip(*by_rank, strict=True)]
 
 
 def _of_trials(trials: Sequence[RowsKept], *, may_fail: bool = True) -> RowsKept:
     """Combine trials with several shapes; unless `may_fail`, one trial without an answer leaves all without."""
-    answers = [trial for trial in trials if trial.mixing is not None or trial.is_told]
-    is_mixed = bool(answers) and not any(answer.is_told for answer in answers)
+    answers = [trial for trial in trials if trial.mixing is not None or trial.are_kept]
+    is_mixed = bool(answers) and not any(answer.are_kept for answer in answers)
     is_mixed = is_mixed and (may_fail or len(answers) == len(trials))
-    is_told = bool(answers) and all(answer.is_told for answer in answers)
-    return RowsKept(answers[0].mixing if is_mixed else None, is_told)
+    are_kept = bool(answers) and all(answer.are_kept for answer in answers)
+    return RowsKept(answers[0].mixing if is_mixed else None, are_kept)
 
 
 def _is_loss(graph: SearchedGraph, ref: Ref) -> bool:

@@ -1,4 +1,4 @@
-"""A serving graph as the engine asks of it (`tensor_graph`): every tensor is followed to the operation that makes it.
+"""A serving graph as a graph of tensors and operations, for the search: each tensor is followed to its operation.
 
 A `Ref` names an operation, the number of the chain of calls that it is seen in (0 for the root graph), and the number
 of its output. What only passes a tensor on, or calls a function, is looked through, so that a template called k times

@@ -371,7 +371,7 @@ def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
 
 
 def agree(claims: Sequence[SliceClaim]) -> bool:
-    """Return True if the lanes of several inputs are cut in the same places, finer than any batch that is tried."""
+    """Return True if claims of several inputs have the same edges; fractions show what no batch that is tried does."""
     edges = [claim.edges for claim in claims if claim.edges]
     return all(_alike(one, other) for one, other in pairwise(edges) if len(one) == len(other))
 

@@ -1,6 +1,6 @@
-"""The numeric arguments of a slice layer, by their roles.
+"""The numbers that a slice layer is given, by their place in its config, and facts on the slices beside them.
 
-A number counts by its role only: an argument of the function, a parameter's default that no argument replaces, a cell
+The place says what a number is: an argument of the function, a parameter's default that no argument replaces, a cell
 of the closure, a key of a class's config, an argument of the call.
 """
 

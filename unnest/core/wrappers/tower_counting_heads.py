@@ -50,7 +50,7 @@ def counting_layer(graph: Graph, wrapper: LayerWrapper) -> str | None:
             if towers > 1 and _takes_apart(tensors, ref, at, towers):
                 return at.layer
             after = Ref(at.layer, at.rank, 0)
-            if after not in met and rows_kept(tensors, [after], {ref: tensors.shape(ref)}).is_told:
+            if after not in met and rows_kept(tensors, [after], {ref: tensors.shape(ref)}).are_kept:
                 met.add(after)
                 pending.append(after)
     return None

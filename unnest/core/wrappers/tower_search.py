@@ -141,4 +141,4 @@ def with_rows_kept(graph: SearchedGraph, towers: TowerSet) -> TowerSet:
     kept = rows_kept(graph, [joined.operands[0] for joined in towers.joins], parts)
     if kept.objection is not None:
         raise MixesRows(kept.objection)
-    return towers._replace(keeps_rows=kept.is_told)
+    return towers._replace(keeps_rows=kept.are_kept)

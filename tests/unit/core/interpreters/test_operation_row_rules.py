@@ -12,7 +12,7 @@ from tests.unit.core.wrappers.inline import Writer, X
 from unnest.core.interpreters.batch_size_values import Counts
 from unnest.core.interpreters.operation_row_rules import ROW_RULES, TowerOperations
 from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER, RowsMixed
-from unnest.core.interpreters.tower_tensor_facts import Known, TowerTensors
+from unnest.core.interpreters.tower_tensor_facts import RowFacts, TowerTensors
 from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.numbered_elements import NOT_COMPUTED
@@ -75,7 +75,7 @@ def test_how_many_rows_there_are() -> None:
 @pytest.mark.parametrize("name", ["merge", "while", "unheardof"])
 def test_nothing_is_known(name: str) -> None:
     """Of branches, and of unknown operations."""
-    assert made(name) is Known.LOST
+    assert made(name) is RowFacts.UNKNOWN
 
 
 def test_what_is_computed_of_a_size_depends_on_how_many_rows_there_are() -> None:
@@ -138,6 +138,6 @@ def test_several_rows(name: str, kwargs: dict[str, Any]) -> None:
 
 
 def test_what_is_not_known() -> None:
-    assert made("identityn") is Known.LOST
+    assert made("identityn") is RowFacts.UNKNOWN
     with pytest.raises(Unknown):
         made("einsum", subscripts=None)

@@ -24,18 +24,18 @@ def test_each_number_has_the_row_that_it_is_made_of() -> None:
     w = Writer()
     end = w.call("reverse", w.call("math.multiply", X, y=2.0, name=None), axis=[0])
     rows, kept = carried(w, end)
-    tensor = rows.known.tensors[Ref(end[0], 0, 0)]
+    tensor = rows.facts.tensors[Ref(end[0], 0, 0)]
     assert isinstance(tensor, np.ndarray)
     assert tensor["element"].tolist() == [[row] * 4 for row in reversed(range(ROWS))]
-    assert kept == RowsKept(CallId(end[0], 0), is_told=False)
+    assert kept == RowsKept(CallId(end[0], 0), are_kept=False)
 
 
 def test_rows_that_stay_where_they_are() -> None:
     w = Writer()
     twice = w.call("reverse", w.call("reverse", X, axis=[0]), axis=[0])
     rows, kept = carried(w, twice)
-    assert kept == RowsKept(None, is_told=True)
-    assert rows.known.shapes[Ref(twice[0], 0, 0)] is not None
+    assert kept == RowsKept(None, are_kept=True)
+    assert rows.facts.shapes[Ref(twice[0], 0, 0)] is not None
 
 
 @pytest.mark.parametrize("is_reversed", [False, True])
@@ -49,7 +49,9 @@ def test_rows_that_are_taken_apart_and_stacked_anew(is_reversed: bool) -> None:
     )
     _, kept = carried(w, end)
     assert kept == (
-        RowsKept(CallId(end[0], 0), is_told=False) if is_reversed else RowsKept(None, is_told=True)
+        RowsKept(CallId(end[0], 0), are_kept=False)
+        if is_reversed
+        else RowsKept(None, are_kept=True)
     )
 
 
@@ -58,20 +60,20 @@ def test_the_first_call_that_works_along_the_rows_is_named() -> None:
     mean = w.call("math.reduce_mean", X, axis=0, keepdims=True)
     less = w.call("math.subtract", X, y=mean, name=None)
     _, kept = carried(w, less)
-    assert kept == RowsKept(CallId(mean[0], 0), is_told=False)
+    assert kept == RowsKept(CallId(mean[0], 0), are_kept=False)
 
 
 @pytest.mark.parametrize(
-    ("product", "mixes", "is_told"),
+    ("product", "mixes", "are_kept"),
     [("linalg.matmul", False, True), ("dot", True, False), ("linalg.matvec", False, False)],
 )
-def test_products_of_stacks_of_matrices(product: str, mixes: bool, is_told: bool) -> None:
+def test_products_of_stacks_of_matrices(product: str, mixes: bool, are_kept: bool) -> None:
     """`dot` multiplies every matrix of the one with every matrix of the other; of `matvec` nothing is known."""
     w = Writer()
     matrices = w.call("reshape", X, shape=[-1, 2, 2])
     end = w.call(product, matrices, b=matrices)
     _, kept = carried(w, end)
-    assert kept == RowsKept(CallId(end[0], 0) if mixes else None, is_told=is_told)
+    assert kept == RowsKept(CallId(end[0], 0) if mixes else None, are_kept=are_kept)
 
 
 @pytest.mark.parametrize(("function", "row"), [("zeros_like", NO_ROW), ("math.exp", 3)])
@@ -79,5 +81,5 @@ def test_what_is_the_same_in_every_batch_is_of_no_row(function: str, row: int) -
     w = Writer()
     end = w.call(function, X)
     rows, _ = carried(w, end)
-    tensor = rows.known.rows_of(Ref(end[0], 0, 0))
+    tensor = rows.facts.rows_of(Ref(end[0], 0, 0))
     assert tensor["element"][3].tolist() == [row] * 4

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.core.wrappers.inline import Writer, X
 from unnest.core.interpreters.batch_size_values import Counts
 from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER
-from unnest.core.interpreters.tower_tensor_facts import TRIAL_BATCH_ROWS, Known, TowerTensors
+from unnest.core.interpreters.tower_tensor_facts import TRIAL_BATCH_ROWS, RowFacts, TowerTensors
 from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
@@ -48,7 +48,7 @@ def test_what_else_is_known_of_a_tensor() -> None:
     known.tensors[other] = Counts(np.array([6, 4]), np.array([12, 4]), np.array([True, False]))
     assert known.rows_of(other)["element"].tolist() == [THEIR_NUMBER, NO_ROW]
     assert known.number(other).tolist() == [6, 4]
-    known.tensors[other] = Known.LOST
+    known.tensors[other] = RowFacts.UNKNOWN
     for ask in (known.rows_of, known.number):
         with pytest.raises(Unknown):
             ask(other)
