@@ -15,7 +15,7 @@ from unnest.core.architecture import (
     renumber_shared_objects,
 )
 from unnest.core.keras_facts.optimizer_classes import keeps_state_by_weight_name, optimizer_class
-from unnest.core.keras_facts.weight_shape_check import contradiction
+from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Plan, Refusal, Rewritten
 from unnest.core.recognition_results import Template, Wrapper
@@ -187,7 +187,7 @@ def _wrong_shapes(left: ModelWithWeights) -> str | None:
         for name, share in shares.items():
             layer = layers.get(name)
             if layer is not None and (
-                why := contradiction(layer, [t.shape for t in share.tensors])
+                why := shape_contradiction(layer, [t.shape for t in share.tensors])
             ):
                 return f"{name}: {why}; the file is damaged, or its weights are another model's"
             if layer is not None and layer.is_model and share.tensors:

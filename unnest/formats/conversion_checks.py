@@ -9,9 +9,13 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaf_entries
 from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
-from unnest.core.keras_facts.expected_weight_counts import must_have, promised
+from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts, must_have_weights
 from unnest.core.keras_facts.unloadable_models import wrappers_by_shared_id
-from unnest.core.keras_facts.wrapped_layers import partly_frozen, promised_total, wrapped
+from unnest.core.keras_facts.wrapped_layers import (
+    expected_weight_total,
+    partly_frozen_layer,
+    wrapped_layer,
+)
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Plan
 from unnest.core.weight_assignment.layer_groups import layer_name_by_group
@@ -84,7 +88,7 @@ def check_dtypes(source: Source, model: Stored) -> None:
 
 def check_frozen_parts(source: Source, model: Stored) -> None:
     """Raise Refused for weights of a layer that another container has in another order."""
-    name = None if model.contents == "architecture" else partly_frozen(model.architecture)
+    name = None if model.contents == "architecture" else partly_frozen_layer(model.architecture)
     if name is not None:
         what = f"{name!r} holds layers of which some are frozen, whose weights each container has in its own order"
         raise Refused(
@@ -139,7 +143,7 @@ def _check_stored_elsewhere(
     source: Source, layer: Layer, architecture: JsonObject, *, is_moved: bool
 ) -> None:
     """Raise Refused for a layer without weights, unless Keras finds them with another that applies the same layer."""
-    shared = (wrapped(layer.stored) or {}).get(SHARED_OBJECT_ID)
+    shared = (wrapped_layer(layer.stored) or {}).get(SHARED_OBJECT_ID)
     if shared is not None and not is_moved and wrappers_by_shared_id(architecture)[shared] > 1:
         return
     why = "which are not in the file or not found; please report it if they are"
@@ -165,7 +169,7 @@ def _check_complete(
             )
         return
     promised, weights = (
-        promised_total(layer.stored),
+        expected_weight_total(layer.stored),
         [t for t in tensors if "seed_generator" not in t.ref.split("/")],
     )
     if promised is not None and len(weights) < promised and (weights or not may_have_none):
@@ -184,8 +188,8 @@ def _check_complete(
 
 def _must_have_weights(entry: JsonObject) -> bool:
     for leaf in leaf_entries(entry):
-        told = promised(str(leaf.get("class_name")), leaf.get("config"))
-        if must_have(leaf.get("config")) or (told is not None and told.total > 0):
+        told = expected_weight_counts(str(leaf.get("class_name")), leaf.get("config"))
+        if must_have_weights(leaf.get("config")) or (told is not None and told.total > 0):
             return True
     return False
 

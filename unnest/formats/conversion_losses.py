@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unnest.core.keras3.derived_weights import stored_refs
 from unnest.core.keras_facts.optimizer_classes import is_legacy_optimizer, optimizer_class
-from unnest.core.keras_facts.preprocessing_state import untold
+from unnest.core.keras_facts.preprocessing_state import layers_without_state
 from unnest.core.model import Stored
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import ContainerName, Source
@@ -31,7 +31,7 @@ def layer_losses(source: Source, container: ContainerName, model: Stored) -> tup
     """Report state of layers that is not a weight, and that is lost when a model is written anew."""
     if model.contents == "architecture":
         return ()
-    names = untold(model.architecture, in_h5=container == "h5")
+    names = layers_without_state(model.architecture, in_h5=container == "h5")
     files = [name for name in source.assets if names or not name.endswith(VOCABULARY_FILE)]
     if files:
         return (Code.NOT_HELD(what=f"the layers' own files ({', '.join(files)})"),)

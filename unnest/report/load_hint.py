@@ -14,15 +14,15 @@ from unnest.core.keras_facts import (
     unloadable_models,
 )
 from unnest.core.keras_facts.custom_functions import (
-    FOUND_SINCE,
-    WELL_KNOWN,
-    WITH_A_FACTOR,
-    well_known_activations,
+    FOUND_BY_NAME_SINCE,
+    OFTEN_WITH_A_FACTOR,
+    WELL_KNOWN_ACTIVATIONS,
+    activations_not_found_by_name,
 )
 from unnest.core.keras_facts.loading_in_tf_keras import has_paths_of_keras_2_12
 from unnest.core.keras_facts.loading_requirements import Needs, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
-from unnest.core.keras_facts.preprocessing_state import is_misread, untold
+from unnest.core.keras_facts.preprocessing_state import is_misread, layers_without_state
 from unnest.core.layers.catalog import makes_masks
 from unnest.core.layers.shape_rules import settings
 from unnest.core.load_time_code import lambdas
@@ -117,7 +117,7 @@ def _find_other_places(model: Stored, container: str) -> str | None:
 
 def _lost_in_h5(model: Stored) -> str | None:
     """Return why no Keras finds some weights of an `.h5` again, or sets them where they were."""
-    if lost := untold(model.architecture, in_h5=True):
+    if lost := layers_without_state(model.architecture, in_h5=True):
         return f"what {', '.join(lost)} found by adapt(), which no .h5 holds"
     if unbuilt := unloadable_models.unbuilt_sequential(model):
         return f"weights of {unbuilt}, a Sequential without an input shape, which no Keras builds before it loads them"
@@ -208,13 +208,13 @@ def _well_known(model: Stored) -> tuple[str, ...]:
 
 
 def _find_well_known(model: Stored) -> tuple[str, ...]:
-    if not () < model.release < max(FOUND_SINCE.values()):
+    if not () < model.release < max(FOUND_BY_NAME_SINCE.values()):
         return ()
     is_standalone = model.is_standalone
     names = (
         name
         for entry in loading_requirements.layer_entries(model.architecture)
-        for name in well_known_activations(
+        for name in activations_not_found_by_name(
             settings(entry), model.release, is_standalone=is_standalone
         )
         if loading_requirements.is_keras_entry(entry)
@@ -225,7 +225,11 @@ def _find_well_known(model: Stored) -> tuple[str, ...]:
 def _with_code(software: str, yours: tuple[str, ...], well_known: tuple[str, ...]) -> str:
     """Return software with the code that it needs from you, and with what it assumes of well-known activations."""
     if software.startswith("tf_keras"):
-        assumed = [f"{name} as {WELL_KNOWN[name]}" for name in well_known if name in WITH_A_FACTOR]
+        assumed = [
+            f"{name} as {WELL_KNOWN_ACTIVATIONS[name]}"
+            for name in well_known
+            if name in OFTEN_WITH_A_FACTOR
+        ]
     else:
         yours, assumed = (*yours, *well_known), []
     if yours:

@@ -60,7 +60,7 @@ class Builder:
         """Add an input layer and return its tensor."""
         self.entries[layer.name] = _Entry(layer.entry, ())
         tensor = GraphTensor(layer.name, 0, 0)
-        self.specs[tensor] = shape_inference.of_input(layer.entry)
+        self.specs[tensor] = shape_inference.input_spec(layer.entry)
         return tensor
 
     def place(self, tree: NodeTree, stem: str, last: str | None = None) -> NodeTree:
@@ -337,7 +337,7 @@ def _spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
     # Masking has no shape rule in its record, so other readers of shapes follow them up to a mask only.
     if entry["class_name"] == "Masking":
         return given[0]
-    return shape_inference.result_of(entry, [s for s in given if s is not None])
+    return shape_inference.output_spec(entry, [s for s in given if s is not None])
 
 
 def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.loading_requirements import layer_entries, needs
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.stored_class_names import record_of
-from unnest.core.keras_facts.wrapped_layers import promised_total
+from unnest.core.keras_facts.wrapped_layers import expected_weight_total
 from unnest.core.layers.catalog import LAYER_RECORDS, built_axes, layer_record, takes
 from unnest.core.layers.shape_rules import policy_name, settings
 from unnest.core.model import Json, JsonObject, Shape, Stored, Tensor
@@ -219,7 +219,7 @@ def _promised(entry: JsonObject) -> int | None:
     kind = str(entry.get("class_name"))
     if kind == "Lambda" or layer_record(kind).is_weightless:
         return 0
-    return promised_total(_written_out(entry), untold=0)
+    return expected_weight_total(_written_out(entry), untold=0)
 
 
 def _written_out(entry: JsonObject) -> JsonObject:
@@ -255,8 +255,8 @@ def _layers(model: JsonObject, groups: Mapping[str, Sequence[Tensor]]) -> Iterat
 
 def _next(entry: JsonObject, spec: Spec | None) -> Spec | None:
     if is_input(entry):
-        return shape_inference.of_input(entry)
-    return None if spec is None else shape_inference.result_of(entry, [spec])
+        return shape_inference.input_spec(entry)
+    return None if spec is None else shape_inference.output_spec(entry, [spec])
 
 
 def _noted(entry: JsonObject) -> Iterator[Shape | None]:
@@ -265,7 +265,7 @@ def _noted(entry: JsonObject) -> Iterator[Shape | None]:
     for call in calls if isinstance(calls, Sequence) else ():
         args = call.get("args") if isinstance(call, Mapping) else None
         first = (
-            next(shape_inference.noted(args[0]), None)
+            next(shape_inference.noted_specs(args[0]), None)
             if isinstance(args, Sequence) and args
             else None
         )

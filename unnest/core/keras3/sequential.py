@@ -92,9 +92,9 @@ def _resolved(pieces: Sequence[Piece]) -> list[Piece]:
             return [*resolved, *pieces[k + 1 :]]
         for step in steps:
             if step.class_name == "InputLayer":
-                spec = shape_inference.of_input(step.entry)
+                spec = shape_inference.input_spec(step.entry)
             else:
-                spec = None if spec is None else shape_inference.result_of(step.entry, [spec])
+                spec = None if spec is None else shape_inference.output_spec(step.entry, [spec])
             dtype = dtype_of(step.entry, spec, [dtype])
     return resolved
 

@@ -98,4 +98,4 @@ def _fits(shape: Shape, layers: Sequence[Layer], shares: Shares) -> bool:
 
 def _result(entry: JsonObject, spec: Spec) -> Spec | None:
     written = {**entry, "config": {**settings(entry), "dtype": FLOAT}}
-    return shape_inference.result_of(written, [spec])
+    return shape_inference.output_spec(written, [spec])

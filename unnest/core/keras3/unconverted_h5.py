@@ -13,7 +13,7 @@ from unnest.core.architecture import is_model
 from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.keras_facts.loading_requirements import NESTED_LAYER_KEYS, layer_entries, needs
-from unnest.core.keras_facts.stored_class_names import today
+from unnest.core.keras_facts.stored_class_names import current_class_name
 from unnest.core.layers.catalog import layer_record, takes
 from unnest.core.model import JsonObject, Stored
 
@@ -44,7 +44,7 @@ def is_opened(model: Stored, conversions: Iterable[Conversion]) -> bool:
     if not is_known or any(needs(model)) or model.contents != "model" or model.release < (2,):
         return False
     outermost, *entries = layer_entries(model.architecture)
-    classes = {today(str(entry["class_name"])) for entry in entries}
+    classes = {current_class_name(str(entry["class_name"])) for entry in entries}
     if any(UNALTERED.get(rule) in classes for rule in rules):
         return False
     return is_model(outermost) and all(_is_opened(entry) for entry in entries)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from unnest.core import json_tree
-from unnest.core.keras_facts.stored_class_names import KERAS_MODULES, today
+from unnest.core.keras_facts.stored_class_names import KERAS_MODULES, current_class_name
 from unnest.core.layers.catalog import LAYER_RECORDS
 from unnest.core.model import Json, JsonObject
 
@@ -20,23 +20,24 @@ ACTIVATIONS = frozenset({
     "linear", "relu", "sigmoid", "tanh", "softmax", "softplus", "softsign", "elu", "selu", "exponential", "relu6",
     "swish", "silu", "gelu", "leaky_relu", "mish", "log_softmax",
 })  # fmt: skip
-#: Activation -> the Keras that made it its own: a function of that name in an older file is a custom one.
-SINCE = {
+#: Activation -> the first Keras with it in `keras.activations`: in an older file it is a custom function.
+ACTIVATION_SINCE = {
     "swish": (2, 3), "silu": (2, 12), "gelu": (2, 5), "mish": (2, 13), "leaky_relu": (2, 0), "log_softmax": (2, 16),
     "relu6": (3,),
 }  # fmt: skip
 #: Written by every Keras of after 2017 in custom code for one and the same function.
-WELL_KNOWN = {"relu6": "min(max(x, 0), 6)", "swish": "x * sigmoid(x)"}
-#: Each of them -> the first Keras inside TensorFlow that finds it by its name, as standalone Keras never did.
+WELL_KNOWN_ACTIVATIONS = {"relu6": "min(max(x, 0), 6)", "swish": "x * sigmoid(x)"}
+#: Each of them -> the first Keras inside TensorFlow whose loader finds it by name, in `keras.activations` or
+#: elsewhere; standalone Keras never did.
 #: (Source: activations.get of Keras 2.0.9 to 2.3.1, and of TensorFlow 2.0 to 2.10.)
-FOUND_SINCE = {"relu6": (2, 5), "swish": (2, 3)}
-#: Those of them that some wrote with a factor (swish: x * sigmoid(b * x), as in its paper).
-WITH_A_FACTOR = frozenset({"swish"})
+FOUND_BY_NAME_SINCE = {"relu6": (2, 5), "swish": (2, 3)}
+#: Those of them that some programs wrote with a factor (swish: x * sigmoid(b * x), as in its paper).
+OFTEN_WITH_A_FACTOR = frozenset({"swish"})
 
 #: Arguments of layers that hold an activation.
-PLACES = ("activation", "recurrent_activation", "inner_activation")
+ACTIVATION_ARGUMENTS = ("activation", "recurrent_activation", "inner_activation")
 
-#: Initializers, regularizers and constraints of Keras's own: letters of their names, in small ones.
+#: Keras's initializers, regularizers and constraints: their names in lower case, without underscores.
 KERAS_ROLE_FUNCTIONS = frozenset({
     "zeros", "ones", "zero", "one", "constant", "randomnormal", "randomuniform", "truncatednormal", "variancescaling",
     "orthogonal", "orthogonalinitializer", "identity", "identityinitializer", "uniform", "normal", "l1", "l2", "l1l2",
@@ -49,58 +50,60 @@ ROLE_SUFFIXES = ("_initializer", "_regularizer", "_constraint")
 def is_custom_activation(
     activation: str, release: tuple[int, ...], *, is_standalone: bool = False
 ) -> bool:
-    """Return True if an activation in a file of that release is no function of Keras's of then.
+    """Return True if an activation in a file of that release is a custom function: `keras.activations` had none of it.
 
     `is_standalone`: whether Keras 1 or 2 wrote it, not the Keras inside TensorFlow: its last one, 2.3, has no swish.
     """
-    since = SINCE.get(activation, (0,))
+    since = ACTIVATION_SINCE.get(activation, (0,))
     return bool(release) and (release[:2] < since or (is_standalone and since >= (2, 3)))
 
 
-def rules(config: JsonObject) -> Iterator[str]:
+def custom_rules(config: JsonObject) -> Iterator[str]:
     """Yield the custom initializers, regularizers and constraints in a layer's config, for its loader."""
     for key, value in config.items():
         if key.endswith(ROLE_SUFFIXES) and value is not None:
             word = (
                 _function(value) or value.get("class_name") if isinstance(value, Mapping) else value
             )
-            if isinstance(word, str) and not is_rule_of_keras(word):
+            if isinstance(word, str) and not is_keras_rule(word):
                 yield word
 
 
-def is_rule_of_keras(name: str) -> bool:
+def is_keras_rule(name: str) -> bool:
     """Return True if an initializer, regularizer or constraint of that name is Keras's own."""
     return re.sub(r"_|v[12]$", "", name.lower()) in KERAS_ROLE_FUNCTIONS
 
 
-def activations(config: JsonObject, release: tuple[int, ...]) -> Iterator[str]:
+def custom_activations(config: JsonObject, release: tuple[int, ...]) -> Iterator[str]:
     """Yield the custom activations in a layer's config, for its loader; well-known ones are not asked for."""
     for word in _activation_names(config):
         known = word in ACTIVATIONS or word.startswith(HARD_SIGMOID)
-        if not known or (word not in WELL_KNOWN and is_custom_activation(word, release)):
+        if not known or (
+            word not in WELL_KNOWN_ACTIVATIONS and is_custom_activation(word, release)
+        ):
             yield word
 
 
-def well_known_activations(
+def activations_not_found_by_name(
     config: JsonObject, release: tuple[int, ...], *, is_standalone: bool
 ) -> Iterator[str]:
     """Yield the activations in a layer's config that today's Keras has, and that of the file does not find by name."""
     for word in _activation_names(config):
-        since = FOUND_SINCE.get(word)
+        since = FOUND_BY_NAME_SINCE.get(word)
         if since is not None and release and (is_standalone or release[:2] < since):
             yield word
 
 
 def _activation_names(config: JsonObject) -> Iterator[str]:
     """Yield the names of the activations in a layer's config."""
-    for place in PLACES:
+    for place in ACTIVATION_ARGUMENTS:
         value = config.get(place)
         word = _function(value) if isinstance(value, json_tree.OBJECT) else value
         if isinstance(word, str):
             yield word
 
 
-def custom_objects_within(config: Json) -> Iterator[tuple[str, bool]]:
+def custom_objects_in_custom_class(config: Json) -> Iterator[tuple[str, bool]]:
     """Yield custom objects in a custom class's config: the name to give each by, and True for a function.
 
     The class hands them to Keras, which looks for them in the loader's `custom_objects`. What it calls its activation
@@ -110,7 +113,7 @@ def custom_objects_within(config: Json) -> Iterator[tuple[str, bool]]:
         for key, value in part.items():
             if key.endswith(ROLE_SUFFIXES):
                 yield from ((name, not isinstance(value, Mapping) or _function(value) is not None)
-                            for name in rules({key: value}))  # fmt: skip
+                            for name in custom_rules({key: value}))  # fmt: skip
         kind = part.get("class_name")
         if isinstance(kind, str) and "module" not in part and not _is_known(kind):
             yield kind, False
@@ -121,12 +124,12 @@ def _is_known(kind: str) -> bool:
     return (
         kind == "function"
         or kind.startswith("__")
-        or today(kind) in LAYER_RECORDS
-        or is_rule_of_keras(kind)
+        or current_class_name(kind) in LAYER_RECORDS
+        or is_keras_rule(kind)
     )
 
 
-def custom_objects(config: Json) -> Iterator[tuple[str, bool]]:
+def custom_objects_of_keras_3(config: Json) -> Iterator[tuple[str, bool]]:
     """Yield what is not Keras's in a config of Keras 3: its name, and True for a function."""
     for part in json_tree.objects(config):
         if "registered_name" in part and not _is_kerass(part.get("module", "keras")):

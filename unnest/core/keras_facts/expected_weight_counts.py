@@ -15,7 +15,7 @@ from typing import NamedTuple
 from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.stored_class_names import record_of, today
+from unnest.core.keras_facts.stored_class_names import current_class_name, record_of
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import KerasLayer
 from unnest.core.model import Json, JsonObject
@@ -27,7 +27,7 @@ SWITCHES = {"bias": ("use_bias", "bias"), "beta": ("center",), "gamma": ("scale"
 """The weights that a config can switch off, and the keys that do (`bias` is Keras 1's)."""
 
 
-class Expected(NamedTuple):
+class WeightCounts(NamedTuple):
     """How many trained weights and statistics a layer's config promises."""
 
     trained: int
@@ -39,7 +39,7 @@ class Expected(NamedTuple):
         return self.trained + self.statistics
 
 
-def expected(config: Json) -> Expected | None:
+def initialized_weight_counts(config: Json) -> WeightCounts | None:
     """Return the number of weights that a layer's config promises; None if it does not show them all.
 
     BatchNormalization with `renorm` has three statistics more (source: TensorFlow 1.15 to 2.15), or four (1.13).
@@ -49,7 +49,7 @@ def expected(config: Json) -> Expected | None:
     for part in _configs(config):
         if part.get("renorm") is True:
             return None
-        stems = initialized(part)
+        stems = initialized_stems(part)
         kept = [
             s for s in stems if not any(part.get(switch) is False for switch in SWITCHES.get(s, ()))
         ]
@@ -60,20 +60,20 @@ def expected(config: Json) -> Expected | None:
         alone = sum(s not in with_rules for s in kept) if with_rules else 0
         trained += len(kept) - alone
         statistics += alone
-    return Expected(trained, statistics) if known else None
+    return WeightCounts(trained, statistics) if known else None
 
 
-def switched_off(config: Json) -> frozenset[str]:
+def switched_off_weights(config: Json) -> frozenset[str]:
     """Return the weights that a config initializes and switches off: `beta` where `center` is false."""
     return frozenset(
         stem
         for part in _configs(config)
-        for stem in initialized(part)
+        for stem in initialized_stems(part)
         if any(part.get(switch) is False for switch in SWITCHES.get(stem, ()))
     )
 
 
-def initialized(config: JsonObject) -> list[str]:
+def initialized_stems(config: JsonObject) -> list[str]:
     """Return the names of the weights with an initializer in a config: `kernel` of `kernel_initializer`."""
     stems = [k.removesuffix("_initializer") for k in config if k.endswith("_initializer")]
     return [s for s in stems if s != "kernel"] if set(SEPARABLE_KERNELS) <= set(stems) else stems
@@ -88,9 +88,9 @@ def has_initializers(config: Json) -> bool:
     )
 
 
-def must_have(config: Json) -> bool:
+def must_have_weights(config: Json) -> bool:
     """Return True if a layer with this config cannot be without weights."""
-    told = expected(config)
+    told = initialized_weight_counts(config)
     if told is not None:
         return told.total > 0
     if not isinstance(config, Mapping):
@@ -115,7 +115,7 @@ def is_quantized(config: Json) -> bool:
     )
 
 
-def units(config: JsonObject) -> Iterator[int]:
+def unit_sizes(config: JsonObject) -> Iterator[int]:
     """Yield sizes that one of a layer's weights must have in its shape."""
     for key in ("units", "filters", "output_dim", "nb_filter"):
         value = config.get(key)
@@ -123,10 +123,10 @@ def units(config: JsonObject) -> Iterator[int]:
             yield value
 
 
-def fits(config: JsonObject, shapes: Sequence[tuple[int, ...]]) -> bool:
+def fits_unit_sizes(config: JsonObject, shapes: Sequence[tuple[int, ...]]) -> bool:
     """Return True if weights of these shapes may be those of a layer with this config."""
     return not shapes or all(
-        any(d % unit == 0 for s in shapes for d in s) for unit in units(config)
+        any(d % unit == 0 for s in shapes for d in s) for unit in unit_sizes(config)
     )
 
 
@@ -143,9 +143,9 @@ def _find_configs(config: Json) -> Sequence[JsonObject]:
 RULE_SUFFIXES = ("_regularizer", "_constraint")
 
 
-def stems_of(config: JsonObject) -> list[str]:
+def weight_stems(config: JsonObject) -> list[str]:
     """Return the weights that a config mentions: by initializers, or, in Keras 1, by rules."""
-    stems = initialized(config)
+    stems = initialized_stems(config)
     if not stems:
         ruled = [
             k.removesuffix(r)
@@ -163,7 +163,7 @@ def stems_of(config: JsonObject) -> list[str]:
     return [s for s in stems if s not in off]
 
 
-def promised(class_name: str, config: Json) -> Expected | None:
+def expected_weight_counts(class_name: str, config: Json) -> WeightCounts | None:
     """Return the number of weights that a config promises, as if nothing were frozen; None if it does not show them.
 
     Bidirectional's config holds one layer, of which it makes two. Keras 1's configs speak of rules, and not of
@@ -171,32 +171,36 @@ def promised(class_name: str, config: Json) -> Expected | None:
     it was adapted to as one; Keras 3's, which does not say whether it is trained, has none in its lists (source:
     TensorFlow 2.7 to 2.15, tf_keras 2.21, Keras 3.15).
     """
-    if today(class_name) == "Discretization" and isinstance(config, Mapping):
+    if current_class_name(class_name) == "Discretization" and isinstance(config, Mapping):
         is_adapted = {"num_bins", "trainable"} <= set(config) and config.get(
             "bin_boundaries"
         ) is None
-        return Expected(0, 1) if is_adapted else None
-    told = _counted(record_of(class_name, config), config) or expected(config)
-    if told is not None and today(class_name) == "Bidirectional" and not _has_both_ways(config):
-        return Expected(2 * told.trained, 2 * told.statistics)
+        return WeightCounts(0, 1) if is_adapted else None
+    told = _counted(record_of(class_name, config), config) or initialized_weight_counts(config)
+    if (
+        told is not None
+        and current_class_name(class_name) == "Bidirectional"
+        and not _has_both_ways(config)
+    ):
+        return WeightCounts(2 * told.trained, 2 * told.statistics)
     if (
         told is not None
         or not layer_record(class_name).keras_1_rules
         or not isinstance(config, Mapping)
-        or initialized(config)
+        or initialized_stems(config)
     ):
         return told
-    stems = stems_of(config)
-    return Expected(len(stems), 2 * (class_name == "BatchNormalization")) if stems else None
+    stems = weight_stems(config)
+    return WeightCounts(len(stems), 2 * (class_name == "BatchNormalization")) if stems else None
 
 
-def _counted(record: KerasLayer, config: Json) -> Expected | None:
+def _counted(record: KerasLayer, config: Json) -> WeightCounts | None:
     """Return the weights of one of Keras's layers that counts them by other arguments than initializers, or None."""
     if record.weight_count is None or not isinstance(config, Mapping):
         return None
     weights = (record.weights or ())[: record.weight_count(config)]
     trained = sum(weight.trained for weight in weights)
-    return Expected(trained, len(weights) - trained) if weights else None
+    return WeightCounts(trained, len(weights) - trained) if weights else None
 
 
 def _has_both_ways(config: Json) -> bool:
@@ -211,5 +215,5 @@ def trained_count(layer: Layer, count: int) -> int | None:
     """
     if layer.settings.get("trainable") is False:
         return 0
-    weights = promised(layer.class_name, layer.config)
+    weights = expected_weight_counts(layer.class_name, layer.config)
     return weights.trained if weights is not None and weights.total == count else None

@@ -17,10 +17,10 @@ from unnest.core.byte_code import code_readings
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.json_tree import LEAVES, OBJECT, is_list
 from unnest.core.keras_facts.custom_functions import (
-    activations,
-    custom_objects,
-    custom_objects_within,
-    rules,
+    custom_activations,
+    custom_objects_in_custom_class,
+    custom_objects_of_keras_3,
+    custom_rules,
 )
 from unnest.core.keras_facts.stored_class_names import is_keras_class, is_namesake, operation_module
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record
@@ -164,14 +164,14 @@ def _add_custom_objects(
     if not isinstance(config, Mapping) or "layers" in config:
         return
     if model.is_keras_3:
-        for name, is_function in custom_objects(
+        for name, is_function in custom_objects_of_keras_3(
             {k: v for k, v in config.items() if k not in NESTED_LAYER_KEYS}
         ):
             (functions if is_function else classes)[name] = None
     else:
-        functions |= dict.fromkeys(activations(config, model.release))
+        functions |= dict.fromkeys(custom_activations(config, model.release))
         if model.release[:1] != (1,):  # whose rules have other names and forms
-            functions |= dict.fromkeys(rules(config))
+            functions |= dict.fromkeys(custom_rules(config))
 
 
 def _add_objects_of_custom_class(
@@ -182,7 +182,10 @@ def _add_objects_of_custom_class(
     if not isinstance(config, Mapping):
         return
     arguments = {k: v for k, v in config.items() if k not in ("layers", *NESTED_LAYER_KEYS)}
-    for name, is_function in (*custom_objects(arguments), *custom_objects_within(arguments)):
+    for name, is_function in (
+        *custom_objects_of_keras_3(arguments),
+        *custom_objects_in_custom_class(arguments),
+    ):
         (functions if is_function else classes)[name] = None
 
 

@@ -14,11 +14,11 @@ import numpy as np
 from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
-from unnest.core.keras_facts.stored_class_names import record_of, today
+from unnest.core.keras_facts.stored_class_names import current_class_name, record_of
 from unnest.core.model import Json, JsonObject
 
 
-def untold(architecture: Json, *, in_h5: bool) -> list[str]:
+def layers_without_state(architecture: Json, *, in_h5: bool) -> list[str]:
     """Return the names of layers that lose what `adapt` found; `.h5` keeps Discretization's summary as weights."""
     layers = memoize(_without_state, architecture)
     return [
@@ -32,7 +32,7 @@ def _without_state(architecture: Json) -> list[tuple[str, str]]:
     for entry in json_tree.all_objects(architecture):
         if "class_name" not in entry:
             continue
-        kind, config = today(str(entry["class_name"])), entry.get("config")
+        kind, config = current_class_name(str(entry["class_name"])), entry.get("config")
         argument = record_of(kind, config).adapted_argument
         if not argument or not isinstance(config, Mapping) or config.get(argument) is not None:
             continue
@@ -57,7 +57,7 @@ def is_misread(architecture: Json, release: tuple[int, ...]) -> bool:
     for entry in json_tree.all_objects(architecture):
         if "class_name" not in entry:
             continue
-        kind, config = today(str(entry.get("class_name"))), entry.get("config")
+        kind, config = current_class_name(str(entry.get("class_name"))), entry.get("config")
         settings = config if isinstance(config, Mapping) else {}
         if kind == "Normalization" and settings.get("mean") is None:
             return True
@@ -72,7 +72,9 @@ def is_misread(architecture: Json, release: tuple[int, ...]) -> bool:
 OF_TEXT: JsonObject = {"mask_token": "", "oov_token": "[UNK]", "num_oov_indices": 1}
 
 
-def vocabulary(kind: str, config: JsonObject, words: Mapping[int, Json]) -> list[Json] | None:
+def vocabulary_in_order(
+    kind: str, config: JsonObject, words: Mapping[int, Json]
+) -> list[Json] | None:
     """Return a lookup layer's words in order; None if its table is not one that `vocabulary` alone makes again.
 
     `words`: index -> word, of the layer's table. The first indices are those of the mask, in the mode "int", and of
@@ -101,7 +103,7 @@ def vocabulary(kind: str, config: JsonObject, words: Mapping[int, Json]) -> list
     return ordered or None
 
 
-def missing_words(architecture: Json) -> dict[str, JsonObject]:
+def layers_without_vocabulary(architecture: Json) -> dict[str, JsonObject]:
     """Return the entry of each lookup layer without its words, or with the name of a file of them, by the layer's name.
 
     Of a name that several layers bear, none is returned.
@@ -115,12 +117,12 @@ def missing_words(architecture: Json) -> dict[str, JsonObject]:
     }
 
 
-def with_words(
+def with_vocabularies(
     architecture: JsonObject, missing: Mapping[str, JsonObject], words: Mapping[str, Sequence[Json]]
 ) -> JsonObject:
     """Return the architecture with the words of lookup layers in their configs, by the layers' names.
 
-    `missing`: the entries that `missing_words` found in it.
+    `missing`: the entries that `layers_without_vocabulary` found in it.
     """
 
     def completed(part: JsonObject, inner: dict[str, Json]) -> Json:

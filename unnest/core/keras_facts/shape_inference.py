@@ -27,14 +27,14 @@ class Spec(NamedTuple):
     dtype: str
 
 
-class Called(NamedTuple):
+class CallResult(NamedTuple):
     """A layer called on one tensor: the arguments that Keras fills in, and what comes out."""
 
     kwargs: JsonObject
     output: Spec
 
 
-def of_input(entry: JsonObject) -> Spec | None:
+def input_spec(entry: JsonObject) -> Spec | None:
     """Return shape and dtype of an input layer's tensor; None if unknown."""
     config = settings(entry)
     dtype = config.get("dtype")
@@ -48,15 +48,15 @@ def of_input(entry: JsonObject) -> Spec | None:
         return None
 
 
-def called(entry: JsonObject, given: Spec) -> Called | None:
+def call_on(entry: JsonObject, given: Spec) -> CallResult | None:
     """Return what a call of this layer on that tensor stores and yields."""
     try:
-        return Called(_filled_in(entry, given), _output(entry, given))
+        return CallResult(_filled_in(entry, given), _output(entry, given))
     except (Unknown, ArithmeticError, LookupError):
         return None
 
 
-def result_of(entry: JsonObject, given: Sequence[Spec]) -> Spec | None:
+def output_spec(entry: JsonObject, given: Sequence[Spec]) -> Spec | None:
     """Return shape and dtype of a layer's output for such inputs; None if unknown."""
     try:
         return _merge_output(entry, given)
@@ -64,18 +64,18 @@ def result_of(entry: JsonObject, given: Sequence[Spec]) -> Spec | None:
         return None
 
 
-def converts(entry: JsonObject, given: Spec) -> bool:
+def casts_input(entry: JsonObject, given: Spec) -> bool:
     """Return True if the layer casts a floating tensor to its own dtype first.
 
     From Keras 3.10 on the call notes the tensor as it was given; before, a cast stands between the two.
     """
     try:
-        return _is_float(given.dtype) and given.dtype != _takes(entry, given)
+        return _is_float(given.dtype) and given.dtype != _input_dtype(entry, given)
     except Unknown:
         return False
 
 
-def noted(node: Json) -> Iterator[Spec]:
+def noted_specs(node: Json) -> Iterator[Spec]:
     """Yield shape and dtype of the tensors that a stored call notes; those of a mapping in the order of its keys."""
     if isinstance(node, Mapping):
         config = node.get("config")
@@ -86,10 +86,10 @@ def noted(node: Json) -> Iterator[Spec]:
                 return
         else:
             for key in sorted(node):
-                yield from noted(node[key])
+                yield from noted_specs(node[key])
     elif is_list(node):
         for part in node:
-            yield from noted(part)
+            yield from noted_specs(part)
 
 
 # ---- a call ----
@@ -109,20 +109,20 @@ def _filled_in(entry: JsonObject, given: Spec) -> JsonObject:
         filled["training"] = False
     if record.mask_argument or name in MODEL_CLASSES:
         filled["mask"] = None
-    if given.dtype == _takes(entry, given):
+    if given.dtype == _input_dtype(entry, given):
         return filled
     if filled and not _is_float(given.dtype):
         raise Unknown  # no cast shows which Keras it was
     return {}
 
 
-def _takes(entry: JsonObject, given: Spec) -> str:
+def _input_dtype(entry: JsonObject, given: Spec) -> str:
     """Return the dtype to which a layer casts its input. Raises Unknown."""
     config = settings(entry)
     if "output_layers" in config:
         return given.dtype  # a functional model takes what it gets
     if entry.get("class_name") == "Sequential":
-        first = of_input(_layers(config)[0])
+        first = input_spec(_layers(config)[0])
         if first is None:
             raise Unknown("the input of a Sequential")
         return first.dtype
@@ -194,7 +194,7 @@ def _of_sequential(config: JsonObject, given: Spec) -> Spec:
     Raises Unknown.
     """
     first, *rest = _layers(config)
-    spec = of_input(first)
+    spec = input_spec(first)
     if spec is None or spec.shape != given.shape:
         raise Unknown("a Sequential on another shape than its own")
     for layer in rest:
@@ -204,14 +204,14 @@ def _of_sequential(config: JsonObject, given: Spec) -> Spec:
 
 def _of_functional(config: JsonObject, given: Spec) -> Spec:
     named = {str(settings(layer).get("name")): layer for layer in _layers(config)}
-    spec = of_input(named[_only(config["input_layers"])])
+    spec = input_spec(named[_only(config["input_layers"])])
     last = named[_only(config["output_layers"])]
     if spec is None or spec.shape != given.shape:
         raise Unknown("a model on another shape than its own")
     calls = last.get("inbound_nodes")
     if not isinstance(calls, Sequence) or len(calls) != 1:
         raise Unknown("the calls of a model's last layer")
-    return _merge_output(last, list(noted(calls[0])))
+    return _merge_output(last, list(noted_specs(calls[0])))
 
 
 def _only(ends: Json) -> str:

@@ -10,7 +10,7 @@ from unnest.core.model import Json, JsonObject
 from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS, ROOT
 
 
-def today(class_name: str) -> str:
+def current_class_name(class_name: str) -> str:
     """Return today's name of a class: TensorFlow numbered some (BatchNormalizationV1), and Model became Functional."""
     if class_name == "Model":
         return "Functional"
@@ -25,7 +25,7 @@ def record_of(class_name: str, config: Json) -> KerasLayer:
 
     A config without an argument that Keras's class always stores is that of a custom class of the same name.
     """
-    record = layer_record(today(class_name))
+    record = layer_record(current_class_name(class_name))
     return record if _has_its_arguments(record, config) else UNKNOWN_RECORD
 
 
@@ -40,7 +40,7 @@ def is_keras_class(class_name: str, entry: Mapping[str, Json]) -> bool:
         return False
     if isinstance(entry.get("registered_name"), str) and ">" in str(entry["registered_name"]):
         return False
-    name = class_name if class_name in LAYER_RECORDS else today(class_name)
+    name = class_name if class_name in LAYER_RECORDS else current_class_name(class_name)
     return name in LAYER_RECORDS and _has_its_arguments(LAYER_RECORDS[name], entry.get("config"))
 
 

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.nested_models import leaves, merged_models
 from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
-from unnest.core.keras_facts.expected_weight_counts import must_have
+from unnest.core.keras_facts.expected_weight_counts import must_have_weights
 from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.keras_facts.stored_class_names import is_keras_class
-from unnest.core.keras_facts.wrapped_layers import wrapped
+from unnest.core.keras_facts.wrapped_layers import wrapped_layer
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored
 
@@ -52,15 +52,15 @@ def wrapping_layer_without_weights(model: Stored) -> str | None:
     owners = {(group.name, *t.owner)[: depth + 1] for group in model.groups for t in group.tensors
               for depth in range(len(t.owner) + 1)}  # fmt: skip
     for path, layer in leaves(architecture):
-        is_met_once = times.get((wrapped(layer.stored) or {}).get(SHARED_OBJECT_ID)) == 1
-        if is_met_once and path not in owners and must_have(layer.config):
+        is_met_once = times.get((wrapped_layer(layer.stored) or {}).get(SHARED_OBJECT_ID)) == 1
+        if is_met_once and path not in owners and must_have_weights(layer.config):
             return layer.name
     return None
 
 
 def wrappers_by_shared_id(architecture: JsonObject) -> Counter[Json]:
     """Shared object id -> how many wrapping layers in the JSON hold the layer with that id."""
-    held = (wrapped(entry) for entry in layer_entries(architecture))
+    held = (wrapped_layer(entry) for entry in layer_entries(architecture))
     return Counter(
         entry[SHARED_OBJECT_ID] for entry in held if entry is not None and SHARED_OBJECT_ID in entry
     )
@@ -94,9 +94,9 @@ def unbuilt_sequential(model: Stored) -> str | None:
         return None
     if merged_models(graph):  # which Keras 1 builds from the models' own inputs
         return None
-    if any(holder.get(key) is not None for holder in holders for key in INPUT_SHAPES) or wrapped(
-        first.stored
-    ):
+    if any(
+        holder.get(key) is not None for holder in holders for key in INPUT_SHAPES
+    ) or wrapped_layer(first.stored):
         return None
     return graph.name
 

@@ -19,7 +19,7 @@ from unnest.core.model import Json
 WeightShape = tuple[int, ...]
 
 
-def contradiction(layer: Layer, shapes: Sequence[WeightShape]) -> str | None:
+def shape_contradiction(layer: Layer, shapes: Sequence[WeightShape]) -> str | None:
     """Return a contradiction of a layer's config and the shapes of its weights, in Keras's order; or None.
 
     Layers of other classes, and those with weights that these rules do not know (quantised ones), give None.
@@ -31,7 +31,7 @@ def contradiction(layer: Layer, shapes: Sequence[WeightShape]) -> str | None:
             if kind == "TimeDistributed"
             else [shapes[: len(shapes) // 2], shapes[len(shapes) // 2 :]]
         )
-        return next((why for part in parts if (why := contradiction(inner, part))), None)
+        return next((why for part in parts if (why := shape_contradiction(inner, part))), None)
     if not shapes or not is_keras_class(kind, layer.stored) or not isinstance(config, Mapping):
         return None
     if kind == "BatchNormalization":
@@ -42,7 +42,7 @@ def contradiction(layer: Layer, shapes: Sequence[WeightShape]) -> str | None:
         return None
     wanted = record.weight_shapes(config) if record.weight_shapes else None
     if wanted is None or all(
-        agrees(shape, want) for shape, want in zip(shapes, wanted, strict=False)
+        fits_shape(shape, want) for shape, want in zip(shapes, wanted, strict=False)
     ):
         return None
     return f"its weights have the shapes {_written(shapes)}, its config promises {_written(wanted[: len(shapes)])}"
@@ -77,7 +77,7 @@ def _is_one_axis(axis: Json) -> bool:
     return axis is None or isinstance(axis, int) or (isinstance(axis, Sequence) and len(axis) == 1)
 
 
-def agrees(shape: WeightShape, wanted: Sequence[int | None]) -> bool:
+def fits_shape(shape: WeightShape, wanted: Sequence[int | None]) -> bool:
     """Return True if a weight has the shape that a config promises, None for a size that it does not tell."""
     return len(shape) == len(wanted) and all(
         w is None or n == w for n, w in zip(shape, wanted, strict=True)

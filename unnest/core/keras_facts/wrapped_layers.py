@@ -12,13 +12,13 @@ from typing import NamedTuple
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
 from unnest.core.json_tree import LEAVES, OBJECT, is_list
-from unnest.core.keras_facts.expected_weight_counts import expected
-from unnest.core.keras_facts.stored_class_names import record_of, today
+from unnest.core.keras_facts.expected_weight_counts import initialized_weight_counts
+from unnest.core.keras_facts.stored_class_names import current_class_name, record_of
 from unnest.core.layers.record import KerasLayer, Parts
 from unnest.core.model import Json, JsonObject, Tensor
 
 
-def wrapped(entry: JsonObject) -> JsonObject | None:
+def wrapped_layer(entry: JsonObject) -> JsonObject | None:
     """Return the one layer that owns all the weights of the layer around it; None for any other layer."""
     config, record = (
         entry.get("config"),
@@ -36,12 +36,12 @@ class HeldLayer(NamedTuple):
     is_frozen: bool
 
 
-def parts_of(entry: JsonObject) -> list[HeldLayer]:
+def held_layers(entry: JsonObject) -> list[HeldLayer]:
     """Return the held layers that may have weights, in the order of the config; of a Bidirectional both."""
-    return _parts(entry, is_frozen=False)
+    return _held_layers(entry, is_frozen=False)
 
 
-def _parts(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
+def _held_layers(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
     config = entry.get("config")
     if not isinstance(config, Mapping):
         return []
@@ -59,7 +59,7 @@ def _layers_of_entry(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
     if not isinstance(settings, Mapping):
         return []
     is_frozen = is_frozen or settings.get("trainable") is False
-    own = expected(
+    own = initialized_weight_counts(
         {
             key: None if isinstance(value, (Mapping, list)) else value
             for key, value in settings.items()
@@ -67,18 +67,18 @@ def _layers_of_entry(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
     )
     return [
         *([] if own is None else [HeldLayer(own.trained, is_frozen)]),
-        *_parts(entry, is_frozen=is_frozen),
+        *_held_layers(entry, is_frozen=is_frozen),
     ]
 
 
 def _tells_one_way(entry: JsonObject) -> bool:
     """Return True if a config speaks of one of a Bidirectional's layers, for both."""
     config = entry.get("config")
-    is_bidirectional = today(str(entry.get("class_name"))) == "Bidirectional"
+    is_bidirectional = current_class_name(str(entry.get("class_name"))) == "Bidirectional"
     return is_bidirectional and isinstance(config, Mapping) and config.get("backward_layer") is None
 
 
-def partly_frozen(architecture: Json) -> str | None:
+def partly_frozen_layer(architecture: Json) -> str | None:
     """Return the name of a layer that is frozen in part, or may be; None without one.
 
     A layer that holds a model is not one of them: its weights belong to the model's layers, frozen or not.
@@ -91,13 +91,13 @@ def partly_frozen(architecture: Json) -> str | None:
             "layers" in part for part in json_tree.objects(config)
         ):
             continue
-        frozen = [part.is_frozen for part in parts_of(entry)]
+        frozen = [part.is_frozen for part in held_layers(entry)]
         if any(frozen) and (not all(frozen) or _tells_one_way(entry)):
             return entry_name(entry)
     return None
 
 
-def promised_total(entry: JsonObject, untold: int | None = None) -> int | None:
+def expected_weight_total(entry: JsonObject, untold: int | None = None) -> int | None:
     """Return the number of weights of a Keras layer and the layers in it; None if the config leaves it open.
 
     `untold`: the number for a layer of a plain class whose config speaks of no weights.
@@ -131,11 +131,13 @@ def _own_total(record: KerasLayer, config: JsonObject, untold: int | None) -> in
         return record.weight_count(config)
     if not record.is_plain and record.parts is not Parts.CELL:
         return None
-    own = expected(config)
+    own = initialized_weight_counts(config)
     return untold if own is None else own.total
 
 
-def spectral_normalization(tensors: Sequence[Tensor]) -> tuple[tuple[Tensor, ...], Tensor] | None:
+def divide_spectral_normalization(
+    tensors: Sequence[Tensor],
+) -> tuple[tuple[Tensor, ...], Tensor] | None:
     """Divide a Keras 3 SpectralNormalization's weights into its inner layer's, and the vector of its own.
 
     None where their shapes do not tell: the kernel comes first, and the vector, a row as long as the kernel's last

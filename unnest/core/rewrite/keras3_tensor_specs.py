@@ -24,7 +24,9 @@ def cannot_note(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> str | None
         return f"{without_policy[0]} does not store in which dtype it computes"
     output = output_spec(inner)
     for merge in wrapper.merges:
-        tower_specs = set(shape_inference.noted([graph.call(call).stored for call in merge.calls]))
+        tower_specs = set(
+            shape_inference.noted_specs([graph.call(call).stored for call in merge.calls])
+        )
         if output is None or {(spec.shape[1:], spec.dtype) for spec in tower_specs} != {
             (output.shape[1:], output.dtype)
         }:
@@ -38,17 +40,17 @@ def cannot_note(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> str | None
 def _casts(graph: Graph) -> bool:
     """Return True if some layer casts its input, and its call stores the tensor as it was before."""
     return any(
-        shape_inference.converts(graph.layers[call_id.layer].stored, spec)
+        shape_inference.casts_input(graph.layers[call_id.layer].stored, spec)
         for call_id, call in graph.calls()
-        for spec in shape_inference.noted(call.stored)
+        for spec in shape_inference.noted_specs(call.stored)
     )
 
 
 def output_spec(inner: Graph) -> shape_inference.Spec | None:
     """Return shape and dtype of the output of a chain of layers; None if its last layer does not show them."""
     last = list(inner.layers.values())[-1]
-    input_spec = next(shape_inference.noted(last.calls[0].stored), None)
-    call = shape_inference.called(last.stored, input_spec) if input_spec else None
+    input_spec = next(shape_inference.noted_specs(last.calls[0].stored), None)
+    call = shape_inference.call_on(last.stored, input_spec) if input_spec else None
     return call.output if call else None
 
 
@@ -62,7 +64,7 @@ def _reads_the_same(
     call, entry = graph.call(reader), graph.layers[reader.layer].stored
     noted_specs = {
         spec
-        for ref, spec in zip(call.reads, shape_inference.noted(call.arguments), strict=False)
+        for ref, spec in zip(call.reads, shape_inference.noted_specs(call.arguments), strict=False)
         if ref == tensor
     }
     if noted_specs == {output}:
@@ -71,8 +73,8 @@ def _reads_the_same(
         return False
     (noted,) = noted_specs
     with_noted, with_output = (
-        shape_inference.called(entry, noted),
-        shape_inference.called(entry, output),
+        shape_inference.call_on(entry, noted),
+        shape_inference.call_on(entry, output),
     )
     return noted.shape == output.shape and with_noted is not None and with_noted == with_output
 

@@ -20,11 +20,11 @@ from unnest.core.architecture import children, is_input, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.keras_facts.expected_weight_counts import (
-    expected,
-    fits,
+    fits_unit_sizes,
     has_initializers,
-    stems_of,
+    initialized_weight_counts,
     trained_count,
+    weight_stems,
 )
 from unnest.core.keras_facts.stored_class_names import record_of
 from unnest.core.model import Group, JsonObject, Tensor
@@ -74,7 +74,7 @@ class CheckpointVariables:
                 tensors_by_path[path] = ()
                 continue
             if layer.name in repeated and (
-                expected(layer.config) or has_initializers(layer.config)
+                initialized_weight_counts(layer.config) or has_initializers(layer.config)
             ):
                 why = f"several layers are called {layer.name!r}, and only names say which layer a variable belongs to"
                 raise self._refusal(
@@ -208,12 +208,15 @@ class CheckpointVariables:
 
     def _trained(self, layer: Layer, ordered: Sequence[Claim]) -> list[bool]:
         """Return for each claim, in order, whether the weight is trained."""
-        count, expected_weights = trained_count(layer, len(ordered)), expected(layer.config)
+        count, expected_weights = (
+            trained_count(layer, len(ordered)),
+            initialized_weight_counts(layer.config),
+        )
         if count != 0 and expected_weights is not None and not expected_weights.statistics:
             return [True] * len(ordered)
         if count is not None:
             return [k < count for k in range(len(ordered))]
-        stems = {s for _, _, part in parts_of(layer) for s in stems_of(part)}
+        stems = {s for _, _, part in parts_of(layer) for s in weight_stems(part)}
         if expected_weights is None and stems:  # Keras 1: what is trained has a regularizer
             return [stem_of(c.weight, stems) is not None for c in ordered]
         slotted = [self._has_slot(c.variable) for c in ordered]
@@ -286,10 +289,10 @@ def _is_slot(variable: Variable, shapes: Container[tuple[int, ...]]) -> bool:
 
 def _expected_count(layer: Layer) -> int | None:
     """Return the least number of weights that a layer's config, or the layers inside it, promise; None if unknown."""
-    expected_weights = expected(layer.config)
+    expected_weights = initialized_weight_counts(layer.config)
     if expected_weights is not None:
         return expected_weights.total
-    regularized = [(kind, len(stems_of(part))) for kind, _, part in parts_of(layer)]
+    regularized = [(kind, len(weight_stems(part))) for kind, _, part in parts_of(layer)]
     if regularized:  # Keras 1: configs do not mention BatchNormalization's statistics
         return sum(n + 2 * (kind == "BatchNormalization") for kind, n in regularized)
     return 1 if has_initializers(layer.config) else None
@@ -299,12 +302,12 @@ def _may_be(layer: Layer, expected_count: int, claims: Sequence[Claim]) -> bool:
     """Return True if these may be the weights that a layer's config promises."""
     if (
         record_of(layer.class_name, layer.config).is_plain
-        and expected(layer.config) is not None
+        and initialized_weight_counts(layer.config) is not None
         and len(claims) != expected_count
     ):
         return False
     shapes = [c.variable.tensor.shape for c in claims if c.variable.tensor is not None]
-    return len(claims) >= expected_count and fits(layer.settings, shapes)
+    return len(claims) >= expected_count and fits_unit_sizes(layer.settings, shapes)
 
 
 def _inner_model(layer: Layer) -> JsonObject | None:

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.keras_facts.expected_weight_counts import promised
+from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts
 from unnest.core.keras_facts.stored_class_names import is_keras_class
-from unnest.core.keras_facts.wrapped_layers import parts_of
+from unnest.core.keras_facts.wrapped_layers import held_layers
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.weight_assignment.layer_groups import grouped_layers
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate, name_claims
@@ -74,7 +74,7 @@ class _Owner(NamedTuple):
         """Build from a layer and its weights by name; None if its class or config leaves their order open."""
         if not tensors:
             return cls(layer, (), 0, is_frozen=False)
-        weights = promised(layer.class_name, layer.config)
+        weights = expected_weight_counts(layer.class_name, layer.config)
         claimant = OwnerCandidate.of(layer, "")
         is_known = claimant.is_plain or (
             is_keras_class(layer.class_name, layer.stored) and not weights_apart(layer)
@@ -91,11 +91,11 @@ class _Owner(NamedTuple):
 
 def weights_apart(layer: Layer) -> bool:
     """Return True if weights of a layer that holds others may stand apart in a list: frozen parts, or statistics."""
-    weights = promised(layer.class_name, layer.config)
+    weights = expected_weight_counts(layer.class_name, layer.config)
     return (
         weights is None
         or weights.statistics > 0
-        or any(part.is_frozen for part in parts_of(layer.stored))
+        or any(part.is_frozen for part in held_layers(layer.stored))
     )
 
 

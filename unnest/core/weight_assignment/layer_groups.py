@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import merged_models
-from unnest.core.keras_facts.wrapped_layers import parts_of, spectral_normalization
+from unnest.core.keras_facts.wrapped_layers import divide_spectral_normalization, held_layers
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject
 
@@ -56,9 +56,10 @@ def as_listed(group: Group, model: JsonObject) -> Group:
     layer = read(model).layers.get(group.name)
     if layer is None or layer.class_name != "SpectralNormalization":
         return group
-    parts = spectral_normalization(group.tensors)
+    parts = divide_spectral_normalization(group.tensors)
     if parts is None or not (
-        layer.settings.get("trainable") is False or all(p.is_frozen for p in parts_of(layer.stored))
+        layer.settings.get("trainable") is False
+        or all(p.is_frozen for p in held_layers(layer.stored))
     ):
         return group
     (kernel, *bias), vector = parts

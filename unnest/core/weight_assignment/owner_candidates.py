@@ -14,14 +14,14 @@ from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.keras_facts.expected_weight_counts import (
-    Expected,
+    WeightCounts,
+    expected_weight_counts,
     has_initializers,
     is_quantized,
-    promised,
-    units,
+    unit_sizes,
 )
 from unnest.core.keras_facts.stored_class_names import is_keras_class, record_of
-from unnest.core.keras_facts.wrapped_layers import parts_of
+from unnest.core.keras_facts.wrapped_layers import held_layers
 from unnest.core.layers.record import Parts
 from unnest.core.model import JsonObject, Tensor
 
@@ -36,7 +36,7 @@ class OwnerCandidate(NamedTuple):
 
     name: str
     inner_names: frozenset[str]
-    promised: Expected | None
+    promised: WeightCounts | None
     units: frozenset[int]
     has_none: bool
     is_plain: bool
@@ -53,7 +53,7 @@ class OwnerCandidate(NamedTuple):
         if total is None:
             total = None if self.promised is None else self.promised.total
         return self._replace(
-            promised=None if total is None else Expected(total, 0), trained_counts=None
+            promised=None if total is None else WeightCounts(total, 0), trained_counts=None
         )
 
     def may_own(self, trained: int, rest: int) -> bool:
@@ -102,7 +102,7 @@ def _candidate(layer: Layer, borne: str) -> OwnerCandidate:
     name = layer.name if layer.is_named else borne
     record = record_of(layer.class_name, layer.config)
     return OwnerCandidate(
-        name, inner, promised, frozenset(units(layer.settings)), has_none=_has_none(layer),
+        name, inner, promised, frozenset(unit_sizes(layer.settings)), has_none=_has_none(layer),
         is_plain=record.is_plain or record.keras_1_rules, is_open=_is_open(layer),
         trained_counts=_trained_counts(layer.stored),
     )  # fmt: skip
@@ -152,32 +152,34 @@ def _names(entry: JsonObject) -> Iterator[str]:
     return (name for name in names if isinstance(name, str))
 
 
-def _promised(entry: JsonObject) -> Expected | None:
+def _promised(entry: JsonObject) -> WeightCounts | None:
     """Return the weights that a layer's entry promises, None if it does not show them all."""
     return memoize(_promise, entry)
 
 
-def _promise(entry: JsonObject) -> Expected | None:
+def _promise(entry: JsonObject) -> WeightCounts | None:
     """Return the weights that a layer promises: a nested model those of its layers; a frozen one none as trained."""
     if not is_model(entry):
         config = entry.get("config")
         if is_quantized(config):  # then it has others than its config speaks of
             return None
-        expected_weights = promised(str(entry.get("class_name")), config)
+        expected_weights = expected_weight_counts(str(entry.get("class_name")), config)
         if expected_weights and isinstance(config, Mapping):
             is_frozen = config.get("trainable") is False
             frozen = (
                 expected_weights.trained
                 if is_frozen
-                else sum(part.trained for part in parts_of(entry) if part.is_frozen)
+                else sum(part.trained for part in held_layers(entry) if part.is_frozen)
             )
-            return Expected(expected_weights.trained - frozen, expected_weights.statistics + frozen)
+            return WeightCounts(
+                expected_weights.trained - frozen, expected_weights.statistics + frozen
+            )
         return expected_weights
     parts = [_promised(leaf.layer.stored) for leaf in leaves(entry)]
     known = [p for p in parts if p is not None]
     if not known:
         return None
-    return Expected(sum(p.trained for p in known), sum(p.statistics for p in known))
+    return WeightCounts(sum(p.trained for p in known), sum(p.statistics for p in known))
 
 
 def _trained_counts(entry: JsonObject) -> frozenset[int] | None:
@@ -192,7 +194,9 @@ def _trained_counts(entry: JsonObject) -> frozenset[int] | None:
         if holds_none or not any(_names_within(entry)):
             return frozenset({told.trained})
         # What a layer holds may be frozen part by part; a Bidirectional's config mentions one of its two.
-        return frozenset({0, told.trained}) | _sums({0, part.trained} for part in parts_of(entry))
+        return frozenset({0, told.trained}) | _sums(
+            {0, part.trained} for part in held_layers(entry)
+        )
     by_layer = [
         _trained_counts(each.stored)
         for each in read(entry).layers.values()

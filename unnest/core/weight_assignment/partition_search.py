@@ -16,7 +16,7 @@ from unnest.core.weight_assignment.owner_candidates import OwnerCandidate
 MAX_SEARCH_STEPS = 300_000
 """Ways to go on that a search looks at, a second or two; where names are honest it is a handful a layer."""
 
-WeightCounts: TypeAlias = tuple[int, int]
+CountPair: TypeAlias = tuple[int, int]
 """How many trained and how many other tensors a layer owns."""
 
 
@@ -36,11 +36,11 @@ class Rules(NamedTuple):
     whole_scopes: bool = False
 
 
-_Way: TypeAlias = "tuple[_Way, WeightCounts] | None"
+_Way: TypeAlias = "tuple[_Way, CountPair] | None"
 """The counts of the layers so far, the last one first."""
 
 
-def _unwound(way: _Way) -> list[WeightCounts]:
+def _unwound(way: _Way) -> list[CountPair]:
     counts = []
     while way is not None:
         way, last = way
@@ -107,7 +107,7 @@ class Search:
             return []
         return range(falls[0][0] + 1, falls[0][1] + 1) if falls else range(len(self.tensors) + 1)
 
-    def _shares(self, counts: Iterable[WeightCounts], border: int) -> list[Share]:
+    def _shares(self, counts: Iterable[CountPair], border: int) -> list[Share]:
         shares = []
         i, j = 0, border
         for a, b in counts:
@@ -115,12 +115,12 @@ class Search:
             i, j = i + a, j + b
         return shares
 
-    def _readings(self, border: int) -> list[list[WeightCounts]]:
+    def _readings(self, border: int) -> list[list[CountPair]]:
         """Return up to two divisions of the tensors: (trained, other) a layer; `border` ends the trained ones."""
         end = (border, len(self.tensors))
-        states: dict[WeightCounts, list[_Way]] = {(0, border): [None]}
+        states: dict[CountPair, list[_Way]] = {(0, border): [None]}
         for index in range(len(self.layers)):
-            following: dict[WeightCounts, list[_Way]] = {}
+            following: dict[CountPair, list[_Way]] = {}
             for (i, j), ways in states.items():
                 for a, b in self._options(index, (i, j), end):
                     kept = following.setdefault((i + a, j + b), [])
@@ -128,7 +128,7 @@ class Search:
             states = following
         return [_unwound(way) for way in states.get(end, [])]
 
-    def _options(self, index: int, at: WeightCounts, end: WeightCounts) -> Iterator[WeightCounts]:
+    def _options(self, index: int, at: CountPair, end: CountPair) -> Iterator[CountPair]:
         """Yield the numbers of trained and other tensors, from the positions `at` on, that a layer may own.
 
         Raises:
@@ -148,8 +148,8 @@ class Search:
                 yield counts
 
     def _possible_counts(
-        self, index: int, at: WeightCounts, limits: WeightCounts, end: WeightCounts
-    ) -> Iterable[WeightCounts]:
+        self, index: int, at: CountPair, limits: CountPair, end: CountPair
+    ) -> Iterable[CountPair]:
         """Return the numbers that the rules, the layer's config and the names in reach leave to a layer."""
         layer, rules = self.layers[index], self.rules
         is_named = any(
@@ -167,15 +167,13 @@ class Search:
         return self._all_counts(index, at, limits, end)
 
     def _all_counts(
-        self, index: int, at: WeightCounts, limits: WeightCounts, end: WeightCounts
-    ) -> Iterable[WeightCounts]:
+        self, index: int, at: CountPair, limits: CountPair, end: CountPair
+    ) -> Iterable[CountPair]:
         """Return every pair of numbers after which the next tensor may be another layer's."""
         trained, others = (self._stops(index, at[k], limits[k], end[k]) for k in range(2))
         return product(trained, others)
 
-    def _may_own(
-        self, index: int, at: WeightCounts, counts: WeightCounts, end: WeightCounts
-    ) -> bool:
+    def _may_own(self, index: int, at: CountPair, counts: CountPair, end: CountPair) -> bool:
         """Return True if so many tensors from the positions `at` on can be a layer's, by scopes, config and shapes."""
         layer = self.layers[index]
         if not self.rules.torn_scopes and not _whole_owners(
@@ -190,7 +188,7 @@ class Search:
             return False
         return not self.rules.whole_scopes or self._all_of_their_scopes(at, counts)
 
-    def _tensors_from(self, at: WeightCounts, counts: WeightCounts) -> list[Tensor]:
+    def _tensors_from(self, at: CountPair, counts: CountPair) -> list[Tensor]:
         """Return the trained and the other tensors from the positions `at` on."""
         return [
             tensor
@@ -202,7 +200,7 @@ class Search:
     def _scopes(self) -> Counter[str]:
         return Counter(_scope(t) for t in self.tensors)
 
-    def _all_of_their_scopes(self, at: WeightCounts, counts: WeightCounts) -> bool:
+    def _all_of_their_scopes(self, at: CountPair, counts: CountPair) -> bool:
         """Return True if no other tensor shares a scope with these."""
         taken = Counter(_scope(tensor) for tensor in self._tensors_from(at, counts))
         return all(self._scopes[scope] == n for scope, n in taken.items() if scope)

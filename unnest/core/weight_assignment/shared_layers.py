@@ -16,7 +16,7 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.architecture.shared_object_ids import without_numbers
-from unnest.core.keras_facts.wrapped_layers import wrapped
+from unnest.core.keras_facts.wrapped_layers import wrapped_layer
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate
 
@@ -103,7 +103,7 @@ def _places(graph: Graph) -> Iterator[_Place]:
         candidate = OwnerCandidate.of(layer, "")
         is_known = candidate.promised is not None or candidate.has_none
         yield _Place(
-            path, layer, wrapped(layer.stored) or layer.stored, *candidate.counts(), is_known
+            path, layer, wrapped_layer(layer.stored) or layer.stored, *candidate.counts(), is_known
         )
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.keras_facts.weight_shape_check import contradiction
+from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.model import CallId, Group, JsonObject, Tensor
 from unnest.core.weight_assignment.flat_list_division import layers_placed_by_order, runs, split
 from unnest.core.weight_assignment.layer_groups import group_names
@@ -66,7 +66,7 @@ def _check_head(
         if candidates[name].has_none or (promised is not None and promised.total != len(tensors)):
             raise Ambiguous(f"{name} has not the weights that its config promises")
     for name, share in shares.items():
-        if why := contradiction(graph.layers[name], [t.shape for t in share.tensors]):
+        if why := shape_contradiction(graph.layers[name], [t.shape for t in share.tensors]):
             raise Ambiguous(f"{name}: {why}")
     of_head = {index for index, name in enumerate(graph.layers) if name in head}
     if any(claim and claim <= of_head for claim in name_claims(flat_list, [*candidates.values()])):

@@ -11,9 +11,9 @@ from contextlib import suppress
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.keras_facts.expected_weight_counts import switched_off
-from unnest.core.keras_facts.weight_shape_check import contradiction
-from unnest.core.keras_facts.wrapped_layers import promised_total
+from unnest.core.keras_facts.expected_weight_counts import switched_off_weights
+from unnest.core.keras_facts.weight_shape_check import shape_contradiction
+from unnest.core.keras_facts.wrapped_layers import expected_weight_total
 from unnest.core.model import CallId, Group, JsonObject, Tensor
 from unnest.core.weight_assignment.flat_list_division import split
 from unnest.core.weight_assignment.layer_groups import grouped_layers
@@ -46,12 +46,12 @@ def check_layer(layer: Layer, tensors: Sequence[Tensor]) -> None:
         Ambiguous: If they contradict the layer's config, or the order in which its class makes its weights.
 
     """
-    if why := contradiction(layer, [t.shape for t in tensors]):
+    if why := shape_contradiction(layer, [t.shape for t in tensors]):
         raise Ambiguous(f"{layer.name}: {why}")
     if layer.is_model:
         _check_nested(read(layer.stored), tensors)
         return
-    absent = switched_off(layer.config) & {_last_name(t) for t in tensors}
+    absent = switched_off_weights(layer.config) & {_last_name(t) for t in tensors}
     if absent:
         raise Ambiguous(
             f"{layer.name}: the file has its weight {min(absent)!r}, which its config switches off"
@@ -102,7 +102,7 @@ def _last_name(tensor: Tensor) -> str:
 
 def _check_number(layer: Layer, tensors: Sequence[Tensor]) -> None:
     """Raise Ambiguous where a layer of Keras's own has more or fewer weights than its config promises."""
-    promised = promised_total(layer.stored)
+    promised = expected_weight_total(layer.stored)
     if promised is not None and promised != len(tensors):
         raise Ambiguous(
             f"{layer.name} has {len(tensors)} weights in the file, and {promised} by the architecture"

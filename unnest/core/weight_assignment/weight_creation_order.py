@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.expected_weight_counts import (
-    initialized,
-    stems_of,
+    initialized_stems,
+    weight_stems,
 )
-from unnest.core.keras_facts.stored_class_names import record_of, today
+from unnest.core.keras_facts.stored_class_names import current_class_name, record_of
 from unnest.core.model import JsonObject, Tensor
 
 
@@ -48,14 +48,14 @@ def parts_of(layer: Layer) -> Iterator[tuple[str, str, JsonObject]]:
         kind, name, config = pending.pop()
         if not isinstance(config, Mapping):
             continue
-        if stems_of(config):
+        if weight_stems(config):
             yield kind, name, config
         held = [
             part for value in config.values() for part in (value if isinstance(value, list) else [value])
             if isinstance(part, Mapping) and "class_name" in part and isinstance(part.get("config"), Mapping)
         ]  # fmt: skip
         held = [part for part in held if "name" in part["config"]]
-        if today(kind) == "Bidirectional":
+        if current_class_name(kind) == "Bidirectional":
             held = [
                 {**p, "name": f"{way}_{p['config']['name']}"}
                 for way in ("forward", "backward")
@@ -109,8 +109,8 @@ def _is_order_known(class_name: str, config: JsonObject) -> bool:
 def _part_as_made(kind: str, config: JsonObject, claims: Sequence[Claim]) -> list[Claim] | None:
     """Return one layer's claims in the order in which it makes its weights; None if that is unknown."""
     record = record_of(kind, config)
-    stems, gates = stems_of(config), record.keras_1_gates
-    modern = bool(initialized(config))
+    stems, gates = weight_stems(config), record.keras_1_gates
+    modern = bool(initialized_stems(config))
     order = {
         stem: rank
         for rank, weight in enumerate(record.weights or ())

@@ -16,7 +16,7 @@ from unnest.core.keras3.layers.dispatch import converted_layer
 from unnest.core.keras3.layers.legacy_weight_layouts import correlating, of_keras_1
 from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
-from unnest.core.keras_facts.stored_class_names import is_keras_class, today
+from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
 from unnest.core.model import Json, JsonObject, Tensor
@@ -41,7 +41,7 @@ def converted_weights(
 
     """
     layer, weights, name = leaf.layer, tuple(tensors), leaf.name
-    kind = today(layer.class_name)
+    kind = current_class_name(layer.class_name)
     if not weights or not is_keras_class(layer.class_name, layer.stored):
         return weights
     record = layer_record(kind)

@@ -10,7 +10,7 @@ from unnest.core.architecture import children
 from unnest.core.architecture.automatic_names import renumbered
 from unnest.core.architecture.graph import Graph, keras_order
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
-from unnest.core.keras_facts.stored_class_names import record_of, today
+from unnest.core.keras_facts.stored_class_names import current_class_name, record_of
 from unnest.core.model import JsonObject
 from unnest.core.weight_transfer.config_comparison import difference
 from unnest.core.weight_transfer.equivalent_expressions import in_one_form
@@ -173,7 +173,7 @@ def _in_order(
         raise Different(f"the file's model has {len(old)} layers with weights, yours {len(new)}")
     for a, b in zip(old, new, strict=True):
         if (
-            today(a.layer.class_name) != today(b.layer.class_name)
+            current_class_name(a.layer.class_name) != current_class_name(b.layer.class_name)
             or stored_shapes[a.path] != target_shapes[b.path]
         ):
             raise Different(
@@ -181,7 +181,7 @@ def _in_order(
             )
         if why := _unlike(a, b, a.layer.settings, b.layer.settings):
             raise Different(f"the file's {a.name!r} and your model's {b.name!r} differ: {why}")
-    kinds = [(today(leaf.layer.class_name), stored_shapes[leaf.path]) for leaf in old]
+    kinds = [(current_class_name(leaf.layer.class_name), stored_shapes[leaf.path]) for leaf in old]
     by_name = renumbered([leaf.path[-1] for leaf in new], [leaf.path[-1] for leaf in old])
     for a, b, kind in zip(old, new, kinds, strict=True):
         if kinds.count(kind) > 1 and by_name.get(b.path[-1]) != a.path[-1]:

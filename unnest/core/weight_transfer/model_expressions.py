@@ -15,7 +15,7 @@ from unnest.core.architecture import is_input, read, tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.architecture.nested_models import Leaf, LeafPath
 from unnest.core.json_tree import OBJECT, is_list
-from unnest.core.keras_facts.stored_class_names import is_keras_class, today
+from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import CallId, Json, JsonObject, Ref
 
@@ -111,7 +111,7 @@ def _of_leaf(
     leaf: Leaf, call: Call, reads: Sequence[NodeOutput], graph: Graph
 ) -> list[NodeOutput] | Node:
     """Return a leaf layer's call as a node, or as its inputs if it computes nothing."""
-    kind = today(leaf.layer.class_name)
+    kind = current_class_name(leaf.layer.class_name)
     is_keras = is_keras_class(leaf.layer.class_name, leaf.layer.stored) and not _is_operation(
         leaf.layer
     )

@@ -10,7 +10,7 @@ from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
 from unnest.core.keras3.conversion_context import CannotConvert, Context, Conversion
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
 from unnest.core.keras_facts.optimizer_classes import optimizer_class
-from unnest.core.keras_facts.stored_class_names import today
+from unnest.core.keras_facts.stored_class_names import current_class_name
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
 from unnest.core.model import Group, JsonObject, Stored, Tensor
@@ -206,7 +206,9 @@ def _with_other_default(
 
 def _check_shapes(weights: Mapping[LeafPath, tuple[Tensor, ...]], target: TargetModel) -> None:
     """Raise Refused for the first layer whose weights are missing, or of other shapes."""
-    kinds = {leaf.path: today(leaf.layer.class_name) for leaf in leaves(target.architecture)}
+    kinds = {
+        leaf.path: current_class_name(leaf.layer.class_name) for leaf in leaves(target.architecture)
+    }
     for path, wanted in target.shapes.items():
         shapes = tuple(t.shape for t in weights.get(path, ()))
         if shapes == wanted or (

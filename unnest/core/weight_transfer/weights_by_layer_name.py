@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeAlias
 from unnest.core.architecture import children, read, snake_case
 from unnest.core.architecture.automatic_names import renumbered, stem_and_number
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
-from unnest.core.keras_facts.expected_weight_counts import promised
-from unnest.core.keras_facts.stored_class_names import is_keras_class, today
+from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts
+from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
 from unnest.core.layers.catalog import LAYER_RECORDS, layer_record
 from unnest.core.model import Group, Json, JsonObject, Shape, Tensor
 from unnest.core.weight_assignment.flat_list_division import layers_placed_by_order, split
@@ -225,7 +225,11 @@ def _in_leaf(
     The second value names the layers of that model that order alone gave theirs. Raises Ambiguous.
     """
     held = [model for _, model in children(leaf.layer.stored)]
-    if today(leaf.layer.class_name) != "TimeDistributed" or len(held) != 1 or not tensors:
+    if (
+        current_class_name(leaf.layer.class_name) != "TimeDistributed"
+        or len(held) != 1
+        or not tensors
+    ):
         return tensors, []
     unit = [*leaves(held[0])]
     inner = _of_list(
@@ -239,7 +243,7 @@ def _is_of_other_class(name: str, leaf: Leaf) -> bool:
     """Return True if a name is one that Keras gives to layers of another class."""
     kind = CLASS_OF_STEM.get(stem_and_number(name)[0])
     is_keras = is_keras_class(leaf.layer.class_name, leaf.layer.stored)
-    return kind is not None and is_keras and kind != today(leaf.layer.class_name)
+    return kind is not None and is_keras and kind != current_class_name(leaf.layer.class_name)
 
 
 def _of_list(
@@ -324,7 +328,7 @@ def _frozen(
 
 
 def _has_statistics(own: Sequence[Leaf]) -> bool:
-    told = [promised(leaf.layer.class_name, leaf.layer.config) for leaf in own]
+    told = [expected_weight_counts(leaf.layer.class_name, leaf.layer.config) for leaf in own]
     return any(each is not None and each.statistics for each in told)
 
 

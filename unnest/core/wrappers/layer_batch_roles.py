@@ -16,9 +16,9 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.layer_op_calls import parse_op_call, shape_of
 from unnest.core.json_tree import Path, is_list
-from unnest.core.keras_facts.custom_functions import ROLE_SUFFIXES, activations
-from unnest.core.keras_facts.expected_weight_counts import has_initializers, promised
-from unnest.core.keras_facts.stored_class_names import is_keras_class, today
+from unnest.core.keras_facts.custom_functions import ROLE_SUFFIXES, custom_activations
+from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts, has_initializers
+from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.shape_rules import policy_name
 from unnest.core.model import CallId, Json, JsonObject, Shape
@@ -114,7 +114,9 @@ def normalizes_by_batch(layer: Layer, call: Call) -> bool | None:
 
 def _is_batch_normalization(entry: JsonObject) -> bool:
     class_name = entry.get("class_name")
-    is_normalization = isinstance(class_name, str) and today(class_name) == "BatchNormalization"
+    is_normalization = (
+        isinstance(class_name, str) and current_class_name(class_name) == "BatchNormalization"
+    )
     return is_normalization and is_keras_class("BatchNormalization", entry)
 
 
@@ -146,7 +148,7 @@ def _runs_others_code(stored: JsonObject) -> bool:
             for key, value in config.items()
             if "module" not in part or not isinstance(value, str)
         }
-        if any(activations(named, ())):
+        if any(custom_activations(named, ())):
             return True
     return False
 
@@ -274,7 +276,7 @@ def learns_row_by_row(layer: Layer) -> bool:
     """True if a layer has weights, and not only those that normalize: statistics of parts of a batch are a purpose."""
     if layer.is_model:
         return not only_normalizes(layer.stored)
-    promises = promised(layer.class_name, layer.config)
+    promises = expected_weight_counts(layer.class_name, layer.config)
     return promises is not None and promises.trained > 0 and not promises.statistics
 
 

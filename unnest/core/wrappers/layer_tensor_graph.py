@@ -21,8 +21,8 @@ from unnest.core.frontends.node_def import parse_node_def
 from unnest.core.interpreters.op_shapes import call_shape, result_shape
 from unnest.core.interpreters.row_dependence_arrays import RowsMade
 from unnest.core.interpreters.tensor_graph import NO_CALL, Column
-from unnest.core.keras_facts.expected_weight_counts import promised
-from unnest.core.keras_facts.stored_class_names import is_keras_class, record_of, today
+from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts
+from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class, record_of
 from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
 from unnest.core.layers.record import Rows
 from unnest.core.model import CallId, Json, Ref, Shape, Unknown
@@ -334,7 +334,7 @@ def _of_rows(layer: Layer, reads: list[Ref]) -> OpCall:
 
 def _may_have_weights(layer: Layer, graph: Graph) -> bool:
     """True if two layers of this kind may hold different weights: all but operations and Keras's own without any."""
-    promises = promised(
+    promises = expected_weight_counts(
         layer.class_name, layer.config
     )  # of Keras 1's configs too, some of which hold no initializers
     if not layer_batch_roles.is_weightless(layer) or (promises is not None and promises.total):
@@ -399,7 +399,7 @@ def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:
         )
         return (shape[0], 1) if is_dot else None
     try:
-        return output_shape(today(layer.class_name), layer.settings, shape)
+        return output_shape(current_class_name(layer.class_name), layer.settings, shape)
     except (Unknown, ArithmeticError, LookupError, TypeError):
         return None
 

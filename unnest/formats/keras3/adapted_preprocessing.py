@@ -14,9 +14,9 @@ from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.keras_facts.preprocessing_state import (
     bin_boundaries,
-    missing_words,
-    vocabulary,
-    with_words,
+    layers_without_vocabulary,
+    vocabulary_in_order,
+    with_vocabularies,
 )
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.formats.base import Source
@@ -33,10 +33,10 @@ def with_adapted_state(source: Source, model: Stored) -> tuple[Stored, list[Conv
     made: list[Conversion] = []
     if model.architecture is None:
         return model, made
-    missing = missing_words(model.architecture)
+    missing = layers_without_vocabulary(model.architecture)
     words = _words(source, model.architecture, missing)
     if words:
-        model = model._replace(architecture=with_words(model.architecture, missing, words))
+        model = model._replace(architecture=with_vocabularies(model.architecture, missing, words))
         made.append(Conversion("vocabulary", tuple(sorted(words)), RULES["vocabulary"].what))
     bound, names = _with_boundaries(source, model)
     if names:
@@ -63,7 +63,7 @@ def _words(
             elements: list[Json] = [*map(int, lines)] if kind == "IntegerLookup" else [*lines]
         except ValueError:  # neither UTF-8 nor integers
             continue
-        words = vocabulary(kind, config, dict(enumerate(elements)))
+        words = vocabulary_in_order(kind, config, dict(enumerate(elements)))
         found |= {} if words is None else {name: words}
     return found
 

@@ -20,7 +20,7 @@ from unnest.core.keras_facts.optimizer_classes import (
     REGISTERED_PREFIX,
     is_keras_optimizer,
 )
-from unnest.core.keras_facts.stored_class_names import operation_module, today
+from unnest.core.keras_facts.stored_class_names import current_class_name, operation_module
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.errors import Refused
@@ -85,7 +85,7 @@ class _KerasEntries(NamedTuple):
 
     def _entry(self, entry: JsonObject) -> JsonObject:
         """Return a layer's entry with the module and registered name that `.keras` stores. Raises Refused."""
-        kind = today(str(entry.get("class_name")))
+        kind = current_class_name(str(entry.get("class_name")))
         rest = {k: v for k, v in entry.items() if k not in ("class_name", "config", *ADDED)}
         config = self._config(entry)
         if kind == "Functional" and is_model(entry):
@@ -169,7 +169,9 @@ def _renamed(value: Json) -> Json:
     """Return the layers inside an old layer's config under today's class names, of which their paths are made."""
     return json_tree.transform(
         value,
-        lambda _, e: e | {"class_name": today(str(e["class_name"]))} if "class_name" in e else e,
+        lambda _, e: (
+            e | {"class_name": current_class_name(str(e["class_name"]))} if "class_name" in e else e
+        ),
     )
 
 

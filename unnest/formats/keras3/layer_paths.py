@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from unnest.core.architecture import is_input, read, snake_case
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaf_entries
-from unnest.core.keras_facts.expected_weight_counts import expected
+from unnest.core.keras_facts.expected_weight_counts import initialized_weight_counts
 from unnest.core.model import Group, JsonObject, Tensor
 
 #: The attribute that leads from a model to its layers; and that of Keras 2.12 to 2.14.
@@ -48,7 +48,9 @@ def stored_layers(model: JsonObject) -> list[Layer]:
 
 def promises_weights(layer: Layer) -> bool:
     """True if the config shows that a layer has weights; False also for a custom layer, where it shows nothing."""
-    promises = (expected(entry.get("config")) for entry in leaf_entries(layer.stored))
+    promises = (
+        initialized_weight_counts(entry.get("config")) for entry in leaf_entries(layer.stored)
+    )
     return any(promise is not None and promise.total > 0 for promise in promises)
 
 

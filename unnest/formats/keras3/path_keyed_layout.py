@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unnest.core.architecture import is_model, model_name, read, snake_case
-from unnest.core.keras_facts.expected_weight_counts import expected, is_quantized
-from unnest.core.keras_facts.wrapped_layers import parts_of, spectral_normalization
+from unnest.core.keras_facts.expected_weight_counts import initialized_weight_counts, is_quantized
+from unnest.core.keras_facts.wrapped_layers import divide_spectral_normalization, held_layers
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import ATTENTION_PARTS, Parts
 from unnest.core.model import JsonObject, Stored, Tensor
@@ -91,7 +91,7 @@ class Layout:
         elif (
             not tensors
             or layer_record(kind).is_plain
-            or (_has_all(name, holder, tensors) and not parts_of(entry))
+            or (_has_all(name, holder, tensors) and not held_layers(entry))
         ):
             self.add_object(path, name, tensors)
         else:
@@ -116,7 +116,7 @@ class Layout:
         self, settings: JsonObject, name: str, tensors: Sequence[Tensor], path: str
     ) -> None:
         """Add a SpectralNormalization: the inner layer's kernel is stored again as its own, before its vector."""
-        wrapped, parts = settings.get("layer"), spectral_normalization(tensors)
+        wrapped, parts = settings.get("layer"), divide_spectral_normalization(tensors)
         if not isinstance(wrapped, Mapping) or parts is None:
             raise unplaced(name, "SpectralNormalization")
         held, vector = parts
@@ -143,7 +143,10 @@ class Layout:
         elif kind == "TimeDistributed":
             self.add_layer(inner, _name(inner), tensors, join_path(path, "layer"), name)
         else:
-            expected_weights, half = expected(inner.get("config")), len(tensors) // 2
+            expected_weights, half = (
+                initialized_weight_counts(inner.get("config")),
+                len(tensors) // 2,
+            )
             if len(tensors) % 2 or expected_weights is None or expected_weights.statistics:
                 raise unplaced(name, kind)
             forward, backward = tensors[:half], tensors[half:]
@@ -174,7 +177,7 @@ class Layout:
         self.add_object(path, _name(cell))
         count: dict[str, int] = {}
         for inner_cell in (c for c in cells if isinstance(c, Mapping)):
-            expected_weights = expected(inner_cell.get("config"))
+            expected_weights = initialized_weight_counts(inner_cell.get("config"))
             if expected_weights is None or expected_weights.total > len(tensors):
                 raise unplaced(_name(cell), kind)
             stem = snake_case(str(inner_cell.get("class_name")))

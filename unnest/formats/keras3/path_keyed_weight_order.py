@@ -9,7 +9,7 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import by_owner, leaves, nested_model
 from unnest.core.keras_facts.expected_weight_counts import trained_count
-from unnest.core.keras_facts.wrapped_layers import wrapped
+from unnest.core.keras_facts.wrapped_layers import wrapped_layer
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Refused
@@ -195,7 +195,7 @@ def _time_distributed_model(entry: JsonObject) -> JsonObject | None:
 
 def _innermost(entry: JsonObject, path: str) -> str:
     """Return the path of the weights of the layer at `path`: those of a pure wrapper are its inner layer's."""
-    inner = wrapped(entry)
+    inner = wrapped_layer(entry)
     return (
         path
         if inner is None
@@ -253,7 +253,7 @@ def _model_within(layer: Layer) -> JsonObject | None:
 
 def _is_keras_own(entry: JsonObject) -> bool:
     """Return True for one of Keras's own layers, if the layer that it wraps is one as well."""
-    inner = wrapped(entry)
+    inner = wrapped_layer(entry)
     return layer_record(str(entry.get("class_name"))).exported and (
         inner is None or _is_keras_own(inner)
     )

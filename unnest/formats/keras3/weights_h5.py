@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, named_inputs, read
-from unnest.core.keras_facts.weight_shape_check import contradiction
+from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.make_plan import template_in, without_layers
 from unnest.core.model import Group, JsonObject, Stored, Tensor, release_of
 from unnest.core.plan import Choices, Move, Output, Plan, Refusal
@@ -155,7 +155,7 @@ class WeightsSource(PathKeyedSource):
                 continue
             layers = read(architecture).layers
             if any(
-                contradiction(layers[g.name], [t.shape for t in g.tensors])
+                shape_contradiction(layers[g.name], [t.shape for t in g.tensors])
                 for g in placement.groups
             ):
                 continue

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from unnest.core import json_tree
-from unnest.core.keras_facts.custom_functions import is_rule_of_keras
+from unnest.core.keras_facts.custom_functions import is_keras_rule
 from unnest.core.model import Json, JsonObject, release_of
 from unnest.formats.tensorflow import protos
 from unnest.formats.tensorflow.tensor_bundle import read_plain
@@ -87,7 +87,7 @@ def _with_modules(value: Json) -> Json:
             ):
                 continue
             name = str(part["class_name"])
-            if is_rule_of_keras(name):
+            if is_keras_rule(name):
                 parts[key] = {"module": MODULE_BY_KEY_ENDING[kind], **part, "registered_name": None}
             elif (
                 ">" not in name

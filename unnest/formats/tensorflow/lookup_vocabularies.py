@@ -15,7 +15,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from unnest.budget import charge_memory, charge_steps
-from unnest.core.keras_facts.preprocessing_state import missing_words, vocabulary, with_words
+from unnest.core.keras_facts.preprocessing_state import (
+    layers_without_vocabulary,
+    vocabulary_in_order,
+    with_vocabularies,
+)
 from unnest.core.model import Json, JsonObject
 from unnest.formats.json_text import parse_object
 from unnest.formats.tensorflow import graphdef
@@ -43,7 +47,7 @@ def with_tables(
 
     `model`: the SavedModel at `path`, which has these `files`.
     """
-    missing = missing_words(architecture)
+    missing = layers_without_vocabulary(architecture)
     if not missing:
         return architecture, frozenset()
     meta = next((m for m in model.meta_graphs if m.objects.nodes), model.meta_graphs[0])
@@ -54,7 +58,7 @@ def with_tables(
             k: str(n.user.metadata) for k, n in enumerate(meta.objects.nodes) if n.user.metadata
         }
     tables = Tables(meta, bundle, path, files)
-    return with_words(architecture, missing, tables.words(missing, metadata)), tables.assets
+    return with_vocabularies(architecture, missing, tables.words(missing, metadata)), tables.assets
 
 
 class Content(NamedTuple):
@@ -99,7 +103,7 @@ class Tables:
             if content is None:
                 continue
             by_index = _by_index(content, inverted=config.get("invert") is True)
-            words = vocabulary(str(missing[name]["class_name"]), config, by_index)
+            words = vocabulary_in_order(str(missing[name]["class_name"]), config, by_index)
             found |= {} if words is None else {name: words}
         return found
 

@@ -6,7 +6,11 @@ from collections.abc import Mapping
 
 from unnest.core.architecture import children, is_input, read
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.expected_weight_counts import expected, fits, trained_count
+from unnest.core.keras_facts.expected_weight_counts import (
+    fits_unit_sizes,
+    initialized_weight_counts,
+    trained_count,
+)
 from unnest.core.keras_facts.stored_class_names import record_of
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.weight_assignment.layer_weights import trained_first
@@ -63,7 +67,7 @@ class WeightsByLayer:
 
     def _operation(self, layer: Layer) -> tuple[Tensor, ...]:
         """Return () for an operation of Keras 3, which is no object and has no weights."""
-        expected_weights = expected(layer.config)
+        expected_weights = initialized_weight_counts(layer.config)
         if layer.is_model or (expected_weights is not None and expected_weights.total):
             raise self._unfit(layer, 0)
         return ()
@@ -158,14 +162,17 @@ class WeightsByLayer:
     def _check_fits(self, layer: Layer, node: int, variables: Mapping[int, AttributePath]) -> None:
         """Raise Refused if these variables cannot be this layer's."""
         entries = [self._graph.bundle.entries.get(self._graph.key(n) or "") for n in variables]
-        expected_weights, record = expected(layer.config), record_of(layer.class_name, layer.config)
+        expected_weights, record = (
+            initialized_weight_counts(layer.config),
+            record_of(layer.class_name, layer.config),
+        )
         does_not_fit = (
             (record.exported and bool(self._graph.layers(node)))
             or (expected_weights is not None and len(entries) < expected_weights.total)
             or (record.is_plain and any(len(path) > 1 for path in variables.values()))
             or (
                 expected_weights is not None
-                and not fits(layer.settings, [e.shape for e in entries if e is not None])
+                and not fits_unit_sizes(layer.settings, [e.shape for e in entries if e is not None])
             )
             or (is_input(layer.stored) and bool(entries))
         )
@@ -181,7 +188,10 @@ class WeightsByLayer:
         open.
         """
         in_optimizers = self._optimizers.all_trained
-        count, expected_weights = trained_count(layer, len(nodes)), expected(layer.config)
+        count, expected_weights = (
+            trained_count(layer, len(nodes)),
+            initialized_weight_counts(layer.config),
+        )
         if count == 0:
             return [False] * len(nodes)
         if in_optimizers & set(nodes):

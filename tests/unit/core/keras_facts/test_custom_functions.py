@@ -47,7 +47,7 @@ def test_an_activation_is_keras_s_from_some_release_on(
     ],
 )
 def test_rules(config: dict[str, Any], found: list[str]) -> None:
-    assert list(custom_functions.rules(config)) == found
+    assert list(custom_functions.custom_rules(config)) == found
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_rules(config: dict[str, Any], found: list[str]) -> None:
 )
 def test_activations(config: dict[str, Any], release: tuple[int, ...], found: list[str]) -> None:
     """`swish` and `relu6` of an old file are one and the same function in everybody's code."""
-    assert list(custom_functions.activations(config, release)) == found
+    assert list(custom_functions.custom_activations(config, release)) == found
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,9 @@ def test_activations_that_later_became_keras_s_own(
 ) -> None:
     """Seen: activations.get of Keras 2.2.4, 2.3.1, TensorFlow 2.0, 2.2, 2.3 and 2.7."""
     config = {"activation": "swish", "recurrent_activation": "relu6", "inner_activation": "relu"}
-    names = custom_functions.well_known_activations(config, release, is_standalone=is_standalone)
+    names = custom_functions.activations_not_found_by_name(
+        config, release, is_standalone=is_standalone
+    )
     assert list(names) == found
 
 
@@ -118,4 +120,4 @@ OWN_FUNCTION = {
     ],
 )  # fmt: skip
 def test_objects_that_a_loader_is_given(config: Any, found: list[tuple[str, bool]]) -> None:
-    assert list(custom_functions.custom_objects(config)) == found
+    assert list(custom_functions.custom_objects_of_keras_3(config)) == found

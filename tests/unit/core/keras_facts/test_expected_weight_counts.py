@@ -9,14 +9,14 @@ import pytest
 from tests.unit.core.build import DENSE, NORM, functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.keras_facts.expected_weight_counts import (
-    Expected,
-    expected,
-    fits,
+    WeightCounts,
+    expected_weight_counts,
+    fits_unit_sizes,
     has_initializers,
-    must_have,
-    promised,
+    initialized_weight_counts,
+    must_have_weights,
     trained_count,
-    units,
+    unit_sizes,
 )
 
 RULES: dict[str, Any] = {"W_regularizer": None, "b_regularizer": None}
@@ -34,31 +34,31 @@ LSTM = {
 @pytest.mark.parametrize(
     ("config", "promise"),
     [
-        (DENSE, Expected(2, 0)),
-        ({**DENSE, "use_bias": False}, Expected(1, 0)),
-        (NORM, Expected(2, 2)),
-        ({**NORM, "renorm": False}, Expected(2, 2)),
+        (DENSE, WeightCounts(2, 0)),
+        ({**DENSE, "use_bias": False}, WeightCounts(1, 0)),
+        (NORM, WeightCounts(2, 2)),
+        ({**NORM, "renorm": False}, WeightCounts(2, 2)),
         ({**NORM, "renorm": True}, None),  # how many statistics it has is the release's
-        ({**NORM, "scale": False}, Expected(1, 2)),
-        ({**NORM, "scale": False, "center": False}, Expected(0, 2)),
-        (SEPARABLE, Expected(3, 0)),
-        (LSTM, Expected(3, 0)),
-        ({"name": "rnn", "cell": {"class_name": "LSTMCell", "config": LSTM}}, Expected(3, 0)),
-        ({"layer": {"class_name": "Dense", "config": DENSE}}, Expected(2, 0)),
-        ({"alpha_initializer": {}}, Expected(1, 0)),  # no rules at all: what it has is trained
-        ({**DENSE, "equation": "ab,bc->ac", "bias_axes": None}, Expected(1, 0)),
-        ({**DENSE, "equation": "ab,bc->ac", "bias_axes": "c"}, Expected(2, 0)),
+        ({**NORM, "scale": False}, WeightCounts(1, 2)),
+        ({**NORM, "scale": False, "center": False}, WeightCounts(0, 2)),
+        (SEPARABLE, WeightCounts(3, 0)),
+        (LSTM, WeightCounts(3, 0)),
+        ({"name": "rnn", "cell": {"class_name": "LSTMCell", "config": LSTM}}, WeightCounts(3, 0)),
+        ({"layer": {"class_name": "Dense", "config": DENSE}}, WeightCounts(2, 0)),
+        ({"alpha_initializer": {}}, WeightCounts(1, 0)),  # no rules at all: what it has is trained
+        ({**DENSE, "equation": "ab,bc->ac", "bias_axes": None}, WeightCounts(1, 0)),
+        ({**DENSE, "equation": "ab,bc->ac", "bias_axes": "c"}, WeightCounts(2, 0)),
         ({"rate": 0.5}, None),
         ("a Lambda's", None),
     ],
 )
-def test_expected(config: Any, promise: Expected | None) -> None:
-    assert expected(config) == promise
+def test_expected(config: Any, promise: WeightCounts | None) -> None:
+    assert initialized_weight_counts(config) == promise
 
 
 def test_an_initializers_own_config_promises_nothing() -> None:
     inner: dict[str, Any] = {"class_name": "Mine", "config": {"scale_initializer": {}}}
-    assert expected({**DENSE, "kernel_initializer": inner}) == Expected(2, 0)
+    assert initialized_weight_counts({**DENSE, "kernel_initializer": inner}) == WeightCounts(2, 0)
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ def test_an_initializers_own_config_promises_nothing() -> None:
 )
 def test_what_speaks_of_initial_weights(config: dict[str, Any], speaks: bool, needs: bool) -> None:
     assert has_initializers(config) is speaks
-    assert must_have(config) is needs
+    assert must_have_weights(config) is needs
 
 
 def test_sizes_that_must_show_in_shapes() -> None:
-    assert list(units({"units": 3, "filters": True, "nb_filter": 0, "output_dim": "5"})) == [3]
-    assert fits({"units": 3}, [(4, 3), (12,)])
-    assert not fits({"units": 3}, [(4, 4)])
-    assert fits({"units": 3}, [])
+    assert list(unit_sizes({"units": 3, "filters": True, "nb_filter": 0, "output_dim": "5"})) == [3]
+    assert fits_unit_sizes({"units": 3}, [(4, 3), (12,)])
+    assert not fits_unit_sizes({"units": 3}, [(4, 4)])
+    assert fits_unit_sizes({"units": 3}, [])
 
 
 GRU: dict[str, Any] = {f"{stem}_initializer": {} for stem in ("kernel", "recurrent", "bias")}
@@ -90,14 +90,14 @@ GRU: dict[str, Any] = {f"{stem}_initializer": {} for stem in ("kernel", "recurre
 @pytest.mark.parametrize(
     ("kind", "config", "promise"),
     [
-        ("Normalization", {"axis": -1}, Expected(0, 3)),
-        ("Normalization", {"axis": -1, "mean": None, "variance": None}, Expected(0, 3)),
+        ("Normalization", {"axis": -1}, WeightCounts(0, 3)),
+        ("Normalization", {"axis": -1, "mean": None, "variance": None}, WeightCounts(0, 3)),
         ("Normalization", {"axis": -1, "mean": 0.5, "variance": 2.0}, None),
         ("Mine>Normalization", {"axis": -1}, None),
         (
             "Discretization",
             {"trainable": True, "bin_boundaries": None, "num_bins": 3},
-            Expected(0, 1),
+            WeightCounts(0, 1),
         ),
         (
             "Discretization",
@@ -105,27 +105,31 @@ GRU: dict[str, Any] = {f"{stem}_initializer": {} for stem in ("kernel", "recurre
             None,
         ),
         ("Discretization", {"bin_boundaries": None, "num_bins": 3}, None),  # Keras 3
-        ("MultiHeadAttention", {"num_heads": 2, "key_dim": 3, "use_bias": False}, Expected(4, 0)),
+        (
+            "MultiHeadAttention",
+            {"num_heads": 2, "key_dim": 3, "use_bias": False},
+            WeightCounts(4, 0),
+        ),
         ("MultiHeadAttention", {"num_heads": 2, "d_model": 3}, None),  # a custom class
-        ("AdditiveAttention", {"use_scale": True}, Expected(1, 0)),
+        ("AdditiveAttention", {"use_scale": True}, WeightCounts(1, 0)),
         ("AdditiveAttention", {}, None),  # a custom class: Keras's stores `use_scale`
         (
             "ReversibleEmbedding",
             {"embeddings_initializer": None, "tie_weights": False},
-            Expected(2, 0),
+            WeightCounts(2, 0),
         ),
-        ("BatchNormalization", NORM, Expected(2, 2)),
+        ("BatchNormalization", NORM, WeightCounts(2, 2)),
         ("BatchNormalization", {**NORM, "renorm": True}, None),
         (
             "BatchNormalization",
             {"gamma_regularizer": None, "beta_regularizer": None},
-            Expected(2, 2),
+            WeightCounts(2, 2),
         ),  # Keras 1
-        ("Bidirectional", {"layer": {"class_name": "GRU", "config": GRU}}, Expected(6, 0)),
+        ("Bidirectional", {"layer": {"class_name": "GRU", "config": GRU}}, WeightCounts(6, 0)),
     ],
 )
-def test_promised(kind: str, config: dict[str, Any], promise: Expected | None) -> None:
-    assert promised(kind, config) == promise
+def test_promised(kind: str, config: dict[str, Any], promise: WeightCounts | None) -> None:
+    assert expected_weight_counts(kind, config) == promise
 
 
 @pytest.mark.parametrize(

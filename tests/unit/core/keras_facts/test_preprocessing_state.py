@@ -10,10 +10,10 @@ import pytest
 from unnest.core.keras_facts.preprocessing_state import (
     bin_boundaries,
     is_misread,
-    missing_words,
-    untold,
-    vocabulary,
-    with_words,
+    layers_without_state,
+    layers_without_vocabulary,
+    vocabulary_in_order,
+    with_vocabularies,
 )
 
 
@@ -37,8 +37,8 @@ def test_what_no_config_tells(
     nested: Any = {"class_name": "Functional", "config": {"name": "m", "layers": [layer, layer]}}
     outer: Any = {"class_name": "Functional", "config": {"name": "o", "layers": [nested]}}
     for model in (nested, outer):
-        assert untold(model, in_h5=False) == elsewhere
-        assert untold(model, in_h5=True) == in_h5
+        assert layers_without_state(model, in_h5=False) == elsewhere
+        assert layers_without_state(model, in_h5=True) == in_h5
 
 
 WORDS = {1: "a", 2: "b", 3: "c"}
@@ -74,7 +74,7 @@ MASKED = {0: "", 1: "[UNK]", 2: "a", 3: "b"}
 )
 def test_words_in_order(kind: str, config: Any, words: Any, expected: Any) -> None:
     """Behind the indices of the mask and of other words; a table that counts otherwise has none."""
-    assert vocabulary(kind, config, words) == expected
+    assert vocabulary_in_order(kind, config, words) == expected
 
 
 def test_words_in_the_config() -> None:
@@ -84,9 +84,9 @@ def test_words_in_the_config() -> None:
         for name, words in (("a", None), ("b", "words.txt"), ("c", ["x"]), ("d", None), ("d", None))
     ]
     model: Any = {"class_name": "Functional", "config": {"name": "m", "layers": layers}}
-    missing = missing_words(model)
+    missing = layers_without_vocabulary(model)
     assert list(missing) == ["a", "b"]
-    made: Any = with_words(model, missing, {name: ["y"] for name in "abcd"})
+    made: Any = with_vocabularies(model, missing, {name: ["y"] for name in "abcd"})
     assert [layer["config"]["vocabulary"] for layer in made["config"]["layers"]] == [
         ["y"],
         ["y"],
@@ -103,7 +103,9 @@ def test_a_name_beside_the_config() -> None:
         {"class_name": "StringLookup", "name": "a", "config": config},
         {"class_name": "StringLookup", "config": config},
     ]
-    assert [*missing_words({"class_name": "Functional", "config": {"layers": layers}})] == ["a"]
+    assert [
+        *layers_without_vocabulary({"class_name": "Functional", "config": {"layers": layers}})
+    ] == ["a"]
 
 
 def test_boundaries_of_a_summary() -> None:

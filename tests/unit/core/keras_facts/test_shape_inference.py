@@ -11,7 +11,7 @@ import pytest
 
 from unnest.core.architecture import is_model
 from unnest.core.keras_facts import shape_inference
-from unnest.core.keras_facts.shape_inference import Called, Spec
+from unnest.core.keras_facts.shape_inference import CallResult, Spec
 from unnest.core.layers.catalog import layer_record
 
 ROWS: list[dict[str, Any]] = json.loads(
@@ -43,17 +43,17 @@ def may_be_unknown(row: dict[str, Any]) -> bool:
 @pytest.mark.parametrize("row", SAID, ids=label)
 def test_a_call_is_what_keras_recorded(row: dict[str, Any]) -> None:
     """Arguments, shape and dtype are those of the recorded call, or unknown for a reason."""
-    told = shape_inference.called(row["entry"], spec(row["given"]))
+    told = shape_inference.call_on(row["entry"], spec(row["given"]))
     if told is None:
         assert may_be_unknown(row)
     elif not (shape_inference.hides_policy(row["entry"]) and row["output"][1] == "float16"):
-        assert told == Called(row["kwargs"], spec(row["output"]))
+        assert told == CallResult(row["kwargs"], spec(row["output"]))
 
 
 @pytest.mark.parametrize("row", MASKED, ids=label)
 def test_what_makes_a_mask_is_unknown(row: dict[str, Any]) -> None:
     """Masks become operations and arguments of their own."""
-    assert shape_inference.called(row["entry"], spec(row["given"])) is None
+    assert shape_inference.call_on(row["entry"], spec(row["given"])) is None
 
 
 DENSE: dict[str, Any] = {
@@ -67,11 +67,11 @@ ROW = Spec((None, 4), "float32")
 def test_a_shape_that_the_file_contradicts_is_unknown() -> None:
     """The shape a layer was built for is a second witness."""
     assert (
-        shape_inference.called({**DENSE, "build_config": {"input_shape": [None, 4]}}, ROW)
+        shape_inference.call_on({**DENSE, "build_config": {"input_shape": [None, 4]}}, ROW)
         is not None
     )
     assert (
-        shape_inference.called({**DENSE, "build_config": {"input_shape": [None, 5]}}, ROW) is None
+        shape_inference.call_on({**DENSE, "build_config": {"input_shape": [None, 5]}}, ROW) is None
     )
 
 
@@ -109,7 +109,7 @@ def test_a_shape_that_the_file_contradicts_is_unknown() -> None:
 @pytest.mark.parametrize("given", [ROW, IMAGES])
 def test_what_is_not_known_for_certain_is_none(entry: dict[str, Any], given: Spec) -> None:
     """Other code, other policies, damaged configs."""
-    assert shape_inference.called(entry, given) is None
+    assert shape_inference.call_on(entry, given) is None
 
 
 def test_windows_that_do_not_fit_are_unknown() -> None:
@@ -120,7 +120,7 @@ def test_windows_that_do_not_fit_are_unknown() -> None:
         "strides": [1, 1],
         "padding": "valid",
     }
-    assert shape_inference.called({"class_name": "MaxPooling2D", "config": pool}, IMAGES) is None
+    assert shape_inference.call_on({"class_name": "MaxPooling2D", "config": pool}, IMAGES) is None
 
 
 def input_layer(shape: list[int | None], **more: Any) -> dict[str, Any]:
@@ -138,18 +138,18 @@ def test_a_nested_sequential_goes_through_its_layers() -> None:
         "dtype": "float32",
         "layers": [input_layer([None, 4]), DENSE],
     }
-    told = shape_inference.called({"class_name": "Sequential", "config": config}, ROW)
-    assert told == Called({"mask": None}, Spec((None, 3), "float32"))
+    told = shape_inference.call_on({"class_name": "Sequential", "config": config}, ROW)
+    assert told == CallResult({"mask": None}, Spec((None, 3), "float32"))
     assert (
-        shape_inference.called(
+        shape_inference.call_on(
             {"class_name": "Sequential", "config": config}, Spec((None, 5), "float32")
         )
         is None
     )
-    half = shape_inference.called(
+    half = shape_inference.call_on(
         {"class_name": "Sequential", "config": config}, Spec((None, 4), "float16")
     )
-    assert half == Called({}, Spec((None, 3), "float32"))
+    assert half == CallResult({}, Spec((None, 3), "float32"))
 
 
 def test_a_nested_functional_model_tells_by_its_last_call() -> None:
@@ -162,17 +162,17 @@ def test_a_nested_functional_model_tells_by_its_last_call() -> None:
         "input_layers": ["in", 0, 0],
         "output_layers": [["d", 0, 0]],
     }
-    told = shape_inference.called({"class_name": "Functional", "config": config}, ROW)
-    assert told == Called({"mask": None}, Spec((None, 3), "float32"))
+    told = shape_inference.call_on({"class_name": "Functional", "config": config}, ROW)
+    assert told == CallResult({"mask": None}, Spec((None, 3), "float32"))
     twice = {**config, "output_layers": [["d", 0, 0], ["d", 0, 0]]}
-    assert shape_inference.called({"class_name": "Functional", "config": twice}, ROW) is None
+    assert shape_inference.call_on({"class_name": "Functional", "config": twice}, ROW) is None
 
 
 def test_input_layers() -> None:
     """Dense ones only."""
-    assert shape_inference.of_input(input_layer([None, 4])) == ROW
-    assert shape_inference.of_input(input_layer([None, 4], sparse=True)) is None
-    assert shape_inference.of_input(DENSE) is None
+    assert shape_inference.input_spec(input_layer([None, 4])) == ROW
+    assert shape_inference.input_spec(input_layer([None, 4], sparse=True)) is None
+    assert shape_inference.input_spec(DENSE) is None
 
 
 def test_a_cast_is_one_of_floats() -> None:
@@ -181,6 +181,6 @@ def test_a_cast_is_one_of_floats() -> None:
         "class_name": "Dense",
         "config": {"name": "d", "dtype": "mixed_float16", "units": 3},
     }
-    assert shape_inference.converts(mixed, ROW)
-    assert not shape_inference.converts(mixed, Spec((None, 4), "int32"))
-    assert not shape_inference.converts(DENSE, ROW)
+    assert shape_inference.casts_input(mixed, ROW)
+    assert not shape_inference.casts_input(mixed, Spec((None, 4), "int32"))
+    assert not shape_inference.casts_input(DENSE, ROW)

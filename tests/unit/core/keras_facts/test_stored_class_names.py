@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from unnest.core.keras_facts.stored_class_names import (
+    current_class_name,
     is_keras_class,
     operation_module,
     record_of,
-    today,
 )
 from unnest.core.layers.catalog import layer_record
 from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS
@@ -27,7 +27,7 @@ from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS
     ],
 )
 def test_today(stored: str, name: str) -> None:
-    assert today(stored) == name
+    assert current_class_name(stored) == name
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.weight_shape_check import WeightShape, contradiction
+from unnest.core.keras_facts.weight_shape_check import WeightShape, shape_contradiction
 
 
 def said(
     kind: str, config: dict[str, Any], *shapes: WeightShape, stored: dict[str, Any] | None = None
 ) -> str | None:
     entry = {"class_name": kind, "config": config, **(stored or {})}
-    return contradiction(Layer("l", kind, config, entry, ()), shapes)
+    return shape_contradiction(Layer("l", kind, config, entry, ()), shapes)
 
 
 @pytest.mark.parametrize(

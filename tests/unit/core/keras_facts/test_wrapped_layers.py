@@ -8,11 +8,11 @@ import pytest
 
 from unnest.core.keras_facts.wrapped_layers import (
     HeldLayer,
-    partly_frozen,
-    parts_of,
-    promised_total,
-    spectral_normalization,
-    wrapped,
+    divide_spectral_normalization,
+    expected_weight_total,
+    held_layers,
+    partly_frozen_layer,
+    wrapped_layer,
 )
 from unnest.core.model import Tensor
 
@@ -81,10 +81,12 @@ TRAINED, FROZEN = HeldLayer(3, is_frozen=False), HeldLayer(3, is_frozen=True)
     ],
 )
 def test_parts(entry: Entry, parts: list[HeldLayer], is_partly: bool) -> None:
-    assert parts_of(entry) == parts
+    assert held_layers(entry) == parts
     model: Entry = {"class_name": "Functional", "config": {"name": "m", "layers": [entry]}}
-    assert partly_frozen(model) == ("held" if is_partly else None)
-    assert partly_frozen(layer("TimeDistributed", layer=model)) == ("held" if is_partly else None)
+    assert partly_frozen_layer(model) == ("held" if is_partly else None)
+    assert partly_frozen_layer(layer("TimeDistributed", layer=model)) == (
+        "held" if is_partly else None
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,7 +114,7 @@ def test_parts(entry: Entry, parts: list[HeldLayer], is_partly: bool) -> None:
 )
 def test_promised(entry: Entry, total: int | None) -> None:
     """A custom class shows nothing, nor does a class that is missing."""
-    assert promised_total(entry) == total
+    assert expected_weight_total(entry) == total
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_promised(entry: Entry, total: int | None) -> None:
     ],
 )
 def test_the_one_layer_that_has_all_the_weights(entry: Entry, held: Entry | None) -> None:
-    assert wrapped(entry) == held
+    assert wrapped_layer(entry) == held
 
 
 @pytest.mark.parametrize(
@@ -148,7 +150,7 @@ def test_the_vector_of_a_spectral_normalization(
     shapes: list[tuple[int, ...]], vector: int | None
 ) -> None:
     tensors = [Tensor(f"w{k}", shape, "<f4", f"/{k}") for k, shape in enumerate(shapes)]
-    found = spectral_normalization(tensors)
+    found = divide_spectral_normalization(tensors)
     if vector is None:
         assert found is None
         return

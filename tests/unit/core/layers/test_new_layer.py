@@ -60,7 +60,7 @@ def test_its_weights_are_known(gate: Any) -> None:
 
 def test_its_shape_is_known(gate: Any) -> None:
     given = Spec((None, 3), "float32")
-    assert shape_inference.result_of(gate.stored, [given]) == given
+    assert shape_inference.output_spec(gate.stored, [given]) == given
 
 
 def test_an_older_one_converts_to_keras_3(gate: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.build import DENSE, NORM, functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.expected_weight_counts import stems_of
+from unnest.core.keras_facts.expected_weight_counts import weight_stems
 from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, as_made, stem_of
 
 GRU: dict[str, Any] = {f"{stem}_initializer": {} for stem in ("kernel", "recurrent", "bias")}
@@ -59,7 +59,7 @@ def test_a_class_of_custom_function_or_a_weight_that_no_config_speaks_of_is_not_
 
 
 def test_stems() -> None:
-    assert stems_of({**DENSE, "use_bias": False}) == ["kernel"]
-    assert stems_of({"W_regularizer": None, "b_regularizer": None, "bias": False}) == ["W"]
+    assert weight_stems({**DENSE, "use_bias": False}) == ["kernel"]
+    assert weight_stems({"W_regularizer": None, "b_regularizer": None, "bias": False}) == ["W"]
     assert stem_of("recurrent_kernel", ["kernel", "recurrent"]) == "recurrent"
     assert stem_of("gamma", ["kernel"]) is None

@@ -13,11 +13,11 @@ from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights, ch
 from unnest.core.keras_facts.custom_functions import (
     ACTIVATIONS,
     HARD_SIGMOID,
-    WELL_KNOWN,
-    WITH_A_FACTOR,
+    OFTEN_WITH_A_FACTOR,
+    WELL_KNOWN_ACTIVATIONS,
     is_custom_activation,
 )
-from unnest.core.keras_facts.expected_weight_counts import expected
+from unnest.core.keras_facts.expected_weight_counts import initialized_weight_counts
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject
 
@@ -39,13 +39,13 @@ def activation(value: Json, name: str, context: Context) -> str | JsonObject:
     is_custom = is_custom_activation(
         word, context.release, is_standalone=not context.is_tf and () < context.release < (2, 4)
     )
-    if word not in ACTIVATIONS or (is_custom and word not in WELL_KNOWN):
+    if word not in ACTIVATIONS or (is_custom and word not in WELL_KNOWN_ACTIVATIONS):
         context.notes.custom[config_values.without_package(word)] = f"activation of {name!r}"
         return config_values.function(word)
     if is_custom:
-        meaning = f"{word} = {WELL_KNOWN[word]}"
+        meaning = f"{word} = {WELL_KNOWN_ACTIVATIONS[word]}"
         context.note("known-function", name, meaning)
-        if word in WITH_A_FACTOR:
+        if word in OFTEN_WITH_A_FACTOR:
             context.notes.assumed_functions.append(f"{name} ({meaning})")
     return word
 
@@ -59,7 +59,9 @@ def activated(layer: NewLayer, context: Context) -> Piece:
     """Convert a layer's activation; weights that feed a hard_sigmoid are scaled."""
     found = activation(layer.config["activation"], layer.name, context)
     if is_layer(found):
-        promised = expected({k: v for k, v in layer.config.items() if k != "activation"})
+        promised = initialized_weight_counts(
+            {k: v for k, v in layer.config.items() if k != "activation"}
+        )
         own = len(layer.weights) if promised is None else promised.total
         inner = replace(layer.renamed(f"{layer.name}_linear"), weights=layer.weights[:own])
         inner = replace(inner, config={**inner.config, "activation": "linear"})

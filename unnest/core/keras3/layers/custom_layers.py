@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
-from unnest.core.keras_facts.custom_functions import custom_objects_within
+from unnest.core.keras_facts.custom_functions import custom_objects_in_custom_class
 from unnest.core.keras_facts.stored_class_names import is_keras_class, is_namesake
-from unnest.core.keras_facts.weight_shape_check import agrees
+from unnest.core.keras_facts.weight_shape_check import fits_shape
 from unnest.core.layers.catalog import LAYER_RECORDS, layer_record
 from unnest.core.layers.record import KerasLayer
 from unnest.core.model import JsonObject
@@ -41,7 +41,7 @@ def custom_layer(old: OldLayer) -> NewLayer:
     base = dict(old.without("batch_input_shape", "input_shape", "input_dtype").config)
     if isinstance(base.get("dtype"), Mapping):
         base["dtype"] = config_values.dtype(base["dtype"], old.name, old.context) or "float32"
-    for named, _ in custom_objects_within(base):
+    for named, _ in custom_objects_in_custom_class(base):
         old.context.notes.custom.setdefault(
             config_values.without_package(named), f"in the config of {old.name!r}"
         )
@@ -71,7 +71,7 @@ def _likely_parent(config: Config, weights: Weights) -> KerasLayer | None:
             shapes is not None
             and len(weights) > len(shapes)
             and rules <= set(config)
-            and all(map(agrees, (weight.shape for weight in weights), shapes))
+            and all(map(fits_shape, (weight.shape for weight in weights), shapes))
         ):
             return record
     return None

@@ -14,14 +14,14 @@ from unnest.core.keras3.layers import removed_layers
 from unnest.core.keras3.layers.activation_arguments import activated, activation, is_layer
 from unnest.core.keras3.mask_preservation import stopped
 from unnest.core.keras3.replacements import FLOAT, Choice, NewLayer, Piece, chain
-from unnest.core.keras_facts.expected_weight_counts import expected
+from unnest.core.keras_facts.expected_weight_counts import initialized_weight_counts
 from unnest.core.layers.catalog import MERGE_MODES, layer_record
 from unnest.core.model import Json
 
 
 def plain_layer(old: OldLayer) -> Piece:
     """Convert a layer that Keras 3 has too, by its arguments alone."""
-    promised = expected(old.config)
+    promised = initialized_weight_counts(old.config)
     if (
         promised is not None
         and old.weights

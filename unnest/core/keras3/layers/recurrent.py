@@ -17,7 +17,7 @@ from unnest.core.keras3.layers.activation_arguments import (
 from unnest.core.keras3.layers.wrapper_layers import inner_layer
 from unnest.core.keras3.replacements import Config, Piece
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
-from unnest.core.keras_facts.expected_weight_counts import expected
+from unnest.core.keras_facts.expected_weight_counts import initialized_weight_counts
 from unnest.core.layers.catalog import layer_record
 
 
@@ -133,7 +133,7 @@ def stacked_cells(old: OldLayer) -> Piece:
     if old.config.get("reverse_state_order"):
         raise old.refused("reverse_state_order has no counterpart in Keras 3")
     for cell in cells:
-        told = expected(cell.get("config")) if isinstance(cell, Mapping) else None
+        told = initialized_weight_counts(cell.get("config")) if isinstance(cell, Mapping) else None
         count = 0 if told is None or not old.weights else told.total
         made.append(inner_layer(cell, old, rest[:count]))
         rest = rest[count:]

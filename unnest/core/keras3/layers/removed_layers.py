@@ -242,7 +242,7 @@ def channels_first(made: NewLayer, context: Context) -> Piece:
     def resolved(specs: Sequence[Spec | None], dtypes: Sequence[str]) -> Piece:
         del dtypes
         (spec,) = specs
-        given = None if spec is None else shape_inference.result_of(made.entry, [spec])
+        given = None if spec is None else shape_inference.output_spec(made.entry, [spec])
         if given is not None and given.shape[-1] not in (None, given.shape[1]):
             return made
         context.note("channels-first-bias", name)
