@@ -269,7 +269,7 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
     return (
         *today,
         *(
-            [f"Keras {model.keras_version}, which wrote it"]
+            [f"Keras {model.keras_version}, which wrote it{python}"]
             if _in_writers(model, path, container)
             else []
         ),
@@ -406,7 +406,7 @@ def _module(model: Stored, container: str) -> tuple[str, list[str]]:
         else "in the Keras that wrote it"
     )
     if code:
-        where += ", on its Python"
+        where += f", on {_python(model)}"
     standalone = STANDALONE_VERSION.fullmatch(model.keras_version or "") or model.release >= (2, 6)
     return ("import keras" if standalone else "from tensorflow import keras"), [where]
 

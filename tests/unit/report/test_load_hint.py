@@ -189,14 +189,17 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
         (
             layers(CODE, version="2.2.4"),
             "a.h5",
-            "import keras; model = keras.models.load_model('a.h5')  # in Keras 2.2.4, which wrote it, on its Python",
+            (
+                "import keras; model = keras.models.load_model('a.h5')"
+                "  # in Keras 2.2.4, which wrote it, on the Python of the Lambda layers"
+            ),
         ),
         (
             layers(CODE, version="2.2.4-tf"),
             "a.h5",
             (
                 "from tensorflow import keras; model = keras.models.load_model('a.h5')"
-                "  # in Keras 2.2.4-tf, which wrote it, on its Python"
+                "  # in Keras 2.2.4-tf, which wrote it, on the Python of the Lambda layers"
             ),
         ),
         (
