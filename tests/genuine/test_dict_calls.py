@@ -119,7 +119,7 @@ def test_an_output_with_exchanged_inputs_is_not_published(
 ) -> None:
     """Reading back compares the inputs and outputs with those of the parallel model, by name and place."""
     path = shutil.copy(FOLDER / "tf23-embedded.h5", tmp_path / "m.h5")
-    in_place = template_extraction.in_place
+    in_place = template_extraction.with_first_tower_in_place
 
     def exchanged(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
         model = in_place(graph, wrapper)

@@ -21,11 +21,11 @@ from unnest.core.plan import Choices, Plan, Refusal, Rewritten
 from unnest.core.recognition_results import Template, Wrapper
 from unnest.core.rewrite import unwrap
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
-from unnest.core.rewrite.template_extraction import at_home
-from unnest.core.rewrite.template_summary import template_of
+from unnest.core.rewrite.template_extraction import with_module_of_release
+from unnest.core.rewrite.template_summary import summarize_template
 from unnest.core.rewrite.template_training_config import rename_outputs, reorder_optimizer_state
-from unnest.core.weight_assignment.flat_list_division import split
-from unnest.core.weight_assignment.frozen_list_reordering import relist
+from unnest.core.weight_assignment.flat_list_division import divide_flat_list
+from unnest.core.weight_assignment.frozen_list_reordering import reorder_frozen_lists
 from unnest.core.weight_assignment.layer_groups import (
     as_listed,
     group_names,
@@ -34,8 +34,8 @@ from unnest.core.weight_assignment.layer_groups import (
     with_plain_weight_names,
     without_operations,
 )
-from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
-from unnest.core.weight_assignment.split_by_architecture import shared_out
+from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.split_by_architecture import divide_parallel_groups
 from unnest.core.weight_assignment.weight_checks import check_architecture
 from unnest.core.wrappers import wrapper_in_weight_names
 from unnest.findings import Code, listed
@@ -57,7 +57,7 @@ def plan(
 
     """
     if stored.architecture is not None:
-        today = named_inputs.as_read_today(stored.architecture, stored.release)
+        today = named_inputs.with_calls_of_release(stored.architecture, stored.release)
         return _plan_model(stored._replace(architecture=today), choices)
     if architecture is not None:
         return _plan_weights_with(stored, _of_weights(stored, architecture, choices), choices)
@@ -81,7 +81,8 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
         return _clean(stored)._replace(optimizer=optimizer)
     layer_names = layer_name_by_group(model, stored.groups)
     groups = {
-        layer_names.get(g.name, g.name): Share(g.tensors, sorted_out=False) for g in stored.groups
+        layer_names.get(g.name, g.name): LayerWeights(g.tensors, sorted_out=False)
+        for g in stored.groups
     }
     start = ModelWithWeights(model, groups)
     unwrapped = unwrap.unwrap_all(
@@ -154,7 +155,9 @@ def _architecture(stored: Stored, before: JsonObject, unwrapped: unwrap.Unwrappe
 
     The JSON of a compiled model of Keras 3 has its compile settings in it, and empty ones of the models within.
     """
-    after = at_home(renumber_shared_objects(before, unwrapped.left.model), stored.release)
+    after = with_module_of_release(
+        renumber_shared_objects(before, unwrapped.left.model), stored.release
+    )
     settings = before.get("compile_config")
     if not isinstance(settings, Mapping) or not settings:
         return after
@@ -181,7 +184,7 @@ def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tenso
 
 def _wrong_shapes(left: ModelWithWeights) -> str | None:
     """Return which layer's weights cannot be its own, by their shapes, in nested models too; None if all fit."""
-    pending: list[tuple[JsonObject, Mapping[str, Share]]] = [(left.model, left.by_layer())]
+    pending: list[tuple[JsonObject, Mapping[str, LayerWeights]]] = [(left.model, left.by_layer())]
     for model, shares in pending:
         layers = read(model).layers
         for name, share in shares.items():
@@ -192,7 +195,9 @@ def _wrong_shapes(left: ModelWithWeights) -> str | None:
                 return f"{name}: {why}; the file is damaged, or its weights are another model's"
             if layer is not None and layer.is_model and share.tensors:
                 with suppress(Ambiguous):
-                    pending.append((layer.stored, split(share.tensors, read(layer.stored))))
+                    pending.append(
+                        (layer.stored, divide_flat_list(share.tensors, read(layer.stored)))
+                    )
     return None
 
 
@@ -218,7 +223,7 @@ def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choice
     """Return the plan for weights with a given architecture: the parallel model's, or the single-device one's."""
     if not is_model(architecture):
         return without_layers(stored, architecture)
-    relisted = relist(stored.groups, architecture)
+    relisted = reorder_frozen_lists(stored.groups, architecture)
     listed_weights = stored._replace(groups=relisted.weights)
     weights_plan = _plan_listed(listed_weights, architecture, choices)._replace(stored=stored)
     if weights_plan.refusal is not None:
@@ -247,7 +252,7 @@ def _plan_listed(stored: Stored, architecture: JsonObject, choices: Choices) -> 
             stored, "the layers of the architecture given are not those of the weights"
         )
     try:
-        groups, by_order = shared_out(stored.groups, architecture)
+        groups, by_order = divide_parallel_groups(stored.groups, architecture)
         check_architecture(groups, architecture)
     except Ambiguous as doubt:
         return _mismatch(stored, f"{doubt}")
@@ -256,8 +261,8 @@ def _plan_listed(stored: Stored, architecture: JsonObject, choices: Choices) -> 
     wrapper = _wrapper_around(stored, model_name(architecture))
     result = template_plan.result or of_template._replace(architecture=None)
     wrappers = (wrapper, *(w._replace(depth=w.depth + 1) for w in template_plan.wrappers))
-    template = template_plan.template or template_of(
-        architecture, Share(tuple(t for g in groups for t in g.tensors))
+    template = template_plan.template or summarize_template(
+        architecture, LayerWeights(tuple(t for g in groups for t in g.tensors))
     )
     placed_by_order_alone = (Code.BY_ORDER(layers=listed(by_order)),) if by_order else ()
     return template_plan._replace(

@@ -28,9 +28,9 @@ from unnest.core.layers.shape_rules import settings
 from unnest.core.load_time_code import lambdas
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.weight_assignment.misplaced_weights import (
-    is_state_of_fewer,
-    misplaced,
-    stored_once,
+    has_state_of_fewer_weights,
+    misplaced_nested_model,
+    model_with_weights_stored_once,
 )
 
 #: The first Keras 2 that knows `.keras`; from 2.14 on it looks for weights where `.keras` has them today.
@@ -79,7 +79,7 @@ def why_not_keras_3(model: Stored, container: str) -> str | None:
 
 def misplaced_within(model: Stored, container: str) -> str | None:
     """Return the nested model of a Keras 1 or 2 `.h5` whose weights every Keras assigns wrongly; None without one."""
-    return misplaced(model) if container == "h5" and not model.is_keras_3 else None
+    return misplaced_nested_model(model) if container == "h5" and not model.is_keras_3 else None
 
 
 def is_refused_by_its_own(model: Stored, container: str) -> bool:
@@ -91,7 +91,7 @@ def is_refused_by_its_own(model: Stored, container: str) -> bool:
         container == "h5"
         and model.release[:1] == (1,)
         and model.contents == "model"
-        and is_state_of_fewer(model)
+        and has_state_of_fewer_weights(model)
     )
 
 
@@ -121,7 +121,7 @@ def _lost_in_h5(model: Stored) -> str | None:
         return f"what {', '.join(lost)} found by adapt(), which no .h5 holds"
     if unbuilt := unloadable_models.unbuilt_sequential(model):
         return f"weights of {unbuilt}, a Sequential without an input shape, which no Keras builds before it loads them"
-    if sharing := stored_once(model):
+    if sharing := model_with_weights_stored_once(model):
         return (
             f"weights in {sharing} that layers in it share, and that no Keras finds again in an .h5"
         )

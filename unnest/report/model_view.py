@@ -12,7 +12,7 @@ import numpy as np
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import Json, JsonObject, Ref, Shape, Stored, Tensor
-from unnest.core.weight_assignment.flat_list_division import split
+from unnest.core.weight_assignment.flat_list_division import divide_flat_list
 from unnest.core.weight_assignment.layer_groups import layer_name_by_group
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.wrappers import layer_batch_roles
@@ -142,7 +142,7 @@ def _split(weights: Sequence[Tensor], model: JsonObject) -> Mapping[str, Sequenc
     """Return a nested model's weights by layer; none where the file does not tell which layer each belongs to."""
     try:
         return (
-            {name: share.tensors for name, share in split(weights, read(model)).items()}
+            {name: share.tensors for name, share in divide_flat_list(weights, read(model)).items()}
             if weights
             else {}
         )

@@ -25,7 +25,7 @@ def stem_and_number(name: str) -> tuple[str, int]:
     return stem, int(number or 0)
 
 
-def renumbered(names: Iterable[str], other_names: Iterable[str]) -> Mapping[str, str]:
+def match_names_by_number(names: Iterable[str], other_names: Iterable[str]) -> Mapping[str, str]:
     """Return the other name of each name that differs by Keras's number at most, in the order of the numbers.
 
     Names of a stem that has more or fewer names on the other side have none.

@@ -176,7 +176,7 @@ class _RawCall(NamedTuple):
 
 def _raw_call(node: Json, entry: JsonObject, names: Container[str]) -> _RawCall:
     """Read a stored call of a layer; `names` are those of all layers."""
-    arguments, unused = named_inputs.with_list(node, entry)
+    arguments, unused = named_inputs.with_input_list(node, entry)
     others = tensor_refs.reads(unused, names) if unused else []
     return _RawCall([*tensor_refs.reads(arguments, names), *others], node, arguments, len(others))
 

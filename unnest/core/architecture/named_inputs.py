@@ -38,7 +38,7 @@ class ModelCall(NamedTuple):
     unused: tuple[Json, ...] = ()
 
 
-def with_list(node: Json, model: JsonObject) -> ModelCall:
+def with_input_list(node: Json, model: JsonObject) -> ModelCall:
     """Return a stored call of a model with the list of its inputs in the place of a mapping, else as it is."""
     return _with_list(node, model, BY_NAME_OR_KEYS)
 
@@ -74,7 +74,7 @@ def _with_inputs(node: Json, inputs: Json, names: Sequence[str]) -> Json:
     return {**node, "args": [inputs, *args[1:]], "kwargs": kwargs}
 
 
-def as_read_today(architecture: JsonObject, release: tuple[int, ...]) -> JsonObject:
+def with_calls_of_release(architecture: JsonObject, release: tuple[int, ...]) -> JsonObject:
     """Return the architecture with calls that its writer read otherwise than today's Keras of its dialect.
 
     They give the model what the writer gave it, in a list, or by the model's own keys.
@@ -100,7 +100,7 @@ def _is_called_model(entry: JsonObject) -> bool:
     return is_list(entry.get("inbound_nodes")) and _inputs_of(entry) is not None
 
 
-def called_by_release(architecture: JsonObject) -> str | None:
+def model_called_differently(architecture: JsonObject) -> str | None:
     """Return the first model in a JSON of Keras 3 that its releases give other inputs in a call, or None.
 
     That JSON does not say which release wrote it.
@@ -124,7 +124,7 @@ def _call_today(node: Json, model: JsonObject, release: tuple[int, ...]) -> Json
     """Return the call that Keras reads today as that release read the stored one."""
     written = _with_list(node, model, release).node
     inputs, model_inputs = _first_argument(written)[0], _inputs_of(model)
-    if written == with_list(node, model).node or model_inputs is None or not is_list(inputs):
+    if written == with_input_list(node, model).node or model_inputs is None or not is_list(inputs):
         return node
     if not model_inputs.is_mapping or not tensor_refs.is_keras_3(node):
         return written

@@ -29,7 +29,7 @@ from unnest.core.keras3.replacements import (
 from unnest.core.keras3.sequential import as_functional, sequential
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import CallId, Json, JsonObject, Ref
-from unnest.core.weight_assignment.flat_list_division import split
+from unnest.core.weight_assignment.flat_list_division import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 
 
@@ -40,7 +40,9 @@ def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
         why = "masks and a model in a model came out otherwise in TensorFlow before 1.15"
         raise refused(name, str(entry.get("class_name")), why)
     try:
-        shares = {n: s.tensors for n, s in split(weights, graph).items()} if weights else {}
+        shares = (
+            {n: s.tensors for n, s in divide_flat_list(weights, graph).items()} if weights else {}
+        )
     except Ambiguous as doubt:
         raise refused(
             name, str(entry.get("class_name")), f"its weights cannot be placed: {doubt}"

@@ -13,7 +13,7 @@ from unnest.core.model import CallId, Json, Ref
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 
 
-def cannot_note(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> str | None:
+def why_not_noted(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> str | None:
     """Return why calls of a Keras 3 Sequential and of the head cannot be stored as its writer would, or None."""
     if _casts(inner) and not _casts(graph):
         return "how this version of Keras notes a cast is not in the file"
@@ -22,7 +22,7 @@ def cannot_note(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> str | None
     ]
     if _casts(inner) and without_policy:
         return f"{without_policy[0]} does not store in which dtype it computes"
-    output = output_spec(inner)
+    output = chain_output_spec(inner)
     for merge in wrapper.merges:
         tower_specs = set(
             shape_inference.noted_specs([graph.call(call).stored for call in merge.calls])
@@ -46,7 +46,7 @@ def _casts(graph: Graph) -> bool:
     )
 
 
-def output_spec(inner: Graph) -> shape_inference.Spec | None:
+def chain_output_spec(inner: Graph) -> shape_inference.Spec | None:
     """Return shape and dtype of the output of a chain of layers; None if its last layer does not show them."""
     last = list(inner.layers.values())[-1]
     input_spec = next(shape_inference.noted_specs(last.calls[0].stored), None)
@@ -79,7 +79,7 @@ def _reads_the_same(
     return noted.shape == output.shape and with_noted is not None and with_noted == with_output
 
 
-def noting(
+def with_output_noted(
     graph: Graph, wrapper: LayerWrapper, output: shape_inference.Spec | None, stored: Json
 ) -> Json:
     """Return a call of the head with the tensor specs that Keras 3 notes when no merge has cast the outputs."""

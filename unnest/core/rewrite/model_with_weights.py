@@ -9,8 +9,8 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.expected_weight_counts import trained_count
 from unnest.core.model import JsonObject, Tensor
-from unnest.core.weight_assignment.flat_list_division import split
-from unnest.core.weight_assignment.layer_weights import Ambiguous, Share, flat
+from unnest.core.weight_assignment.flat_list_division import divide_flat_list
+from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights, flat_list
 
 
 class ModelWithWeights(NamedTuple):
@@ -21,32 +21,36 @@ class ModelWithWeights(NamedTuple):
     """
 
     model: JsonObject
-    groups: Mapping[str, Share] | None = None
-    flat: Share = Share()
+    groups: Mapping[str, LayerWeights] | None = None
+    flat: LayerWeights = LayerWeights()
     owned: bool = False
 
     @classmethod
-    def of_nested(cls, model: JsonObject, weights: Share) -> ModelWithWeights:
+    def of_nested(cls, model: JsonObject, weights: LayerWeights) -> ModelWithWeights:
         """Return a nested model with the weights that the container stores for it. Raises Ambiguous."""
         if weights.tensors and all(t.owner for t in weights.tensors):
-            return cls(model, split(weights.tensors, read(model)), owned=True)
+            return cls(model, divide_flat_list(weights.tensors, read(model)), owned=True)
         return cls(model, flat=weights)
 
-    def by_layer(self) -> Mapping[str, Share]:
+    def by_layer(self) -> Mapping[str, LayerWeights]:
         """Layer name -> its weights. Raises Ambiguous."""
-        return split(self.flat.tensors, read(self.model)) if self.groups is None else self.groups
+        return (
+            divide_flat_list(self.flat.tensors, read(self.model))
+            if self.groups is None
+            else self.groups
+        )
 
-    def as_flat_list(self) -> Share:
+    def as_flat_list(self) -> LayerWeights:
         """Return the weights as a nested model stores them."""
         if self.groups is None:
             return self.flat
         shares = [self._share(name) for name in read(self.model).layers]
         trained = tuple(t for share in shares for t in share.trained)
-        return Share(trained, flat(shares)[len(trained) :])
+        return LayerWeights(trained, flat_list(shares)[len(trained) :])
 
-    def _share(self, name: str) -> Share:
+    def _share(self, name: str) -> LayerWeights:
         """Return a layer's weights in the order of the model's flat list, with owners if the container names them."""
-        share = (self.groups or {}).get(name, Share())
+        share = (self.groups or {}).get(name, LayerWeights())
         if not self.owned:
             return share
         trained, rest = (
@@ -55,14 +59,14 @@ class ModelWithWeights(NamedTuple):
         )
         return share._replace(trained=(*trained,), rest=(*rest,))
 
-    def of_layer(self, name: str) -> Share | None:
+    def of_layer(self, name: str) -> LayerWeights | None:
         """Return one layer's weights, or None if they are in doubt."""
         try:
             return self.by_layer().get(name)
         except Ambiguous:
             return None
 
-    def with_layer(self, old: str, new: str, share: Share) -> ModelWithWeights:
+    def with_layer(self, old: str, new: str, share: LayerWeights) -> ModelWithWeights:
         """Return the weights by layer with one layer's name and weights exchanged; a flat list stays unchanged."""
         if self.groups is None:
             return self
@@ -82,13 +86,13 @@ class ModelWithWeights(NamedTuple):
         return [*once.values()] if len(known) == len(by_layer) else None
 
 
-def _trained(layer: Layer, share: Share) -> tuple[Tensor, ...] | None:
+def _trained(layer: Layer, share: LayerWeights) -> tuple[Tensor, ...] | None:
     """Return a layer's trained weights; None if neither they nor its config show which those are."""
     if share.sorted_out or not share.tensors:
         return share.trained
     if layer.is_model:
         try:
-            shares = split(share.tensors, read(layer.stored))
+            shares = divide_flat_list(share.tensors, read(layer.stored))
         except Ambiguous:
             return None
         return tuple(t for inner in shares.values() for t in inner.trained)

@@ -27,7 +27,7 @@ from unnest.core.wrappers.layer_batch_roles import stored_shape
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 
 
-def same_ends(graph: Graph, wrapper: LayerWrapper) -> bool:
+def has_same_inputs_and_outputs(graph: Graph, wrapper: LayerWrapper) -> bool:
     """Return True if the parallel model has all of the template's inputs and outputs, in its order."""
     results = wrapper.results(graph)
     count = len(read(graph.layers[wrapper.template].stored).outputs)
@@ -72,7 +72,7 @@ def _place(sources: Sequence[Ref], ref: Ref) -> int | None:
 TOP_LEVEL_ONLY = ("inbound_nodes", "name", "class_name", "config")
 
 
-def standalone(outer: JsonObject, layer: Layer) -> JsonObject:
+def as_top_level_model(outer: JsonObject, layer: Layer) -> JsonObject:
     """Return a nested model as a top-level model, with what the writer puts beside a top-level config."""
     inner_keys = {
         key: layer.stored[key] for key in outer if key in layer.stored and key not in TOP_LEVEL_ONLY
@@ -100,14 +100,14 @@ def _home_of(class_name: str) -> JsonObject:
     return {"module": FUNCTIONAL_IN_2_12 if is_functional else None, "registered_name": class_name}
 
 
-def at_home(model: JsonObject, release: tuple[int, ...]) -> JsonObject:
+def with_module_of_release(model: JsonObject, release: tuple[int, ...]) -> JsonObject:
     """Return a model with its class in that release's module (Source: files of Keras 2.12 and 2.13)."""
     if model.get("module") == FUNCTIONAL_IN_2_12 and release >= (2, 13):
         return {**model, "module": FUNCTIONAL_SINCE_2_13}
     return model
 
 
-def cannot_flatten(graph: Graph, wrapper: LayerWrapper) -> str | None:
+def why_not_flattened(graph: Graph, wrapper: LayerWrapper) -> str | None:
     """Return why the template's layers cannot become the outer model's own, as a clause; None if they can."""
     template = graph.layers[wrapper.template]
     if len(template.calls) > len(wrapper.towers):
@@ -119,13 +119,13 @@ def cannot_flatten(graph: Graph, wrapper: LayerWrapper) -> str | None:
     ):
         return f"an input of {template.name} has the name of another one of {graph.name}"
     try:
-        inner = own_layers(graph, wrapper)
+        inner = template_as_functional(graph, wrapper)
     except Unknown as doubt:
         return f"Keras 3 stores the shape of every tensor, and the file does not have {doubt}"
     if _notes_tensors(template):
         from unnest.core.rewrite import keras3_tensor_specs
 
-        reason = keras3_tensor_specs.cannot_note(graph, wrapper, read(inner))
+        reason = keras3_tensor_specs.why_not_noted(graph, wrapper, read(inner))
         if reason:
             return reason
     removed_layers = {
@@ -137,7 +137,7 @@ def cannot_flatten(graph: Graph, wrapper: LayerWrapper) -> str | None:
     return f"both models have a layer {clashing[0]}" if clashing else None
 
 
-def own_layers(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
+def template_as_functional(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
     """Return the template as the functional model that carries the head.
 
     Raises:
@@ -232,7 +232,7 @@ class _Renumbering:
         return (new.layer, first(self._graph.layers[new.layer]) + self._rank[new.call], new.tensor)
 
 
-def in_place(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
+def with_first_tower_in_place(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
     """Return the outer model with the first tower, reading the sources, in place of the wrapper. Raises NotAGraph."""
     removed, first = _removed(graph, wrapper), wrapper.first
     replacements: dict[Ref, _TemplateTensor | Ref] = {**wrapper.ends}
@@ -274,10 +274,10 @@ def _with_layers(graph: Graph, entries: Iterable[JsonObject], change: _Renumberi
         tensor_refs.rewrite(config[key], graph.layers, change.at_ends)
         for key in ("input_layers", "output_layers")
     ]
-    return in_keras_order(graph, functional(graph.model, entries, *ends))
+    return sort_layers(graph, functional(graph.model, entries, *ends))
 
 
-def in_keras_order(before: Graph, model: JsonObject) -> JsonObject:
+def sort_layers(before: Graph, model: JsonObject) -> JsonObject:
     """Return the model with its layers in the order in which its writer would keep them.
 
     The rule is believed only if it explains the order that the writer did keep.
@@ -293,10 +293,10 @@ def in_keras_order(before: Graph, model: JsonObject) -> JsonObject:
     return {**model, "config": {**config, "layers": [graph.layers[name].stored for name in order]}}
 
 
-def flattened(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
+def with_template_flattened(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
     """Return the outer model with the template's layers as its own, and no wrapper. Raises NotAGraph, Unknown."""
     template = graph.layers[wrapper.template]
-    inner_model = own_layers(graph, wrapper)
+    inner_model = template_as_functional(graph, wrapper)
     inner = read(inner_model)
     removed = _removed(graph, wrapper) | set(wrapper.towers)
     with_template_specs = _noting_template_output(graph, wrapper, inner)
@@ -331,7 +331,10 @@ def _noting_template_output(
     from unnest.core.rewrite import keras3_tensor_specs
 
     return functools.partial(
-        keras3_tensor_specs.noting, graph, wrapper, keras3_tensor_specs.output_spec(inner)
+        keras3_tensor_specs.with_output_noted,
+        graph,
+        wrapper,
+        keras3_tensor_specs.chain_output_spec(inner),
     )
 
 
@@ -357,7 +360,7 @@ def _entries_left(
     return [{**layer.stored, "inbound_nodes": calls}] if calls else []
 
 
-def instead_of_nested(
+def replace_nested_model(
     graph: Graph, name_in_outer: str, model: JsonObject
 ) -> tuple[JsonObject, str]:
     """Return the outer model with another model in place of a nested one, and the name it has there.
@@ -378,7 +381,7 @@ def instead_of_nested(
     entry = {**layer.stored, **inner_keys, "class_name": model["class_name"], "config": config}
     if "name" in entry:
         entry["name"] = name
-    outer = with_entry(graph, name_in_outer, entry)
+    outer = replace_entry(graph, name_in_outer, entry)
     if graph.sequential:
         return outer, name
 
@@ -410,7 +413,7 @@ def instead_of_nested(
     return functional(outer, renamed, *ends), name
 
 
-def with_entry(graph: Graph, layer_name: str, entry: JsonObject) -> JsonObject:
+def replace_entry(graph: Graph, layer_name: str, entry: JsonObject) -> JsonObject:
     """Return the model with another entry for one layer."""
     entries = [
         entry if name == layer_name else other.stored for name, other in graph.layers.items()

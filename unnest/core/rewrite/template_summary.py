@@ -7,11 +7,11 @@ from unnest.core.architecture.graph import Graph
 from unnest.core.model import JsonObject
 from unnest.core.recognition_results import Scope, Template
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
-from unnest.core.weight_assignment.layer_weights import Share
+from unnest.core.weight_assignment.layer_weights import LayerWeights
 from unnest.core.wrappers.wrapper_types import LayerWrapper
 
 
-def template_of(model: JsonObject, share: Share | None) -> Template:
+def summarize_template(model: JsonObject, share: LayerWeights | None) -> Template:
     """Describe a template model for a report; `share`: its weights, None if they are in doubt."""
     graph = read(model)
     return Template(
@@ -23,7 +23,7 @@ def template_of(model: JsonObject, share: Share | None) -> Template:
     )
 
 
-def innermost(
+def summarize_wrapped_template(
     graph: Graph, wrapper: LayerWrapper, scope: Scope, level: ModelWithWeights
 ) -> Template:
     """Describe the template of a wrapper in `graph`; its weights are among those of `level`."""
@@ -31,7 +31,9 @@ def innermost(
         return _of_layers(graph, wrapper, level)
     layer = graph.layers[wrapper.template]
     has_them_all = scope == "whole" and level.groups is None
-    return template_of(layer.stored, level.flat if has_them_all else level.of_layer(layer.name))
+    return summarize_template(
+        layer.stored, level.flat if has_them_all else level.of_layer(layer.name)
+    )
 
 
 def _of_layers(graph: Graph, wrapper: LayerWrapper, level: ModelWithWeights) -> Template:

@@ -12,10 +12,10 @@ from unnest.core.model import JsonObject
 from unnest.core.recognition_results import NearMiss, Scope, Template, Wrapper
 from unnest.core.rewrite import template_extraction
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
-from unnest.core.rewrite.template_summary import innermost
+from unnest.core.rewrite.template_summary import summarize_wrapped_template
 from unnest.core.rewrite.template_training_config import output_names
-from unnest.core.weight_assignment.flat_list_division import split
-from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
+from unnest.core.weight_assignment.flat_list_division import divide_flat_list
+from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 from unnest.core.wrappers.layer_batch_roles import is_in_training
 from unnest.core.wrappers.layer_graph_wrappers import mixing_layer, recognise
 from unnest.core.wrappers.wrapper_types import LayerWrapper
@@ -126,8 +126,10 @@ class _Unwrapping:
         other_ends = Code.OTHER_ENDS(name=graph.name, template=wrapper.template)
         self.findings = [f for f in self.findings if f != other_ends]
         self._report_doubt(wrapper, doubt)
-        outer = read(template_extraction.in_place(graph, wrapper))
-        model, name = template_extraction.instead_of_nested(outer, wrapper.template, template.model)
+        outer = read(template_extraction.with_first_tower_in_place(graph, wrapper))
+        model, name = template_extraction.replace_nested_model(
+            outer, wrapper.template, template.model
+        )
         return ModelWithWeights(model, {name: template.as_flat_list()})
 
     def _unwrap(self, level: ModelWithWeights, depth: int, *, inside: bool) -> ModelWithWeights:
@@ -156,7 +158,7 @@ class _Unwrapping:
         scope = wrapper.scope(graph)
         if scope == "whole" and wrapper.inline is None:
             if template_extraction.exchanges_names(graph, wrapper) or (
-                place.inside and not template_extraction.same_ends(graph, wrapper)
+                place.inside and not template_extraction.has_same_inputs_and_outputs(graph, wrapper)
             ):
                 scope = "embedded"
             elif not place.inside:
@@ -172,7 +174,7 @@ class _Unwrapping:
         if place.depth > self._deepest:
             self._deepest, self.innermost = (
                 place.depth,
-                innermost(graph, wrapper, scope, place.level),
+                summarize_wrapped_template(graph, wrapper, scope, place.level),
             )
         place.level = self._take_out(place.level, graph, wrapper, scope)
         if scope != "whole" and wrapper.template in read(place.level.model).layers:
@@ -185,7 +187,7 @@ class _Unwrapping:
 
         Without the wrapper the model has all outputs of the template, in the template's order.
         """
-        if template_extraction.same_ends(graph, wrapper):
+        if template_extraction.has_same_inputs_and_outputs(graph, wrapper):
             return
         results = wrapper.results(graph)
         self.outputs = [results[graph.outputs[position]] for position in self.outputs]
@@ -223,15 +225,17 @@ class _Unwrapping:
             why = "a model that begins with a merge of models is kept as a layer"
             self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=why))
         if wrapper.inline is not None or scope == "embedded":
-            return self._with_model(level, graph, template_extraction.in_place(graph, wrapper), {})
+            return self._with_model(
+                level, graph, template_extraction.with_first_tower_in_place(graph, wrapper), {}
+            )
         if scope == "head":
             return self._under_head(level, graph, wrapper)
         template = graph.layers[wrapper.template]
         template_weights = (
-            level.flat if level.groups is None else level.groups.get(template.name, Share())
+            level.flat if level.groups is None else level.groups.get(template.name, LayerWeights())
         )
         return ModelWithWeights.of_nested(
-            template_extraction.standalone(graph.model, template), template_weights
+            template_extraction.as_top_level_model(graph.model, template), template_weights
         )
 
     def _under_head(
@@ -243,26 +247,29 @@ class _Unwrapping:
             Ambiguous: the template's weights cannot be divided, and it may not stay nested.
 
         """
-        reason = template_extraction.cannot_flatten(graph, wrapper)
+        reason = template_extraction.why_not_flattened(graph, wrapper)
         if reason is not None:
             self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=reason))
         else:
             try:
-                template_weights = level.by_layer().get(wrapper.template, Share())
-                shares = split(
-                    template_weights.tensors, read(template_extraction.own_layers(graph, wrapper))
+                template_weights = level.by_layer().get(wrapper.template, LayerWeights())
+                shares = divide_flat_list(
+                    template_weights.tensors,
+                    read(template_extraction.template_as_functional(graph, wrapper)),
                 )
                 return self._with_model(
                     level,
                     graph,
-                    template_extraction.flattened(graph, wrapper),
+                    template_extraction.with_template_flattened(graph, wrapper),
                     {wrapper.template: shares},
                 )
             except Ambiguous as doubt:
                 if not self._keep_nested:
                     raise
                 self._report_doubt(wrapper, str(doubt))
-        return self._with_model(level, graph, template_extraction.in_place(graph, wrapper), {})
+        return self._with_model(
+            level, graph, template_extraction.with_first_tower_in_place(graph, wrapper), {}
+        )
 
     def _report_doubt(self, wrapper: LayerWrapper, doubt: str) -> None:
         """Report why a template, the weights of which cannot be divided, stays nested, and what that means."""
@@ -277,7 +284,7 @@ class _Unwrapping:
         level: ModelWithWeights,
         graph: Graph,
         model: JsonObject,
-        unpacked: Mapping[str, Mapping[str, Share]],
+        unpacked: Mapping[str, Mapping[str, LayerWeights]],
     ) -> ModelWithWeights:
         """Return the weights under another model, the layers of which have another order, or replace an unpacked one.
 
@@ -295,7 +302,8 @@ class _Unwrapping:
             return level._replace(model=model)
         groups = level.by_layer()
         shares = {
-            name: unpacked_shares.get(name, groups.get(name, Share())) for name in names_after
+            name: unpacked_shares.get(name, groups.get(name, LayerWeights()))
+            for name in names_after
         }
         return ModelWithWeights(model, shares, owned=level.owned)
 
@@ -303,11 +311,13 @@ class _Unwrapping:
         """Return the model with every wrapper taken out of the models inside one layer."""
         if not layer.is_model:
             return self._unwrap_config(level, layer, depth)
-        nested = ModelWithWeights.of_nested(layer.stored, level.of_layer(layer.name) or Share())
+        nested = ModelWithWeights.of_nested(
+            layer.stored, level.of_layer(layer.name) or LayerWeights()
+        )
         left = self._unwrap(nested, depth, inside=True)
         if left.model is layer.stored:
             return level
-        model, name = template_extraction.instead_of_nested(
+        model, name = template_extraction.replace_nested_model(
             read(level.model), layer.name, left.model
         )
         return level._replace(model=model).with_layer(layer.name, name, left.as_flat_list())
@@ -317,7 +327,9 @@ class _Unwrapping:
         held_models = dict(children(layer.stored))
         if not held_models:
             return level
-        layer_weights = (level.of_layer(layer.name) if len(held_models) == 1 else None) or Share()
+        layer_weights = (
+            level.of_layer(layer.name) if len(held_models) == 1 else None
+        ) or LayerWeights()
         left = {
             path: self._unwrap(ModelWithWeights.of_nested(held, layer_weights), depth, inside=True)
             for path, held in held_models.items()
@@ -329,7 +341,7 @@ class _Unwrapping:
             return level
         entry = replace_children(layer.stored, changed)
         level = level._replace(
-            model=template_extraction.with_entry(read(level.model), layer.name, entry)
+            model=template_extraction.replace_entry(read(level.model), layer.name, entry)
         )
         if len(held_models) > 1:
             return level
@@ -344,7 +356,9 @@ def _begins_with_a_merge(graph: Graph, wrapper: LayerWrapper) -> bool:
     return is_one_model and len(graph.call(wrapper.towers[0]).inputs) > read(template.stored).arity
 
 
-def _moved(before: Sequence[str], after: Sequence[str], shares: Mapping[str, Share] | None) -> bool:
+def _moved(
+    before: Sequence[str], after: Sequence[str], shares: Mapping[str, LayerWeights] | None
+) -> bool:
     """Return True if the layers that stay have another order than before: those with weights, if that is known."""
-    staying = {name for name in after if shares is None or shares.get(name, Share()).tensors}
+    staying = {name for name in after if shares is None or shares.get(name, LayerWeights()).tensors}
     return [n for n in after if n in staying] != [n for n in dict.fromkeys(before) if n in staying]

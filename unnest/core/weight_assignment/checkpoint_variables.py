@@ -37,9 +37,9 @@ from unnest.core.weight_assignment.layers_by_variable_name import (
 from unnest.core.weight_assignment.weight_creation_order import (
     Claim,
     Variable,
-    as_made,
-    parts_of,
-    stem_of,
+    in_creation_order,
+    layers_with_weights,
+    weight_stem,
 )
 from unnest.errors import Refused
 
@@ -198,7 +198,7 @@ class CheckpointVariables:
             return claims
         if all(c.variable.made is not None for c in claims):
             return sorted(claims, key=lambda c: c.variable.made or 0)
-        ordered = as_made(layer, claims)
+        ordered = in_creation_order(layer, claims)
         if ordered is None:
             raise self._refusal(
                 "weights-ambiguous",
@@ -216,9 +216,9 @@ class CheckpointVariables:
             return [True] * len(ordered)
         if count is not None:
             return [k < count for k in range(len(ordered))]
-        stems = {s for _, _, part in parts_of(layer) for s in weight_stems(part)}
+        stems = {s for _, _, part in layers_with_weights(layer) for s in weight_stems(part)}
         if expected_weights is None and stems:  # Keras 1: what is trained has a regularizer
-            return [stem_of(c.weight, stems) is not None for c in ordered]
+            return [weight_stem(c.weight, stems) is not None for c in ordered]
         slotted = [self._has_slot(c.variable) for c in ordered]
         if any(slotted):
             return slotted
@@ -292,7 +292,7 @@ def _expected_count(layer: Layer) -> int | None:
     expected_weights = initialized_weight_counts(layer.config)
     if expected_weights is not None:
         return expected_weights.total
-    regularized = [(kind, len(weight_stems(part))) for kind, _, part in parts_of(layer)]
+    regularized = [(kind, len(weight_stems(part))) for kind, _, part in layers_with_weights(layer)]
     if regularized:  # Keras 1: configs do not mention BatchNormalization's statistics
         return sum(n + 2 * (kind == "BatchNormalization") for kind, n in regularized)
     return 1 if has_initializers(layer.config) else None

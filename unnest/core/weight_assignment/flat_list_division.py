@@ -20,28 +20,28 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.architecture.nested_models import LeafPath
 from unnest.core.model import Group, JsonObject, Tensor
-from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
+from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 from unnest.core.weight_assignment.owner_candidates import (
     OwnerCandidate,
     name_claims,
     names_of_nameless,
 )
-from unnest.core.weight_assignment.shared_layers import at_every_place, count_stored_once
+from unnest.core.weight_assignment.shared_layers import count_stored_once, repeat_shared_weights
 
 
-def split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
+def divide_flat_list(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, LayerWeights]:
     """Divide a nested model's flat list among its layers; every layer is in the result. Raises Ambiguous.
 
     Raises Ambiguous where more than one reading, or none, is left.
     """
-    return memoize(_split, tensors, graph)
+    return memoize(_divide, tensors, graph)
 
 
-def _split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
+def _divide(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, LayerWeights]:
     if not tensors:  # an architecture alone
-        return {name: Share() for name in graph.layers}
+        return {name: LayerWeights() for name in graph.layers}
     if not all(t.owner for t in tensors):
-        tensors = at_every_place(tensors, graph)
+        tensors = repeat_shared_weights(tensors, graph)
     if all(t.owner for t in tensors):
         return _by_owner(tensors, graph)
     shares = _only_reading(tensors, _candidates(tensors, graph, graph.layers))
@@ -50,7 +50,9 @@ def _split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
     return dict(zip(graph.layers, shares, strict=True))
 
 
-def runs(tensors: Sequence[Tensor], graph: Graph, names: Sequence[str]) -> Mapping[str, Share]:
+def divide_runs(
+    tensors: Sequence[Tensor], graph: Graph, names: Sequence[str]
+) -> Mapping[str, LayerWeights]:
     """Divide a list in which each layer has one run, the layers in the order of `names`; every layer is in the result.
 
     The list does not show what of a run is trained: shares are not sorted out.
@@ -74,7 +76,7 @@ def runs(tensors: Sequence[Tensor], graph: Graph, names: Sequence[str]) -> Mappi
     if shares is None:
         raise Ambiguous(f"{len(tensors)} weights do not fit the layers of {graph.name}")
     return {
-        name: Share(share.tensors, sorted_out=False)
+        name: LayerWeights(share.tensors, sorted_out=False)
         for name, share in zip(names, shares, strict=True)
     }
 
@@ -92,7 +94,7 @@ def _candidates(
 
 def _only_reading(
     tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate], border: int | None = None
-) -> list[Share] | None:
+) -> list[LayerWeights] | None:
     """Return the layers' shares in the only reading that is left, or None; `border` as in `Search`.
 
     Raises:
@@ -122,10 +124,10 @@ def _only_reading(
     return shares
 
 
-def layers_placed_by_order(shares: Mapping[str, Share], graph: Graph) -> tuple[str, ...]:
+def layers_placed_by_order(shares: Mapping[str, LayerWeights], graph: Graph) -> tuple[str, ...]:
     """Return the layers, the weights of which do not have their names, so that order alone assigned them.
 
-    `shares`: the result of `split` for a graph that was stored apart from its weights.
+    `shares`: the result of `divide_flat_list` for a graph that was stored apart from its weights.
 
     Raises:
         Ambiguous: names and order contradict each other, and shapes allow both.
@@ -151,7 +153,7 @@ def layers_placed_by_order(shares: Mapping[str, Share], graph: Graph) -> tuple[s
     return tuple(by_order)
 
 
-def _check_complete(layers: Sequence[OwnerCandidate], shares: Sequence[Share]) -> None:
+def _check_complete(layers: Sequence[OwnerCandidate], shares: Sequence[LayerWeights]) -> None:
     """Raise Ambiguous if a layer has fewer weights than its config promises: Keras would refuse the result."""
     for layer, share in zip(layers, shares, strict=True):
         if layer.promised is not None and len(share.tensors) < layer.promised.total:
@@ -159,14 +161,14 @@ def _check_complete(layers: Sequence[OwnerCandidate], shares: Sequence[Share]) -
             raise Ambiguous(f"{layer.name} has {have} weights; a weight is missing from the file")
 
 
-def _by_owner(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
+def _by_owner(tensors: Sequence[Tensor], graph: Graph) -> dict[str, LayerWeights]:
     """Divide by the owners that the container, or sharing layers, give for each weight. Raises Ambiguous."""
     if not {t.owner[0] for t in tensors} <= set(graph.layers):
         raise Ambiguous(f"its weights belong to layers that {graph.name} has not")
     shares = {}
     for name in graph.layers:
         own = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[0] == name]
-        shares[name] = Share(
+        shares[name] = LayerWeights(
             tuple(t for t in own if t.trained), tuple(t for t in own if not t.trained)
         )
     return shares
@@ -177,7 +179,7 @@ def _anchored(
     layers: Sequence[OwnerCandidate],
     claims: Sequence[frozenset[int] | None],
     border: int | None,
-) -> list[Share] | None:
+) -> list[LayerWeights] | None:
     """Return the division in which each tensor bears one layer's name and the order agrees; None without one."""
     owners = [next(iter(c)) for c in claims if c is not None and len(c) == 1]
     if len(owners) < len(tensors):
@@ -194,7 +196,7 @@ def _anchored(
     rest: list[list[Tensor]] = [[] for _ in layers]
     for index, (tensor, owner) in enumerate(zip(tensors, owners, strict=True)):
         (trained if index < border else rest)[owner].append(tensor)
-    shares = [Share(tuple(a), tuple(b)) for a, b in zip(trained, rest, strict=True)]
+    shares = [LayerWeights(tuple(a), tuple(b)) for a, b in zip(trained, rest, strict=True)]
     for layer, share in zip(layers, shares, strict=True):
         if not layer.may_own(len(share.trained), len(share.rest)) or not layer.fits(share.tensors):
             return None
@@ -247,7 +249,7 @@ def _by_leaf(
         if not layer.is_model:
             yield (*path, name), tensors
             continue
-        inner = split(tensors, read(layer.stored))
+        inner = divide_flat_list(tensors, read(layer.stored))
         yield from _by_leaf(
             layer.stored, {n: share.tensors for n, share in inner.items()}, (*path, name)
         )

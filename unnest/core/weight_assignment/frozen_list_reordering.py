@@ -23,7 +23,7 @@ from unnest.core.weight_assignment.layer_groups import grouped_layers
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate, name_claims
 
 
-class Relisted(NamedTuple):
+class ReorderedLists(NamedTuple):
     """Groups of weights with their lists in the order of an architecture.
 
     `groups`: the names of those that had another order. `doubt`: why the list of a group stays as it is although names
@@ -35,7 +35,7 @@ class Relisted(NamedTuple):
     doubt: str = ""
 
 
-def relist(groups: Sequence[Group], architecture: JsonObject) -> Relisted:
+def reorder_frozen_lists(groups: Sequence[Group], architecture: JsonObject) -> ReorderedLists:
     """Put the lists of nested models in the order in which the architecture given has them.
 
     `groups`: those of its layers, or those of a parallel model, of which one holds the template's weights.
@@ -58,7 +58,7 @@ def relist(groups: Sequence[Group], architecture: JsonObject) -> Relisted:
         else:
             changed.append(group.name)
             weights.append(group._replace(tensors=order.wanted))
-    return Relisted(tuple(weights), tuple(changed), doubt)
+    return ReorderedLists(tuple(weights), tuple(changed), doubt)
 
 
 class _Owner(NamedTuple):

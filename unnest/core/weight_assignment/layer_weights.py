@@ -12,7 +12,7 @@ class Ambiguous(Exception):
     """The weights cannot be placed without doubt; the message says why."""
 
 
-class Share(NamedTuple):
+class LayerWeights(NamedTuple):
     """One layer's weights: the trained ones, then the rest, each in stored order.
 
     Not `sorted_out`: all of them stand under `trained`, because it has not been needed yet.
@@ -33,7 +33,7 @@ def trained_first(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
     return tuple(sorted(tensors, key=lambda tensor: not tensor.trained))
 
 
-def flat(shares: Iterable[Share]) -> tuple[Tensor, ...]:
+def flat_list(shares: Iterable[LayerWeights]) -> tuple[Tensor, ...]:
     """Return the flat list that a nested model with these layers stores."""
     shares = list(shares)
     return tuple(t for s in shares for t in s.trained) + tuple(t for s in shares for t in s.rest)

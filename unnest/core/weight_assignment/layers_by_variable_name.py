@@ -16,7 +16,7 @@ from unnest.core.architecture import is_input
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.optimizer_classes import COUNTER_NAMES, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.model import Group, Tensor
-from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, parts_of
+from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, layers_with_weights
 
 NAME_AND_NUMBER = re.compile(r"(.+)_(\d{1,9})")
 #: Most scopes of a variable's name; longer names match no layer.
@@ -39,7 +39,9 @@ class Bearers:
         self._layer_of_inner_name: dict[str, str] = {}
         self._inner_names: dict[str, set[str]] = {}
         for layer in leaves:
-            names = {name for _, name, _ in parts_of(layer) if name and name != layer.name}
+            names = {
+                name for _, name, _ in layers_with_weights(layer) if name and name != layer.name
+            }
             self._inner_names[layer.name] = names
             for name in names - self._layer_names:
                 self._layer_of_inner_name.setdefault(name, layer.name)

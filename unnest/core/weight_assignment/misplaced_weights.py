@@ -19,24 +19,24 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.keras_facts.expected_weight_counts import trained_count
 from unnest.core.model import Group, JsonObject, Stored, Tensor
-from unnest.core.weight_assignment.flat_list_division import split, weights_by_leaf
+from unnest.core.weight_assignment.flat_list_division import divide_flat_list, weights_by_leaf
 from unnest.core.weight_assignment.layer_groups import layer_name_by_group
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate
-from unnest.core.weight_assignment.shared_layers import at_every_place
+from unnest.core.weight_assignment.shared_layers import repeat_shared_weights
 
 
-def misplaced(stored: Stored) -> str | None:
+def misplaced_nested_model(stored: Stored) -> str | None:
     """Return the first nested model, the layers of which Keras loads with others' weights, or None.
 
     Only what names and order show for certain counts.
     """
     if stored.architecture is None or not is_model(stored.architecture):
         return None
-    return memoize(_first, stored.architecture, stored.groups)
+    return memoize(_first_misplaced, stored.architecture, stored.groups)
 
 
-def _first(model: JsonObject, groups: Sequence[Group]) -> str | None:
+def _first_misplaced(model: JsonObject, groups: Sequence[Group]) -> str | None:
     return next(
         (
             group.name
@@ -56,7 +56,7 @@ def _nested_models(model: JsonObject, groups: Sequence[Group]) -> Iterator[tuple
             yield layer, group
 
 
-def stored_once(stored: Stored) -> str | None:
+def model_with_weights_stored_once(stored: Stored) -> str | None:
     """Return the first nested model that holds one layer in several, with its weights listed once; None if none does.
 
     Built from the JSON, each of these has a layer of its own, and every Keras refuses the list for its length. (Source:
@@ -75,7 +75,7 @@ def stored_once(stored: Stored) -> str | None:
 def _first_stored_once(model: JsonObject, groups: Sequence[Group]) -> str | None:
     for layer, group in _nested_models(model, groups):
         is_told = any(t.owner for t in group.tensors)
-        if not is_told and len(at_every_place(group.tensors, read(layer.stored))) > len(
+        if not is_told and len(repeat_shared_weights(group.tensors, read(layer.stored))) > len(
             group.tensors
         ):
             return layer.name
@@ -97,7 +97,7 @@ def _changes_places(model: JsonObject, tensors: Sequence[Tensor]) -> bool:
         for (a, b), (c, d) in zip(pairwise(trained), pairwise(rest), strict=True)
     ]
     try:
-        shares = split(tensors, graph)
+        shares = divide_flat_list(tensors, graph)
     except Ambiguous:
         return False
     return any(
@@ -106,7 +106,7 @@ def _changes_places(model: JsonObject, tensors: Sequence[Tensor]) -> bool:
     )
 
 
-def is_state_of_fewer(stored: Stored) -> bool:
+def has_state_of_fewer_weights(stored: Stored) -> bool:
     """Return True if an optimizer's state covers fewer weights than are trained once the file is loaded.
 
     That happens if a model within was frozen: its layers' configs say that they are trained. Only what names, order and
@@ -122,7 +122,7 @@ def is_state_of_fewer(stored: Stored) -> bool:
     slots = Counter(tensor.shape for tensor in stored.optimizer if tensor.shape)
     if trained is None or not slots:
         return False
-    return not _is_of(slots, trained) and any(
+    return not _is_slots_of(slots, trained) and any(
         all(
             count % times == 0 and count // times <= trained[shape]
             for shape, count in slots.items()
@@ -135,7 +135,7 @@ MOST_SLOTS = 3
 """What Keras's optimizers keep for a weight, at most."""
 
 
-def _is_of(slots: Counter[tuple[int, ...]], trained: Counter[tuple[int, ...]]) -> bool:
+def _is_slots_of(slots: Counter[tuple[int, ...]], trained: Counter[tuple[int, ...]]) -> bool:
     """Return True if there are equally many slots for each weight, and no others."""
     times = slots.total() // max(trained.total(), 1)
     return slots == Counter({shape: times * count for shape, count in trained.items()})

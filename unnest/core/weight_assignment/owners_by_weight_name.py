@@ -19,8 +19,8 @@ from unnest.core.weight_assignment.layer_weights import Ambiguous
 Layers: TypeAlias = "Mapping[str, tuple[Tensor, ...]]"
 
 
-def layers_of(found: Layers, *, is_standalone: bool) -> Layers:
-    """Return the weights by layer, from those by owner (`owners`).
+def weights_by_layer(found: Layers, *, is_standalone: bool) -> Layers:
+    """Return the weights by layer, from those by owner (`weights_by_owner`).
 
     `is_standalone`: they were written by a Keras outside TensorFlow, in which a custom layer may hold layers that it
     names.
@@ -125,13 +125,13 @@ RECURRENT_OF_KERAS_1 = re.compile(r"(lstm|gru|simplernn)_\d+")
 
 #: A weight's name in Keras 1: its layer's, and behind it the weight's own, which may hold an underscore itself.
 #: (Source: the layers of Keras 1.2.2.)
-OF_KERAS_1 = (
+KERAS_1_WEIGHT_NAME = (
     r"(.+?)_(?:(?:[WUb]_(?:[icfozrh]|carry)|[at]_(?:left|right)|(?:depth|point)wise_kernel|running_(?:mean|std))(?::\d+)?"
     r"|[^_]*)"
 )
 
 
-def owners(tensors: Iterable[Tensor]) -> dict[str, tuple[Tensor, ...]]:
+def weights_by_owner(tensors: Iterable[Tensor]) -> dict[str, tuple[Tensor, ...]]:
     """Owner that the weight names bear -> its tensors, in order of first appearance.
 
     The owner is what stands before the first `/` (`dense_1` of `dense_1/kernel:0`) after a scope that
@@ -143,7 +143,7 @@ def owners(tensors: Iterable[Tensor]) -> dict[str, tuple[Tensor, ...]]:
         parts = [p[1:] for p in parts]
     found: dict[str, list[Tensor]] = {}
     for tensor, (owner, *rest) in zip(tensors, parts, strict=True):
-        of_keras_1 = None if rest else re.fullmatch(OF_KERAS_1, owner)
+        of_keras_1 = None if rest else re.fullmatch(KERAS_1_WEIGHT_NAME, owner)
         found.setdefault(of_keras_1[1] if of_keras_1 else owner, []).append(tensor)
     for longer in [o for o in found if _belongs_to_shorter(o, found)]:
         found[_belongs_to_shorter(longer, found) or longer] += found.pop(longer)

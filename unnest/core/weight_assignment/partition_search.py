@@ -10,7 +10,7 @@ from itertools import pairwise, product
 from typing import NamedTuple, TypeAlias
 
 from unnest.core.model import Tensor
-from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
+from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate
 
 MAX_SEARCH_STEPS = 300_000
@@ -69,14 +69,14 @@ class Search:
             next(iter(claim)) for claim in self.claims if claim is not None and len(claim) == 1
         )
 
-    def only_reading(self) -> list[Share] | None:
+    def only_reading(self) -> list[LayerWeights] | None:
         """Return the only reading, or None.
 
         Raises:
             Ambiguous: there are several.
 
         """
-        found: list[list[Share]] = []
+        found: list[list[LayerWeights]] = []
         for border in self._borders():
             for counts in self._readings(border):
                 shares = self._shares(counts, border)
@@ -107,11 +107,13 @@ class Search:
             return []
         return range(falls[0][0] + 1, falls[0][1] + 1) if falls else range(len(self.tensors) + 1)
 
-    def _shares(self, counts: Iterable[CountPair], border: int) -> list[Share]:
+    def _shares(self, counts: Iterable[CountPair], border: int) -> list[LayerWeights]:
         shares = []
         i, j = 0, border
         for a, b in counts:
-            shares.append(Share(tuple(self.tensors[i : i + a]), tuple(self.tensors[j : j + b])))
+            shares.append(
+                LayerWeights(tuple(self.tensors[i : i + a]), tuple(self.tensors[j : j + b]))
+            )
             i, j = i + a, j + b
         return shares
 

@@ -65,7 +65,7 @@ class _Place(NamedTuple):
         return self.trained + self.rest
 
 
-def at_every_place(tensors: Sequence[Tensor], graph: Graph) -> Sequence[Tensor]:
+def repeat_shared_weights(tensors: Sequence[Tensor], graph: Graph) -> Sequence[Tensor]:
     """Return a model's flat list with shared weights repeated at each place, with owners; unchanged without any.
 
     It is certain where the list is shorter than what the configs promise by just what layers promise that are met

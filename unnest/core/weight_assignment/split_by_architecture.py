@@ -12,14 +12,18 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.model import CallId, Group, JsonObject, Tensor
-from unnest.core.weight_assignment.flat_list_division import layers_placed_by_order, runs, split
+from unnest.core.weight_assignment.flat_list_division import (
+    divide_flat_list,
+    divide_runs,
+    layers_placed_by_order,
+)
 from unnest.core.weight_assignment.layer_groups import group_names
-from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
+from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate, name_claims
 from unnest.core.weight_assignment.weight_checks import check_layer
 
 
-def shared_out(
+def divide_parallel_groups(
     groups: Sequence[Group], architecture: JsonObject
 ) -> tuple[tuple[Group, ...], tuple[str, ...]]:
     """Return the groups of the single-device model, and its layers that order alone placed.
@@ -41,8 +45,8 @@ def shared_out(
         graph, layers={name: each for name, each in graph.layers.items() if name not in head}
     )
     shares = {
-        **split(flat_list, template),
-        **{name: Share(tensors) for name, tensors in head.items()},
+        **divide_flat_list(flat_list, template),
+        **{name: LayerWeights(tensors) for name, tensors in head.items()},
     }
     if head:
         _check_head(graph, head, flat_list, shares)
@@ -54,7 +58,7 @@ def _check_head(
     graph: Graph,
     head: Mapping[str, Sequence[Tensor]],
     flat_list: Sequence[Tensor],
-    shares: Mapping[str, Share],
+    shares: Mapping[str, LayerWeights],
 ) -> None:
     """Raise Ambiguous if something speaks against these layers being the head, and all others the template.
 
@@ -105,7 +109,7 @@ def groups_of_runs(
     """
     graph = read(model)
     names = sorted(graph.layers, key=_place_in_hdf5) if is_sorted else [*graph.layers]
-    return _groups(runs(tensors, graph, names), graph, model)
+    return _groups(divide_runs(tensors, graph, names), graph, model)
 
 
 def groups_of_flat_list(
@@ -116,7 +120,7 @@ def groups_of_flat_list(
     Raises Ambiguous.
     """
     graph = read(model)
-    return _groups(split(tensors, graph), graph, model)
+    return _groups(divide_flat_list(tensors, graph), graph, model)
 
 
 def _place_in_hdf5(name: str) -> list[bytes]:
@@ -125,7 +129,7 @@ def _place_in_hdf5(name: str) -> list[bytes]:
 
 
 def _groups(
-    shares: Mapping[str, Share], graph: Graph, model: JsonObject
+    shares: Mapping[str, LayerWeights], graph: Graph, model: JsonObject
 ) -> tuple[tuple[Group, ...], tuple[str, ...]]:
     shares = {name: shares[name] for name in graph.layers}
     by_order = layers_placed_by_order(shares, graph)

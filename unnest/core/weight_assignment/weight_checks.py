@@ -15,10 +15,10 @@ from unnest.core.keras_facts.expected_weight_counts import switched_off_weights
 from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.keras_facts.wrapped_layers import expected_weight_total
 from unnest.core.model import CallId, Group, JsonObject, Tensor
-from unnest.core.weight_assignment.flat_list_division import split
+from unnest.core.weight_assignment.flat_list_division import divide_flat_list
 from unnest.core.weight_assignment.layer_groups import grouped_layers
-from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
-from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, as_made
+from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, in_creation_order
 
 
 def check_architecture(groups: Sequence[Group], model: JsonObject) -> None:
@@ -56,7 +56,9 @@ def check_layer(layer: Layer, tensors: Sequence[Tensor]) -> None:
         raise Ambiguous(
             f"{layer.name}: the file has its weight {min(absent)!r}, which its config switches off"
         )
-    made = as_made(layer, [Claim(Variable(t.name, t), (), _last_name(t), 0) for t in tensors])
+    made = in_creation_order(
+        layer, [Claim(Variable(t.name, t), (), _last_name(t), 0) for t in tensors]
+    )
     if made is not None and [c.variable.tensor for c in made] != list(tensors):
         raise Ambiguous(
             f"the weights of {layer.name} are listed in another order than {layer.class_name} makes them"
@@ -70,11 +72,11 @@ def _check_nested(graph: Graph, tensors: Sequence[Tensor]) -> None:
         Ambiguous: If a layer's weights contradict it, or bear the name of another layer while every name is known.
 
     """
-    shares: Mapping[str, Share] = {}
+    shares: Mapping[str, LayerWeights] = {}
     with suppress(
         Ambiguous
     ):  # then no reading of the list asks for the layers in it, or says why not
-        shares = split(tensors, graph)
+        shares = divide_flat_list(tensors, graph)
     for name, share in shares.items():
         check_layer(graph.layers[name], share.tensors)
     bearers = {t.ref: _bearer(t, graph) for t in tensors}

@@ -41,7 +41,7 @@ class Claim(NamedTuple):
     number: int
 
 
-def parts_of(layer: Layer) -> Iterator[tuple[str, str, JsonObject]]:
+def layers_with_weights(layer: Layer) -> Iterator[tuple[str, str, JsonObject]]:
     """Yield (class, name, config) of a layer, and of the layers in its config that have weights, in order."""
     pending: list[tuple[str, str, object]] = [(layer.class_name, layer.name, layer.config)]
     while pending:
@@ -67,16 +67,16 @@ def parts_of(layer: Layer) -> Iterator[tuple[str, str, JsonObject]]:
         ]
 
 
-def stem_of(weight: str, stems: Iterable[str]) -> str | None:
+def weight_stem(weight: str, stems: Iterable[str]) -> str | None:
     """Return the stem that a weight's own name begins with: `recurrent` of `recurrent_kernel`, `W` of `W_i`."""
     return max(
         (s for s in stems if weight == s or weight.startswith(s + "_")), key=len, default=None
     )
 
 
-def as_made(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
+def in_creation_order(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
     """Return the claims in the order in which that Keras class makes its weights; None if unknown."""
-    parts = list(parts_of(layer))
+    parts = list(layers_with_weights(layer))
     sets: dict[tuple[tuple[str, ...], int], list[Claim]] = {}
     for claim in claims:
         sets.setdefault((claim.inner, claim.number), []).append(claim)
@@ -94,7 +94,8 @@ def as_made(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
             return None
         matched = [found[0] for found in by_name]
     ordered = [
-        _part_as_made(kind, part, own) for (kind, _, part), own in zip(parts, matched, strict=True)
+        _layer_in_creation_order(kind, part, own)
+        for (kind, _, part), own in zip(parts, matched, strict=True)
     ]
     return (
         None if any(own is None for own in ordered) else [c for own in ordered for c in own or ()]
@@ -106,7 +107,9 @@ def _is_order_known(class_name: str, config: JsonObject) -> bool:
     return record.exported or bool(record.renamed_to and record.weights)
 
 
-def _part_as_made(kind: str, config: JsonObject, claims: Sequence[Claim]) -> list[Claim] | None:
+def _layer_in_creation_order(
+    kind: str, config: JsonObject, claims: Sequence[Claim]
+) -> list[Claim] | None:
     """Return one layer's claims in the order in which it makes its weights; None if that is unknown."""
     record = record_of(kind, config)
     stems, gates = weight_stems(config), record.keras_1_gates
@@ -118,7 +121,7 @@ def _part_as_made(kind: str, config: JsonObject, claims: Sequence[Claim]) -> lis
     }
     ranks: dict[tuple[int, int], Claim] = {}
     for claim in claims:
-        stem = stem_of(claim.weight, stems)
+        stem = weight_stem(claim.weight, stems)
         if stem is None:
             stem = claim.weight if not modern and claim.weight.startswith("running_") else ""
         gate = claim.weight.removeprefix(stem).removeprefix("_")

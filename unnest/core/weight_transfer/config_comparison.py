@@ -19,7 +19,7 @@ NOT_IN_INFERENCE = frozenset({
 IDLE_ENDS = ("_initializer", "_regularizer", "_constraint")
 
 
-def difference(one: JsonObject, other: JsonObject, *, activated: bool) -> str | None:
+def config_difference(one: JsonObject, other: JsonObject, *, activated: bool) -> str | None:
     """Return the first argument that makes the two layers' configs compute different things; None for none.
 
     `activated`: the layers' `activation` is an operation of its own, which is compared elsewhere. Arguments that one
@@ -42,7 +42,7 @@ def _is_same(key: str, one: Json, other: Json) -> bool:
     if isinstance(one, OBJECT) and isinstance(other, OBJECT):
         if "class_name" in one and "class_name" in other:
             return _is_same_object(one, other)
-        return difference(one, other, activated=False) is None
+        return config_difference(one, other, activated=False) is None
     if is_list(one) and is_list(other):
         return len(one) == len(other) and all(
             _is_same(key, a, b) for a, b in zip(one, other, strict=True)
@@ -67,7 +67,7 @@ def _is_same_object(one: JsonObject, other: JsonObject) -> bool:
         return True
     if not all(isinstance(config, Mapping) for config in configs):
         return configs[0] == configs[1]
-    return difference(configs[0], configs[1], activated=False) is None  # type: ignore[arg-type] # mappings, as asked
+    return config_difference(configs[0], configs[1], activated=False) is None  # type: ignore[arg-type] # mappings, as asked
 
 
 def _value_text(value: Json) -> str:

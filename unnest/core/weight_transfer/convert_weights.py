@@ -31,7 +31,7 @@ ARGUMENTS_READ = frozenset({
 })  # fmt: skip
 
 
-def converted_weights(
+def weights_for_keras_3(
     leaf: Leaf, tensors: Sequence[Tensor], context: Context
 ) -> tuple[Tensor, ...]:
     """Return the weights of a leaf layer of the target, in the order of its class.

@@ -7,12 +7,12 @@ from typing import NamedTuple, TypeAlias
 
 from unnest.budget import charge_steps
 from unnest.core.architecture import children
-from unnest.core.architecture.automatic_names import renumbered
+from unnest.core.architecture.automatic_names import match_names_by_number
 from unnest.core.architecture.graph import Graph, keras_order
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
 from unnest.core.keras_facts.stored_class_names import current_class_name, record_of
 from unnest.core.model import JsonObject
-from unnest.core.weight_transfer.config_comparison import difference
+from unnest.core.weight_transfer.config_comparison import config_difference
 from unnest.core.weight_transfer.equivalent_expressions import in_one_form
 from unnest.core.weight_transfer.model_expressions import ACTIVATION, Node, NodeOutput, outputs_of
 from unnest.core.weight_transfer.operand_order import OperandOrder
@@ -29,7 +29,7 @@ class NotComparable(Exception):
     """Operations of another form keep two graphs from being compared; the message names the first."""
 
 
-class Correspondence(NamedTuple):
+class MatchedLayers(NamedTuple):
     """Leaf layer of the model that takes weights -> that of the file.
 
     `not_compared` are layers of the file that only their code, or their place in the order, could compare.
@@ -39,9 +39,9 @@ class Correspondence(NamedTuple):
     not_compared: tuple[str, ...] = ()
 
 
-def correspondence(
+def match_layers(
     stored: JsonObject, target: JsonObject, stored_shapes: Shapes, target_shapes: Shapes
-) -> Correspondence:
+) -> MatchedLayers:
     """Return which layer of the file each layer of the target is.
 
     Both graphs are walked together from their outputs: each call must be one of the same class with the same arguments
@@ -55,7 +55,7 @@ def correspondence(
     try:
         walk = _Walk.of(stored, target)
     except NotComparable as e:
-        return Correspondence(_in_order(stored, target, stored_shapes, target_shapes), (f"{e}",))
+        return MatchedLayers(_in_order(stored, target, stored_shapes, target_shapes), (f"{e}",))
     except Different as e:
         if len(stored_shapes) == len(target_shapes):
             raise
@@ -97,9 +97,9 @@ class _Walk:
         return walk
 
     @property
-    def result(self) -> Correspondence:
+    def result(self) -> MatchedLayers:
         """The layers that correspond, and the Lambda layers of which only the operands were compared."""
-        return Correspondence(self.stored, tuple(self._code))
+        return MatchedLayers(self.stored, tuple(self._code))
 
     def compare(self, old: NodeOutput, new: NodeOutput) -> None:
         """Note that two calls belong together. Raises Different, NotComparable."""
@@ -146,7 +146,7 @@ def _node_text(node: Node) -> str:
 def _unlike(old: Leaf, new: Leaf, old_settings: JsonObject, new_settings: JsonObject) -> str | None:
     """Return the argument by which two layers of a class differ; None where they compute the same."""
     activated = record_of(old.layer.class_name, old.layer.config).applies_activation
-    if why := difference(old_settings, new_settings, activated=activated):
+    if why := config_difference(old_settings, new_settings, activated=activated):
         return why
     held = [*children(old.layer.stored)], [*children(new.layer.stored)]
     if len(held[0]) != len(held[1]):
@@ -182,7 +182,9 @@ def _in_order(
         if why := _unlike(a, b, a.layer.settings, b.layer.settings):
             raise Different(f"the file's {a.name!r} and your model's {b.name!r} differ: {why}")
     kinds = [(current_class_name(leaf.layer.class_name), stored_shapes[leaf.path]) for leaf in old]
-    by_name = renumbered([leaf.path[-1] for leaf in new], [leaf.path[-1] for leaf in old])
+    by_name = match_names_by_number(
+        [leaf.path[-1] for leaf in new], [leaf.path[-1] for leaf in old]
+    )
     for a, b, kind in zip(old, new, kinds, strict=True):
         if kinds.count(kind) > 1 and by_name.get(b.path[-1]) != a.path[-1]:
             raise Different(

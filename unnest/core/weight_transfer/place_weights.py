@@ -16,8 +16,8 @@ from unnest.core.layers.record import Parts
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
-from unnest.core.weight_transfer.convert_weights import converted_weights
-from unnest.core.weight_transfer.layer_matching import Correspondence, Different, correspondence
+from unnest.core.weight_transfer.convert_weights import weights_for_keras_3
+from unnest.core.weight_transfer.layer_matching import Different, MatchedLayers, match_layers
 from unnest.core.weight_transfer.optimizer_state import OTHER_VARIABLES, StateAlone, place_state
 from unnest.core.weight_transfer.target_model import TargetModel, WeightShape, groups_of
 from unnest.core.weight_transfer.weights_by_layer_name import check_names, listed_weights
@@ -56,7 +56,7 @@ def place_model(
         shapes = {
             path: tuple(t.shape for t in tensors) for path, tensors in weights.items() if tensors
         }
-        found = correspondence(model.architecture, target.architecture, shapes, target.shapes)
+        found = match_layers(model.architecture, target.architecture, shapes, target.shapes)
     except (Ambiguous, Different) as e:
         advice = "build the model that was saved, or take the file's own: unnest.keras.load_model"
         raise Refused(OTHER_MODEL, f"{e}; {advice}") from e
@@ -148,7 +148,7 @@ def _converted(
     within = {leaf.path: leaf for leaf in leaves(target.architecture)}
     try:
         done = {
-            path: converted_weights(within[path], weights.get(path, ()), context)
+            path: weights_for_keras_3(within[path], weights.get(path, ()), context)
             for path in target.shapes
         }
     except CannotConvert as e:
@@ -228,7 +228,7 @@ def _shapes_text(shapes: Sequence[WeightShape]) -> str:
 
 
 def _state(
-    model: Stored, target: TargetModel, found: Correspondence
+    model: Stored, target: TargetModel, found: MatchedLayers
 ) -> tuple[tuple[Tensor, ...] | None, str | None]:
     """Return the optimizer's state for the target, or the reason for its absence; no reason if it is not wanted."""
     if target.optimizer is None or not model.optimizer:

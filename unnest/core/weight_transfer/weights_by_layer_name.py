@@ -8,16 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from unnest.core.architecture import children, read, snake_case
-from unnest.core.architecture.automatic_names import renumbered, stem_and_number
+from unnest.core.architecture.automatic_names import match_names_by_number, stem_and_number
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
 from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
 from unnest.core.layers.catalog import LAYER_RECORDS, layer_record
 from unnest.core.model import Group, Json, JsonObject, Shape, Tensor
-from unnest.core.weight_assignment.flat_list_division import layers_placed_by_order, split
+from unnest.core.weight_assignment.flat_list_division import (
+    divide_flat_list,
+    layers_placed_by_order,
+)
 from unnest.core.weight_assignment.layer_weights import Ambiguous
-from unnest.core.weight_assignment.owners_by_weight_name import OF_KERAS_1
-from unnest.core.weight_assignment.split_by_architecture import shared_out
+from unnest.core.weight_assignment.owners_by_weight_name import KERAS_1_WEIGHT_NAME
+from unnest.core.weight_assignment.split_by_architecture import divide_parallel_groups
 from unnest.core.weight_transfer.target_model import TargetModel
 
 #: What Keras calls layers that have no name -> the class of today that has their weights.
@@ -106,7 +109,7 @@ def check_names(
     known = {
         path: name for path, name in stored_names.items() if name is not None and weights.get(path)
     }
-    by_name = renumbered([path[-1] for path in known], known.values())
+    by_name = match_names_by_number([path[-1] for path in known], known.values())
     path_of = {name: path for path, name in known.items()}
     shapes = {path: [t.shape for t in weights[path]] for path in known}
     for path, name in known.items():
@@ -171,7 +174,7 @@ def _names(groups: Sequence[Group], within: Sequence[Leaf]) -> dict[str, str]:
     """Leaf layer's name -> its name in the file, where they differ by Keras's numbers at most."""
     count = Counter(leaf.path[-1] for leaf in within)
     stored = [name for group in groups for name in (group.name, *_parts(group.tensors))]
-    return {k: v for k, v in renumbered(count, stored).items() if count[k] == 1}
+    return {k: v for k, v in match_names_by_number(count, stored).items() if count[k] == 1}
 
 
 def _parts(tensors: Iterable[Tensor]) -> Iterator[str]:
@@ -179,7 +182,7 @@ def _parts(tensors: Iterable[Tensor]) -> Iterator[str]:
     for tensor in tensors:
         *parts, own = tensor.name.split("/")
         yield from parts
-        if not parts and (old := re.fullmatch(OF_KERAS_1, own)):
+        if not parts and (old := re.fullmatch(KERAS_1_WEIGHT_NAME, own)):
             yield old[1]
 
 
@@ -270,10 +273,10 @@ def _of_list(
         "config": {"name": "your model", "layers": entries},
     }
     if len(groups) > 1:
-        placed, without_names = shared_out(groups, chain)
+        placed, without_names = divide_parallel_groups(groups, chain)
         shares = {group.name: group.tensors for group in placed}
     else:
-        split_list = split(groups[0].tensors, read(chain))
+        split_list = divide_flat_list(groups[0].tensors, read(chain))
         without_names = layers_placed_by_order(split_list, read(chain))
         shares = {name: share.tensors for name, share in split_list.items()}
     weights: LeafWeights = {}

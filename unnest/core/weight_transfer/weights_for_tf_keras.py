@@ -17,7 +17,7 @@ from unnest.core.keras3.convert import convert
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
-from unnest.core.weight_transfer.convert_weights import converted_weights
+from unnest.core.weight_transfer.convert_weights import weights_for_keras_3
 from unnest.core.weight_transfer.optimizer_state import OTHER_VARIABLES
 from unnest.core.weight_transfer.place_weights import OTHER_MODEL, PlacedWeights
 from unnest.core.weight_transfer.target_model import (
@@ -48,7 +48,7 @@ class Keras3Form(NamedTuple):
     own: WeightsByLeaf
 
 
-def graph_form(target: TargetModel) -> Keras3Form:
+def keras_3_form_of_graph(target: TargetModel) -> Keras3Form:
     """Return a tf_keras model as Keras 3 has it, to be compared with a file's model.
 
     Raises:
@@ -65,7 +65,7 @@ def graph_form(target: TargetModel) -> Keras3Form:
     )
 
 
-def layer_form(target: TargetModel) -> Keras3Form:
+def keras_3_form_of_layers(target: TargetModel) -> Keras3Form:
     """Return a tf_keras model with each layer's weights as Keras 3 has them, for weights without a model.
 
     Raises:
@@ -76,7 +76,7 @@ def layer_form(target: TargetModel) -> Keras3Form:
     within = {leaf.path: leaf for leaf in leaves(target.architecture)}
     try:
         weights = {
-            path: converted_weights(within[path], each, context) for path, each in own.items()
+            path: weights_for_keras_3(within[path], each, context) for path, each in own.items()
         }
     except CannotConvert as e:
         raise Refused("cannot-convert", f"your model: {e}") from e
@@ -92,7 +92,9 @@ def layer_form(target: TargetModel) -> Keras3Form:
     return Keras3Form(TargetModel(target.architecture, shapes, optimizer), weights, state, own)
 
 
-def in_own_form(placed: PlacedWeights, form: Keras3Form, target: TargetModel) -> PlacedWeights:
+def as_tf_keras_weights(
+    placed: PlacedWeights, form: Keras3Form, target: TargetModel
+) -> PlacedWeights:
     """Return weights that were placed in a form of a tf_keras model as those of its own variables.
 
     Raises:
@@ -163,7 +165,7 @@ def _own_weights(form: Keras3Form, given: WeightsByLeaf) -> WeightsByLeaf:
                 values  # as they are: names and owners show which held layer each belongs to
             )
         elif len(patterns) != len(values) or not all(
-            bind(a, b, bound) for a, b in zip(patterns, values, strict=True)
+            bind_pattern(a, b, bound) for a, b in zip(patterns, values, strict=True)
         ):
             raise _refused(path, "its weights do not follow from those of the file")
     for path, each in form.own.items():
@@ -221,13 +223,13 @@ def _own_state(
     bound: dict[str, Tensor] = {}
     for pattern, value in zip(patterns, placed, strict=True):
         is_constant = pattern.recipe is not None and pattern.recipe.step == "constant"
-        if not is_constant and not bind(pattern, value, bound):
+        if not is_constant and not bind_pattern(pattern, value, bound):
             return None
     own = [*_variables("optimizer", optimizer.shapes)] if optimizer else []
     return tuple(bound[t.ref] for t in own) if all(t.ref in bound for t in own) else None
 
 
-def bind(pattern: Tensor, value: Tensor, bound: dict[str, Tensor]) -> bool:
+def bind_pattern(pattern: Tensor, value: Tensor, bound: dict[str, Tensor]) -> bool:
     """Note which tensors the stored ones of `pattern` are, so that it is `value`; False without any.
 
     Steps that both have cancel out; factors that only the pattern has are divided by, and its shapes are undone.
@@ -239,15 +241,17 @@ def bind(pattern: Tensor, value: Tensor, bound: dict[str, Tensor]) -> bool:
         step,
         arguments,
     ):
-        return all(bind(a, b, bound) for a, b in zip(operands, value.recipe.of, strict=True))
+        return all(
+            bind_pattern(a, b, bound) for a, b in zip(operands, value.recipe.of, strict=True)
+        )
     if step == "scale" and all(arguments):
-        return bind(
+        return bind_pattern(
             operands[0],
             derived_weights.scaled(value, *(1 / factor for factor in arguments)),
             bound,
         )
     if step == "reshape":
-        return bind(operands[0], derived_weights.reshaped(value, *operands[0].shape), bound)
+        return bind_pattern(operands[0], derived_weights.reshaped(value, *operands[0].shape), bound)
     return False
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from unnest.core.model import Group, Tensor
 from unnest.core.weight_assignment.layer_weights import Ambiguous
-from unnest.core.weight_assignment.owners_by_weight_name import layers_of, owners
+from unnest.core.weight_assignment.owners_by_weight_name import weights_by_layer, weights_by_owner
 
 
 class WrapperByNames(NamedTuple):
@@ -105,7 +105,7 @@ def is_doubtful(groups: Sequence[Group]) -> bool:
     if len(weighted) != 1:
         return False
     at, template = weighted[0], groups[weighted[0]]
-    by_owner = owners(template.tensors)
+    by_owner = weights_by_owner(template.tensors)
     own = {
         t.name.rpartition("/")[0] or owner for owner, tensors in by_owner.items() for t in tensors
     }
@@ -149,7 +149,7 @@ def _evidence(
         merge = tuple(name for name in after if any(word in name.lower() for word in MERGE_WORDS))
         if merge:
             found.append(f"{merge[0]} is named like a merge layer")
-    if len(owners(template.tensors)) > 1:
+    if len(weights_by_owner(template.tensors)) > 1:
         found.append(f"{template.name} holds weights of several layers")
     return merge or tuple(after), tuple(found) if len(found) > 1 else ()
 
@@ -166,13 +166,15 @@ def groups_of(bare: WrapperByNames, *, is_standalone: bool) -> tuple[Group, ...]
     layers, would bear one name, where the names fit different layers, and where one has no layer's name in it, as those
     of tf.keras's Normalization (`mean:0`).
     """
-    by_owner = owners(bare.tensors)
+    by_owner = weights_by_owner(bare.tensors)
     ownerless = next(
         (t.name for owner, own in by_owner.items() for t in own if t.name == owner), None
     )
     if ownerless is not None:
         raise Ambiguous(f"{ownerless!r} of {bare.template} does not say which layer's weight it is")
-    found = layers_of(_as_layers_are_called(by_owner, bare.merge), is_standalone=is_standalone)
+    found = weights_by_layer(
+        _as_layers_are_called(by_owner, bare.merge), is_standalone=is_standalone
+    )
     names = [t.name for own in found.values() for t in own]
     clash = len(set(names)) < len(names) or any(group.name in found for group in bare.head)
     if clash or "" in found:

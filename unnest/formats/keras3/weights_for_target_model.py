@@ -9,7 +9,11 @@ from unnest.core.plan import Plan, Rearranged, Rewritten
 from unnest.core.weight_transfer.optimizer_state import StateAlone
 from unnest.core.weight_transfer.place_weights import PlacedWeights, place_model
 from unnest.core.weight_transfer.target_model import TargetModel
-from unnest.core.weight_transfer.weights_for_tf_keras import graph_form, in_own_form, layer_form
+from unnest.core.weight_transfer.weights_for_tf_keras import (
+    as_tf_keras_weights,
+    keras_3_form_of_graph,
+    keras_3_form_of_layers,
+)
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import Source
@@ -81,10 +85,14 @@ def _placed(source: Source, plan: Plan, target: TargetModel) -> PlacedWeights:
 
 def _placed_in_tf_keras(source: Source, plan: Plan, target: TargetModel) -> PlacedWeights:
     """Return the weights in a model of tf_keras. Raises Refused."""
-    form = layer_form(target) if has_no_architecture(source, plan) else graph_form(target)
+    form = (
+        keras_3_form_of_layers(target)
+        if has_no_architecture(source, plan)
+        else keras_3_form_of_graph(target)
+    )
     placed = _placed(source, plan, form.target)
     with naming_file(source):
-        return in_own_form(placed, form, target)
+        return as_tf_keras_weights(placed, form, target)
 
 
 def _state_alone(source: Source, plan: Plan, model: Stored) -> tuple[StateAlone | None, Context]:

@@ -70,13 +70,16 @@ class WeightsSource(PathKeyedSource):
         if not is_model(architecture):
             return without_layers(self.stored, architecture)
         version = _version_in(architecture)
-        if version is None and (called := named_inputs.called_by_release(architecture)) is not None:
+        if (
+            version is None
+            and (called := named_inputs.model_called_differently(architecture)) is not None
+        ):
             return Plan(
                 "clean",
                 self.stored,
                 refusal=Refusal("architecture-mismatch", _unknown_release(called)),
             )
-        architecture = named_inputs.as_read_today(architecture, release_of(version))
+        architecture = named_inputs.with_calls_of_release(architecture, release_of(version))
         try:
             full_plan = self.plan_model(Stored("model", architecture), choices=choices)
         except Refused as e:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unnest.core.architecture.automatic_names import renumbered, stem_and_number
+from unnest.core.architecture.automatic_names import match_names_by_number, stem_and_number
 
 
 def test_a_name_and_its_number() -> None:
@@ -13,11 +13,13 @@ def test_a_name_and_its_number() -> None:
 
 def test_numbers_keep_their_order() -> None:
     """The tenth follows the ninth, whatever the text says."""
-    assert renumbered(["dense_10", "dense_9"], ["dense_1", "dense"]) == {
+    assert match_names_by_number(["dense_10", "dense_9"], ["dense_1", "dense"]) == {
         "dense_9": "dense",
         "dense_10": "dense_1",
     }
 
 
 def test_another_number_of_them_is_told_by_nothing() -> None:
-    assert renumbered(["dense", "dense_1", "lstm"], ["dense_4", "lstm_2"]) == {"lstm": "lstm_2"}
+    assert match_names_by_number(["dense", "dense_1", "lstm"], ["dense_4", "lstm_2"]) == {
+        "lstm": "lstm_2"
+    }

@@ -19,7 +19,7 @@ from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.layers import catalog, core, record
 from unnest.core.model import Tensor
-from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, as_made
+from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, in_creation_order
 from unnest.core.wrappers.layer_batch_roles import keeps_rows
 
 PAGE = Path(__file__).parents[4] / "docs" / "contributing.md"
@@ -53,7 +53,7 @@ def test_it_is_no_slice(gate: Any) -> None:
 def test_its_weights_are_known(gate: Any) -> None:
     assert trained_count(gate, 3) == 2
     claims = [Claim(Variable(f"y/{name}:0", None), (), name, 0) for name in reversed(NAMES)]
-    made = as_made(gate, claims)
+    made = in_creation_order(gate, claims)
     assert made is not None
     assert tuple(claim.weight for claim in made) == NAMES
 

@@ -11,7 +11,11 @@ from unnest.core.architecture.graph import Graph
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import CallId, Ref
 from unnest.core.rewrite import keras3_tensor_specs
-from unnest.core.rewrite.keras3_tensor_specs import cannot_note, noting, output_spec
+from unnest.core.rewrite.keras3_tensor_specs import (
+    chain_output_spec,
+    why_not_noted,
+    with_output_noted,
+)
 from unnest.core.wrappers.wrapper_types import LayerWrapper, Merge
 
 Entry = dict[str, Any]
@@ -82,16 +86,16 @@ FOUND = LayerWrapper(
 
 
 def test_what_a_chain_makes_follows_from_its_last_layer() -> None:
-    assert output_spec(inner()) == Spec((None, 3), "float32")
-    assert output_spec(inner("float16")) == Spec((None, 3), "float16")
-    assert output_spec(inner(kind="Mine")) is None
+    assert chain_output_spec(inner()) == Spec((None, 3), "float32")
+    assert chain_output_spec(inner("float16")) == Spec((None, 3), "float16")
+    assert chain_output_spec(inner(kind="Mine")) is None
 
 
 def test_what_the_towers_made_is_what_the_layers_promise() -> None:
-    assert cannot_note(outer([None, 3]), FOUND, inner()) is None
-    assert cannot_note(outer([5, 3]), FOUND, inner()) is None  # a tower's share of a fixed batch
+    assert why_not_noted(outer([None, 3]), FOUND, inner()) is None
+    assert why_not_noted(outer([5, 3]), FOUND, inner()) is None  # a tower's share of a fixed batch
     assert (
-        cannot_note(outer([None, 3], read_as="float16"), FOUND, inner()) is None
+        why_not_noted(outer([None, 3], read_as="float16"), FOUND, inner()) is None
     )  # the head casts it back
 
 
@@ -123,14 +127,17 @@ def test_what_the_towers_made_is_what_the_layers_promise() -> None:
     ids=["a shape", "a dtype", "a class that is not known", "a cast", "the head's"],
 )
 def test_what_cannot_be_noted_says_why(graph: Graph, chain: Graph, reason: str) -> None:
-    assert cannot_note(graph, FOUND, chain) == reason
+    assert why_not_noted(graph, FOUND, chain) == reason
 
 
 def test_the_head_reads_what_the_template_makes() -> None:
     """If a merge cast it, the head's call notes the template's dtype instead."""
     graph = outer([None, 3], read_as="float16")
     stored = graph.layers["h"].calls[0].stored
-    changed = noting(graph, FOUND, Spec((None, 3), "float32"), stored)
+    changed = with_output_noted(graph, FOUND, Spec((None, 3), "float32"), stored)
     assert changed == outer([None, 3]).layers["h"].calls[0].stored
-    assert noting(graph, FOUND, None, stored) == stored
-    assert keras3_tensor_specs.noting(graph, FOUND, Spec((None, 3), "float16"), stored) == stored
+    assert with_output_noted(graph, FOUND, None, stored) == stored
+    assert (
+        keras3_tensor_specs.with_output_noted(graph, FOUND, Spec((None, 3), "float16"), stored)
+        == stored
+    )

@@ -75,14 +75,14 @@ def test_names_of_other_ends(ends: Any, own_ends: Any, exchanges: bool) -> None:
 def test_whole_is_the_template_with_what_stands_beside_a_top_level_config() -> None:
     outer = {**WHOLE, "keras_version": "2.4.0"}
     graph, _ = found(outer)
-    assert template_extraction.standalone(outer, graph.layers["t"]) == {
+    assert template_extraction.as_top_level_model(outer, graph.layers["t"]) == {
         **TEMPLATE,
         "keras_version": "2.4.0",
     }
 
 
 def test_a_head_is_put_upon_the_templates_own_layers() -> None:
-    flattened = read(template_extraction.flattened(*found(HEAD)))
+    flattened = read(template_extraction.with_template_flattened(*found(HEAD)))
     assert flattened.name == "outer"
     assert list(flattened.layers) == ["tx", "td", "h"]
     assert flattened.call(CallId("h", 0)).reads == (Ref("td", 0, 0),)
@@ -90,7 +90,7 @@ def test_a_head_is_put_upon_the_templates_own_layers() -> None:
 
 
 def test_embedded_leaves_one_call_of_the_template_where_the_wrapper_was() -> None:
-    left = read(template_extraction.in_place(*found(EMBEDDED)))
+    left = read(template_extraction.with_first_tower_in_place(*found(EMBEDDED)))
     assert list(left.layers) == ["x", "before", "t", "h"]
     assert left.layers["t"].stored["inbound_nodes"] == [[["before", 0, 0, {}]]]
     assert left.layers["h"].stored["inbound_nodes"] == [[["t", 1, 0, {}]]]
@@ -105,24 +105,24 @@ def test_embedded_leaves_one_call_of_the_template_where_the_wrapper_was() -> Non
     ],
 )  # fmt: skip
 def test_what_cannot_be_flattened_says_why(model: dict[str, Any], reason: str | None) -> None:
-    assert template_extraction.cannot_flatten(*found(model)) == reason
+    assert template_extraction.why_not_flattened(*found(model)) == reason
 
 
 def test_a_nested_model_in_anothers_place_keeps_its_name_unless_it_is_taken() -> None:
     graph, _ = found(EMBEDDED)
-    model, name = template_extraction.instead_of_nested(
+    model, name = template_extraction.replace_nested_model(
         graph, "t", {**TEMPLATE, "config": {**TEMPLATE["config"], "name": "new"}}
     )
     assert name == "new"
     assert read(model).layers["m"].calls[0].reads == (Ref("new", 0, 0), Ref("new", 1, 0))
     taken = {**TEMPLATE, "config": {**TEMPLATE["config"], "name": "h"}}
-    assert template_extraction.instead_of_nested(graph, "t", taken)[1] == "t"
+    assert template_extraction.replace_nested_model(graph, "t", taken)[1] == "t"
 
 
 def test_order_is_keras_own_only_where_that_explains_the_order_before() -> None:
     swapped = functional(source(), layer("b", ["x"]), layer("a", ["x"]), layer("y", ["a", "b"]))
     assert (
-        template_extraction.in_keras_order(read(swapped), swapped) is swapped
+        template_extraction.sort_layers(read(swapped), swapped) is swapped
     )  # a, b would be Keras's order
 
 
@@ -142,7 +142,7 @@ def _with_towers(rows: int | None = None, *, swapped: bool = False) -> tuple[Wri
 def test_towers_of_the_models_own_layers_become_one(*, swapped: bool) -> None:
     writer, head = _with_towers(swapped=swapped)
     graph, wrapper = found(writer.model(head))
-    left = template_extraction.in_place(graph, wrapper)
+    left = template_extraction.with_first_tower_in_place(graph, wrapper)
     assert wrapper.scope(graph) == "head"
     config = left["config"]
     assert isinstance(config, dict)
@@ -166,8 +166,8 @@ OLDER, NEWER = "keras.engine.functional", "keras.src.engine.functional"
 def test_the_class_of_a_model_is_where_its_release_has_it(
     release: tuple[int, ...], module: str
 ) -> None:
-    assert template_extraction.at_home({"module": OLDER, "config": {}}, release) == {
+    assert template_extraction.with_module_of_release({"module": OLDER, "config": {}}, release) == {
         "module": module,
         "config": {},
     }
-    assert template_extraction.at_home({"module": None}, release) == {"module": None}
+    assert template_extraction.with_module_of_release({"module": None}, release) == {"module": None}

@@ -12,16 +12,16 @@ from tests.unit.core.wrappers.towers import model as parallel
 from unnest.core.architecture import read
 from unnest.core.rewrite import unwrap
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
-from unnest.core.weight_assignment.layer_weights import Share
+from unnest.core.weight_assignment.layer_weights import LayerWeights
 
 WEIGHTS = tensors("td/kernel:0", "td/bias:0")
 
 
 def level(model: dict[str, Any], template: str = "t", head: str | None = None) -> ModelWithWeights:
-    groups = {name: Share() for name in read(model).layers}
-    groups[template] = Share(WEIGHTS, sorted_out=False)
+    groups = {name: LayerWeights() for name in read(model).layers}
+    groups[template] = LayerWeights(WEIGHTS, sorted_out=False)
     if head:
-        groups[head] = Share(tensors("h/kernel:0", "h/bias:0", shape=(2,)), sorted_out=False)
+        groups[head] = LayerWeights(tensors("h/kernel:0", "h/bias:0", shape=(2,)), sorted_out=False)
     return ModelWithWeights(model, groups)
 
 
@@ -92,8 +92,8 @@ def test_a_head_takes_its_weights_along() -> None:
 def test_weights_that_fit_nothing_refuse_or_stay_nested() -> None:
     """units=3 and tensors of 5: whole."""
     model = wrapped(dense_template("t"), "outer")
-    bad = {name: Share() for name in read(model).layers} | {
-        "t": Share(tensors("p", "q", shape=(5,)), sorted_out=False)
+    bad = {name: LayerWeights() for name in read(model).layers} | {
+        "t": LayerWeights(tensors("p", "q", shape=(5,)), sorted_out=False)
     }
     refused = unwrap.unwrap_all(ModelWithWeights(model, bad), keep_nested=False)
     assert refused.refusal is not None
@@ -128,7 +128,7 @@ def test_what_stays_nested_has_no_wrapper_inside() -> None:
     model = wrapped(template_around_a_wrapper(), "outer")
     bad = tensors("p", "q", shape=(5,))
     kept = unwrap.unwrap_all(
-        ModelWithWeights(model, {"mid": Share(bad, sorted_out=False)}), keep_nested=True
+        ModelWithWeights(model, {"mid": LayerWeights(bad, sorted_out=False)}), keep_nested=True
     )
     assert [(w.name, w.template) for w in kept.wrappers] == [("outer", "mid"), ("inner", "t")]
     middle = read(kept.left.model).layers["mid"]
@@ -147,7 +147,7 @@ def test_what_stays_nested_keeps_its_ends() -> None:
         source(), split("s", "x"), nested(template, [("s", 0, 0)], [("s", 0, 1)]), *merges,
         outputs=[("n", 0, 0), ("m", 0, 0)], name="outer",
     )  # fmt: skip
-    groups = {"t": Share(tensors("p", "q", shape=(5,)), sorted_out=False)}
+    groups = {"t": LayerWeights(tensors("p", "q", shape=(5,)), sorted_out=False)}
     kept = unwrap.unwrap_all(ModelWithWeights(outer, groups), keep_nested=True)
     assert kept.outputs == {"n": "t", "m": "t_1"}
     assert [finding.code for finding in kept.findings] == ["stays-nested", "order-not-told"]
@@ -159,7 +159,7 @@ def test_weights_with_owners_keep_them_when_their_model_goes() -> None:
     told = [t._replace(owner=o) for t, o in zip(tensors("a", "b", "c", "d"), owners, strict=True)]
     model = wrapped(template_around_a_wrapper(), "outer")
     unwrapped = unwrap.unwrap_all(
-        ModelWithWeights(model, {"mid": Share(tuple(told))}), keep_nested=False
+        ModelWithWeights(model, {"mid": LayerWeights(tuple(told))}), keep_nested=False
     )
     assert unwrapped.refusal is None
     shares = unwrapped.left.by_layer()

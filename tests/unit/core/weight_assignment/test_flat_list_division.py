@@ -10,8 +10,11 @@ from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import Tensor
-from unnest.core.weight_assignment.flat_list_division import layers_placed_by_order, split
-from unnest.core.weight_assignment.layer_weights import Ambiguous, Share
+from unnest.core.weight_assignment.flat_list_division import (
+    divide_flat_list,
+    layers_placed_by_order,
+)
+from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 
 
 def chain(*layers: dict[str, Any]) -> Graph:
@@ -36,7 +39,7 @@ STORED = ["a/kernel:0", "a/bias:0", "n/gamma:0", "n/beta:0", "y/kernel:0", "y/bi
 
 def placed(names: list[str], graph: Graph) -> dict[str, tuple[list[str], list[str]]]:
     """By layer, the names of what is trained and of the rest, layers without weights left out."""
-    shares = split(tensors(*names), graph)
+    shares = divide_flat_list(tensors(*names), graph)
     return {
         n: ([t.name for t in s.trained], [t.name for t in s.rest])
         for n, s in shares.items()
@@ -172,7 +175,7 @@ class TestNamesThatTwoModelsShare:
             for name in (*self.TRAINED, *self.OTHERS[:2], *self.REST, *self.OTHERS[2:])
         ]
         with pytest.raises(Ambiguous, match="more than one reading"):
-            split(tensors(*names), self.GRAPH)
+            divide_flat_list(tensors(*names), self.GRAPH)
 
 
 class TestPlacedByOrder:
@@ -180,7 +183,7 @@ class TestPlacedByOrder:
 
     @staticmethod
     def told(names: list[str], graph: Graph) -> tuple[str, ...]:
-        return layers_placed_by_order(split(tensors(*names), graph), graph)
+        return layers_placed_by_order(divide_flat_list(tensors(*names), graph), graph)
 
     def test_names_that_fit_say_it_all(self) -> None:
         assert self.told(["a/kernel:0", "a/bias:0", "b/kernel:0", "b/bias:0"], TWINS) == ()
@@ -231,13 +234,13 @@ def test_a_nested_models_weights_are_one_run_in_either_part() -> None:
 def test_a_layer_whose_sizes_do_not_fit_is_not_given_the_weights() -> None:
     """units=3 against tensors of 5: the names are honest, and yet nothing fits."""
     with pytest.raises(Ambiguous, match="do not fit the layers of net"):
-        split(tensors("y/kernel:0", "y/bias:0", shape=(5,)), chain(dense("y", "x")))
+        divide_flat_list(tensors("y/kernel:0", "y/bias:0", shape=(5,)), chain(dense("y", "x")))
 
 
 def test_weights_that_two_layers_may_own_are_refused() -> None:
     """Two custom layers, which promise nothing, and names of neither."""
     with pytest.raises(Ambiguous, match="more than one reading"):
-        split(
+        divide_flat_list(
             tensors("p", "q", "r"),
             chain(layer("a", ["x"], kind="Mine"), layer("y", ["a"], kind="Mine")),
         )
@@ -258,7 +261,7 @@ class TestANameInANestedModelToo:
             nested(self.INNER, ["x"]), dense("d", "inner"), layer("same", ["d"], kind=kind)
         )
         with pytest.raises(Ambiguous, match="more than one reading"):
-            split(tensors(*self.NAMES), graph)
+            divide_flat_list(tensors(*self.NAMES), graph)
 
     def test_of_a_layer_beside_others_that_tell_is_doubt(self) -> None:
         """The weights that the inner model's Dense promises are not all that the model may have."""
@@ -266,7 +269,9 @@ class TestANameInANestedModelToo:
         inner = functional(source(), dense("e", "x"), gate, name="inner", outputs=[("same", 0, 0)])
         graph = chain(nested(inner, ["x"]), layer("same", ["inner"], kind="Gated"))
         with pytest.raises(Ambiguous, match="more than one reading"):
-            split(tensors("e/kernel:0", "e/bias:0", "same/gate:0", "same_1/gate:0"), graph)
+            divide_flat_list(
+                tensors("e/kernel:0", "e/bias:0", "same/gate:0", "same_1/gate:0"), graph
+            )
 
     @pytest.mark.parametrize("kind", ["Concatenate", "Merge", "Lambda"])
     def test_of_a_layer_that_has_no_weights_is_the_nested_models(self, kind: str) -> None:
@@ -284,15 +289,15 @@ def test_what_the_container_tells_is_taken() -> None:
         Tensor("0", (3,), "<f4", "/1", owner=("y", "inner")),
         Tensor("1", (3,), "<f4", "/2", owner=("y",), trained=False),
     ]
-    shares = split(told, chain(dense("a", "x"), dense("y", "a")))
+    shares = divide_flat_list(told, chain(dense("a", "x"), dense("y", "a")))
     assert [t.owner for t in shares["y"].tensors] == [("inner",), ()]
-    assert (len(shares["y"].trained), len(shares["y"].rest), shares["a"]) == (1, 1, Share())
+    assert (len(shares["y"].trained), len(shares["y"].rest), shares["a"]) == (1, 1, LayerWeights())
     with pytest.raises(Ambiguous, match="layers that net has not"):
-        split(told, chain(dense("a", "x")))
+        divide_flat_list(told, chain(dense("a", "x")))
 
 
 def test_an_architecture_alone_has_no_weights() -> None:
-    assert split((), CONV_NORM) == dict.fromkeys(["x", "a", "n", "y"], Share())
+    assert divide_flat_list((), CONV_NORM) == dict.fromkeys(["x", "a", "n", "y"], LayerWeights())
 
 
 @pytest.mark.parametrize(

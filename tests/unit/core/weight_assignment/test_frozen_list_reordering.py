@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
 from unnest.core.model import Group
-from unnest.core.weight_assignment.frozen_list_reordering import relist
+from unnest.core.weight_assignment.frozen_list_reordering import reorder_frozen_lists
 
 
 def chain(*names: str, frozen: str = "") -> dict[str, Any]:
@@ -60,7 +60,7 @@ def test_the_order_of_the_architecture(saved: str, frozen: str, wanted: str) -> 
     """In a model that holds the template, and with the template's own architecture."""
     template = chain("a", "n", "b", frozen=frozen)
     for architecture in (template, parallel(template)):
-        relisted = relist([Group("half", ()), listed(saved)], architecture)
+        relisted = reorder_frozen_lists([Group("half", ()), listed(saved)], architecture)
         assert order(relisted.weights[1]) == order(listed(wanted))
         assert (relisted.groups, relisted.doubt) == (() if saved == wanted else ("template",), "")
 
@@ -68,7 +68,7 @@ def test_the_order_of_the_architecture(saved: str, frozen: str, wanted: str) -> 
 @pytest.mark.parametrize("saved", ["a b n n*", "n b a n*"])
 def test_the_place_of_what_was_frozen_is_open(saved: str) -> None:
     """`n` or `a` was frozen, or stood last in a model whose code is another by now."""
-    relisted = relist([listed(saved)], chain("a", "n", "b"))
+    relisted = reorder_frozen_lists([listed(saved)], chain("a", "n", "b"))
     name = saved.replace("b", "").split()[0 if saved[0] == "n" else 1]
     name = "a" if saved[0] == "n" else name
     assert relisted.doubt.startswith(
@@ -88,11 +88,11 @@ def test_the_place_of_what_was_frozen_is_open(saved: str) -> None:
     ],
 )
 def test_what_freezing_does_not_explain_stays(saved: str, names: str) -> None:
-    assert relist([listed(saved)], chain(*names.split())).weights == (listed(saved),)
+    assert reorder_frozen_lists([listed(saved)], chain(*names.split())).weights == (listed(saved),)
 
 
 def test_a_custom_layer_leaves_the_order_open() -> None:
     """A custom layer's config does not show which of its weights are trained."""
     template = chain("a", "n", "b", frozen="a")
     template["config"]["layers"][3]["class_name"] = "Mine"
-    assert relist([listed("a n b n*")], template).groups == ()
+    assert reorder_frozen_lists([listed("a n b n*")], template).groups == ()

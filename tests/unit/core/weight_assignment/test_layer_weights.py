@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from tests.unit.core.build import tensors
-from unnest.core.weight_assignment.layer_weights import Share, flat, trained_first
+from unnest.core.weight_assignment.layer_weights import LayerWeights, flat_list, trained_first
 
 A, B, C, D = tensors("a", "b", "c", "d")
 
 
 def test_a_layers_list_is_what_is_trained_and_then_the_rest() -> None:
-    assert Share((A,), (B, C)).tensors == (A, B, C)
+    assert LayerWeights((A,), (B, C)).tensors == (A, B, C)
 
 
 def test_a_models_list_is_what_is_trained_of_all_layers_and_then_the_rest() -> None:
-    assert flat([Share((A,), (B,)), Share(), Share((C,), (D,))]) == (A, C, B, D)
+    assert flat_list([LayerWeights((A,), (B,)), LayerWeights(), LayerWeights((C,), (D,))]) == (
+        A,
+        C,
+        B,
+        D,
+    )
 
 
 def test_a_list_has_what_is_trained_first_each_in_its_order() -> None:

@@ -10,9 +10,9 @@ import pytest
 from tests.unit.core.build import DENSE, layer, nested, sequential, tensors
 from unnest.core.model import Group, Stored, Tensor
 from unnest.core.weight_assignment.misplaced_weights import (
-    is_state_of_fewer,
-    misplaced,
-    stored_once,
+    has_state_of_fewer_weights,
+    misplaced_nested_model,
+    model_with_weights_stored_once,
 )
 
 
@@ -66,7 +66,7 @@ def stored(names: Sequence[str], *more: dict[str, Any], **of_b: Any) -> Stored:
     ],
 )
 def test_misplaced(model: Stored, answer: str | None) -> None:
-    assert misplaced(model) == answer
+    assert misplaced_nested_model(model) == answer
 
 
 KERNEL, BIAS = (4, 3), (3,)
@@ -125,14 +125,14 @@ def with_state(
 def test_states_of_fewer_weights_than_are_trained_when_it_is_loaded(
     model: Stored, answer: bool
 ) -> None:
-    assert is_state_of_fewer(model) is answer
+    assert has_state_of_fewer_weights(model) is answer
 
 
 def test_a_state_whose_weights_nobody_can_tell_is_none_of_fewer() -> None:
     """A custom layer may have frozen what the state is not of."""
     model = with_state((), KERNEL, BIAS)
     of_mine = sequential(layer("inner", [], kind="Own"), dense("out"), name="outer")
-    assert not is_state_of_fewer(model._replace(architecture=of_mine))
+    assert not has_state_of_fewer_weights(model._replace(architecture=of_mine))
 
 
 def twice(names: Sequence[str], contents: Any = "model") -> Stored:
@@ -158,4 +158,4 @@ def twice(names: Sequence[str], contents: Any = "model") -> Stored:
 def test_weights_that_layers_share_and_that_are_listed_once(
     model: Stored, answer: str | None
 ) -> None:
-    assert stored_once(model) == answer
+    assert model_with_weights_stored_once(model) == answer

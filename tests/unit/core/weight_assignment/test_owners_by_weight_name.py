@@ -6,12 +6,12 @@ import pytest
 
 from tests.unit.core.build import tensors
 from unnest.core.weight_assignment.layer_weights import Ambiguous
-from unnest.core.weight_assignment.owners_by_weight_name import layers_of, owners
+from unnest.core.weight_assignment.owners_by_weight_name import weights_by_layer, weights_by_owner
 
 
 def layers(*names: str, is_standalone: bool) -> dict[str, int]:
     """How many weights each layer has."""
-    found = layers_of(owners(tensors(*names)), is_standalone=is_standalone)
+    found = weights_by_layer(weights_by_owner(tensors(*names)), is_standalone=is_standalone)
     return {name: len(own) for name, own in found.items()}
 
 
@@ -101,4 +101,4 @@ def test_two_layers_of_one_scope_are_no_bidirectional(names: tuple[str, ...]) ->
     ],
 )
 def test_owners_by_name(names: list[str], expected: dict[str, int]) -> None:
-    assert {owner: len(own) for owner, own in owners(tensors(*names)).items()} == expected
+    assert {owner: len(own) for owner, own in weights_by_owner(tensors(*names)).items()} == expected

@@ -9,8 +9,8 @@ import pytest
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.weight_assignment.flat_list_division import split
-from unnest.core.weight_assignment.shared_layers import at_every_place
+from unnest.core.weight_assignment.flat_list_division import divide_flat_list
+from unnest.core.weight_assignment.shared_layers import repeat_shared_weights
 
 
 def dense(name: str, before: str, **config: Any) -> dict[str, Any]:
@@ -48,7 +48,7 @@ AT_BOTH = [*ONCE[:4], "both/kernel:0", "both/bias:0", *ONCE[4:]]
 
 
 def placed(names: list[str], graph: Graph) -> list[str]:
-    return [t.name for t in at_every_place(tensors(*names), graph)]
+    return [t.name for t in repeat_shared_weights(tensors(*names), graph)]
 
 
 def test_shared_layer_at_both_places() -> None:
@@ -101,7 +101,7 @@ def test_model_that_two_layers_apply(prefix: str) -> None:
         f"{prefix}{name}"
         for name in ("d/k", "d/b", "n/gamma", "n/beta", "e/k", "e/b", "n/mean", "n/variance")
     ]
-    shares = split(tensors(*own), template(applying("a", "x"), applying("b", "a")))
+    shares = divide_flat_list(tensors(*own), template(applying("a", "x"), applying("b", "a")))
     assert {
         name: [t.name for t in share.tensors] for name, share in shares.items() if share.tensors
     } == {
@@ -112,7 +112,7 @@ def test_model_that_two_layers_apply(prefix: str) -> None:
 
 def test_owners_are_told() -> None:
     """The layer at each place, behind the models that lead to it."""
-    found = at_every_place(tensors(*ONCE), template(ONE, OTHER))
+    found = repeat_shared_weights(tensors(*ONCE), template(ONE, OTHER))
     assert [t.owner for t in found if t.name.startswith("both")] == [("one", "both")] * 2 + [
         ("other", "both")
     ] * 2

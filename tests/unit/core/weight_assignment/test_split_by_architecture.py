@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.build import DENSE, functional, layer, sequential, source, tensors
 from unnest.core.model import Group
 from unnest.core.weight_assignment.layer_weights import Ambiguous
-from unnest.core.weight_assignment.split_by_architecture import shared_out
+from unnest.core.weight_assignment.split_by_architecture import divide_parallel_groups
 
 FIRST, SECOND, HEAD = (tensors(f"{name}/kernel:0", f"{name}/bias:0") for name in ("a", "b", "h"))
 GROUPS = (
@@ -36,7 +36,7 @@ def under(head: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_head_has_groups_of_its_own() -> None:
-    groups, by_order = shared_out(GROUPS, chain("a", "b", "h"))
+    groups, by_order = divide_parallel_groups(GROUPS, chain("a", "b", "h"))
     assert {group.name: group.tensors for group in groups} == {
         "x": (),
         "a": FIRST,
@@ -47,7 +47,7 @@ def test_a_head_has_groups_of_its_own() -> None:
 
 
 def test_a_sequential_s_too() -> None:
-    groups, _ = shared_out(GROUPS, sequential(dense("a"), dense("b"), dense("h")))
+    groups, _ = divide_parallel_groups(GROUPS, sequential(dense("a"), dense("b"), dense("h")))
     assert [(group.name, group.tensors) for group in groups] == [
         ("a", FIRST),
         ("b", SECOND),
@@ -60,7 +60,9 @@ def test_what_is_behind_the_head_may_have_no_weights() -> None:
     model = functional(
         source(), dense("a", "x"), dense("b", "a"), dense("h", "b"), behind, outputs=[("r", 0, 0)]
     )
-    assert {group.name: len(group.tensors) for group in shared_out(GROUPS, model)[0]}["h"] == 2
+    assert {group.name: len(group.tensors) for group in divide_parallel_groups(GROUPS, model)[0]}[
+        "h"
+    ] == 2
 
 
 SCALE = layer("a", ["x"], kind="Scale")
@@ -90,7 +92,7 @@ MINE = functional(source(), SCALE, dense("h", "a"), outputs=[("h", 0, 0)])
 )
 def test_what_does_not_fit_without_doubt(model: dict[str, Any], why: str) -> None:
     with pytest.raises(Ambiguous, match=why):
-        shared_out(GROUPS, model)
+        divide_parallel_groups(GROUPS, model)
 
 
 def test_weights_of_the_template_that_bear_the_name_of_the_head() -> None:
@@ -100,6 +102,6 @@ def test_weights_of_the_template_that_bear_the_name_of_the_head() -> None:
         Group("h", HEAD),
     )
     with pytest.raises(Ambiguous, match="bear the name of a layer behind"):
-        shared_out(groups, MINE)
+        divide_parallel_groups(groups, MINE)
     groups = (Group("t", tensors("a/gamma:0", "a/beta:0")), Group("h", HEAD))
-    assert [len(group.tensors) for group in shared_out(groups, MINE)[0]] == [0, 2, 2]
+    assert [len(group.tensors) for group in divide_parallel_groups(groups, MINE)[0]] == [0, 2, 2]

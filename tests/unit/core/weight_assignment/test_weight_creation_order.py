@@ -10,7 +10,12 @@ from tests.unit.core.build import DENSE, NORM, functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.expected_weight_counts import weight_stems
-from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, as_made, stem_of
+from unnest.core.weight_assignment.weight_creation_order import (
+    Claim,
+    Variable,
+    in_creation_order,
+    weight_stem,
+)
 
 GRU: dict[str, Any] = {f"{stem}_initializer": {} for stem in ("kernel", "recurrent", "bias")}
 
@@ -47,19 +52,19 @@ def claims(*weights: str, inner: tuple[str, ...] = ()) -> list[Claim]:
     ],
 )
 def test_keras_own_layers(made_by: Layer, weights: list[str], order: list[str]) -> None:
-    ordered = as_made(made_by, claims(*weights))
+    ordered = in_creation_order(made_by, claims(*weights))
     assert ordered is not None
     assert [claim.weight for claim in ordered] == order
 
 
 def test_a_class_of_custom_function_or_a_weight_that_no_config_speaks_of_is_not_ordered() -> None:
-    assert as_made(one("Mine", **DENSE), claims("kernel", "bias")) is None
-    assert as_made(one("Dense", **DENSE), claims("kernel", "mystery")) is None
-    assert as_made(one("Dense", **DENSE), claims("kernel", "kernel")) is None
+    assert in_creation_order(one("Mine", **DENSE), claims("kernel", "bias")) is None
+    assert in_creation_order(one("Dense", **DENSE), claims("kernel", "mystery")) is None
+    assert in_creation_order(one("Dense", **DENSE), claims("kernel", "kernel")) is None
 
 
 def test_stems() -> None:
     assert weight_stems({**DENSE, "use_bias": False}) == ["kernel"]
     assert weight_stems({"W_regularizer": None, "b_regularizer": None, "bias": False}) == ["W"]
-    assert stem_of("recurrent_kernel", ["kernel", "recurrent"]) == "recurrent"
-    assert stem_of("gamma", ["kernel"]) is None
+    assert weight_stem("recurrent_kernel", ["kernel", "recurrent"]) == "recurrent"
+    assert weight_stem("gamma", ["kernel"]) is None

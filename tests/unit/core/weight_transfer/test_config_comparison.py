@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.weight_transfer.config_comparison import difference
+from unnest.core.weight_transfer.config_comparison import config_difference
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,12 @@ from unnest.core.weight_transfer.config_comparison import difference
     ],
 )  # fmt: skip
 def test_difference(one: dict[str, Any], other: dict[str, Any], told: str | None) -> None:
-    assert difference(one, other, activated=False) == told
+    assert config_difference(one, other, activated=False) == told
 
 
 def test_an_activation_that_is_compared_elsewhere() -> None:
-    assert difference({"activation": "relu"}, {"activation": "tanh"}, activated=True) is None
+    assert config_difference({"activation": "relu"}, {"activation": "tanh"}, activated=True) is None
     assert (
-        difference({"activation": "relu"}, {"activation": "tanh"}, activated=False)
+        config_difference({"activation": "relu"}, {"activation": "tanh"}, activated=False)
         == "activation 'relu' and 'tanh'"
     )

@@ -10,7 +10,7 @@ from tests.unit.core.build import DENSE, layer, sequential
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.model import Tensor
-from unnest.core.weight_transfer.convert_weights import converted_weights
+from unnest.core.weight_transfer.convert_weights import weights_for_keras_3
 
 
 def weights(*shapes: tuple[int, ...]) -> tuple[Tensor, ...]:
@@ -21,7 +21,7 @@ def converted(
     tensors: tuple[Tensor, ...], kind: str, context: Context, **config: Any
 ) -> list[tuple[str, tuple[int, ...]]]:
     (leaf,) = leaves(sequential(layer("it", kind=kind, **config)))
-    found = converted_weights(leaf, tensors, context)
+    found = weights_for_keras_3(leaf, tensors, context)
     return [(t.recipe.step if t.recipe else "", t.shape) for t in found]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, source
 from unnest.core.architecture.nested_models import LeafPath, leaves
-from unnest.core.weight_transfer.layer_matching import Different, correspondence
+from unnest.core.weight_transfer.layer_matching import Different, match_layers
 from unnest.core.weight_transfer.target_model import WeightShape
 
 KERNEL, BIAS = (3, 3), (3,)
@@ -19,7 +19,7 @@ def shapes(model: dict[str, Any]) -> dict[LeafPath, tuple[WeightShape, ...]]:
 
 
 def found(stored: dict[str, Any], target: dict[str, Any]) -> dict[str, str]:
-    told = correspondence(stored, target, shapes(stored), shapes(target))
+    told = match_layers(stored, target, shapes(stored), shapes(target))
     return {"/".join(new): "/".join(old) for new, old in told.stored.items()}
 
 
@@ -90,7 +90,7 @@ def with_code(kind: str, first: str, second: str) -> dict[str, Any]:
 
 
 def test_code_is_named_and_walked_over() -> None:
-    told = correspondence(
+    told = match_layers(
         *(with_code("Lambda", "a", "b"),) * 2, *(shapes(with_code("Lambda", "a", "b")),) * 2
     )
     assert told.not_compared == ("code",)

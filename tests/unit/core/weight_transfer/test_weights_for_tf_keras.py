@@ -13,10 +13,10 @@ from unnest.core.model import Group, Stored, Tensor
 from unnest.core.weight_transfer.place_weights import place_lists, place_model
 from unnest.core.weight_transfer.target_model import TargetModel, TargetOptimizer
 from unnest.core.weight_transfer.weights_for_tf_keras import (
-    bind,
-    graph_form,
-    in_own_form,
-    layer_form,
+    as_tf_keras_weights,
+    bind_pattern,
+    keras_3_form_of_graph,
+    keras_3_form_of_layers,
 )
 from unnest.errors import Refused
 
@@ -28,13 +28,13 @@ STORED, OWN = Tensor("w", (2, 2), "<f4", "file"), Tensor("0", (2, 2), "<f4", "ta
 )
 def test_rules_of_both_cancel_out(rule: Any) -> None:
     bound: dict[str, Tensor] = {}
-    assert bind(rule(OWN), rule(STORED), bound)
+    assert bind_pattern(rule(OWN), rule(STORED), bound)
     assert bound == {"target": STORED}
 
 
 def test_factors_of_the_target_alone_are_divided_by() -> None:
     bound: dict[str, Tensor] = {}
-    assert bind(scaled(OWN, 2.0, 4.0), STORED, bound)
+    assert bind_pattern(scaled(OWN, 2.0, 4.0), STORED, bound)
     assert bound == {"target": scaled(STORED, 0.5, 0.25)}
 
 
@@ -50,7 +50,7 @@ def test_factors_of_the_target_alone_are_divided_by() -> None:
     ],
 )
 def test_what_does_not_follow(pattern: Tensor, value: Tensor) -> None:
-    assert not bind(pattern, value, {})
+    assert not bind_pattern(pattern, value, {})
 
 
 NAMES = ("a", "b")
@@ -75,18 +75,18 @@ REFS = [t.ref for group in GROUPS for t in group.tensors]
 @pytest.mark.parametrize("activation", ["linear", "hard_sigmoid"])
 def test_weights_of_a_model(activation: str) -> None:
     """Keras 3 multiplies what feeds a hard_sigmoid, tf_keras does not: its variables are the file's arrays."""
-    form = graph_form(target(activation))
+    form = keras_3_form_of_graph(target(activation))
     converted = convert(
         Stored("model", architecture(activation), groups=GROUPS, keras_version="2.2.4")
     ).model
     assert converted is not None
-    placed = in_own_form(place_model(converted, form.target), form, target(activation))
+    placed = as_tf_keras_weights(place_model(converted, form.target), form, target(activation))
     assert [t.ref for group in placed.groups for t in group.tensors] == REFS
 
 
 def test_weights_alone() -> None:
-    form = layer_form(target("hard_sigmoid"))
-    placed = in_own_form(
+    form = keras_3_form_of_layers(target("hard_sigmoid"))
+    placed = as_tf_keras_weights(
         place_lists(GROUPS, form.target, "2.2.4", None), form, target("hard_sigmoid")
     )
     assert [t.ref for group in placed.groups for t in group.tensors] == REFS
@@ -95,12 +95,12 @@ def test_weights_alone() -> None:
 
 def test_a_weight_that_no_file_gives() -> None:
     """The form has a weight more than what was placed."""
-    form = layer_form(target())
+    form = keras_3_form_of_layers(target())
     more = form._replace(own={**form.own, ("c",): (OWN,)})
     with pytest.raises(
         Refused, match="your model's 'c': the file does not have all of its weights"
     ):
-        in_own_form(place_lists(GROUPS, form.target, "2.2.4", None), more, target())
+        as_tf_keras_weights(place_lists(GROUPS, form.target, "2.2.4", None), more, target())
 
 
 def test_a_model_that_keras_3_has_not() -> None:
@@ -108,10 +108,10 @@ def test_a_model_that_keras_3_has_not() -> None:
     entry = layer("odd", kind="Dense", **DENSE, activation={"class_name": "Dense", "config": 3})
     odd = TargetModel(sequential(entry), {("odd",): SHAPES}, keras_version="2.18.0")
     with pytest.raises(Refused, match="your model: "):
-        graph_form(odd)
+        keras_3_form_of_graph(odd)
 
 
-@pytest.mark.parametrize("form_of", [graph_form, layer_form])
+@pytest.mark.parametrize("form_of", [keras_3_form_of_graph, keras_3_form_of_layers])
 def test_the_optimizer_s_state(form_of: Any) -> None:
     """Keras 3 has the learning rate among its variables, tf_keras has not."""
     adam = {
@@ -133,7 +133,9 @@ def test_the_optimizer_s_state(form_of: Any) -> None:
         for k, shape in enumerate(form.target.optimizer.shapes)
     )
     weights = place_lists(GROUPS, form.target, "2.18.0", None)
-    placed = in_own_form(weights._replace(optimizer=state), form, target(optimizer=optimizer))
+    placed = as_tf_keras_weights(
+        weights._replace(optimizer=state), form, target(optimizer=optimizer)
+    )
     assert [t.ref for t in placed.optimizer or ()] == [
         "s0",
         *(f"s{k}" for k in range(2, len(state))),
