@@ -19,7 +19,7 @@ from tests import makeh5
 from tests.judged import check_verdict
 from unnest.files import reflinks
 from unnest.files.reflinks import FS_BLOCK, Range
-from unnest.formats.hdf5 import compare
+from unnest.formats.hdf5 import compare_tensors
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.legacy_h5_writer import H5Container
 
@@ -101,7 +101,7 @@ def sharing(
         return True
 
     monkeypatch.setattr(reflinks, "clone", clone)
-    monkeypatch.setattr(compare, "are_shared", lambda *_: told)
+    monkeypatch.setattr(compare_tensors, "are_shared", lambda *_: told)
     return cloned
 
 

@@ -13,7 +13,7 @@ from unnest.files.write_errors import write_failed
 from unnest.formats.base import Container, OnBytes, Source, same_model
 from unnest.formats.foreign_formats import foreign_json
 from unnest.formats.json_text import is_architecture, parse, read_bytes
-from unnest.formats.storage_style import JsonStyle
+from unnest.formats.preserved_style import JsonStyle
 
 #: Bytes of JSON. The largest known architecture is below 20 MB; Python needs some twenty times that.
 MAX_JSON = 64 << 20

@@ -22,7 +22,7 @@ from unnest.core.plan import Choices, Output, Plan
 from unnest.errors import Failed, Refused
 from unnest.findings import Finding
 from unnest.formats.json_text import dump
-from unnest.formats.storage_style import H5Spelling, JsonStyle
+from unnest.formats.preserved_style import H5Style, JsonStyle
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -120,9 +120,9 @@ class Source(ABC):
         return JsonStyle()
 
     @property
-    def h5_spelling(self) -> H5Spelling:
+    def h5_style(self) -> H5Style:
         """The storage of its attributes, if it is Keras's HDF5."""
-        return H5Spelling()
+        return H5Style()
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """Return the plan for the model; `architecture` is the one given for weights alone.

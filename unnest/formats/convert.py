@@ -288,7 +288,7 @@ def _as_own_weights_h5(source: Source, plan: Plan, model: Stored) -> TargetForma
     if model.contents == "weights":
         return TargetFormat("h5", Rewritten(model))
     weights = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
-    of_weights = source.h5_spelling.layers
+    of_weights = source.h5_style.layers
     weights = weights._replace(
         keras_version=model.keras_version if "keras_version" in of_weights else None,
         backend=model.backend if "backend" in of_weights else None,

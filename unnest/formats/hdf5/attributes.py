@@ -27,10 +27,10 @@ HEADER_LIMIT = 64512
 MAX_ATTRIBUTE = 64 << 20
 
 #: How text is stored: an h5py dtype for variable-length strings, None for fixed-length bytes.
-Style = Any
+TextDtype = Any
 #: h5py knows these by their metadata.
-BYTES_TEXT: Style = np.dtype("O", metadata={"vlen": bytes})
-STR_TEXT: Style = np.dtype("O", metadata={"vlen": str})
+BYTES_TEXT: TextDtype = np.dtype("O", metadata={"vlen": bytes})
+STR_TEXT: TextDtype = np.dtype("O", metadata={"vlen": str})
 
 
 class Attribute(Protocol):
@@ -93,32 +93,32 @@ def names(attributes: Attributes, name: str, place: str) -> tuple[str, ...] | No
     return tuple(joined)
 
 
-def style(attributes: Attributes, name: str) -> Style:
+def text_dtype(attributes: Attributes, name: str) -> TextDtype:
     """Return the HDF5 type of a text, or of the first chunk of a list of names."""
     attribute = attributes.get(name) or attributes.get(f"{name}0")
     dtype = attribute.dtype if attribute is not None else None
     return dtype if dtype is not None and dtype.kind == "O" else None
 
 
-def write_text(group: h5py.Group, name: str, value: str, how: Style) -> None:
+def write_text(group: h5py.Group, name: str, value: str, dtype: TextDtype) -> None:
     """Write a scalar text, of fixed length if the source's is."""
     group.attrs.create(
-        name, np.bytes_(value.encode()) if how is None else value.encode(), dtype=how
+        name, np.bytes_(value.encode()) if dtype is None else value.encode(), dtype=dtype
     )
 
 
-def write_names(group: h5py.Group, name: str, values: Sequence[str], how: Style) -> None:
+def write_names(group: h5py.Group, name: str, values: Sequence[str], dtype: TextDtype) -> None:
     """Write a list of names, split as Keras splits one that is too long for an object header."""
     if not values:
         group.attrs[name] = np.empty(0)
         return
     fixed_length = np.array([v.encode() for v in values])
     if fixed_length.nbytes <= HEADER_LIMIT and (
-        how is None or len(values) * REFERENCE <= HEADER_LIMIT
+        dtype is None or len(values) * REFERENCE <= HEADER_LIMIT
     ):
         # As bytes: h5py 3 marks what is not ASCII as if it were.
         group.attrs.create(
-            name, fixed_length if how is None else [v.encode() for v in values], dtype=how
+            name, fixed_length if dtype is None else [v.encode() for v in values], dtype=dtype
         )
         return
     chunks = 2

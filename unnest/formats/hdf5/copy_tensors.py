@@ -1,4 +1,4 @@
-"""Tensors into a new HDF5 file, from whatever container they are in: none passes through memory whole."""
+"""Copy tensors into a new HDF5 file, from whatever container they are in: none passes through memory whole."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from unnest.files.os_calls import write_all
 from unnest.files.reflinks import Range
 from unnest.formats.base import TRANSFER_BLOCK, OnBytes, Source
 from unnest.formats.error_translation import blames_system, oneline
-from unnest.formats.hdf5 import aligned_allocation
-from unnest.formats.hdf5.aligned_allocation import Room
+from unnest.formats.hdf5 import dataset_address_patch
+from unnest.formats.hdf5.dataset_address_patch import DatasetSpace
 from unnest.formats.hdf5.dataset_node import encoded, short
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.tensor_recipes import blocks_of
@@ -98,7 +98,7 @@ def _cannot_read(hdf5: GuardedFile, path: str, error: Exception) -> Unreadable:
     )
 
 
-class _Stored(NamedTuple):
+class _ContiguousDataset(NamedTuple):
     """A dataset of the source that lies in one piece, and where."""
 
     hdf5: GuardedFile
@@ -124,40 +124,40 @@ class _Stored(NamedTuple):
         return count
 
 
-class _Declared(NamedTuple):
+class _DeclaredDataset(NamedTuple):
     """A dataset without bytes: its object header in the output; the tensor; where it lies in the source, if in HDF5."""
 
     header: int
     tensor: Tensor
-    stored: _Stored | None
+    stored: _ContiguousDataset | None
 
 
-class Transfer:
-    """Puts a source's tensors into groups: HDF5's own by object copy, but for large ones.
+class TensorCopier:
+    """Copies a source's tensors into groups: those of HDF5 by object copy, but for large ones.
 
     Large ones, and those of other containers, are declared, and filled when HDF5 has closed the file.
     """
 
     def __init__(self, source: Source, progress: OnBytes) -> None:
         self.source, self.progress = source, progress
-        self._declared: list[_Declared] = []
+        self._declared_datasets: list[_DeclaredDataset] = []
         self.links = h5p.create(h5p.LINK_CREATE)
         self.links.set_create_intermediate_group(True)
 
     def write_dataset(self, group: h5py.Group, name: str, tensor: Tensor) -> None:
         """Write the tensor as a dataset of the group; slashes in the name make groups."""
         hdf5 = self.source.hdf5_of(tensor)
-        stored = None if hdf5 is None else _large(hdf5, tensor)
+        stored = None if hdf5 is None else _large_contiguous(hdf5, tensor)
         if hdf5 is None or stored is not None:
-            self._declare(group, name, tensor, stored)
+            self._declare_dataset(group, name, tensor, stored)
         else:
             copy_dataset(hdf5, tensor.ref, group.id, name, self.links)
             self.progress(hdf5.datasets[tensor.ref].stored)
 
-    def _declare(
-        self, group: h5py.Group, name: str, tensor: Tensor, stored: _Stored | None
+    def _declare_dataset(
+        self, group: h5py.Group, name: str, tensor: Tensor, stored: _ContiguousDataset | None
     ) -> None:
-        """Declare a contiguous dataset, which has no room in the file until something is written to it."""
+        """Declare a contiguous dataset, which has no space in the file until something is written to it."""
         properties = h5p.create(h5p.DATASET_CREATE)
         properties.set_obj_track_times(False)
         space = h5s.create_simple(tensor.shape) if tensor.shape else h5s.create(h5s.SCALAR)
@@ -165,38 +165,40 @@ class Transfer:
             group.id, encoded(name), _type_of(tensor), space, properties, lcpl=self.links
         )
         if tensor.size:
-            self._declared.append(_Declared(h5o.get_info(dataset).addr, tensor, stored))
+            self._declared_datasets.append(
+                _DeclaredDataset(h5o.get_info(dataset).addr, tensor, stored)
+            )
 
-    def fill(self, file: IO[bytes]) -> None:
+    def fill_declared(self, file: IO[bytes]) -> None:
         """Write the bytes of declared datasets at the end of a file that HDF5 has closed; open here, unbuffered.
 
         Raises Unreadable where the input is to blame, OSError where the output is.
         """
-        if not self._declared:
+        if not self._declared_datasets:
             return
-        rooms, end = [], file.seek(0, io.SEEK_END)
-        for header, tensor, stored in self._declared:
+        spaces, end = [], file.seek(0, io.SEEK_END)
+        for header, tensor, stored in self._declared_datasets:
             if stored is not None:
                 end += (stored.offset - end) % reflinks.FS_BLOCK
-            rooms.append(Room(header, end, tensor.nbytes))
-            end += rooms[-1].size
-        aligned_allocation.give(file, rooms)
-        for (_, tensor, stored), room in zip(self._declared, rooms, strict=True):
+            spaces.append(DatasetSpace(header, end, tensor.nbytes))
+            end += spaces[-1].size
+        dataset_address_patch.write_addresses(file, spaces)
+        for (_, tensor, stored), space in zip(self._declared_datasets, spaces, strict=True):
             if stored is None:
-                self._write(file, room.offset, blocks_of(self.source, tensor))
+                self._write(file, space.offset, blocks_of(self.source, tensor))
             else:
-                self._copy(stored, file, room)
+                self._copy(stored, file, space)
 
-    def _copy(self, stored: _Stored, file: IO[bytes], room: Room) -> None:
+    def _copy(self, stored: _ContiguousDataset, file: IO[bytes], space: DatasetSpace) -> None:
         """Copy a tensor's bytes: whole blocks are shared if the file system can, the ends are copied."""
-        raw, first, last = stored.hdf5.raw, stored.offset, stored.offset + room.size
-        shift = room.offset - first
-        start, end = reflinks.whole_blocks(first, room.size)
+        raw, first, last = stored.hdf5.raw, stored.offset, stored.offset + space.size
+        shift = space.offset - first
+        start, end = reflinks.whole_blocks(first, space.size)
         if start < end and reflinks.clone(Range(raw, start, end - start), file, start + shift):
             self.progress(end - start)
         else:
             start = end = last
-        self._write(file, room.offset, stored.blocks(first, start))
+        self._write(file, space.offset, stored.blocks(first, start))
         self._write(file, end + shift, stored.blocks(end, last))
 
     def _write(self, file: IO[bytes], offset: int, blocks: Iterable[bytes | memoryview]) -> None:
@@ -207,7 +209,7 @@ class Transfer:
             self.progress(len(block))
 
 
-def _large(hdf5: GuardedFile, tensor: Tensor) -> _Stored | None:
+def _large_contiguous(hdf5: GuardedFile, tensor: Tensor) -> _ContiguousDataset | None:
     """Return the place of a large tensor, the bytes of which are copied directly; None for one that HDF5 copies.
 
     Only if that loses nothing: one contiguous piece, a type that NumPy's dtype gives again, no attributes.
@@ -218,7 +220,7 @@ def _large(hdf5: GuardedFile, tensor: Tensor) -> _Stored | None:
     hdf5.check_copy(tensor.ref)
     dataset = hdf5.dataset(tensor.ref)
     is_plain = not h5a.get_num_attrs(dataset) and dataset.get_type().equal(_type_of(tensor))
-    return _Stored(hdf5, tensor.ref, dataset.get_offset()) if is_plain else None
+    return _ContiguousDataset(hdf5, tensor.ref, dataset.get_offset()) if is_plain else None
 
 
 def _type_of(tensor: Tensor) -> h5t.TypeID:

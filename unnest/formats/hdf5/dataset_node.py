@@ -1,4 +1,4 @@
-"""Index of an HDF5 file (its groups, datasets and attributes), and the limits on the size of a tree."""
+"""What both readers of HDF5, `fast_reader` and `guarded_file`, share: a dataset's record, limits of a tree, names."""
 
 from __future__ import annotations
 

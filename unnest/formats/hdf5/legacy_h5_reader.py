@@ -21,12 +21,12 @@ from unnest.budget import refund_on
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Unreadable
 from unnest.findings import Code, Finding, listed
-from unnest.formats.base import MARK, TRANSFER_BLOCK, Source
+from unnest.formats.base import MARK, Source
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.dataset_node import is_path_keyed, require_numbers, short
 from unnest.formats.hdf5.fast_reader import NotPlain, PlainFile, require
 from unnest.formats.json_text import parse_object
-from unnest.formats.storage_style import H5Spelling
+from unnest.formats.preserved_style import H5Style
 
 if TYPE_CHECKING:
     from unnest.formats.hdf5.guarded_file import GuardedFile
@@ -82,14 +82,14 @@ class H5Source(Source):
         return f"{self.root}/{layer_name}" if self.root else layer_name
 
     @property
-    def h5_spelling(self) -> H5Spelling:
+    def h5_style(self) -> H5Style:
         """The spelling of the file; an empty list of weights does not show how the others are stored."""
 
-        def names_style(group: str) -> h5_attributes.Style:
-            return h5_attributes.style(self.hdf5.attributes(group), "weight_names")
+        def names_style(group: str) -> h5_attributes.TextDtype:
+            return h5_attributes.text_dtype(self.hdf5.attributes(group), "weight_names")
 
         with_weights = next((g.name for g in self.stored.groups if g.tensors), None)
-        return H5Spelling(
+        return H5Style(
             self.hdf5.attributes(""),
             self.hdf5.attributes(self.root),
             None if with_weights is None else names_style(self._place(with_weights)),
@@ -99,11 +99,9 @@ class H5Source(Source):
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """Yield the tensor's bytes, decompressed."""
-        from unnest.formats.hdf5.compare import slabs  # as `_opened`
+        from unnest.formats.hdf5.read_datasets import blocks  # as `_opened`
 
-        for slab in slabs(self.hdf5.dataset(tensor.ref)):
-            for start in range(0, len(slab), TRANSFER_BLOCK):
-                yield slab[start : start + TRANSFER_BLOCK]
+        return blocks(self.hdf5.dataset(tensor.ref))
 
     def hdf5_of(self, tensor: Tensor) -> GuardedFile | None:
         """Return the file itself, unless the tensor is computed."""

@@ -1,4 +1,4 @@
-"""Keras's HDF5 layout, which `legacy_h5_reader` reads, as a container: written, and held against its source.
+"""The container `h5`: write the layout that `legacy_h5_reader` reads, and compare what was written with its source.
 
 Tensors go from file to file by HDF5's own object copy, which keeps chunks and compression and never decodes them.
 """
@@ -16,8 +16,8 @@ from unnest.files.write_errors import write_failed
 from unnest.formats.base import MARK, MARKED, Container, OnBytes, Source, same_model
 from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
-from unnest.formats.hdf5.compare import Comparer
-from unnest.formats.hdf5.copy_tensors import Transfer
+from unnest.formats.hdf5.compare_tensors import TensorComparer
+from unnest.formats.hdf5.copy_tensors import TensorCopier
 from unnest.formats.hdf5.legacy_h5_reader import (
     KNOWN_ATTRIBUTES,
     MODEL,
@@ -41,11 +41,11 @@ class H5Container(Container):
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """Copy what the output's model names out of `source`. Raises Failed."""
         try:
-            transfer = Transfer(source, progress)
+            copier = TensorCopier(source, progress)
             with h5py.File(path, "x", libver="earliest") as hdf5:
-                _Writer(hdf5, output.model, source, transfer).write()
+                _Writer(hdf5, output.model, source, copier).write()
             with open(path, "r+b", buffering=0) as file:
-                transfer.fill(file)
+                copier.fill_declared(file)
         except (OSError, RuntimeError) as e:
             raise write_failed(path, e) from e
         except (ValueError, KeyError) as e:
@@ -58,7 +58,7 @@ class H5Container(Container):
         model = output.model
         with self.open(path) as written:
             same_model(model, written.stored, path)
-            comparer = Comparer(source, written.hdf5, progress)
+            comparer = TensorComparer(source, written.hdf5, progress)
             for tensor, written_tensor in zip(model.tensors, written.stored.tensors, strict=True):
                 if not comparer.holds(tensor, written.hdf5.dataset(written_tensor.ref)):
                     name = written_tensor.name
@@ -75,22 +75,19 @@ class H5Container(Container):
 
 
 class _Writer:
-    """A stored model into a new file, in the order and the attribute styles of its source."""
+    """Writes a stored model into a new file, in the order and the attribute styles of its source."""
 
-    def __init__(self, file: h5py.File, model: Stored, source: Source, transfer: Transfer) -> None:
-        self.file, self.model, self.spelling, self.transfer = (
-            file,
-            model,
-            source.h5_spelling,
-            transfer,
-        )
+    def __init__(
+        self, file: h5py.File, model: Stored, source: Source, copier: TensorCopier
+    ) -> None:
+        self.file, self.model, self.style, self.copier = file, model, source.h5_style, copier
 
     def write(self) -> None:
         """Write versions, architecture, weights, compile settings and optimizer state in Keras's order."""
         is_model = self.model.contents == "model"
         root = self.file
         if is_model:
-            self._versions(root, self.spelling.top, h5_attributes.STR_TEXT)
+            self._versions(root, self.style.top, h5_attributes.STR_TEXT)
             self._json("model_config", self.model.architecture)
             root = self.file.create_group(MODEL)
         else:
@@ -98,7 +95,7 @@ class _Writer:
         self._layers(root)
         if is_model and self.model.optimizer is not None:
             group = self.file.create_group(OPTIMIZER)
-            self._tensors(group, self.model.optimizer, self.spelling.optimizer_names)
+            self._tensors(group, self.model.optimizer, self.style.optimizer_names)
         if is_model:
             self._json("training_config", self.model.training)
 
@@ -106,7 +103,7 @@ class _Writer:
         self,
         group: h5py.Group,
         source_attributes: h5_attributes.Attributes,
-        usual: h5_attributes.Style,
+        usual: h5_attributes.TextDtype,
     ) -> None:
         """Write the versions where the source has them (else everywhere), and copy unknown attributes.
 
@@ -117,9 +114,9 @@ class _Writer:
             ("keras_version", self.model.keras_version),
             ("backend", self.model.backend),
         ):
-            if value is not None and (name in source_attributes or not self.spelling.layers):
+            if value is not None and (name in source_attributes or not self.style.layers):
                 style = (
-                    h5_attributes.style(source_attributes, name)
+                    h5_attributes.text_dtype(source_attributes, name)
                     if name in source_attributes
                     else usual
                 )
@@ -133,26 +130,26 @@ class _Writer:
 
     def _json(self, name: str, value: JsonObject | None) -> None:
         if value is not None:
-            top = self.spelling.top
-            style = h5_attributes.style(top, name) if name in top else h5_attributes.BYTES_TEXT
+            top = self.style.top
+            style = h5_attributes.text_dtype(top, name) if name in top else h5_attributes.BYTES_TEXT
             h5_attributes.write_text(self.file, name, dump(value), style)
 
     def _layers(self, root: h5py.Group) -> None:
-        spelling = self.spelling
+        style = self.style
         names = [g.name for g in self.model.groups]
         h5_attributes.write_names(
-            root, "layer_names", names, h5_attributes.style(spelling.layers, "layer_names")
+            root, "layer_names", names, h5_attributes.text_dtype(style.layers, "layer_names")
         )
-        self._versions(root, spelling.layers, h5_attributes.BYTES_TEXT)
+        self._versions(root, style.layers, h5_attributes.BYTES_TEXT)
         for layer in self.model.groups:
             # A layer's name may be a path, and lead through another layer's group.
-            self._tensors(root.require_group(layer.name), layer.tensors, spelling.weight_names)
-        if spelling.has_top_level:
-            self._tensors(root.create_group(TOP_LEVEL), (), spelling.weight_names)
+            self._tensors(root.require_group(layer.name), layer.tensors, style.weight_names)
+        if style.has_top_level:
+            self._tensors(root.create_group(TOP_LEVEL), (), style.weight_names)
 
     def _tensors(
-        self, group: h5py.Group, tensors: tuple[Tensor, ...], style: h5_attributes.Style
+        self, group: h5py.Group, tensors: tuple[Tensor, ...], style: h5_attributes.TextDtype
     ) -> None:
         h5_attributes.write_names(group, "weight_names", [t.name for t in tensors], style)
         for tensor in tensors:
-            self.transfer.write_dataset(group, tensor.name, tensor)
+            self.copier.write_dataset(group, tensor.name, tensor)

@@ -9,9 +9,9 @@ from unnest.core.make_plan import plan
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Move, Plan, Rearranged
 from unnest.findings import Code, listed
-from unnest.formats.base import TRANSFER_BLOCK, Source
-from unnest.formats.hdf5.compare import slabs
+from unnest.formats.base import Source
 from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.hdf5.read_datasets import blocks
 from unnest.formats.keras3.path_keyed_reader import PathKeyedTree, Placement, moves_to
 from unnest.formats.keras3.sharded_weights_tree import ShardedTree
 from unnest.formats.keras3.shared_layers import SharedLayers, apart
@@ -115,9 +115,7 @@ class PathKeyedSource(Source):
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """Yield the tensor's bytes, decompressed."""
-        for slab in slabs(self.hdf5.dataset(tensor.ref)):
-            for start in range(0, len(slab), TRANSFER_BLOCK):
-                yield slab[start : start + TRANSFER_BLOCK]
+        return blocks(self.hdf5.dataset(tensor.ref))
 
     def close(self) -> None:
         """Close the file."""

@@ -11,8 +11,8 @@ from unnest.core.plan import Output, Rearranged
 from unnest.errors import Failed, Refused
 from unnest.formats.base import MARK, MARKED, OnBytes, Source
 from unnest.formats.hdf5 import attributes as h5_attributes
-from unnest.formats.hdf5.compare import Comparer
-from unnest.formats.hdf5.copy_tensors import Transfer, new_hdf5
+from unnest.formats.hdf5.compare_tensors import TensorComparer
+from unnest.formats.hdf5.copy_tensors import TensorCopier, new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.layer_paths import OPTIMIZER_GROUP, join_path
 from unnest.formats.keras3.path_keyed_layout import lay_out
@@ -72,20 +72,20 @@ def write_weights(
         Refused: a weight has no path in the layout.
 
     """
-    transfer = Transfer(source, progress)
+    copier = TensorCopier(source, progress)
     with new_hdf5(file) as hdf5:
         if marked:
             h5_attributes.write_text(hdf5, MARK, MARKED, h5_attributes.STR_TEXT)
         if isinstance(output, Rearranged):
             assert isinstance(source, PathKeyedSource)
-            _rearrange(hdf5, output, source, transfer)
+            _rearrange(hdf5, output, source, copier)
         else:
-            _write_anew(hdf5, output.model, transfer)
-    transfer.fill(file)
+            _write_anew(hdf5, output.model, copier)
+    copier.fill_declared(file)
 
 
 def _rearrange(
-    file: h5py.File, output: Rearranged, source: PathKeyedSource, transfer: Transfer
+    file: h5py.File, output: Rearranged, source: PathKeyedSource, copier: TensorCopier
 ) -> None:
     """Write groups, their names, and tensors copied as they are stored."""
     tree = source.tree
@@ -95,17 +95,19 @@ def _rearrange(
         attributes = tree.hdf5.attributes(groups[new])
         name = h5_attributes.text(attributes, "name", source.path)
         if name is not None:
-            h5_attributes.write_text(group, "name", name, h5_attributes.style(attributes, "name"))
+            h5_attributes.write_text(
+                group, "name", name, h5_attributes.text_dtype(attributes, "name")
+            )
     for move in output.moves:
         if move.new_layer is not None:
             group = file.require_group(f"/{move.target}/vars")
             if output.stores_layer_names:
                 h5_attributes.write_text(group, "name", move.new_layer, h5_attributes.STR_TEXT)
     for new in sorted(tensors):
-        transfer.write_dataset(file, new, tree.tensor(tensors[new]))
+        copier.write_dataset(file, new, tree.tensor(tensors[new]))
 
 
-def _write_anew(file: h5py.File, model: Stored, transfer: Transfer) -> None:
+def _write_anew(file: h5py.File, model: Stored, copier: TensorCopier) -> None:
     """Write groups, names and tensors in the order of their paths."""
     layout = lay_out(model)
     for path in sorted(layout.groups):
@@ -113,7 +115,7 @@ def _write_anew(file: h5py.File, model: Stored, transfer: Transfer) -> None:
         if name is not None:
             h5_attributes.write_text(group, "name", name, h5_attributes.STR_TEXT)
     for path in sorted(layout.tensors):
-        transfer.write_dataset(file, path, layout.tensors[path])
+        copier.write_dataset(file, path, layout.tensors[path])
 
 
 def compare(
@@ -138,7 +140,7 @@ def _compare_moved(
         )
     if not {t.ref for g in output.model.groups for t in g.tensors} <= set(tensors.values()):
         raise Failed("incomplete", f"{path}: a weight would be missing; please report it")
-    comparer = Comparer(source, hdf5, progress)
+    comparer = TensorComparer(source, hdf5, progress)
     for new, old in tensors.items():
         _check_same(comparer, source.tree.tensor(old), hdf5, new, path)
 
@@ -152,13 +154,13 @@ def _compare_anew(
         raise Failed(
             "read-back", f"{path}: the layers read back differently; the disk may be failing"
         )
-    comparer = Comparer(source, hdf5, progress)
+    comparer = TensorComparer(source, hdf5, progress)
     for place, tensor in layout.tensors.items():
         _check_same(comparer, tensor, hdf5, place, path)
 
 
 def _check_same(
-    comparer: Comparer, tensor: Tensor, hdf5: GuardedFile, place: str, path: str
+    comparer: TensorComparer, tensor: Tensor, hdf5: GuardedFile, place: str, path: str
 ) -> None:
     """Raise Failed unless a tensor is at its place in what was written."""
     node = hdf5.datasets[place]

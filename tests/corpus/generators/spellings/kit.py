@@ -393,7 +393,7 @@ def top(spec):
 
 # ---------------------------------------------------------------- containers
 
-class Room(object):
+class DatasetSpace(object):
     """What a builder may ask for beside the row operations."""
 
     def __init__(self, o, form, make):
@@ -414,12 +414,12 @@ class Room(object):
         return made
 
 
-class KerasRoom(Room):
+class KerasRoom(DatasetSpace):
     def callable(self, template, name='template', batch=None):
         return template.model(name, batch) if self.form == 'function' else template
 
 
-class FunctionRoom(Room):
+class FunctionRoom(DatasetSpace):
     def callable(self, template, name='template', batch=None):
         return tf.function(lambda x: template(x)) if self.form == 'function' else template
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from unnest.budget import Budget, OverBudget, limited
 from unnest.formats.base import TRANSFER_BLOCK
-from unnest.formats.hdf5.compare import ALIGNED, slabs
+from unnest.formats.hdf5.read_datasets import MAX_SLAB, slabs
 
 SHAPES: list[tuple[tuple[int, ...], tuple[int, ...] | None]] = [
     ((), None), ((0, 3), None), ((7,), None), ((1, 700_000), None), ((3, 1, 400_000), (1, 1, 1000)),
@@ -30,7 +30,7 @@ def test_order_and_size(
         dataset = file.create_dataset("x", data=value, chunks=chunks, compression=chunks and 1)
         blocks = list(slabs(dataset.id))
     assert b"".join(blocks) == value.tobytes()
-    assert all(len(b) <= (TRANSFER_BLOCK if chunks is None else ALIGNED) for b in blocks)
+    assert all(len(b) <= (TRANSFER_BLOCK if chunks is None else MAX_SLAB) for b in blocks)
 
 
 @given(st.data())

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from unnest.core.model import Json
-from unnest.formats.storage_style import JsonStyle
+from unnest.formats.preserved_style import JsonStyle
 
 MODEL: Json = {"class_name": "Model", "config": {"name": "m\u00fc", "layers": []}}
 

@@ -11,8 +11,8 @@ from h5py import h5d, h5o, h5p, h5s, h5t
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnest.formats.hdf5 import aligned_allocation
-from unnest.formats.hdf5.aligned_allocation import Room
+from unnest.formats.hdf5 import dataset_address_patch
+from unnest.formats.hdf5.dataset_address_patch import DatasetSpace
 from unnest.formats.hdf5.fast_reader import PlainFile
 from unnest.formats.hdf5.guarded_file import GuardedFile
 
@@ -41,14 +41,14 @@ def test_hdf5_reads_what_was_put_there(
     headers = declare(path, [count for count, _ in sizes])
     end, rooms = path.stat().st_size, []
     for header, (count, gap) in zip(headers, sizes, strict=True):
-        rooms.append(Room(header, end + gap, 4 * count))
+        rooms.append(DatasetSpace(header, end + gap, 4 * count))
         end += gap + 4 * count
     values = [
         np.random.default_rng(n).normal(size=count).astype("<f4")
         for n, (count, _) in enumerate(sizes)
     ]
     with open(path, "r+b", buffering=0) as file:
-        aligned_allocation.give(file, rooms)
+        dataset_address_patch.write_addresses(file, rooms)
         for room, value in zip(rooms, values, strict=True):
             file.seek(room.offset)
             file.write(value.tobytes())
@@ -73,7 +73,7 @@ def test_a_dataset_that_has_room(properties: dict[str, int], tmp_path: Path) -> 
     (header,) = declare(path, [10], **properties)
     before = path.read_bytes()
     with open(path, "r+b", buffering=0) as file, pytest.raises(ValueError, match="layout"):
-        aligned_allocation.give(file, [Room(header, len(before), 40)])
+        dataset_address_patch.write_addresses(file, [DatasetSpace(header, len(before), 40)])
     assert path.read_bytes() == before
 
 
@@ -82,7 +82,7 @@ def test_of_another_size(tmp_path: Path) -> None:
     path = tmp_path / "m.h5"
     (header,) = declare(path, [10])
     with open(path, "r+b", buffering=0) as file, pytest.raises(ValueError, match="layout"):
-        aligned_allocation.give(file, [Room(header, path.stat().st_size, 44)])
+        dataset_address_patch.write_addresses(file, [DatasetSpace(header, path.stat().st_size, 44)])
 
 
 def test_a_superblock_of_another_version(tmp_path: Path) -> None:
@@ -93,4 +93,4 @@ def test_a_superblock_of_another_version(tmp_path: Path) -> None:
     content[8] = 2
     path.write_bytes(content)
     with open(path, "r+b", buffering=0) as file, pytest.raises(ValueError, match="superblock"):
-        aligned_allocation.give(file, [Room(header, len(content), 40)])
+        dataset_address_patch.write_addresses(file, [DatasetSpace(header, len(content), 40)])

@@ -1,4 +1,4 @@
-"""Details of storage that Keras reads alike: an output keeps those of its input."""
+"""Styles that an output keeps of its input, though Keras reads them alike: JSON's layout, types of HDF5 attributes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class JsonStyle(NamedTuple):
         return (text + self.end).encode("utf-8", "surrogatepass")
 
 
-class H5Spelling(NamedTuple):
+class H5Style(NamedTuple):
     """The storage of attributes in Keras's HDF5.
 
     `top` and `layers`: the attributes of the root and of the group that holds the layers (in a file of weights the root

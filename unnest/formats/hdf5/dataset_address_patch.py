@@ -1,4 +1,4 @@
-"""Allocate space at the end of the file, at places of our choice, for datasets that HDF5 has only declared.
+"""Write into the headers of datasets that HDF5 has only declared where in the file their bytes are.
 
 HDF5 packs tensors one behind the other. Here a large one begins at the same place within a block of the disk as in the
 file that it comes from, so that file systems can let the two files share the blocks between.
@@ -28,7 +28,7 @@ from unnest.formats.hdf5.fast_reader import (
 END_OF_FILE = len(SUPERBLOCK) + 2 * ADDRESS.size
 
 
-class Room(NamedTuple):
+class DatasetSpace(NamedTuple):
     """Space for one dataset: the address of its object header, and the offset at which its `size` bytes begin."""
 
     header: int
@@ -36,8 +36,8 @@ class Room(NamedTuple):
     size: int
 
 
-def give(file: IO[bytes], rooms: list[Room]) -> None:
-    """Write into an HDF5 file the address of each dataset's bytes (`rooms`), and the end of the file.
+def write_addresses(file: IO[bytes], spaces: list[DatasetSpace]) -> None:
+    """Write into an HDF5 file the address of each dataset's bytes (`spaces`), and the end of the file.
 
     The HDF5 library has closed the file; it is open here unbuffered. The bytes of datasets are not touched.
 
@@ -45,27 +45,27 @@ def give(file: IO[bytes], rooms: list[Room]) -> None:
         ValueError: a header is not that of a dataset without allocated space, or the superblock is of another version.
 
     """
-    for room in rooms:
-        _write_address(file, _place_of_address(file, room), room.offset)
+    for space in spaces:
+        _write_address(file, _address_field_offset(file, space), space.offset)
     if _read(file, 0, len(SUPERBLOCK)) != SUPERBLOCK:
         raise ValueError("HDF5 wrote a superblock of another version")
-    _write_address(file, END_OF_FILE, max(room.offset + room.size for room in rooms))
+    _write_address(file, END_OF_FILE, max(space.offset + space.size for space in spaces))
 
 
-def _place_of_address(file: IO[bytes], room: Room) -> int:
+def _address_field_offset(file: IO[bytes], space: DatasetSpace) -> int:
     """Return the offset of the address field in a dataset's layout message; the field must still be undefined.
 
     Raises ValueError.
     """
-    *_, size, _ = HEADER.unpack(_read(file, room.header, HEADER.size))
-    messages, position = _read(file, room.header + HEADER.size, size), 0
+    *_, size, _ = HEADER.unpack(_read(file, space.header, HEADER.size))
+    messages, position = _read(file, space.header + HEADER.size, size), 0
     while position < size:
         kind, length, *_ = MESSAGE.unpack_from(messages, position)
         position += MESSAGE.size
         if kind == LAYOUT and messages[position:].startswith(
-            IN_ONE_PIECE + PAIR.pack(UNDEFINED, room.size)
+            IN_ONE_PIECE + PAIR.pack(UNDEFINED, space.size)
         ):
-            return room.header + HEADER.size + position + len(IN_ONE_PIECE)
+            return space.header + HEADER.size + position + len(IN_ONE_PIECE)
         position += length
     raise ValueError("HDF5 gave a dataset another layout than was asked for")
 
