@@ -26,7 +26,7 @@ from unnest.files import atomic, overwrite_checks, replace_input, workspace, wri
 from unnest.files.file_copies import bytes_writer
 from unnest.findings import Code, listed
 from unnest.formats.base import Source, Target
-from unnest.formats.convert import TargetFormat, model_to_write, target_format
+from unnest.formats.container_conversions import TargetFormat, model_to_write, target_format
 from unnest.options import Dialect, FixOptions, PhaseMeter
 from unnest.report.result import Action, AsKeras3, CopyState, Kept, Result
 from unnest.write_and_read_back import Job, copy_job, unwatched, would_be_same, write_job
@@ -310,7 +310,7 @@ def _format_chooser(dialect: Dialect) -> Callable[[Source, Plan, Target | None],
     """Return the function that chooses the target; Keras 3's rules, a third of all modules, are loaded only for it."""
     if dialect == "original":
         return target_format
-    from unnest.formats.keras3.keras3_target_format import keras_3_target_format
+    from unnest.formats.keras3.conversion_to_keras3 import keras_3_target_format
 
     return keras_3_target_format
 

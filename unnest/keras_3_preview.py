@@ -33,7 +33,7 @@ def as_keras_3(
     """
     if "Keras 3" not in report.does_not_load_in:
         return None
-    from unnest.formats.keras3.keras3_target_format import (
+    from unnest.formats.keras3.conversion_to_keras3 import (
         keras_3_target_format,  # a third of all modules
     )
 

@@ -17,7 +17,7 @@ from importlib import import_module
 from unnest.errors import Unreadable
 from unnest.formats.base import MODEL_SUFFIXES, Container, ContainerName, Source
 from unnest.formats.hdf5.dataset_node import is_path_keyed
-from unnest.formats.keras3.sharded_weights_map import files_of, map_of
+from unnest.formats.keras3.weights_json_map import files_of, map_of
 from unnest.formats.tfjs.detection import is_model_json, model_json_around
 
 #: Container -> module and class. A new container is a line here.

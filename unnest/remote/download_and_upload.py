@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from unnest.budget import Budget, limited
 from unnest.errors import Refused, Unreadable
 from unnest.files import write_errors
-from unnest.formats.keras3.sharded_weights_map import map_of
+from unnest.formats.keras3.weights_json_map import map_of
 from unnest.formats.tfjs.detection import is_model_json
 from unnest.remote.sparse_copy import SparseCopy, tensor_ranges
 from unnest.remote.store import RemoteStore, below

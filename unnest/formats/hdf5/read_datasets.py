@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from h5py import h5d, h5i, h5s
 
-from unnest.budget import check_memory, charge_bytes
+from unnest.budget import charge_bytes, check_memory
 from unnest.errors import Unreadable
 from unnest.formats.base import TRANSFER_BLOCK
 from unnest.formats.error_translation import oneline

@@ -10,8 +10,8 @@ from unnest.core.make_plan import plan
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Choices, Plan
 from unnest.formats.base import MARK
-from unnest.formats.keras3.path_keyed_reader import PathKeyedTree
 from unnest.formats.keras3.path_keyed_source import NOTHING_MOVED, PathKeyedSource
+from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 #: The folder of the files that layers keep beside their weights.

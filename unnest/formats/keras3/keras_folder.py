@@ -23,7 +23,7 @@ from unnest.formats.keras3.keras_archive import (
     KerasModelSource,
     stored_model,
 )
-from unnest.formats.keras3.path_keyed_reader import PathKeyedTree
+from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 
 #: Files below `assets` that count.
 MOST_FILES, BYTES_A_FILE = 10_000, 600

@@ -42,7 +42,7 @@ from unnest.formats.keras3.keras_archive import (
 )
 from unnest.formats.keras3.keras_folder import KerasFolderSource
 from unnest.formats.keras3.layer_paths import join_path
-from unnest.formats.keras3.path_keyed_reader import PathKeyedTree
+from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 from unnest.formats.keras3.path_keyed_writer import compare, write_weights
 from unnest.formats.keras3.zip_member_writing import ZipTarget, crc32_of
 

@@ -12,9 +12,11 @@ from unnest.findings import Code, listed
 from unnest.formats.base import Source
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.read_datasets import blocks
-from unnest.formats.keras3.path_keyed_reader import PathKeyedTree, Placement, moves_to
-from unnest.formats.keras3.sharded_weights_tree import ShardedTree
+from unnest.formats.keras3.joined_shards import JoinedShards
+from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 from unnest.formats.keras3.shared_layers import SharedLayers, apart
+from unnest.formats.keras3.sub_tree_moves import moves_to
+from unnest.formats.keras3.weights_from_paths import Placement
 
 #: A tree of which nothing is moved.
 NOTHING_MOVED = (Move("", ""),)
@@ -24,7 +26,7 @@ class PathKeyedSource(Source):
     """A path-keyed file; where its architecture comes from is the container's business."""
 
     def __init__(
-        self, path: str, hdf5: GuardedFile | ShardedTree, tree: PathKeyedTree, stored: Stored
+        self, path: str, hdf5: GuardedFile | JoinedShards, tree: PathKeyedTree, stored: Stored
     ) -> None:
         """Open a source; `tree` is the index of `hdf5`."""
         not_carried = Code.OPTIMIZER_DROPPED(

@@ -22,7 +22,7 @@ from unnest.formats.keras3.layer_paths import (
     places,
     promises_weights,
 )
-from unnest.formats.keras3.path_keyed_layout import (
+from unnest.formats.keras3.weights_to_paths import (
     BY_CODE,
     OWN_VARS,
     Layout,

@@ -15,9 +15,9 @@ from unnest.formats.hdf5.compare_tensors import TensorComparer
 from unnest.formats.hdf5.copy_tensors import TensorCopier, new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.layer_paths import OPTIMIZER_GROUP, join_path
-from unnest.formats.keras3.path_keyed_layout import lay_out
-from unnest.formats.keras3.path_keyed_reader import PathKeyedTree
 from unnest.formats.keras3.path_keyed_source import PathKeyedSource
+from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
+from unnest.formats.keras3.weights_to_paths import lay_out
 
 
 def _moved(output: Rearranged, tree: PathKeyedTree) -> tuple[dict[str, str], dict[str, str]]:

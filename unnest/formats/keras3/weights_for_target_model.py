@@ -17,11 +17,11 @@ from unnest.core.weight_transfer.weights_for_tf_keras import (
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import Source
+from unnest.formats.container_conversions import TargetFormat
 from unnest.formats.conversion_checks import naming_file
-from unnest.formats.convert import TargetFormat
-from unnest.formats.keras3.keras3_target_format import keras_3_target_format
-from unnest.formats.keras3.path_keyed_layout import lay_out
+from unnest.formats.keras3.conversion_to_keras3 import keras_3_target_format
 from unnest.formats.keras3.path_keyed_weight_order import in_order
+from unnest.formats.keras3.weights_to_paths import lay_out
 
 #: Findings on what a file needs when it is loaded as a model: here the caller's code is the model.
 OF_A_MODEL = frozenset({

@@ -27,14 +27,16 @@ from unnest.findings import Code
 from unnest.formats.base import MARK, Container, OnBytes, Source
 from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.keras3.joined_shards import JoinedShards
 from unnest.formats.keras3.layer_paths import COMPILED_PARTS, join_path
-from unnest.formats.keras3.path_keyed_reader import PathKeyedTree, Placement, moves_to
 from unnest.formats.keras3.path_keyed_source import NOTHING_MOVED, PathKeyedSource
+from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 from unnest.formats.keras3.path_keyed_weight_order import in_order
 from unnest.formats.keras3.path_keyed_writer import compare, write_weights
-from unnest.formats.keras3.sharded_weights_map import map_of
-from unnest.formats.keras3.sharded_weights_tree import ShardedTree
 from unnest.formats.keras3.shared_layers import SharedLayers
+from unnest.formats.keras3.sub_tree_moves import moves_to
+from unnest.formats.keras3.weights_from_paths import Placement
+from unnest.formats.keras3.weights_json_map import map_of
 
 
 class _PathWrapper(NamedTuple):
@@ -55,7 +57,7 @@ class WeightsSource(PathKeyedSource):
 
     container: ClassVar = "weights_h5"
 
-    def __init__(self, path: str, hdf5: GuardedFile | ShardedTree) -> None:
+    def __init__(self, path: str, hdf5: GuardedFile | JoinedShards) -> None:
         try:
             tree = PathKeyedTree(hdf5)
             super().__init__(path, hdf5, tree, _weights_in(tree))
@@ -330,7 +332,7 @@ class ShardedSource(WeightsSource):
     not_in_place = "is the map of several files, and what is written is one"
 
     def __init__(self, path: str) -> None:
-        hdf5 = ShardedTree(path)
+        hdf5 = JoinedShards(path)
         super().__init__(path, hdf5)
         self._shards = tuple(file.path for file in hdf5.files.values())
         self.reformed = WeightsContainer.suffix

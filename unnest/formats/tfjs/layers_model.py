@@ -31,8 +31,9 @@ from unnest.formats.base import TRANSFER_BLOCK, ReadOnlyContainer, Source, Targe
 from unnest.formats.hdf5.attributes import Attributes
 from unnest.formats.hdf5.dataset_node import DatasetNode
 from unnest.formats.json_text import is_architecture, parse
-from unnest.formats.keras3.path_keyed_reader import PathKeyedTree, Placement
+from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 from unnest.formats.keras3.path_keyed_weight_order import as_h5_lists
+from unnest.formats.keras3.weights_from_paths import Placement
 from unnest.formats.tfjs.detection import MANIFEST, TOPOLOGY, read_model_json
 from unnest.formats.tfjs.manifest import DTYPE_BY_MANIFEST_NAME, HALF, WeightEntry, read_manifest
 

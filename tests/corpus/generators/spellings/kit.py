@@ -393,7 +393,7 @@ def top(spec):
 
 # ---------------------------------------------------------------- containers
 
-class DatasetSpace(object):
+class Room(object):
     """What a builder may ask for beside the row operations."""
 
     def __init__(self, o, form, make):
@@ -414,12 +414,12 @@ class DatasetSpace(object):
         return made
 
 
-class KerasRoom(DatasetSpace):
+class KerasRoom(Room):
     def callable(self, template, name='template', batch=None):
         return template.model(name, batch) if self.form == 'function' else template
 
 
-class FunctionRoom(DatasetSpace):
+class FunctionRoom(Room):
     def callable(self, template, name='template', batch=None):
         return tf.function(lambda x: template(x)) if self.form == 'function' else template
 

@@ -1,4 +1,4 @@
-"""Assign the weights of a model to paths of a path-keyed file: the inverse of reading one (`path_keyed_reader.py`).
+"""Assign the weights of a model to paths of a path-keyed file: the inverse of reading one (`weights_from_paths.py`).
 
 Other containers have a flat list per layer; here every weight is under the attributes that lead to it. For Keras's own
 layers these are known, the flat list of a nested model is divided among its layers, and the weights of a custom layer

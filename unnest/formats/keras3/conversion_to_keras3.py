@@ -12,6 +12,7 @@ from unnest.core.plan import Plan, Rearranged, Rewritten
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import ContainerName, Source, Target
+from unnest.formats.container_conversions import TargetFormat, model_to_write, target_format
 from unnest.formats.conversion_checks import (
     check_frozen_parts,
     check_owners_known,
@@ -22,9 +23,8 @@ from unnest.formats.conversion_checks import (
     no_weights,
 )
 from unnest.formats.conversion_losses import checkpoint_losses, dropped_parts, layer_losses
-from unnest.formats.convert import TargetFormat, model_to_write, target_format
-from unnest.formats.keras3.adapted_preprocessing import with_adapted_state
-from unnest.formats.keras3.path_keyed_layout import lay_out
+from unnest.formats.keras3.adapted_state_to_config import with_adapted_state
+from unnest.formats.keras3.weights_to_paths import lay_out
 
 #: --to, and the container that holds a model of Keras 3 under it.
 CONTAINERS: dict[Target, ContainerName] = {

@@ -300,7 +300,7 @@ def _as_weights_of_checkpoint(source: Source, plan: Plan, model: Stored) -> Targ
     """Return weights by layer name, or for Keras 3, whose suffix allows no others, by layer path."""
     if plan.complete is None or not plan.complete.is_keras_3:
         return TargetFormat("h5", in_hdf5(model), ".weights.h5")
-    from unnest.formats.keras3.path_keyed_layout import lay_out
+    from unnest.formats.keras3.weights_to_paths import lay_out
 
     version = plan.complete.keras_version or "3.x"
     weights = plan.complete._replace(
@@ -320,7 +320,7 @@ def _as_path_keyed_weights(source: Source, plan: Plan, model: Stored) -> TargetF
 def _as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
     """Return the model as a `.keras`. Raises Refused if a weight has no place in it."""
     from unnest.formats.keras3.h5_keras_config_conversion import h5_to_keras
-    from unnest.formats.keras3.path_keyed_layout import lay_out
+    from unnest.formats.keras3.weights_to_paths import lay_out
 
     assert model.architecture is not None
     with naming_file(source):

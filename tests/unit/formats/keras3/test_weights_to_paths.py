@@ -10,7 +10,7 @@ import pytest
 from tests.unit.core import build
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Refused
-from unnest.formats.keras3.path_keyed_layout import lay_out
+from unnest.formats.keras3.weights_to_paths import lay_out
 
 CELL: dict[str, Any] = {
     "units": 1,

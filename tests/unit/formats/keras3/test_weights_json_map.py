@@ -17,7 +17,7 @@ from tests.conftest import Cli
 from tests.corpus.unpacked import FIXTURES
 from tests.judged import check_verdict
 from unnest.errors import Unreadable
-from unnest.formats.keras3 import sharded_weights_map
+from unnest.formats.keras3 import weights_json_map
 
 SAVED = FIXTURES / "weights_h5/keras3/sharded-carried-named-adam"
 MAP = "parallel.weights.json"
@@ -31,14 +31,14 @@ def folder(tmp_path: Path) -> Path:
 
 def test_what_a_map_says(folder: Path) -> None:
     """Groups without the leading slash; a group whose weights are in several files has them all."""
-    stored = sharded_weights_map.read_map(str(folder / MAP))
+    stored = weights_json_map.read_map(str(folder / MAP))
     by_group = stored.files_by_group
     assert by_group["optimizer/vars"] > {"parallel_00002.weights.h5"}
     assert by_group["layers/functional/layers/dense/vars"] == {"parallel_00000.weights.h5"}
     assert all(not group.startswith("/") for group in by_group)
     shards = sorted(path.name for path in folder.glob("parallel_*.weights.h5"))
     assert stored.files == tuple(shards)
-    assert sharded_weights_map.files_of(str(folder / MAP)) == [
+    assert weights_json_map.files_of(str(folder / MAP)) == [
         str(folder / name) for name in (MAP, *shards)
     ]
 
@@ -47,15 +47,13 @@ def test_what_a_map_says(folder: Path) -> None:
                                                ("base.weights.h5", False), ("model.json", False)])  # fmt: skip
 def test_whose_map_it_is(folder: Path, name: str, *, is_part: bool) -> None:
     """A shard's, if the map beside it names it."""
-    assert sharded_weights_map.map_of(str(folder / name)) == (
-        str(folder / MAP) if is_part else None
-    )
+    assert weights_json_map.map_of(str(folder / name)) == (str(folder / MAP) if is_part else None)
 
 
 def test_a_file_that_is_called_like_a_shard(folder: Path) -> None:
     """A file that the map does not name stands for itself: an older save had more shards."""
     stray = Path(shutil.copy(folder / "base.weights.h5", folder / "parallel_00099.weights.h5"))
-    assert sharded_weights_map.map_of(str(stray)) is None
+    assert weights_json_map.map_of(str(stray)) is None
     seen = unnest.inspect(stray)
     assert (seen.error, seen.verdict) == (None, "clean")
 
@@ -65,7 +63,7 @@ def test_a_pipe_in_the_place_of_the_map(folder: Path) -> None:
     """No map follows: the shard stands for itself."""
     (folder / MAP).unlink()
     os.mkfifo(folder / MAP)
-    assert sharded_weights_map.map_of(str(folder / "parallel_00000.weights.h5")) is None
+    assert weights_json_map.map_of(str(folder / "parallel_00000.weights.h5")) is None
 
 
 def test_the_index_of_another_format(tmp_path: Path) -> None:
@@ -74,7 +72,7 @@ def test_the_index_of_another_format(tmp_path: Path) -> None:
     path.write_text(
         '{"metadata": {"total_size": 1}, "weight_map": {"a": "model-00001-of-00002.safetensors"}}'
     )
-    assert sharded_weights_map.map_of(str(path)) is None
+    assert weights_json_map.map_of(str(path)) is None
     seen = unnest.inspect(path)
     assert seen.error is not None
     assert seen.error.code == "not-keras"
@@ -151,7 +149,7 @@ def test_a_shard_that_the_map_forgot(folder: Path) -> None:
     stored = json.loads((folder / MAP).read_text())
     stored["weight_map"]["/optimizer/vars"].pop()
     (folder / MAP).write_text(json.dumps(stored))
-    assert sharded_weights_map.read_map(str(folder / MAP)).total_size == 660
+    assert weights_json_map.read_map(str(folder / MAP)).total_size == 660
     seen = unnest.inspect(folder / MAP)
     assert seen.error is not None
     assert seen.error.code == "missing-weight"
@@ -163,9 +161,9 @@ def test_a_map_without_an_end(tmp_path: Path) -> None:
     path = tmp_path / "x.weights.json"
     with path.open("wb") as file:
         file.write(b'{"weight_map": {"/vars": "x_00000.weights.h5"}')
-        file.truncate(sharded_weights_map.MAX_MAP + 1)
+        file.truncate(weights_json_map.MAX_MAP + 1)
     with pytest.raises(Unreadable, match="is no map of weights") as refused:
-        sharded_weights_map.read_map(str(path))
+        weights_json_map.read_map(str(path))
     assert refused.value.code == "too-large"
 
 

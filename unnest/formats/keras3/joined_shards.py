@@ -10,12 +10,12 @@ from unnest.errors import Unreadable
 from unnest.formats.hdf5.attributes import Attributes
 from unnest.formats.hdf5.dataset_node import DatasetNode
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.keras3.sharded_weights_map import read_map
+from unnest.formats.keras3.weights_json_map import read_map
 
 MIXED = "files of two saves are mixed; restore them from a copy"
 
 
-class ShardedTree:
+class JoinedShards:
     """The groups and datasets of all shards; a group may be in several, a dataset is in one.
 
     `path` is that of the map, `files` those of its shards by their names. Raises Unreadable where a shard is missing or

@@ -14,7 +14,9 @@ from unnest.core.model import JsonObject
 from unnest.core.plan import Move
 from unnest.errors import Refused
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.keras3.path_keyed_reader import PathKeyedTree, Placement, moves_to
+from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
+from unnest.formats.keras3.sub_tree_moves import moves_to
+from unnest.formats.keras3.weights_from_paths import Placement
 
 DEPENDENCIES = "_layer_checkpoint_dependencies"
 #: Three Dense layers with weights and, between them, two of a custom class without.

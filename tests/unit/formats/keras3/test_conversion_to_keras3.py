@@ -18,7 +18,7 @@ from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Plan, Refusal, Rewritten
 from unnest.errors import Refused
 from unnest.formats.base import Source, Target
-from unnest.formats.keras3.keras3_target_format import keras_3_target_format
+from unnest.formats.keras3.conversion_to_keras3 import keras_3_target_format
 
 
 def in_code(path: Path) -> Path:
