@@ -46,7 +46,7 @@ def is_operation(layer: Layer, call: Call) -> bool:
     return is_keras_3 or parse_node_def(config.get("node_def")) is not None
 
 
-def shape_of(op_call: OpCall) -> Sequence[Json]:
+def reshape_target(op_call: OpCall) -> Sequence[Json]:
     """Return the stored shape to which a call reshapes a tensor; [] if the call computes it, or has none."""
     shape = argument(op_call, "shape")
     is_literal = is_list(shape) and not (shape and isinstance(shape[0], str))

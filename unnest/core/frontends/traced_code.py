@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import islice, product
 from typing import Literal, TypeVar
 
-from unnest.core.byte_code import code_objects, f_string_text
+from unnest.core.byte_code import code_objects, value_domain
 from unnest.core.byte_code.argument_binding import arguments_of
 from unnest.core.byte_code.code_readings import readings
 from unnest.core.byte_code.machine import Machine
@@ -390,12 +390,12 @@ class Tracer(ValueDomain[PythonValue]):
         self, value: PythonValue, conversion: TextConversion, spec: PythonValue | None
     ) -> PythonValue:
         """Return the formatted text; UNKNOWN unless all of it is known."""
-        text = f_string_text.format_text(value, conversion, spec)
+        text = value_domain.format_text(value, conversion, spec)
         return UNKNOWN if text is None else text
 
     def join_texts(self, parts: Sequence[PythonValue]) -> PythonValue:
         """Return the parts as one text; UNKNOWN unless all of them are known."""
-        text = f_string_text.join_texts(parts)
+        text = value_domain.join_texts(parts)
         return UNKNOWN if text is None else text
 
     # Lists

@@ -41,37 +41,39 @@ QUOTIENTS = (np.floor_divide, np.true_divide, truncated_quotient, whole_quotient
 
 
 class Counts(NamedTuple):
-    """Numbers that are made of sizes: in the batch that is tried, and in one of twice as many rows.
+    """Numbers made of sizes: in the batch that is tried (`tried`), and in one of twice as many rows (`doubled`).
 
-    `of_rows`: which of the former depend on how many rows there are. `is_linear`: whether those are a * rows + b, for
+    `of_rows`: which of `tried` depend on how many rows there are. `is_linear`: whether those are a * rows + b, for
     whole numbers a and b, whatever the number of rows.
     """
 
-    one: Array
-    other: Array
+    tried: Array
+    doubled: Array
     of_rows: Array
     is_linear: bool = True
 
     @property
     def depends(self) -> bool:
         """Return True if any of them, or how many they are, depends on the number of rows."""
-        return bool(self.of_rows.any()) or self.one.shape != self.other.shape
+        return bool(self.of_rows.any()) or self.tried.shape != self.doubled.shape
 
     @property
     def rows(self) -> Array:
         """Rows on which the numbers depend; all of them, unless alike, if how many there are depends on the batch."""
-        if self.one.shape != self.other.shape and not self._are_alike:
-            return every(THEIR_NUMBER, self.one.shape)
+        if self.tried.shape != self.doubled.shape and not self._are_alike:
+            return every(THEIR_NUMBER, self.tried.shape)
         return np.where(self.of_rows, THEIR_NUMBER, NO_ROW).astype(np.int32).view(ELEMENT)
 
     @property
     def _are_alike(self) -> bool:
-        return self.one.size > 0 and bool(
-            np.all(np.append(self.one, self.other) == self.one.flat[0])
+        return self.tried.size > 0 and bool(
+            np.all(np.append(self.tried, self.doubled) == self.tried.flat[0])
         )
 
 
-def computed(op_call: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int) -> list[Counts]:
+def apply_to_counts(
+    op_call: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int
+) -> list[Counts]:
     """Return the result of an operation on counts and plain numbers; the first batch has so many `rows`.
 
     Raises NOT_COMPUTED.
@@ -83,19 +85,21 @@ def computed(op_call: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int
         value = known[ref]
         if not isinstance(value, Counts):
             return value
-        return value.other if batch else value.one
+        return value.doubled if batch else value.tried
 
     def of_rows(ref: Ref) -> Array:
         return counts[ref].of_rows if ref in counts else np.zeros(np.shape(number(ref)), bool)
 
-    ones, others = (apply(op_call, partial(number, batch=batch)) for batch in range(2))
-    marks = _of_rows(op_call, ones, number, of_rows)
+    tried_results, doubled_results = (
+        apply(op_call, partial(number, batch=batch)) for batch in range(2)
+    )
+    marks = _of_rows(op_call, tried_results, number, of_rows)
     are_linear = all(value.is_linear for value in counts.values()) and _keeps_linear(
         op_call, known, of_rows, rows
     )
     return [
-        Counts(one, other, mark, is_linear=are_linear and _is_whole(one, other, mark, rows))
-        for one, other, mark in zip(ones, others, marks, strict=True)
+        Counts(tried, doubled, mark, is_linear=are_linear and _is_whole(tried, doubled, mark, rows))
+        for tried, doubled, mark in zip(tried_results, doubled_results, marks, strict=True)
     ]
 
 
@@ -150,7 +154,7 @@ def _marked(value: Value, of_rows: Callable[[Ref], Array]) -> Value:
 def _keeps_linear(
     op_call: OpCall, known: Mapping[Ref, Counts | Array], of_rows: Callable[[Ref], Array], rows: int
 ) -> bool:
-    """Return True if an operation makes a * rows + b of such numbers, if a is whole."""
+    """Return True if the result of an operation is a * rows + b too; `_is_whole` checks that a is a whole number."""
     function = function_of(op_call)
     operands = [
         *op_call.args,
@@ -164,9 +168,9 @@ def _keeps_linear(
         )
         if isinstance(divisor, Counts) and divisor.depends:
             return False
-        by = divisor.one if isinstance(divisor, Counts) else np.asarray(divisor)
+        by = divisor.tried if isinstance(divisor, Counts) else np.asarray(divisor)
         return not isinstance(dividend, Counts) or not np.any(
-            (dividend.other - dividend.one) % (by * rows)
+            (dividend.doubled - dividend.tried) % (by * rows)
         )
     if function is np.prod:
         return sum(int(np.count_nonzero(of_rows(ref))) for ref in known) <= 1
@@ -174,11 +178,11 @@ def _keeps_linear(
     return function in SUMS or hands_on or kind_of(op_call) not in IN_PLACE
 
 
-def _is_whole(one: Array, other: Array, of_rows: Array, rows: int) -> bool:
+def _is_whole(tried: Array, doubled: Array, of_rows: Array, rows: int) -> bool:
     """True if two batches show a whole number of times the rows, and little beside it: else 2 * rows - 60 is as 60."""
-    if one.dtype.kind == "b":
+    if tried.dtype.kind == "b":
         return False
-    if one.shape != other.shape:
+    if tried.shape != doubled.shape:
         return True
-    times, rest = (other - one) / rows, 2 * one - other
+    times, rest = (doubled - tried) / rows, 2 * tried - doubled
     return not np.any(of_rows & ((times != np.floor(times)) | (np.abs(rest) >= rows)))

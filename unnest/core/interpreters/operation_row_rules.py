@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from unnest.core.interpreters import row_dependence_arrays
-from unnest.core.interpreters.batch_size_values import Counts, computed
+from unnest.core.interpreters.batch_size_values import Counts, apply_to_counts
 from unnest.core.interpreters.row_dependence_arrays import (
     NO_ROW,
     THEIR_NUMBER,
@@ -92,7 +92,7 @@ class TowerOperations:
         if not _are_known(given) or kind_of(op_call) not in COUNTING_KINDS:
             return RowFacts.UNKNOWN
         try:
-            return [*computed(op_call, self._tensors.counted, self._tensors.rows)]
+            return [*apply_to_counts(op_call, self._tensors.counted, self._tensors.rows)]
         except NOT_COMPUTED:
             if not any(isinstance(tensor, Counts) and tensor.depends for tensor in given.values()):
                 return RowFacts.PLAIN

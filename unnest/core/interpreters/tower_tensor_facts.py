@@ -127,7 +127,7 @@ class TowerTensors:
         if isinstance(tensor, np.ndarray):
             return tensor.ndim
         return (
-            tensor.one.ndim
+            tensor.tried.ndim
             if isinstance(tensor, Counts)
             else self.graph.rank_of(value, self.shapes)
         )
@@ -173,7 +173,7 @@ class TowerTensors:
     def number(self, ref: Ref) -> Array:
         """Return the plain numbers of a tensor at the batch size that is tried. Raises DataDependent, Unknown."""
         counted = self.counted(ref)
-        return counted.one if isinstance(counted, Counts) else counted
+        return counted.tried if isinstance(counted, Counts) else counted
 
     def numbers(self, value: Value) -> list[int]:
         """Return the whole numbers of an argument. Raises NOT_COMPUTED."""

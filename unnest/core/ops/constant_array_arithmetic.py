@@ -19,7 +19,7 @@ from unnest.core.ops.keras3_expression_values import (
     Items,
     SliceOf,
     SymbolicValue,
-    array,
+    nested_numbers,
     number,
 )
 
@@ -151,7 +151,7 @@ def of_value(value: SymbolicValue, array_kind: ArrayKind | None, text: str = "")
         Unknown: For anything else.
 
     """
-    nested = array(value)
+    nested = nested_numbers(value)
     if nested is None:
         raise Unknown("an array that does not hold numbers alone")
     own = value.numbers if isinstance(value, ConstantArray) else None

@@ -269,15 +269,15 @@ def number(value: SymbolicValue) -> int | float | None:
         or not isinstance(value.value, (int, float))
     ):
         return None
-    return value.value if plain(value.value) else None
+    return value.value if fits_32_bits(value.value) else None
 
 
-def plain(value: float) -> bool:
+def fits_32_bits(value: float) -> bool:
     """Return True if a tensor of 32 bits holds a number."""
     return abs(value) <= (2**63 - 1 if isinstance(value, int) else MAX_FLOAT)
 
 
-def array(value: SymbolicValue) -> Json | None:
+def nested_numbers(value: SymbolicValue) -> Json | None:
     """Return a constant array as a nested list; None if it is ragged, empty, or not of numbers."""
     if isinstance(value, ConstantArray):
         return value.value
@@ -314,7 +314,7 @@ def _floats(nested: Json) -> Json:
     return float(nested)
 
 
-def listed(value: SymbolicValue) -> Items:
+def entries_of(value: SymbolicValue) -> Items:
     """Return the entries of a list, a tuple, or a shape, which Python takes for a list.
 
     Raises:

@@ -24,15 +24,15 @@ from unnest.core.ops.keras3_expression_values import (
     Size,
     SymbolicTensor,
     SymbolicValue,
-    array,
     as_floats,
     constant,
+    entries_of,
+    fits_32_bits,
     items,
     kind,
-    listed,
+    nested_numbers,
     number,
     part,
-    plain,
 )
 from unnest.core.ops.keras3_nodes import OpNode
 
@@ -110,7 +110,7 @@ class FunctionCall(ABC):
         value = self[name]
         if not isinstance(value, Items | ShapeTuple):
             raise Unknown(f"{kind(value)} that should hold integers alone")
-        parts = listed(
+        parts = entries_of(
             replace(value, kind="list") if isinstance(value, ShapeTuple) else value
         ).items
         numbers = [each if isinstance(each, Size) else number(each) for each in parts]
@@ -262,7 +262,7 @@ class FunctionCall(ABC):
 
     def nested(self, name: str) -> Json:
         """Return the numbers of a constant array, or of nested lists, as nested lists; None for anything else."""
-        return array(self[name])
+        return nested_numbers(self[name])
 
     def length(self, name: str) -> int:
         """Return the length of a list, or of a shape, which Python takes for a list. Raises Unknown."""
@@ -354,7 +354,7 @@ class FunctionCall(ABC):
 
     def constant_of_32_bits(self, value: float) -> Const:
         """Return a number that a 32-bit tensor holds as a value. Raises Unknown for others."""
-        if not plain(value):
+        if not fits_32_bits(value):
             raise Unknown("a number beyond 32 bits")
         return constant(value)
 

@@ -14,14 +14,14 @@ from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
-from unnest.core.frontends.layer_op_calls import parse_op_call, shape_of
+from unnest.core.frontends.layer_op_calls import parse_op_call, reshape_target
 from unnest.core.json_tree import Path, is_list
 from unnest.core.keras_facts.custom_functions import ROLE_SUFFIXES, custom_activations
 from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts, has_initializers
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.shape_rules import policy_name
-from unnest.core.model import CallId, Json, JsonObject, Shape
+from unnest.core.model import CallId, Json, JsonObject
 from unnest.core.ops.registry import argument
 from unnest.core.wrappers import lambda_code_facts
 
@@ -371,48 +371,5 @@ def fixes_rows(layer: Layer, call: Call) -> bool:
         return axis == 0 or (isinstance(axis, list) and any(str(each) == "0" for each in axis))
     if op_call is None or not ("reshape" in op_call.name or "broadcast" in op_call.name):
         return False
-    rows = next(iter(shape_of(op_call)), None)
+    rows = next(iter(reshape_target(op_call)), None)
     return isinstance(rows, int) and rows > 0
-
-
-def stored_shape(layer: Layer) -> Shape | None:
-    """Return an input layer's shape; None if the layer does not store one."""
-    for key in ("batch_input_shape", "batch_shape"):
-        shape = _shape(layer.settings.get(key))
-        if shape is not None:
-            return shape
-    return None
-
-
-def promised_shape(layer: Layer) -> Shape | None:
-    """Return a Lambda's `output_shape`, with None for the batch in front; None without one."""
-    promised = _shape(layer.settings.get("output_shape"))
-    return None if promised is None else (None, *promised)
-
-
-def _shape(value: Json) -> Shape | None:
-    if not is_list(value):
-        return None
-    return tuple(d if isinstance(d, int) else None for d in value)
-
-
-def template_shapes(model: JsonObject) -> list[Shape | None] | None:
-    """Return the shapes of a model's inputs, in order; None if it does not store them."""
-    graph = read(model)
-    while not graph.inputs:
-        first = next(iter(graph.layers.values()), None)
-        if first is None:
-            return None
-        if not first.is_model:
-            return [stored_shape(first)]
-        graph = read(first.stored)
-    return [stored_shape(graph.layers[ref.layer]) for ref in graph.inputs]
-
-
-def same_rows(source: Shape | None, template: Shape | None) -> bool:
-    """Return True if a row of the source is a row for the template, as far as both are known."""
-    if source is None or template is None:
-        return True
-    return len(source) == len(template) and all(
-        a is None or b is None or a == b for a, b in zip(source[1:], template[1:], strict=True)
-    )

@@ -14,7 +14,12 @@ from unnest.core.architecture.tensor_refs import without_tensors
 from unnest.core.frontends.layer_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref, Shape
-from unnest.core.wrappers import layer_batch_roles, slice_claims, slice_code_checks
+from unnest.core.wrappers import (
+    layer_batch_roles,
+    layer_row_shapes,
+    slice_claims,
+    slice_code_checks,
+)
 from unnest.core.wrappers.batch_split import BatchSplit, InputSlices
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim
@@ -52,7 +57,7 @@ def split_batch(
         raise NotAWrapper(f"every call of {name} reads the whole of {columns[0][0].layer}")
     for source in (each.source for each in inputs if not each.parts):
         # A support set, anchors: what every tower takes whole are no rows of the batch, or no tower would run.
-        shape = layer_batch_roles.stored_shape(graph.layers[source.layer])
+        shape = layer_row_shapes.stored_shape(graph.layers[source.layer])
         if graph.call(source.call).reads and (not shape or shape[0] is None):
             raise NotAWrapper(
                 f"every call of {name} reads all rows of {source.layer}, and parts of the others"
@@ -73,10 +78,10 @@ def _hands_on(graph: Graph, at: CallId) -> bool:
 def check_shapes(graph: Graph, template: Layer, sources: Sequence[Ref]) -> None:
     """Raise NotAWrapper where a row of a source is no row for the template."""
     for source, shape in zip(
-        sources, layer_batch_roles.template_shapes(template.stored) or (), strict=False
+        sources, layer_row_shapes.template_shapes(template.stored) or (), strict=False
     ):
-        if not layer_batch_roles.same_rows(
-            layer_batch_roles.stored_shape(graph.layers[source.layer]), shape
+        if not layer_row_shapes.same_rows(
+            layer_row_shapes.stored_shape(graph.layers[source.layer]), shape
         ):
             raise NotAWrapper(
                 f"{template.name} takes rows of another shape than those of {source.layer}"
@@ -196,18 +201,18 @@ def _check_rows_stay_whole(graph: Graph, groups: Iterable[Sequence[Ref]]) -> Non
     """
     for ref in (ref for group in groups for ref in group):
         layer, source = graph.layers[ref.layer], graph.call(ref.call).reads[0]
-        whole = graph.noted_shapes.get(source) or layer_batch_roles.stored_shape(
+        whole = graph.noted_shapes.get(source) or layer_row_shapes.stored_shape(
             graph.layers[source.layer]
         )
         promise = (
-            layer_batch_roles.promised_shape(layer)
+            layer_row_shapes.promised_shape(layer)
             if layer_batch_roles.stored_code(layer) is None
             else None
         )
         if promise is not None and whole is not None and len(promise) != len(whole):
             promise = None  # not what Keras asks for, and what it then ignores
         noted = graph.noted_shapes.get(ref)
-        if not all(layer_batch_roles.same_rows(whole, part) for part in (noted, promise)):
+        if not all(layer_row_shapes.same_rows(whole, part) for part in (noted, promise)):
             raise NotAWrapper(
                 f"{ref.layer} gives rows of another shape than those of {source.layer}"
             )
@@ -222,7 +227,7 @@ def _claim(graph: Graph, group: Sequence[Ref], facts: InputFacts) -> SliceClaim:
     """
     slices = [Slice(graph.layers[ref.layer], graph.call(ref.call), ref.tensor) for ref in group]
     source = graph.layers[slices[0].call.reads[0].layer]
-    shape = layer_batch_roles.stored_shape(source)
+    shape = layer_row_shapes.stored_shape(source)
     rows = shape[0] if shape else None
     claim = slice_code_checks.checked(slice_claims.claim(slices, rows), slices, shape)
     if claim.status is ClaimStatus.OTHERWISE:
@@ -248,7 +253,7 @@ def _shows_how(graph: Graph, group: Sequence[Ref]) -> bool:
     if not is_split and not all(layer_batch_roles.shows_how(layer) for layer, _, _ in slices):
         return False
     has_code = any(layer_batch_roles.stored_code(layer) for layer, _, _ in slices)
-    shape = layer_batch_roles.stored_shape(graph.layers[slices[0].call.reads[0].layer])
+    shape = layer_row_shapes.stored_shape(graph.layers[slices[0].call.reads[0].layer])
     return not has_code or slice_code_checks.are_followed(slices, shape)
 
 

@@ -14,7 +14,7 @@ from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.layer_op_calls import (
     is_operation,
     parse_op_call,
-    shape_of,
+    reshape_target,
     with_refs,
 )
 from unnest.core.frontends.node_def import parse_node_def
@@ -31,7 +31,7 @@ from unnest.core.ops.product_axes import MATRIX
 from unnest.core.ops.pseudo_ops import ClaimedRows
 from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.ops.shape_arithmetic import Sized
-from unnest.core.wrappers import layer_batch_roles
+from unnest.core.wrappers import layer_batch_roles, layer_row_shapes
 from unnest.core.wrappers.layer_code_rows import RANKS, code_answer, lines_up, stored_arguments
 from unnest.core.wrappers.searched_graph import SearchedGraph
 
@@ -245,7 +245,7 @@ class LayerTensors(SearchedGraph):
             return self._shape_of_output(layer, ref.tensor)
         if self.reads(ref.call):
             return None
-        shape = layer_batch_roles.stored_shape(layer)
+        shape = layer_row_shapes.stored_shape(layer)
         return (
             shape if is_input(layer.stored) else _after(layer, [shape])
         )  # a Sequential's first layer
@@ -273,7 +273,7 @@ class LayerTensors(SearchedGraph):
         op_call = graph.of(ref.call)
         while (
             op_call.name == "reshape"
-            and (shape := [*shape_of(op_call)])
+            and (shape := [*reshape_target(op_call)])
             and all(size == 1 for size in shape)
         ):
             ref = graph.reads(ref.call)[0]

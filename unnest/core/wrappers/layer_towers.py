@@ -15,7 +15,7 @@ from unnest.core.frontends.layer_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
-from unnest.core.wrappers import layer_batch_roles, layer_joins, slice_claims
+from unnest.core.wrappers import layer_batch_roles, layer_joins, layer_row_shapes, slice_claims
 from unnest.core.wrappers.batch_split import BatchSplit, InputSlices
 from unnest.core.wrappers.batch_trials import Joined
 from unnest.core.wrappers.layer_joins import LayerJoin
@@ -211,7 +211,7 @@ class ModelCalls(LayerTowers):
             NotAWrapper: the calls do not read slices, or not all rows in order.
 
         """
-        stored_shapes = layer_batch_roles.template_shapes(self.template.stored) or ()
+        stored_shapes = layer_row_shapes.template_shapes(self.template.stored) or ()
         shapes = [*stored_shapes, *[None] * len(self.columns)][: len(self.columns)]
         inputs = len(self.graph.call(self.calls[0]).inputs)
         has_unread = self.model.arity < inputs
@@ -252,10 +252,10 @@ class ModelCalls(LayerTowers):
         """Return, for each input of the template in turn, the next source with rows of its shape."""
         following = iter(inputs)
         fitting = []
-        for shape in layer_batch_roles.template_shapes(self.template.stored) or ():
+        for shape in layer_row_shapes.template_shapes(self.template.stored) or ():
             for each in following:
-                if layer_batch_roles.same_rows(
-                    layer_batch_roles.stored_shape(self.graph.layers[each.source.layer]), shape
+                if layer_row_shapes.same_rows(
+                    layer_row_shapes.stored_shape(self.graph.layers[each.source.layer]), shape
                 ):
                     fitting.append(each)
                     break

@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from unnest.core.architecture.graph import Graph
-from unnest.core.frontends.layer_op_calls import shape_of
+from unnest.core.frontends.layer_op_calls import reshape_target
 from unnest.core.interpreters.numbered_rows import Values, numbered
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.apply import apply
@@ -80,7 +80,7 @@ def _rows_tried(
     shape = tensors.shape(ref)
     if shape:
         return [tuple(UNKNOWN_SIZE if size is None else size for size in shape[1:])]
-    target = shape_of(tensors.of(at))
+    target = reshape_target(tensors.of(at))
     sizes = [size for size in target if isinstance(size, int) and size > 0]
     if not sizes:
         return UNLIKE_ROWS

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.interpreters.batch_size_values import Counts, computed
+from unnest.core.interpreters.batch_size_values import Counts, apply_to_counts
 from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER
 from unnest.core.model import Ref
 from unnest.core.ops.call import OpCall
@@ -23,7 +23,7 @@ KNOWN: dict[Ref, Any] = {
 
 def made(name: str, *args: Any, **kwargs: Any) -> Counts:
     """Return an operation's result on the shape of six rows of four numbers, on the number of rows, or constants."""
-    return computed(OpCall(name, args, kwargs), KNOWN.__getitem__, 6)[0]
+    return apply_to_counts(OpCall(name, args, kwargs), KNOWN.__getitem__, 6)[0]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_which_of_them_depend_on_it_and_how(
     name: str, args: tuple[Any, ...], one: Any, of_rows: Any, is_linear: bool
 ) -> None:
     counts = made(name, *args)
-    assert (counts.one.tolist(), counts.of_rows.tolist(), counts.is_linear) == (
+    assert (counts.tried.tolist(), counts.of_rows.tolist(), counts.is_linear) == (
         one,
         of_rows,
         is_linear,
@@ -58,8 +58,10 @@ def test_which_of_them_depend_on_it_and_how(
 
 def test_an_entry_that_their_number_chooses_depends_on_it() -> None:
     """Though both batches show the same one."""
-    (chosen,) = computed(OpCall("gather", (TABLE, ROWS), {}), {**KNOWN, **INDEX}.__getitem__, 6)
-    assert (chosen.one.tolist(), chosen.of_rows.tolist()) == (8, True)
+    (chosen,) = apply_to_counts(
+        OpCall("gather", (TABLE, ROWS), {}), {**KNOWN, **INDEX}.__getitem__, 6
+    )
+    assert (chosen.tried.tolist(), chosen.of_rows.tolist()) == (8, True)
 
 
 INDEX = {ROWS: Counts(np.array(1), np.array(1), np.array(1, bool), is_linear=False)}

@@ -67,7 +67,7 @@ def test_what_works_along_the_rows(name: str, kwargs: dict[str, Any]) -> None:
 def test_how_many_rows_there_are() -> None:
     shape = made("shape")
     assert isinstance(shape, Counts)
-    assert (shape.one.tolist(), shape.other.tolist()) == ([6, 4], [12, 4])
+    assert (shape.tried.tolist(), shape.doubled.tolist()) == ([6, 4], [12, 4])
     assert shape.of_rows.tolist() == [True, False]
     assert shape.is_linear
 
@@ -88,7 +88,7 @@ def test_what_is_computed_of_a_size_depends_on_how_many_rows_there_are() -> None
     given = {size: known.tensors[size]}
     (numbers,) = TowerOperations(known).apply(HERE, OpCall("range", [size], {}), given)  # type: ignore[misc]  # a list
     assert isinstance(numbers, Counts)
-    assert (len(numbers.one), len(numbers.other)) == (6, 12)
+    assert (len(numbers.tried), len(numbers.doubled)) == (6, 12)
     known.tensors[HERE] = numbers
     assert known.rows_of(HERE)["element"].tolist() == [THEIR_NUMBER] * 6
 

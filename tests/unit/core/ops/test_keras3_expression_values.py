@@ -108,7 +108,7 @@ def test_a_number_is_one_that_a_tensor_holds(value: SymbolicValue, number: float
     ],
 )
 def test_an_array_is_numbers_of_one_shape(value: SymbolicValue, nested: Json) -> None:
-    assert keras3_expression_values.array(value) == nested
+    assert keras3_expression_values.nested_numbers(value) == nested
 
 
 def test_an_array_of_floats_in_keras_3_s_json() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from unnest.core.byte_code import f_string_text
+from unnest.core.byte_code import value_domain
 from unnest.core.byte_code.value_domain import PlainValue, TextConversion, ValueDomain
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.model import Unknown
@@ -81,14 +81,14 @@ class Expressions(ValueDomain[SymbolicValue]):
     ) -> SymbolicValue:
         """Return the text of a constant."""
         return _constant_text(
-            f_string_text.format_text(
+            value_domain.format_text(
                 self.plain(value), conversion, None if spec is None else self.plain(spec)
             )
         )
 
     def join_texts(self, parts: Sequence[SymbolicValue]) -> SymbolicValue:
         """Return one text of constants."""
-        return _constant_text(f_string_text.join_texts([self.plain(each) for each in parts]))
+        return _constant_text(value_domain.join_texts([self.plain(each) for each in parts]))
 
     def global_value(self, name: str) -> SymbolicValue:
         """Return a global name's value: a module by its customary name, or one of a few builtins."""

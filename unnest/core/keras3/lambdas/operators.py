@@ -26,14 +26,14 @@ from unnest.core.ops.keras3_expression_values import (
     SliceOf,
     SymbolicTensor,
     SymbolicValue,
-    array,
     as_floats,
     bounded,
     constant,
     enclosed,
+    entries_of,
     items,
     kind,
-    listed,
+    nested_numbers,
     number,
     sizes_of,
 )
@@ -114,7 +114,7 @@ def _is_list(value: SymbolicValue) -> bool:
 
 def _concatenate(left: SymbolicValue, right: SymbolicValue) -> Items:
     """Return `left + right` of two lists, or of two tuples. Raises Unknown."""
-    first, second = listed(left), listed(right)
+    first, second = entries_of(left), entries_of(right)
     if first.kind != second.kind:
         raise Unknown(f"`+` on {kind(first)} and {kind(second)}")
     joined = items(first.kind, [*first.items, *second.items])
@@ -182,7 +182,7 @@ def _operand(side: SymbolicValue) -> Operand:
     value = number(side)
     if value is not None:
         return value if abs(value) <= MAX_INTEGER else float(value)
-    nested = array(side)
+    nested = nested_numbers(side)
     if nested is None:
         raise Unknown(f"{kind(side)} as an operand")
     return as_floats(nested)
@@ -343,7 +343,7 @@ def slice_of(ends: Sequence[SymbolicValue]) -> SliceOf:
 
 def unpack(value: SymbolicValue, count: int) -> list[SymbolicValue]:
     """Return the `count` parts of `a, b = value`, in order. Raises Unknown."""
-    parts = listed(value).items
+    parts = entries_of(value).items
     if len(parts) != count:
         raise Unknown("a list taken apart in another number of parts")
     return list(parts)

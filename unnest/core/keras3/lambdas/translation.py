@@ -30,10 +30,10 @@ from unnest.core.ops.keras3_expression_values import (
     LibraryName,
     SymbolicTensor,
     SymbolicValue,
-    array,
     bounded,
     constant,
     items,
+    nested_numbers,
 )
 from unnest.core.ops.keras3_nodes import Input, Operand, OpNode
 
@@ -184,8 +184,12 @@ def _holder(stored: Sequence[Json] | JsonObject, parts: list[SymbolicValue]) -> 
     if not isinstance(stored, Mapping):
         return items("stored", parts)
     values = dict(zip(stored, parts, strict=True))
-    if stored.get("type") == "ndarray" and "value" in values and array(values["value"]) is not None:
-        return ConstantArray(array(values["value"]), "array(...)")
+    if (
+        stored.get("type") == "ndarray"
+        and "value" in values
+        and nested_numbers(values["value"]) is not None
+    ):
+        return ConstantArray(nested_numbers(values["value"]), "array(...)")
     if stored.get("class_name") == "__tuple__":
         return values.get("items", constant(None))
     raise Unknown("a stored value of another kind")
