@@ -1,4 +1,4 @@
-"""Write the table of backends into docs/load-in-python.md: what of `unnest.keras` works on each, run here and now.
+"""Write the table of backends into docs/versions-tested.md: what of `unnest.keras` works on each, run here and now.
 
     python scripts/backend_table.py tensorflow=PYTHON jax=PYTHON torch=PYTHON
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "load-in-python.md"
+PAGE = ROOT / "docs" / "versions-tested.md"
 BEGIN, END = "<!-- backends: python scripts/backend_table.py -->\n", "<!-- /backends -->"
 #: Sign for a task that a backend refuses in one line.
 REFUSED = "says that it needs TensorFlow"

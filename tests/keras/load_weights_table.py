@@ -1,7 +1,7 @@
 """`load_weights` for a genuine file, its base in Keras 3, renamed and random, being the model.
 
 python -m tests.keras.load_weights_table [STACK...]       a table on stdout; every refusal on stderr
-python -m tests.keras.load_weights_table --write          all of them, into docs/load-in-python.md
+python -m tests.keras.load_weights_table --write          all of them, into docs/keras3-measured.md
 python -m tests.keras.load_weights_table --tf_keras       all of them, with models of tf_keras; a table on stdout
 """
 
@@ -223,7 +223,7 @@ ERAS = {
     "Keras 2.12 to 2.15, tf_keras": ("tf212", "tf213", "tf214", "tf215", "tfkeras"),
     "Keras 3": ("keras3",),
 }
-PAGE = Path(__file__).parents[2] / "docs" / "load-in-python.md"
+PAGE = Path(__file__).parents[2] / "docs" / "keras3-measured.md"
 BEGIN, END = (
     "<!-- load_weights: python -m tests.keras.load_weights_table --write -->\n",
     "<!-- /load_weights -->",

@@ -43,7 +43,7 @@ def test_a_backend(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_page_has_a_table() -> None:
     """Written by scripts/backend_table.py; every cell but those of towers says that it works."""
-    page = (ROOT / "docs" / "load-in-python.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "versions-tested.md").read_text(encoding="utf-8")
     rows = page.partition("<!-- backends")[2].partition("<!-- /backends")[0].splitlines()[3:]
     cells = [
         row.strip("|").split("|")[1:]
