@@ -152,3 +152,16 @@ def test_an_h5_of_adapted_layers_without_their_words_loads_nowhere(tmp_path: Pat
     assert "not-adapted" in [
         finding.code for finding in result.findings if finding.severity == "warning"
     ]
+
+
+@pytest.mark.parametrize("stack", ["tf27", "tf215"])
+def test_a_list_of_one_tensor_loads_nowhere_and_is_converted(stack: str, tmp_path: Path) -> None:
+    """The file has the tensor alone, which the layer refuses; what was meant follows."""
+    name = f"{stack}-lists_of_one"
+    report = unnest.inspect(FOLDER / f"{name}.h5")
+    assert (report.loads_in, report.load) == ((), None)
+    assert report.does_not_load_in["tf_keras"] == (
+        "concatenate is called with one tensor, where it takes a list of them"
+    )
+    result = converted(name, tmp_path)
+    assert (result.action, result.loads_in) == ("converted", ("Keras 3",))

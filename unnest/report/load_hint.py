@@ -109,6 +109,8 @@ def _find_other_places(model: Stored, container: str) -> str | None:
         return f"a layer that {sharing} shares with another, whose weights no Keras finds again in a .keras"
     if surplus := unloadable_models.layer_with_surplus_weights(model):
         return f"weights in {surplus}, which has none"
+    if merge := unloadable_models.merge_of_one_tensor(model):
+        return f"{merge} is called with one tensor, where it takes a list of them"
     if names := loading_requirements.unknown_globals(model, container):
         advice = "" if model.is_keras_3 else "; --to h5 loads"
         return f"its Lambda code uses {', '.join(names)}, which no Keras gives to code in such a file{advice}"

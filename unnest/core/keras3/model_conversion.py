@@ -9,7 +9,7 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer, in_order, reached
 from unnest.core.architecture.nested_models import merged_models
 from unnest.core.json_tree import is_list
-from unnest.core.keras3.call_arguments import arguments_of, is_ref, parsed, ref
+from unnest.core.keras3.call_arguments import ONE_TENSOR, arguments_of, is_ref, parsed, ref
 from unnest.core.keras3.conversion_context import Context, GraphNotes, refused
 from unnest.core.keras3.graph_builder import Builder, today_names
 from unnest.core.keras3.keras1_merged_models import merged_branches
@@ -27,7 +27,9 @@ from unnest.core.keras3.replacements import (
     Weights,
 )
 from unnest.core.keras3.sequential import as_functional, sequential
+from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.merging import TAKE_LISTS
 from unnest.core.model import CallId, Json, JsonObject, Ref
 from unnest.core.weight_assignment.flat_list_division import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous
@@ -56,10 +58,18 @@ def converted(graph: Graph, shares: Shares, context: Context) -> NewLayer:
     if graph.sequential:
         if merged_models(graph):
             return merged_branches(graph, shares, context, converted)
+        _check_merges(graph)
         if may_become_two(graph, context) and (model := as_functional(graph, context)):
             return _Functional(read(model), shares, context).model()
         return sequential(graph, shares, context)
     return _Functional(graph, shares, context).model()
+
+
+def _check_merges(graph: Graph) -> None:
+    """Raise CannotConvert for a Sequential with a layer that takes a list of tensors: no Keras could build it."""
+    for layer in graph.layers.values():
+        if layer.class_name in TAKE_LISTS and is_keras_class(layer.class_name, layer.stored):
+            raise refused(layer.name, layer.class_name, ONE_TENSOR)
 
 
 @dataclass(eq=False, repr=False)

@@ -9,13 +9,16 @@ from collections import Counter
 from collections.abc import Mapping
 
 from unnest.core.architecture import is_input, is_model, layer_name, read
+from unnest.core.architecture.graph import Call
 from unnest.core.architecture.nested_models import leaves, merged_models
 from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
+from unnest.core.json_tree import is_list
 from unnest.core.keras_facts.expected_weight_counts import must_have_weights
 from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.keras_facts.wrapped_layers import wrapped_layer
 from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.merging import TAKE_LISTS
 from unnest.core.model import Json, JsonObject, Stored
 
 
@@ -64,6 +67,31 @@ def wrappers_by_shared_id(architecture: JsonObject) -> Counter[Json]:
     return Counter(
         entry[SHARED_OBJECT_ID] for entry in held if entry is not None and SHARED_OBJECT_ID in entry
     )
+
+
+def merge_of_one_tensor(model: Stored) -> str | None:
+    """Return the first layer of Keras 1 or 2 that takes a list of tensors, and is called with one tensor; or None.
+
+    So it is in a Sequential; and a list of one tensor is stored as that tensor. (Source: a public file of TensorFlow
+    2.3; Add, Concatenate, Multiply and Maximum of TensorFlow 2.7 to 2.15, which do not load what they saved.)
+    """
+    if model.architecture is None or not is_model(model.architecture) or model.is_keras_3:
+        return None
+    return next(
+        (
+            layer.name
+            for _, layer in leaves(model.architecture)
+            if layer.class_name in TAKE_LISTS
+            and is_keras_class(layer.class_name, layer.stored)
+            and any(is_of_one_tensor(call) for call in layer.calls)
+        ),
+        None,
+    )
+
+
+def is_of_one_tensor(call: Call) -> bool:
+    """Return True if a call of Keras 1 or 2 gives the layer one tensor, and no constant beside it."""
+    return len(call.reads) == 1 and (not is_list(call.stored) or len(call.stored) == 1)
 
 
 #: Where a Sequential stores the shape that its layers are built on: in its config, or in its first layer's.

@@ -89,3 +89,9 @@ LAYERS = (
     ),
 )
 """Layers that merge several tensors."""
+
+TAKE_LISTS = frozenset(layer.name for layer in LAYERS if layer.exported)
+"""Layers that are called with a list of tensors, and with nothing else."""
+
+TAKE_TWO = frozenset({"Dot", "Subtract"})
+"""Those of TAKE_LISTS that take exactly two tensors; the others take one, too, since TensorFlow 2.7 or 2.10."""

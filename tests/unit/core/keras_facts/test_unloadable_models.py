@@ -10,10 +10,11 @@ from tests.unit.core.keras_facts.test_loading_requirements import layer
 from unnest.core.keras_facts.unloadable_models import (
     layer_with_surplus_weights,
     layers_shared_between_models,
+    merge_of_one_tensor,
     unbuilt_sequential,
     wrapping_layer_without_weights,
 )
-from unnest.core.model import Group, JsonObject, Stored, Tensor
+from unnest.core.model import Group, Json, JsonObject, Stored, Tensor
 
 KERNEL = Tensor("kernel", (2, 2), "<f4", "kernel")
 
@@ -72,3 +73,34 @@ def test_a_wrapping_layer_whose_inner_layer_is_stored_elsewhere() -> None:
     assert wrapping_layer_without_weights(both) is None
     assert wrapping_layer_without_weights(sequential(second, groups=(elsewhere,))) == "b"
     assert wrapping_layer_without_weights(sequential(second, groups=(here,))) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored", "name"),
+    [
+        ("Add", [["x", 0, 0, {}]], "merge"),
+        ("Dot", [["x", 0, 0, {}]], "merge"),
+        ("Add", [["x", 0, 0, {}], ["x", 0, 0, {}]], None),
+        ("Add", [["x", 0, 0, {}], ["_CONSTANT_VALUE", -1, 1.0, {}]], None),
+        ("Flatten", [["x", 0, 0, {}]], None),
+        ("Mine>Add", [["x", 0, 0, {}]], None),
+    ],
+)
+def test_a_merge_of_one_tensor(kind: str, stored: list[Json], name: str | None) -> None:
+    """Of Keras's own classes alone; a constant beside the tensor makes a list."""
+    inputs = {**layer("InputLayer", batch_input_shape=[None, 2]), "name": "x", "inbound_nodes": []}
+    merge = {**layer(kind), "name": "merge", "inbound_nodes": [stored]}
+    config: JsonObject = {
+        "name": "m",
+        "layers": [inputs, merge],
+        "input_layers": [["x", 0, 0]],
+        "output_layers": [["merge", 0, 0]],
+    }
+    model = Stored("model", {"class_name": "Functional", "config": config}, keras_version="2.10.0")
+    assert merge_of_one_tensor(model) == name
+
+
+def test_a_sequential_gives_one_tensor() -> None:
+    """A merge in it cannot have been built."""
+    layers = (layer("Dense", units=2, batch_input_shape=[None, 2]), layer("Dot", axes=1))
+    assert merge_of_one_tensor(sequential(*layers, groups=())) == "dot"
