@@ -29,7 +29,13 @@ from unnest.formats.base import Source, Target
 from unnest.formats.container_conversions import TargetFormat, model_to_write, target_format
 from unnest.options import Dialect, FixOptions, PhaseMeter
 from unnest.report.result import Action, AsKeras3, CopyState, Kept, Result
-from unnest.write_and_read_back import Job, copy_job, unwatched, would_be_same, write_job
+from unnest.write_and_read_back import (
+    Job,
+    copy_job,
+    ignore_progress,
+    output_would_be_same,
+    write_job,
+)
 
 
 def apply_plan(
@@ -54,7 +60,7 @@ def apply_plan(
     result = application.describe(result)
     source.check_sums()
     as_keras_3 = cache(partial(application.as_keras_3, result))
-    job = application.job(meter or unwatched).with_next_step(as_keras_3)
+    job = application.job(meter or ignore_progress).with_next_step(as_keras_3)
     application.check_place(result)
     result = (
         application.dry_run(result, job)
@@ -91,7 +97,7 @@ class _Application:
             Failed: a wrapper would be left.
 
         """
-        if not _places_alone(source, plan, options):
+        if not _takes_any_weights(source, plan, options):
             _check_refusal(source, plan, options)
         target = _chosen_target(source, plan, options)
         return cls(source, plan, options, target, *_actions(source, plan, target, options))
@@ -175,7 +181,7 @@ class _Application:
             return False
         if not os.path.lexists(output_path):
             return False
-        if would_be_same(output_path, job, folder=publish_output.is_folder(self.target)):
+        if output_would_be_same(output_path, job, folder=publish_output.is_folder(self.target)):
             return True
         if not self.options.force:
             raise write_errors.exists(output_path)
@@ -226,7 +232,7 @@ def _check_refusal(source: Source, plan: Plan, options: FixOptions) -> None:
         raise Refused("needs-architecture", f"{source.path}: {why}")
 
 
-def _places_alone(source: Source, plan: Plan, options: FixOptions) -> bool:
+def _takes_any_weights(source: Source, plan: Plan, options: FixOptions) -> bool:
     """Return True if weights without an architecture go into the caller's model, whatever the plan."""
     if options.like is None:
         return False
@@ -372,7 +378,7 @@ def _with_output(
             model,
             output_path,
             target.container,
-            report_builder.fixed_model(result.wrappers, result.findings),
+            report_builder.model_for_weights(result.wrappers, result.findings),
         ),
     )
 

@@ -45,7 +45,7 @@ def find(path: str, choices: Choices, *, trust: bool = False) -> str | None:
     return fitting[0] if len(fitting) == 1 else called_alike[0] if len(called_alike) == 1 else None
 
 
-def pair(path: str, options: FixOptions) -> FixOptions:
+def with_fitting_architecture(path: str, options: FixOptions) -> FixOptions:
     """Return the options for a file in a folder; weights alone get the architecture beside them that fits."""
     if options.architecture is not None or options.like is not None:
         return options

@@ -126,9 +126,11 @@ def inspect_local(
                 report = replace(
                     report,
                     as_keras_3=keras_3_preview.as_keras_3(
-                        source, plan, report, _unchanged(source, plan)
+                        source, plan, report, _stored_if_clean(source, plan)
                     ),
-                    architecture_beside=_beside(report, architecture, choices, trust=trust),
+                    architecture_beside=_architecture_beside(
+                        report, architecture, choices, trust=trust
+                    ),
                 )
             if plan.refusal is not None and plan.refusal.code == ARCHITECTURE_MISMATCH:
                 return replace(
@@ -140,12 +142,12 @@ def inspect_local(
         return with_error(report, e)
 
 
-def _unchanged(source: Source, plan: Plan) -> Stored | None:
+def _stored_if_clean(source: Source, plan: Plan) -> Stored | None:
     """Return the model in the file if the plan leaves it as it is, else None."""
     return source.stored if plan.verdict == "clean" else None
 
 
-def _beside(
+def _architecture_beside(
     report: Report, architecture: JsonObject | None, choices: Choices, *, trust: bool
 ) -> str | None:
     """Return the path of the architecture that was kept beside weights alone; None without one."""
@@ -170,7 +172,7 @@ def _report_without_architecture(
 
 
 def _report_with(report: Report, source: Source, plan: Plan, options: FixOptions) -> Report:
-    described = report_builder.describe(report, source, plan)
+    described = report_builder.with_plan(report, source, plan)
     described = replace(
         described, near_misses=plan.near_misses, fix_would=report_builder.describe_fix(source, plan)
     )

@@ -54,7 +54,7 @@ def inspect_many(
     """
     architecture_json, classes = architecture_argument(architecture), frozenset(slice_layers)
     reports = inspect_all(
-        _listed(paths),
+        _path_list(paths),
         architecture_json,
         classes,
         trust=trust,
@@ -82,14 +82,14 @@ def fix_many(
 
     """
     options, meter = fix_options(output, arguments), arguments.get("meter")
-    watch = NO_WATCH if meter is None else BytesOfAll(meter)
-    return _logged(fix_all(_listed(paths), options, engine=Engine(jobs), watch=watch), "fix")
+    watch = NO_WATCH if meter is None else TotalBytesMeter(meter)
+    return _logged(fix_all(_path_list(paths), options, engine=Engine(jobs), watch=watch), "fix")
 
 
 fix_many.__signature__ = signature_of_fix(fix_many)  # type: ignore[attr-defined] # read by `inspect.signature`
 
 
-class BytesOfAll(NoWatch):
+class TotalBytesMeter(NoWatch):
     """One meter for many files, some of them at the same time: the bytes moved, and those of all that were begun."""
 
     def __init__(self, meter: Meter) -> None:
@@ -118,7 +118,7 @@ def _logged(reports: Generator[R, None, None], what: str) -> Generator[R, None, 
             yield report
 
 
-def _listed(paths: FilePath | Iterable[FilePath]) -> list[str]:
+def _path_list(paths: FilePath | Iterable[FilePath]) -> list[str]:
     """Return the paths as strings; one path becomes a list."""
     if isinstance(paths, (str, bytes, os.PathLike)):
         return [path_text(paths)]

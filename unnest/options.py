@@ -88,7 +88,7 @@ class FixOptions(NamedTuple):
         flags = {"--keep-nested": self.keep_nested, "--trust": self.trust}
         return (*given, *(flag for flag, is_given in flags.items() if is_given))
 
-    def near(self, path: str) -> str:
+    def path_at_output(self, path: str) -> str:
         """Return a path in the folder that the output goes to."""
         return self.output or self.into or path
 

@@ -1,4 +1,4 @@
-"""Places for outputs: what they must not touch, which files they consist of, and with which permissions."""
+"""Publish an output: what it must not touch, its files (a checkpoint has several), and their permissions."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from unnest.options import FixOptions
 
 
 def check_place(
-    source: Source, target_format: TargetFormat, place: str, options: FixOptions
+    source: Source, target_format: TargetFormat, output_path: str, options: FixOptions
 ) -> None:
     """Raise Refused if the output would touch an input, or if --force would replace something of another kind."""
     folder = is_folder(target_format)
-    if not folder and place.endswith(("/", os.sep)):
+    if not folder and output_path.endswith(("/", os.sep)):
         raise Refused(
             "in-the-way",
-            f"{place}: ends as a folder's name does, and the output is a file; name the file",
+            f"{output_path}: ends as a folder's name does, and the output is a file; name the file",
         )
-    if not folder and os.path.isdir(place) and not os.path.islink(place):
-        named = os.path.join(place, os.path.basename(source.path))
+    if not folder and os.path.isdir(output_path) and not os.path.islink(output_path):
+        named = os.path.join(output_path, os.path.basename(source.path))
         raise Refused(
             "in-the-way",
-            f"{place}: is a folder, and the output is a file; name the file, as {named}",
+            f"{output_path}: is a folder, and the output is a file; name the file, as {named}",
         )
     backup = os.path.realpath(source.path) + options.backup
-    targets = places(source, target_format, place)
+    targets = written_paths(source, target_format, output_path)
     for inputs in (overwrite_checks.Inputs.of((*source.parts(), source.path)), *options.inputs):
-        for target in dict.fromkeys((place, *targets)):
+        for target in dict.fromkeys((output_path, *targets)):
             overwrite_checks.check_not_an_input(target, inputs)
     for target in targets:
         overwrite_checks.check_not_of_the_system(target)
@@ -43,11 +43,11 @@ def check_place(
             overwrite_checks.check_same_kind(target, folder=folder, new_folder=source.path)
 
 
-def places(source: Source, target_format: TargetFormat, place: str) -> tuple[str, ...]:
-    """Return every path that is written at `place`; a checkpoint has several, its index last."""
+def written_paths(source: Source, target_format: TargetFormat, output_path: str) -> tuple[str, ...]:
+    """Return every path that is written at `output_path`; a checkpoint has several, its index last."""
     if target_format.container != "checkpoint":
-        return (place,)
-    return tuple(place + path[len(source.path) :] for path in source.parts())
+        return (output_path,)
+    return tuple(output_path + path[len(source.path) :] for path in source.parts())
 
 
 def is_folder(target_format: TargetFormat) -> bool:
@@ -58,33 +58,33 @@ def is_folder(target_format: TargetFormat) -> bool:
 def publish(
     source: Source,
     target_format: TargetFormat,
-    place: str,
+    output_path: str,
     fill: atomic.Fill,
     check: atomic.Check,
     force: bool,
 ) -> atomic.WriteOutcome:
-    """Publish the output at its place, whatever files it consists of."""
+    """Publish the output under its path, whatever files it consists of."""
     modes = _modes(source, folder=is_folder(target_format))
     if target_format.container == "checkpoint":
         parts = list(
             zip(
                 source.parts(),
-                map(os.path.basename, places(source, target_format, place)),
+                map(os.path.basename, written_paths(source, target_format, output_path)),
                 strict=True,
             )
         )
         return atomic.publish_parts(
-            place, parts, force=force, stale=_stale_parts(place, parts), modes=modes
+            output_path, parts, force=force, stale=_stale_parts(output_path, parts), modes=modes
         )
     publish_one = atomic.publish_folder if is_folder(target_format) else atomic.publish
-    return publish_one(place, fill, check, force=force, modes=modes)
+    return publish_one(output_path, fill, check, force=force, modes=modes)
 
 
-def _stale_parts(place: str, parts: list[tuple[str, str]]) -> list[str]:
+def _stale_parts(output_path: str, parts: list[tuple[str, str]]) -> list[str]:
     """Return shards and graph of the replaced checkpoint that the new one does not replace."""
-    folder, prefix = os.path.split(place)
+    folder, prefix = os.path.split(output_path)
     own = re.compile(re.escape(prefix) + r"\.(data-\d{5}-of-\d{5}|meta)")
-    if not os.path.isfile(place + ".index"):
+    if not os.path.isfile(output_path + ".index"):
         return []
     return sorted(
         {n for n in os.listdir(folder or ".") if own.fullmatch(n)} - {name for _, name in parts}

@@ -132,7 +132,7 @@ def fix_one(path: str, options: FixOptions, meter: PhaseMeter | None = None) -> 
         options=options.to_repeat,
     )
     check_usage(path, options)
-    if is_remote(path) or is_remote(options.near(path)):
+    if is_remote(path) or is_remote(options.path_at_output(path)):
         return _fix_remote(path, options, meter)
     if options.verify:
         from unnest.verify import check_installed
@@ -147,7 +147,7 @@ def fix_one(path: str, options: FixOptions, meter: PhaseMeter | None = None) -> 
         fingerprint = replace_input.Fingerprint.of(path)
         with (
             limited(open_and_plan.budget_of(path, trust=options.trust)),
-            unnamed_files_in(os.path.dirname(options.near(path))),
+            unnamed_files_in(os.path.dirname(options.path_at_output(path))),
             open_and_plan.open_model(path) as source,
         ):
             with reading(path):
@@ -155,9 +155,9 @@ def fix_one(path: str, options: FixOptions, meter: PhaseMeter | None = None) -> 
                     source, options.architecture, Choices(options.keep_nested, options.slice_layers)
                 )
                 result = report_pictures.with_pictures(
-                    report_builder.describe(result, source, plan), source, plan, options
+                    report_builder.with_plan(result, source, plan), source, plan, options
                 )
-            with writing(options.near(path)):
+            with writing(options.path_at_output(path)):
                 result_written = apply_plan(result, source, plan, options, meter, fingerprint)
         if options.verify and not options.dry_run and result_written.output is not None:
             from unnest.verify import verify_output

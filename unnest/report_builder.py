@@ -29,8 +29,8 @@ from unnest.report.result import Report, Writer
 R = TypeVar("R", bound=Report)
 
 
-def describe(report: R, source: Source, plan: Plan) -> R:
-    """Return the report with the results of reading and planning."""
+def with_plan(report: R, source: Source, plan: Plan) -> R:
+    """Return the report with what the source and its plan say: verdict, wrappers, findings, where it loads."""
     stored = plan.stored
     return replace(
         report,
@@ -51,7 +51,7 @@ def describe(report: R, source: Source, plan: Plan) -> R:
     )
 
 
-def fixed_model(wrappers: Sequence[Wrapper], findings: Sequence[Finding]) -> str:
+def model_for_weights(wrappers: Sequence[Wrapper], findings: Sequence[Finding]) -> str:
     """Return the model that weights alone load into once they are fixed, in words."""
     if not wrappers or Code.NEEDS_ARCHITECTURE() in findings:
         return "the model that was saved"

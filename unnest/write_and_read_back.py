@@ -1,4 +1,4 @@
-"""Jobs that write an output, and read it back before it gets its name."""
+"""Pairs of functions that write an output, and read it back before it gets its name: for a copy, and for a model."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Job(NamedTuple):
         return self._replace(check=check)
 
 
-def unwatched(_done: int, _all: int, _phase: Phase) -> None:
+def ignore_progress(_done: int, _all: int, _phase: Phase) -> None:
     """Ignore progress."""
 
 
@@ -147,10 +147,14 @@ def _check_clean(path: str, plan: Plan, architecture: JsonObject | None, choices
         raise Failed("internal", f"{path}: {why}; nothing was written, please report it")
 
 
-def would_be_same(output_path: str, job: Job, *, folder: bool) -> bool:
-    """True if `place` holds what would be written: most differences show at once, the last need the very bytes.
+def output_would_be_same(output_path: str, job: Job, *, folder: bool) -> bool:
+    """Return True if the output is there with the bytes that would be written.
 
-    Raises Failed.
+    Most differences show when it is read back; what is left needs the very bytes, written to a temporary folder.
+
+    Raises:
+        Failed: there is no room for that.
+
     """
     try:
         job.check(output_path)

@@ -24,7 +24,7 @@ from unnest.core.recognition_results import Scope, Wrapper
 )
 def test_fixed_weights_load_into_the_model_that_is_left(scope: Scope | None, model: str) -> None:
     wrapper = Wrapper("model_1", "tpl", 2, scope or "whole", ("concatenate_1",), 0, "proven", ())
-    assert report_builder.fixed_model([] if scope is None else [wrapper], ()) == model
+    assert report_builder.model_for_weights([] if scope is None else [wrapper], ()) == model
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 from unnest import container_suffixes, output_file_names
-from unnest.batch.output_paths import OUTPUT_TWICE, OutputPlaces, place_in
+from unnest.batch.output_paths import OUTPUT_TWICE, OutputPaths, path_in_folder
 from unnest.batch.task_runner import (
     NO_WATCH,
     THIS_PROCESS,
@@ -81,7 +81,7 @@ class FixWork(ModelWork[Result]):
         if task.folder is not None and not is_remote(task.path):
             from unnest import architecture_file_search
 
-            options = architecture_file_search.pair(task.path, options)
+            options = architecture_file_search.with_fitting_architecture(task.path, options)
         try:
             return fix_one(task.path, options, meter)
         except UsageError as e:
@@ -130,9 +130,9 @@ def _to_places(
     tasks: Iterator[Task], options: FixOptions, engine: Engine, watch: Watch
 ) -> Generator[Result, None, None]:
     """Yield the results of tasks, each with an output path that no other has."""
-    places = OutputPlaces(options)
+    places = OutputPaths(options)
     try:
-        yield from run_tasks(map(places.of, tasks), FixWork(options), engine, watch)
+        yield from run_tasks(map(places.with_output_path, tasks), FixWork(options), engine, watch)
     finally:
         places.remove_empty()
 
@@ -153,7 +153,7 @@ def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
     for path in paths:
         into = None
         if several and options.output is not None and not is_walked(path) and not options.in_place:
-            into = place_in(options.output, Task(path))
+            into = path_in_folder(options.output, Task(path))
         check_usage(path, options if into is None else options._replace(output=None, into=into))
 
 

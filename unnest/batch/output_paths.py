@@ -18,7 +18,7 @@ from unnest.report.result import Problem
 OUTPUT_TWICE = "output-twice"
 
 
-class OutputPlaces:
+class OutputPaths:
     """Unique output paths for the tasks of a batch, and the folders that are made for them."""
 
     def __init__(self, options: FixOptions) -> None:
@@ -28,25 +28,27 @@ class OutputPlaces:
         #: Folders that were not there when a task was given its place, those above others first.
         self._new: dict[str, None] = {}
 
-    def of(self, task: Task) -> Task:
+    def with_output_path(self, task: Task) -> Task:
         """Return the task with its output path; None there means beside the input."""
         if task.end or task.error is not None:
             return task
         folder = self.options.output
         if folder is not None:
-            task = task._replace(output=place_in(folder, task))
+            task = task._replace(output=path_in_folder(folder, task))
         stems = output_file_names.stems(task.output or task.path)
         others = {other.path: other for stem in stems for other in self._by_stem.get(stem, ())}
         for stem in stems:
             self._by_stem.setdefault(stem, []).append(task)
-        taken = self._exact(task) if others else None
-        if taken is not None and any(self._exact(other) == taken for other in others.values()):
+        taken = self._path_by_content(task) if others else None
+        if taken is not None and any(
+            self._path_by_content(other) == taken for other in others.values()
+        ):
             message = f"{task.path}: another input is written to {taken} already; fix it on its own"
             return task._replace(output=None, error=Problem("output-twice", message))
         self._note_new_folders(os.path.dirname(task.output or ""))
         return task
 
-    def _exact(self, task: Task) -> str | None:
+    def _path_by_content(self, task: Task) -> str | None:
         """Return the path that `fix` writes for a task, decided by the content of the file; None if it writes nothing.
 
         Called only if names alone could put two outputs at one path, as `m.h5` and `m.json`. In a store the names
@@ -65,7 +67,9 @@ class OutputPlaces:
         options = self.options._replace(output=None, into=task.output)
         return output_path(
             task.path,
-            options if task.folder is None else architecture_file_search.pair(task.path, options),
+            options
+            if task.folder is None
+            else architecture_file_search.with_fitting_architecture(task.path, options),
         )
 
     def _note_new_folders(self, folder: str) -> None:
@@ -84,7 +88,7 @@ class OutputPlaces:
                     os.rmdir(folder)
 
 
-def place_in(folder: str, task: Task) -> str:
+def path_in_folder(folder: str, task: Task) -> str:
     """Return the output path below `folder`: the input's name, below its relative place in the walked folder."""
     path = safe_url(task.path)
     name = (

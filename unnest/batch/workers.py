@@ -81,7 +81,7 @@ def map_in_order(
                     break
                 waiting.append(numbered)
             while waiting and pool.has_room(0):
-                pool.give(waiting.popleft())
+                pool.hand_out(waiting.popleft())
             if not pool.busy and not waiting:
                 return
             for number, task, result in pool.results(waiting):
@@ -120,7 +120,7 @@ class _Process(Generic[T]):
         self.tasks: deque[tuple[int, T]] = deque()
         self.meter: PhaseMeter | None = None
 
-    def why(self) -> str:
+    def end_in_words(self) -> str:
         """Return how the process ended, as the end of a sentence."""
         self.process.join(PATIENCE)
         code = self.process.exitcode
@@ -149,7 +149,7 @@ class _Pool(Generic[T, R]):
         """Return True if another task can be given once the waiting ones have been."""
         return self.busy + waiting < self.most * self.ahead
 
-    def give(self, task: tuple[int, T]) -> None:
+    def hand_out(self, task: tuple[int, T]) -> None:
         """Hand a task to the process that has least to do."""
         while True:
             process = min(self.processes, key=lambda p: len(p.tasks), default=None)
@@ -195,7 +195,7 @@ class _Pool(Generic[T, R]):
                 again.extendleft(reversed(list(process.tasks)[1:]))
                 if process.tasks:
                     number, task = process.tasks[0]
-                    yield number, task, self.work.lost(task, process.why())
+                    yield number, task, self.work.lost(task, process.end_in_words())
                 continue
             if what == "moved":
                 process.meter = process.meter or self.meters(process.tasks[0][1])
@@ -218,7 +218,7 @@ class _Pool(Generic[T, R]):
                 process.process.kill()
                 process.process.join()
             if process.tasks and process.process.exitcode:
-                self.work.lost(process.tasks[0][1], process.why())
+                self.work.lost(process.tasks[0][1], process.end_in_words())
         self.processes.clear()
         again.clear()
 
@@ -315,7 +315,7 @@ def _serve(
         if hasattr(signal, "pthread_sigmask"):
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         while not _received:
-            result = work(connection.recv(), _teller(connection) if metered else None)
+            result = work(connection.recv(), _progress_reporter(connection) if metered else None)
             if not _received:  # and swallowed by a library
                 connection.send(("result", result))
     except (EOFError, KeyboardInterrupt, BrokenPipeError, ConnectionResetError):
@@ -327,15 +327,15 @@ def _serve(
             signal.signal(number, signal.SIG_IGN)
 
 
-def _teller(connection: Connection) -> PhaseMeter:
+def _progress_reporter(connection: Connection) -> PhaseMeter:
     """Return a meter that reports a task's progress to the main process, at most a hundred times."""
     last = -1
 
-    def tell(done: int, total: int, phase: Phase) -> None:
+    def report_progress(done: int, total: int, phase: Phase) -> None:
         nonlocal last
         percent = PERCENT * done // max(total, 1)
         if percent != last:
             last = percent
             connection.send(("moved", (done, total, phase)))
 
-    return tell
+    return report_progress

@@ -16,7 +16,7 @@ from typer.main import get_command
 from unnest.cli import balance, fix, inspect
 from unnest.cli.exit_codes import DONE, TROUBLE
 from unnest.cli.fast_startup import TypedValues
-from unnest.cli.streams import LAST_COMPLAINT, StdoutError, complain, flush, say, silence
+from unnest.cli.streams import LAST_COMPLAINT, StdoutError, complain, flush, print_stdout, silence
 from unnest.errors import UsageError
 from unnest.signals import INTERRUPTED
 
@@ -59,12 +59,12 @@ def options(
         if verbose:
             from unnest.cli.bug_report import versions
 
-            say("\n".join(versions()))
+            print_stdout("\n".join(versions()))
         else:
-            say(f"unnest {__version__}")
+            print_stdout(f"unnest {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        say(context.get_help())
+        print_stdout(context.get_help())
         raise typer.Exit(TROUBLE)
 
 

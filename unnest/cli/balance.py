@@ -15,7 +15,7 @@ from unnest.cli import parameters
 from unnest.cli.exit_codes import DONE, TROUBLE
 from unnest.cli.parameters import AsJson, Quiet
 from unnest.cli.reports import collect_garbage
-from unnest.cli.streams import complain, say
+from unnest.cli.streams import complain, print_stdout
 from unnest.errors import Failed, Refused, UsageError
 from unnest.signals import INTERRUPTED
 
@@ -69,9 +69,9 @@ def balance(
     if as_json:
         import json
 
-        say(json.dumps(result, indent=2, sort_keys=True))
+        print_stdout(json.dumps(result, indent=2, sort_keys=True))
     elif not quiet:
-        say(balance_text.render(result))
+        print_stdout(balance_text.render(result))
     if plot is not None:
         from unnest.report_files import write_plot
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib import metadata
 
 from unnest import __version__
-from unnest.cli.streams import tell
+from unnest.cli.streams import print_stderr
 
 #: Distributions that decide what a run does, in the order of their weight.
 NEEDED = ("h5py", "numpy", "typer", "rich", "protobuf", "google-crc32c", "zlib-ng", "PyYAML")
@@ -32,7 +32,7 @@ def versions() -> Iterator[str]:
 
 def tell_what_to_paste() -> None:
     """Print what an issue on an internal error needs beside its message."""
-    tell(
+    print_stderr(
         "\n".join(
             [
                 "Please paste the line above and these into the issue:",

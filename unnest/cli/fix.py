@@ -11,7 +11,7 @@ from unnest.cli import parameters
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
 from unnest.cli.fast_startup import keep_libraries_light
 from unnest.cli.progress import ProgressBar
-from unnest.cli.reports import ReportView, check_report, form_of, show, write_report
+from unnest.cli.reports import ReportView, check_report, output_form, show_entries, write_report
 from unnest.errors import UsageError
 from unnest.remote.urls import without_file_scheme
 
@@ -133,7 +133,7 @@ def fix(
         like=target_model_of(like),
         stub=stub,
     )
-    form = form_of(as_json=as_json, json_lines=json_lines)
+    form = output_form(as_json=as_json, json_lines=json_lines)
     also_read = [architecture] if architecture is not None else []
     check_report(report, [*paths, *also_read], force=force)
     several = len(paths) > 1 or is_walked(paths[0])
@@ -142,7 +142,7 @@ def fix(
     progress = ProgressBar(quiet=quiet, count=partial(count_files, paths, options))
     results = fix_all(paths, options, engine=parameters.engine(jobs, scheduler), watch=progress)
     kept: list[Result] | None = None if report is None else []
-    tally = show(
+    tally = show_entries(
         results, ReportView(form, quiet, verbose, rows=several and not verbose), progress, kept
     )
     if not write_report(report, kept, also_read, force=force) or tally.troubled:

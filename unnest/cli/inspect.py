@@ -12,8 +12,15 @@ from unnest.cli import parameters
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
 from unnest.cli.fast_startup import keep_libraries_light
 from unnest.cli.progress import ProgressBar
-from unnest.cli.reports import ReportView, check_report, form_of, show, was_written, write_report
-from unnest.cli.streams import tell
+from unnest.cli.reports import (
+    ReportView,
+    check_report,
+    output_form,
+    show_entries,
+    write_or_complain,
+    write_report,
+)
+from unnest.cli.streams import print_stderr
 from unnest.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,7 +62,7 @@ def inspect(
     from unnest.batch.walk import count_files, is_walked
     from unnest.options import FACTS, PAGE, ROW, FixOptions, architecture_argument
 
-    form = form_of(as_json=as_json, json_lines=json_lines)
+    form = output_form(as_json=as_json, json_lines=json_lines)
     one = len(paths) == 1 and not is_walked(paths[0])
     if diagram is not None:
         parameters.check_suffix("--diagram", diagram, (".svg", ".html", ".mmd"))
@@ -80,18 +87,18 @@ def inspect(
         watch=progress,
     )
     kept: list[Report] | None = None if diagram is None and report is None else []
-    tally = show(
+    tally = show_entries(
         reports, ReportView(form, quiet, verbose, rows=not one and not verbose), progress, kept
     )
     if len(paths) == 1 and not one and form == "text" and not quiet and tally.verdicts["parallel"]:
         options = FixOptions(slice_layers=frozenset(slice_layer or ()), trust=trust).to_repeat
         command = shlex.join(["unnest", "fix", *paths, *options, "-o", "FOLDER"])
-        tell(f"next: {command}  (with --keras 3 for today's Keras)")
+        print_stderr(f"next: {command}  (with --keras 3 for today's Keras)")
     written = True
     if diagram is not None and kept and not kept[0].error:
         from unnest.report_files import write_diagram
 
-        written = was_written(lambda: write_diagram(diagram, kept[0], also_read, force=force))
+        written = write_or_complain(lambda: write_diagram(diagram, kept[0], also_read, force=force))
     given = [] if one else paths
     if (
         not write_report(report, kept, also_read, given, force=force)

@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from unnest.cli.streams import attempt
+from unnest.cli.streams import try_on_stderr
 from unnest.report.escape import plain
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class ProgressBar:
             nonlocal is_complete
             if total > LONG and not is_complete and (self._is_due() or done == total):
                 is_complete = done == total
-                attempt(lambda: self._move(plain(os.path.basename(path)), done, total, phase))
+                try_on_stderr(lambda: self._move(plain(os.path.basename(path)), done, total, phase))
 
         return step
 
@@ -71,7 +71,7 @@ class ProgressBar:
         self._files += 1
         if self._counts and self._is_due():
             self._line = True
-            attempt(
+            try_on_stderr(
                 lambda: print(f"\r{self._of_files()}\x1b[K", end="", file=sys.stderr, flush=True)
             )
 
@@ -87,14 +87,14 @@ class ProgressBar:
     def hide(self) -> None:
         """Take the bars away: something is going to be printed."""
         if self._bars is not None:
-            attempt(self._bars.stop)
+            try_on_stderr(self._bars.stop)
             self._bars, self._tasks = None, {}
 
     def close(self) -> None:
         """Leave nothing of it on the terminal."""
         self.hide()
         if self._line:
-            attempt(lambda: print("\r\x1b[K", end="", file=sys.stderr, flush=True))
+            try_on_stderr(lambda: print("\r\x1b[K", end="", file=sys.stderr, flush=True))
 
     def _move(self, name: str, done: int, total: int, phase: Phase) -> None:
         """Update the bar of a file; the bars are made when the first file has one."""

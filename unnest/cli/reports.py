@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from unnest.cli.progress import ProgressBar
-from unnest.cli.streams import StdoutError, complain, has_colors, say, tell
+from unnest.cli.streams import StdoutError, complain, has_colors, print_stderr, print_stdout
 from unnest.errors import UsageError
 from unnest.signals import received
 
@@ -36,7 +36,7 @@ class ReportView(NamedTuple):
     rows: bool = False
 
 
-def form_of(*, as_json: bool, json_lines: bool) -> Form:
+def output_form(*, as_json: bool, json_lines: bool) -> Form:
     """Return the form of stdout.
 
     Raises:
@@ -56,7 +56,7 @@ def collect_garbage() -> None:
     gc.enable()
 
 
-def show(
+def show_entries(
     entries: Generator[R, None, None],
     view: ReportView,
     progress: ProgressBar,
@@ -71,7 +71,7 @@ def show(
     collect_garbage()
     tally = Tally()
     document: list[R] = [] if kept is None else kept
-    look = _look(verbose=view.verbose)
+    look = _terminal_look(verbose=view.verbose)
     lost: StdoutError | None = None
     with closing(progress), closing(entries):
         for entry in entries:
@@ -87,7 +87,7 @@ def show(
             shown = _render(entry, view, look)
             if lost is None and shown is not None:
                 try:
-                    say(shown)
+                    print_stdout(shown)
                 except StdoutError as e:
                     lost = e
     if lost is not None:
@@ -95,7 +95,7 @@ def show(
     if view.form == "json":
         from unnest.report import json
 
-        say(json.render(document))
+        print_stdout(json.render(document))
     else:
         _conclude(tally, view)
     return tally
@@ -134,7 +134,7 @@ def _conclude(tally: Tally, view: ReportView) -> None:
     if tally.files > 1 and not view.quiet:
         from unnest.report.batch_rows import kinds, summary
 
-        tell("\n".join([summary(tally), *(kinds(tally) if view.rows else ())]))
+        print_stderr("\n".join([summary(tally), *(kinds(tally) if view.rows else ())]))
 
 
 def check_report(place: str | None, read: Sequence[str], *, force: bool) -> None:
@@ -165,10 +165,12 @@ def write_report(
         return True
     from unnest.report_files import write_report_page
 
-    return was_written(lambda: write_report_page(place, entries, also_read, paths, force=force))
+    return write_or_complain(
+        lambda: write_report_page(place, entries, also_read, paths, force=force)
+    )
 
 
-def was_written(write: Callable[[], None]) -> bool:
+def write_or_complain(write: Callable[[], None]) -> bool:
     """Write a diagram or a page; print one line and return False if that fails."""
     from unnest.errors import Failed, Refused
 
@@ -180,7 +182,7 @@ def was_written(write: Callable[[], None]) -> bool:
     return True
 
 
-def _look(*, verbose: bool) -> Look:
+def _terminal_look(*, verbose: bool) -> Look:
     """Return what stdout can show: colours, width, characters."""
     from unnest.report.text import Look
 

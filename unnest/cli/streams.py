@@ -14,7 +14,7 @@ class StdoutError(Exception):
     """The report cannot be written; the message says why."""
 
 
-def say(line: str) -> None:
+def print_stdout(line: str) -> None:
     """Print a line to stdout; a pipe that its reader closed is no error. Raises StdoutError."""
     try:
         print(line, flush=True)
@@ -24,12 +24,12 @@ def say(line: str) -> None:
         raise StdoutError(e.strerror) from e
 
 
-def tell(line: str) -> None:
+def print_stderr(line: str) -> None:
     """Print a line to stderr; a closed stderr is no reason to stop."""
-    attempt(lambda: print(line, file=sys.stderr, flush=True))
+    try_on_stderr(lambda: print(line, file=sys.stderr, flush=True))
 
 
-def attempt(show: Callable[[], object]) -> None:
+def try_on_stderr(show: Callable[[], object]) -> None:
     """Show something on stderr, where there is still a stderr."""
     try:
         show()
@@ -69,7 +69,7 @@ def complain(message: str) -> None:
         from unnest.remote.urls import without_credentials
 
         message = without_credentials(message)
-    tell(f"unnest: {plain(message)}")
+    print_stderr(f"unnest: {plain(message)}")
 
 
 def has_colors(stream: TextIO) -> bool:

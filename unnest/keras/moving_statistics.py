@@ -67,8 +67,8 @@ class Momenta:
         for layer, momentum in zip(self._layers, self._own_momenta, strict=True):
             _set(layer, momentum)
 
-    def of_tower(self, i: int) -> set[int]:
-        """Set the momenta for tower `i`; the ids of the variables that need no other care."""
+    def set_for_tower(self, i: int) -> set[int]:
+        """Set the momenta for tower `i`; return the ids of the variables that these momenta keep right."""
         for layer, momentum in zip(self._layers, self._own_momenta, strict=True):
             _set(layer, self._momentum(layer, i, momentum))
         return {id(v) for layer in self._layers for v in (layer.moving_mean, layer.moving_variance)}

@@ -144,7 +144,7 @@ class Towers:
         masks: list[RuntimeTensor | None],
     ) -> list[RuntimeTensor]:
         """Run tower `i`, which is known to have rows."""
-        moving.of_tower(i)
+        moving.set_for_tower(i)
         return self.tower(i, (edges[i], edges[i + 1]), inputs, masks)
 
     def _tower_that_may_idle(
@@ -160,7 +160,7 @@ class Towers:
             share = edges[i + 1] - edges[i]
             start = tf.minimum(edges[i], edges[-1] - 1)
             rows = (start, tf.maximum(edges[i + 1], start + 1))
-        moving_variables = moving.of_tower(i)
+        moving_variables = moving.set_for_tower(i)
         state = (
             []
             if self.training is False

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import makeh5
-from unnest.batch.output_paths import OUTPUT_TWICE, OutputPlaces, place_in
+from unnest.batch.output_paths import OUTPUT_TWICE, OutputPaths, path_in_folder
 from unnest.batch.walk import Task
 from unnest.options import FixOptions
 
@@ -23,12 +23,12 @@ from unnest.options import FixOptions
     ],
 )
 def test_a_place_in_the_folder(task: Task, place: str) -> None:
-    assert place_in("out", task) == place
+    assert path_in_folder("out", task) == place
 
 
-def errors(places: OutputPlaces, *paths: str) -> list[str | None]:
+def errors(places: OutputPaths, *paths: str) -> list[str | None]:
     """Return the refusal of each path; None if it is accepted."""
-    tasks = [places.of(Task(path)) for path in paths]
+    tasks = [places.with_output_path(Task(path)) for path in paths]
     return [task.error and task.error.code for task in tasks]
 
 
@@ -40,8 +40,10 @@ def test_beside_their_inputs_no_two_go_to_one_place(
     Path("y").mkdir()
     for path in ("a.h5", "a.hdf5", "y/a.hdf5"):
         makeh5.parallel_file(Path(path))
-    places = OutputPlaces(FixOptions(keras="3", force=True))
-    first, second, third = (places.of(Task(path)) for path in ("a.h5", "a.hdf5", "y/a.hdf5"))
+    places = OutputPaths(FixOptions(keras="3", force=True))
+    first, second, third = (
+        places.with_output_path(Task(path)) for path in ("a.h5", "a.hdf5", "y/a.hdf5")
+    )
     assert first == Task("a.h5")
     assert second.error is not None
     assert (second.error.code, third.error) == (OUTPUT_TWICE, None)
@@ -57,8 +59,8 @@ def test_each_keeps_its_own_suffix_where_its_container_stays(
         makeh5.parallel_file(Path(path))
     text = json.dumps(makeh5.parallel(makeh5.template()))
     Path("a.json").write_text(text, encoding="utf-8")
-    assert errors(OutputPlaces(FixOptions(force=True)), "a.h5", "a.hdf5", "a.json") == [None] * 3
-    assert errors(OutputPlaces(FixOptions(force=True, to="json")), "a.h5", "a.hdf5", "a.json") == [
+    assert errors(OutputPaths(FixOptions(force=True)), "a.h5", "a.hdf5", "a.json") == [None] * 3
+    assert errors(OutputPaths(FixOptions(force=True, to="json")), "a.h5", "a.hdf5", "a.json") == [
         None,
         OUTPUT_TWICE,
         OUTPUT_TWICE,
@@ -67,8 +69,8 @@ def test_each_keeps_its_own_suffix_where_its_container_stays(
 
 def test_in_a_store_the_names_decide() -> None:
     """Nothing is loaded twice."""
-    assert errors(OutputPlaces(FixOptions("out")), "s3://b/a.h5", "s3://b/a.keras") == [None, None]
-    assert errors(OutputPlaces(FixOptions("out", keras="3")), "s3://b/a.h5", "s3://b/a.hdf5") == [
+    assert errors(OutputPaths(FixOptions("out")), "s3://b/a.h5", "s3://b/a.keras") == [None, None]
+    assert errors(OutputPaths(FixOptions("out", keras="3")), "s3://b/a.h5", "s3://b/a.hdf5") == [
         None,
         OUTPUT_TWICE,
     ]

@@ -38,7 +38,7 @@ def render(reports: Sequence[Report], paths: Sequence[str] = ()) -> str:
 {chr(10).join(_plain_rows(reports))}
 </tbody></table>
 </noscript>
-<script type="application/json" id="data">{_inert(document(reports, paths))}</script>"""
+<script type="application/json" id="data">{_json_for_script(document(reports, paths))}</script>"""
     command = "fix" if is_fix else "inspect"
     return self_contained_page(
         f"{title} - unnest {command}", body, _asset("page.css"), _library(), _script(), head=MARK
@@ -50,7 +50,7 @@ def is_page(beginning: bytes) -> bool:
     return MARK.encode() in beginning[:MARK_WITHIN]
 
 
-def _inert(data: object) -> str:
+def _json_for_script(data: object) -> str:
     """Data as JSON in which nothing can end or begin an element, ASCII only."""
     text = json.dumps(data, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
