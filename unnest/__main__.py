@@ -45,12 +45,10 @@ def main() -> NoReturn:
         set_handlers(signal.SIG_IGN)
         write_stderr(f"unnest: interrupted; {_state()}\n")
         _leave(128 + received[0] if received else INTERRUPTED)
-    except (
-        MemoryError,
-        SystemError,
-    ):  # while modules are loaded, or while `run` told of another; or C code's, untold
+    except (MemoryError, SystemError):
+        # While modules are loaded, or while `run` reported another one; C code that lacks memory may raise SystemError.
         code = None
-    if code is None:  # told out here, where what the error held is free again
+    if code is None:  # reported here, where the memory that the exception held is free again
         write_stderr(
             "unnest: the machine has not enough memory left; end other programs, or use a larger machine\n"
         )

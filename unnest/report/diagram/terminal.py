@@ -6,7 +6,7 @@ A line is a list of (text, role): whoever prints it chooses the colours, and wha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from unnest.report.diagram.drawing import Box, Drawing, Figure, Role
 from unnest.report.escape import plain
@@ -17,6 +17,9 @@ Line: TypeAlias = "list[tuple[str, Role | None]]"
 LISTED = 6
 #: A name is never made shorter than this.
 SHORTEST = 8
+
+#: Columns that the lines between source, slices, tower and merge take.
+JOINTS = 16
 
 #: Lines for terminals that have letters only.
 ASCII = str.maketrans(
@@ -37,55 +40,80 @@ def lines(drawing: Drawing, width: int) -> Iterator[Line]:
 
 
 def _wrapper(figure: Figure, towers: Sequence[Box], width: int) -> Iterator[Line]:
-    """Yield the lines of one wrapper: sources, lanes of slices and towers, merges."""
+    """Yield the lines of one wrapper: a lane a tower, with its slices; source and merge stand in the first lane."""
     nodes = {node.key: node for node in figure.nodes}
     reads: dict[str, list[str]] = {}
     for start, end in figure.edges:
         reads.setdefault(end, []).append(start)
-    read = {start for start, end in figure.edges if nodes[end].role == "merge"}
-    merges = [n for n in figure.nodes if n.role == "merge" and n.key not in read]
-    ordered = [*_operands(merges, reads, nodes)] or [*towers]
-    lanes = [(_slices(t, reads, nodes), t) for t in ordered]
-    sources = [nodes[key].name for key in _sources(ordered, reads, nodes)]
-    columns = [
-        [", ".join(sources) or figure.title],
-        [", ".join(n.name for n in slices) for slices, t in lanes if t.role == "tower"],
-        [towers[0].name],
-        [", ".join(node.name for node in merges)],
+    merges = _last_merges(figure, nodes)
+    in_order = [*_operands(merges, reads, nodes)] or [*towers]
+    lanes = [(_names(_slices(tower, reads, nodes)), tower) for tower in in_order]
+    source = ", ".join(nodes[key].name for key in _sources(in_order, reads, nodes)) or figure.title
+    slice_names = [names for names, tower in lanes if tower.role == "tower"]
+    longest = [
+        source,
+        max(slice_names, key=lambda n: len(plain(n))),
+        towers[0].name,
+        _names(merges),
     ]
-    source, cut, tower, merge = _fitted(
-        [max(map(plain, column), key=len) for column in columns], width - 16
-    )
-    first = next(i for i, (_, t) in enumerate(lanes) if t.role == "tower")
-    for number, (slices, node) in enumerate(lanes):
+    columns = _Columns(*_fitted([plain(name) for name in longest], width - JOINTS))
+    first = next(i for i, (_, tower) in enumerate(lanes) if tower.role == "tower")
+    for number, (names, tower) in enumerate(lanes):
         left, right = _joints(number, len(lanes))
-        start = _cell(columns[0][0], source) if number == first else " " * source
-        line: Line = [(start, "input"), (f" {'─' if number == first else ' '}{left}", None)]
-        if node.role == "more":
-            line = [(" " * (source + 2), None), ("┆", None), (f"  {node.name}", "more")]
-        else:
-            names = ", ".join(n.name for n in slices)
-            line += (
-                [("─ ", None), (_cell(names, cut), "slice"), (" ── ", None)]
-                if cut
-                else [("─ ", None)]
-            )
-            line += [
-                (
-                    _cell(node.name, tower).rstrip() if not merges else _cell(node.name, tower),
-                    "tower",
-                )
-            ]
-            line += [(f" ─{right}", None)] if merges else []
-            if number == first and merges:
-                line += [("─ ", None), (_cell(columns[3][0], merge).rstrip(), "merge")]
+        if tower.role == "more":
+            yield [(" " * (columns.source + 2), None), ("┆", None), (f"  {tower.name}", "more")]
+            continue
+        line = _lane_start(source if number == first else None, left, columns)
+        line += _lane(names, tower, right if merges else "", columns)
+        if number == first and merges:
+            line += [("─ ", None), (_cell(_names(merges), columns.merge).rstrip(), "merge")]
         yield line
     others = sum(n.stands_for for n in figure.nodes if n.role in ("layer", "group"))
     if others:
         yield [(f"and {others:,} other layer{'s' * (others > 1)} around it", None)]
 
 
+class _Columns(NamedTuple):
+    """Widths of the columns of a wrapper."""
+
+    source: int
+    slices: int
+    tower: int
+    merge: int
+
+
+def _lane_start(source: str | None, joint: str, columns: _Columns) -> Line:
+    """Return the beginning of a lane: the source with its arrow in the first one, else space."""
+    if source is None:
+        return [(" " * columns.source, "input"), (f"  {joint}", None)]
+    return [(_cell(source, columns.source), "input"), (f" ─{joint}", None)]
+
+
+def _lane(slices: str, tower: Box, joint: str, columns: _Columns) -> Line:
+    """Return the slices and the tower of a lane; without a `joint` there is no merge behind it."""
+    line: Line = [("─ ", None)]
+    if columns.slices:
+        line += [(_cell(slices, columns.slices), "slice"), (" ── ", None)]
+    name = _cell(tower.name, columns.tower)
+    return (
+        [*line, (name, "tower"), (f" ─{joint}", None)]
+        if joint
+        else [*line, (name.rstrip(), "tower")]
+    )
+
+
+def _last_merges(figure: Figure, nodes: dict[str, Box]) -> list[Box]:
+    """Return the merges that no other merge reads."""
+    read = {start for start, end in figure.edges if nodes[end].role == "merge"}
+    return [node for node in figure.nodes if node.role == "merge" and node.key not in read]
+
+
+def _names(boxes: Sequence[Box]) -> str:
+    return ", ".join(box.name for box in boxes)
+
+
 def _joints(number: int, count: int) -> tuple[str, str]:
+    """Return the corners at the left and right end of lane `number` of `count`."""
     if count == 1:
         return "─", "─"
     if number == 0:
@@ -123,6 +151,7 @@ def _slices(tower: Box, reads: dict[str, list[str]], nodes: dict[str, Box]) -> l
 def _sources(
     towers: Sequence[Box], reads: dict[str, list[str]], nodes: dict[str, Box]
 ) -> list[str]:
+    """Return the keys of what the towers' slices read, or the towers themselves, each once."""
     waiting = [key for tower in towers for key in reads.get(tower.key, [])]
     sources: dict[str, None] = {}
     while waiting:
@@ -143,11 +172,13 @@ def _fitted(names: Sequence[str], room: int) -> list[int]:
 
 
 def _cell(words: str, width: int) -> str:
+    """Return text of exactly this width: filled up with spaces, or cut with an ellipsis."""
     words = plain(words)
     return words.ljust(width) if len(words) <= width else words[: width - 1] + "…"
 
 
 def _template(figure: Figure, node: Box) -> Iterator[Line]:
+    """Yield the template's name, and its first LISTED layers."""
     shown = figure.nodes if len(figure.nodes) <= LISTED + 1 else figure.nodes[:LISTED]
     yield [(f"{plain(node.name)} ({plain(node.kind)}), kept:", "kept")]
     longest = max((len(_cell(n.name, min(len(plain(n.name)), 32))) for n in shown), default=0)
