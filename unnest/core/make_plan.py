@@ -60,7 +60,9 @@ def plan(
         today = named_inputs.with_calls_of_release(stored.architecture, stored.release)
         return _plan_model(stored._replace(architecture=today), choices)
     if architecture is not None:
-        return _plan_weights_with(stored, _of_weights(stored, architecture, choices), choices)
+        return _plan_weights_with(
+            stored, _architecture_of_weights(stored, architecture, choices), choices
+        )
     return _clean(stored) if stored.is_ours else _plan_weights_alone(stored)
 
 
@@ -206,6 +208,7 @@ def _groups(left: ModelWithWeights, layer_names: Mapping[str, str]) -> tuple[Gro
     shares, names = left.by_layer(), group_names(left.model)
     if not read(left.model).sequential or len(shares) < len(names):
         return tuple(Group(name, shares[name].tensors if name in shares else ()) for name in names)
+    # The layers of a Sequential without names in the JSON count by their places: the last ones have weights.
     stored_names = {name: group for group, name in layer_names.items()}
     names_with_share = list(shares)[len(shares) - len(names) :]
     return tuple(
@@ -275,7 +278,9 @@ def _plan_listed(stored: Stored, architecture: JsonObject, choices: Choices) -> 
     )
 
 
-def _of_weights(stored: Stored, architecture: JsonObject, choices: Choices) -> JsonObject:
+def _architecture_of_weights(
+    stored: Stored, architecture: JsonObject, choices: Choices
+) -> JsonObject:
     """Return the architecture for weights: the one given, or its template's if the weights are the template's.
 
     Weights of the parallel model have groups that the template has no layers for.

@@ -220,14 +220,14 @@ def scaled_nodes(call: FunctionCall) -> SymbolicTensor:
 
 
 @operation("add_n", "xs", Kind.ELEMENTWISE, nodes={"AddN": "*xs"}, function=np.add)
-def added(xs: Value) -> Array:
+def add_n(xs: Value) -> Array:
     """Return the sum of several arrays."""
     arrays = same_contents(xs)
     return overlaid(arrays) if arrays[0].dtype == ELEMENT else np.asarray(np.sum(arrays, axis=0))
 
 
 @keras3("tf.add_n tf.math.add_n", "inputs")
-def added_nodes(call: FunctionCall) -> SymbolicTensor:
+def add_n_nodes(call: FunctionCall) -> SymbolicTensor:
     """Nodes of a sum of tensors, pairwise in order; of one tensor a new node."""
     total, *others = call.tensors("inputs")
     for other in others:
@@ -236,7 +236,7 @@ def added_nodes(call: FunctionCall) -> SymbolicTensor:
 
 
 @operation("average_n", "xs", Kind.ELEMENTWISE)
-def averaged(xs: Value) -> Array:
+def average_n(xs: Value) -> Array:
     """Return the mean of several arrays of numbers. Raises DataDependent for rows."""
     arrays = same_contents(xs)
     if arrays[0].dtype == ELEMENT:

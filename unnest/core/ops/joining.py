@@ -120,11 +120,11 @@ def stack_nodes(call: FunctionCall) -> SymbolicTensor | Items:
 
 
 @operation("scatter_nd scatter", "indices updates shape", Kind.SCATTER)
-def scattered(indices: Value, updates: Array, shape: Value) -> Array:
+def scatter_nd(indices: Value, updates: Array, shape: Value) -> Array:
     """Return zeros of `shape` with the rows of `updates` at `indices`."""
     dims = whole_numbers(shape)
     check_size(int(np.prod(dims, dtype=np.int64)))
-    return updated(no_rows(dims), indices, updates)
+    return tensor_scatter_update(no_rows(dims), indices, updates)
 
 
 @operation(
@@ -133,7 +133,7 @@ def scattered(indices: Value, updates: Array, shape: Value) -> Array:
     Kind.SCATTER,
     nodes={"PadV2": "x paddings constant_values"},
 )
-def padded(x: Array, paddings: Value, mode: Value = None, constant_values: Value = 0) -> Array:
+def pad(x: Array, paddings: Value, mode: Value = None, constant_values: Value = 0) -> Array:
     """Return a tensor surrounded by zeros. Raises Unknown."""
     around = [
         whole_numbers(pair)
@@ -239,7 +239,7 @@ PAIR = 2
     "x indices updates",
     Kind.SCATTER,
 )
-def updated(x: Array, indices: Value, updates: Array) -> Array:
+def tensor_scatter_update(x: Array, indices: Value, updates: Array) -> Array:
     """Return x with the rows of `updates` at `indices`; zeros count as a tensor without rows.
 
     Raises Unknown, ValueError.
@@ -262,7 +262,7 @@ def updated(x: Array, indices: Value, updates: Array) -> Array:
     Kind.SCATTER,
     nodes=dict.fromkeys(("DynamicStitch", "ParallelDynamicStitch"), "indices+x"),
 )
-def stitched(indices: Value, x: Value) -> Array:
+def dynamic_stitch(indices: Value, x: Value) -> Array:
     """Return the rows of several tensors, each at its index (`tf.dynamic_stitch`). Raises Unknown, ValueError."""
     places, parts = [np.asarray(i) for i in indices], same_contents(x)
     if any(p.ndim != 1 or p.dtype.kind not in "iu" for p in places):
@@ -276,7 +276,7 @@ def stitched(indices: Value, x: Value) -> Array:
 
 
 @operation("append", "x|x1 updates|x2|values axis", Kind.CONCATENATE)
-def appended(x: Array, updates: Value, axis: Value = None) -> Array:
+def append(x: Array, updates: Value, axis: Value = None) -> Array:
     """Return one tensor behind another along an axis; both flattened if no axis is named."""
     arrays = same_contents([x, updates])
     return np.concatenate(
@@ -285,7 +285,7 @@ def appended(x: Array, updates: Value, axis: Value = None) -> Array:
 
 
 @operation("slice_update", "x begin|start_indices updates", Kind.SCATTER)
-def slice_updated(x: Array, begin: Value, updates: Array) -> Array:
+def slice_update(x: Array, begin: Value, updates: Array) -> Array:
     """Return x with `updates` in place of the part from `begin` on; zeros count as a tensor without rows.
 
     Raises ValueError.

@@ -264,13 +264,13 @@ class Function(NamedTuple):
 FUNCTIONS: dict[str, Function] = {}
 """Full name -> the function."""
 
-K = TypeVar("K", bound=Kernel)
+KernelT = TypeVar("KernelT", bound=Kernel)
 NodesT = TypeVar("NodesT", bound=Nodes)
 ShapeRuleT = TypeVar("ShapeRuleT", bound=ShapeRule)
 AxesRuleT = TypeVar("AxesRuleT", bound=AxesRule)
 
 
-class Facts(TypedDict, total=False):
+class EntryOptions(TypedDict, total=False):
     """Options of an entry beside its names, its arguments and its kind: see `Operation`.
 
     `nodes`: ops of a NodeDef whose inputs are not the arguments in order, with their patterns (`nodes`). `theano`:
@@ -301,29 +301,33 @@ ARGUMENTS_BY_KIND = {
 
 
 def define(
-    names: str, signature: str, kind: Kind, compute: Kernel | None = None, **facts: Unpack[Facts]
+    names: str,
+    signature: str,
+    kind: Kind,
+    compute: Kernel | None = None,
+    **options: Unpack[EntryOptions],
 ) -> None:
     """Register an operation under names that are separated by spaces."""
     parameters, aliases = _arguments(signature)
     plain = [*dict.fromkeys(plain_name(name) for name in names.split())]
     entry = Operation(
         plain[0], parameters, kind, compute, aliases,
-        axis=facts.get("axis"),
-        function=facts.get("function"),
-        keeps_shape=facts.get("keeps_shape", kind in KEEPING_SHAPE),
-        keras3=facts.get("keras3", ""),
-        config=facts.get("config", {}),
-        symbol=facts.get("symbol", ""),
-        takes_truth=facts.get("takes_truth", False),
-        gives=facts.get("gives", ""),
-        reorders=facts.get("reorders", False),
-        mixes=facts.get("mixes", False),
-        called=facts.get("called", ""),
+        axis=options.get("axis"),
+        function=options.get("function"),
+        keeps_shape=options.get("keeps_shape", kind in KEEPING_SHAPE),
+        keras3=options.get("keras3", ""),
+        config=options.get("config", {}),
+        symbol=options.get("symbol", ""),
+        takes_truth=options.get("takes_truth", False),
+        gives=options.get("gives", ""),
+        reorders=options.get("reorders", False),
+        mixes=options.get("mixes", False),
+        called=options.get("called", ""),
     )  # fmt: skip
     for name in plain:
         assert name not in OPERATIONS, name
         OPERATIONS[name] = entry
-    for node, pattern in facts.get("nodes", {}).items():
+    for node, pattern in options.get("nodes", {}).items():
         BY_NODE_OP[node] = entry, pattern
     if entry.keras3:
         BY_LAYER_CLASS.setdefault(entry.keras3, entry)
@@ -332,7 +336,7 @@ def define(
     for name in names.split():
         if "." in name and entry.keras3:
             _define_function(
-                name, Function(ARGUMENTS_BY_KIND[kind], None, entry, facts.get("theano"))
+                name, Function(ARGUMENTS_BY_KIND[kind], None, entry, options.get("theano"))
             )
 
 
@@ -354,17 +358,19 @@ def _arguments(signature: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
     }
 
 
-def define_all(names: str, signature: str, kind: Kind, **facts: Unpack[Facts]) -> None:
+def define_all(names: str, signature: str, kind: Kind, **options: Unpack[EntryOptions]) -> None:
     """Register several operations that differ in their names alone; `a|b` are two names of one."""
     for name in names.split():
-        define(name.replace("|", " "), signature, kind, **facts)
+        define(name.replace("|", " "), signature, kind, **options)
 
 
-def operation(names: str, signature: str, kind: Kind, **facts: Unpack[Facts]) -> Callable[[K], K]:
+def operation(
+    names: str, signature: str, kind: Kind, **options: Unpack[EntryOptions]
+) -> Callable[[KernelT], KernelT]:
     """Register the operation that a NumPy function computes."""
 
-    def register(compute: K) -> K:
-        define(names, signature, kind, compute, **facts)
+    def register(compute: KernelT) -> KernelT:
+        define(names, signature, kind, compute, **options)
         return compute
 
     return register

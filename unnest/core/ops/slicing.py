@@ -293,7 +293,7 @@ def gather_nd(x: Array, indices: Value, batch_dims: Value = 0) -> Array:
 
 
 @operation("take_along_axis", "x indices|ids axis", Kind.MOVE)
-def along_axis(x: Array, indices: Value, axis: Value = None) -> Array:
+def take_along_axis(x: Array, indices: Value, axis: Value = None) -> Array:
     """Return the entries at these places along an axis, row by row. Raises Unknown."""
     where = np.asarray(indices)
     if where.dtype.kind not in "iu" or axis is None:

@@ -90,7 +90,37 @@ def outcome_of(shares: Sequence[Sequence[int]], n: int) -> BatchOutcome:
     return BatchOutcome.DEALT if sorted(joined) == list(range(n)) else BatchOutcome.OTHER
 
 
-def verdict(found: Mapping[int, BatchOutcome], towers: int, *, is_fixed: bool) -> TrialAnswer:
+class BatchTrial(NamedTuple):
+    """The result for one batch of `batch` rows: the rows of every tower, and those that all joins give back, in order.
+
+    `joined` is None where a join gives no whole rows, or joins differ; `shares` are then one empty list if the towers
+    read no whole rows either.
+    """
+
+    batch: int
+    shares: list[list[int]]
+    joined: list[int] | None
+
+    @property
+    def outcome(self) -> BatchOutcome:
+        """How the batch comes together."""
+        return outcome_of([self.joined] if self.joined is not None else [], self.batch)
+
+    @property
+    def is_telling(self) -> bool:
+        """True if the batch is large enough to show an order, or something else than its rows comes together."""
+        return self.outcome is BatchOutcome.OTHER or max(map(len, self.shares)) > 1
+
+
+def _reach(trials: Sequence[BatchTrial]) -> int | None:
+    """Return how many rows are read of any larger batch, from the first on; None where that depends on its size."""
+    if not all(trial.outcome in (BatchOutcome.ALL, BatchOutcome.FIRST) for trial in trials):
+        return None
+    lengths = {len(trial.joined or ()) for trial in trials if trial.outcome is BatchOutcome.FIRST}
+    return lengths.pop() if len(lengths) == 1 else None
+
+
+def common_answer(found: Mapping[int, BatchOutcome], towers: int, *, is_fixed: bool) -> TrialAnswer:
     """Return the common result of all batch sizes."""
     outcomes = set(found.values())
     if BatchOutcome.OTHER in outcomes or {BatchOutcome.DEALT, BatchOutcome.FIRST} <= outcomes:
@@ -143,41 +173,32 @@ class RowTrial:
 
     def answer(self, sizes: Sequence[int] = ()) -> TrialAnswer:
         """Return the rows that come together, over all batch sizes that can be tried, or some alone."""
-        outcomes: dict[int, BatchOutcome] = {}
-        lengths: dict[BatchOutcome, set[int]] = {}
-        is_telling = is_fixed = False
         if sizes:  # shares of the batch: no shape of a row matters, and asking for one walks through all templates
             self._tried_rows = dict.fromkeys(self.joins, UNLIKE_ROWS[:1])
+        trials: list[BatchTrial] = []
+        is_fixed = False
         for rows in sizes or batches(self.towers, self.longest):
             try:
-                tried = self._tried(rows)
+                trial = self._try_batch(rows)
             except DataDependent:
                 return TrialAnswer(RowOrder.NOT)
             except Unknown:
                 break
             except MISFITS:
                 continue
-            batch, shares, joined = tried
-            is_fixed = batch != rows or is_fixed
-            outcomes[batch] = outcome_of([joined] if joined is not None else [], batch)
-            is_telling |= (
-                is_fixed or outcomes[batch] is BatchOutcome.OTHER or max(map(len, shares)) > 1
-            )
-            lengths.setdefault(outcomes[batch], set()).add(len(joined or ()))
-            self.share = len(shares[0]) if is_fixed else None
-        if not is_telling:
+            trials.append(trial)
+            is_fixed = is_fixed or trial.batch != rows
+        if not is_fixed and not any(trial.is_telling for trial in trials):
             return TrialAnswer(RowOrder.UNKNOWN)
-        is_reached = (
-            lengths.keys() <= {BatchOutcome.ALL, BatchOutcome.FIRST}
-            and len(lengths.get(BatchOutcome.FIRST, ())) == 1
-        )
-        taken = verdict(outcomes, self.towers, is_fixed=is_fixed)
-        if taken.rows is RowOrder.CONSECUTIVE or is_fixed or not is_reached:
-            return taken
-        return taken._replace(reach=max(lengths[BatchOutcome.FIRST]))
+        self.share = len(trials[-1].shares[0]) if is_fixed else None
+        outcomes = {trial.batch: trial.outcome for trial in trials}
+        answer = common_answer(outcomes, self.towers, is_fixed=is_fixed)
+        if answer.rows is RowOrder.CONSECUTIVE or is_fixed:
+            return answer
+        return answer._replace(reach=_reach(trials))
 
-    def _tried(self, rows: int) -> tuple[int, list[list[int]], list[int] | None]:
-        """Return batch size, rows of every tower, and rows after the joins; None there if these are no whole rows."""
+    def _try_batch(self, rows: int) -> BatchTrial:
+        """Return the rows of every tower, and those after the joins, for `rows` rows, or for the one fixed size."""
         values = Values(self.graph, rows, self.longest, {})
         wholes = {source: values.of(source) for source in self.sources.values()}
         lengths = {len(whole) for whole in wholes.values()}
@@ -188,12 +209,14 @@ class RowTrial:
         batch = min(lengths)
         shares = [share for share in parts[0] if share is not None]
         if len(lengths) > 1 or any(part != parts[0] for part in parts) or None in parts[0]:
-            return batch, [[]], None
+            return BatchTrial(batch, [[]], None)
         in_turn = [row for share in shares for row in share]
         together = [self._together(rows, joined, shares, batch) for joined in self.joins] or [
             in_turn
         ]
-        return batch, shares, together[0] if all(t == together[0] for t in together) else None
+        return BatchTrial(
+            batch, shares, together[0] if all(t == together[0] for t in together) else None
+        )
 
     def _rows_to_try(self, joined: Joined) -> Sequence[Shape]:
         """Return shapes to try for one row of the towers' outputs: the stored one, or several unlike ones."""

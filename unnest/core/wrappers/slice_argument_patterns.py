@@ -39,34 +39,43 @@ def counted(numbers: Sequence[Numbers], constant: Numbers, facts: SliceFacts) ->
     """Yield readings with an index from 0 or 1 and the number of parts: `{i, parts}`."""
     count = facts.slice_count
     edges = tuple(i / count for i in range(count))
-    for place, first in numbers[0].items():
-        if [n.get(place) for n in numbers] != [first + i for i in range(count)] or first not in (
-            0,
-            1,
-        ):
-            continue
-        if (
-            first == 1
-            and facts.from_one is not None
-            and name_in_code(place, facts) not in facts.from_one
-        ):
-            continue
-        numbers_of_parts = [p for p, value in constant.items() if value == count and p != place]
-        beside = [p for p in numbers[0] if p[:1] == place[:1] and p != place]
-        if numbers_of_parts and beside and not set(beside) & set(numbers_of_parts):
-            numbers_of_parts = []  # a cell that says so, against the arguments, is no witness
-        parts = next(iter(numbers_of_parts), None)
-        index = called(place, facts)
-        counts = f"slice arguments: {index} counts from {first}"
+    for place in _index_places(numbers, facts):
+        index, first = called(place, facts), numbers[0][place]
+        parts = _place_of_count(place, numbers[0], constant, count)
         if parts is not None:
             every = [str(first + k) for k in range(count)]
             values = ", ".join(every) if count <= FEW else f"{every[0]} to {every[-1]}"
-            told = (
+            sentence = (
                 f"slice arguments: {index} = {values} of {called(parts, facts)} = {constant[parts]}"
             )
-            yield Reading(frozenset({place, parts}), told, edges, is_complete=True, is_index=True)
+            yield Reading(
+                frozenset({place, parts}), sentence, edges, is_complete=True, is_index=True
+            )
         elif count > 1:
-            yield Reading(frozenset({place}), counts, (), is_complete=False, is_index=True)
+            sentence = f"slice arguments: {index} counts from {first}"
+            yield Reading(frozenset({place}), sentence, (), is_complete=False, is_index=True)
+
+
+def _index_places(numbers: Sequence[Numbers], facts: SliceFacts) -> Iterator[Path]:
+    """Yield the places of numbers that count the slices from 0, or from 1 where the code may subtract 1."""
+    for place, first in numbers[0].items():
+        counts = [n.get(place) for n in numbers] == [first + i for i in range(facts.slice_count)]
+        may_begin_at_one = facts.from_one is None or name_in_code(place, facts) in facts.from_one
+        if counts and (first == 0 or (first == 1 and may_begin_at_one)):
+            yield place
+
+
+def _place_of_count(index: Path, first: Numbers, constant: Numbers, count: int) -> Path | None:
+    """Return the place of the number of parts, which all slices store beside their index; None without one.
+
+    None too where other numbers beside the index, in the first slice's arguments say, are not that number: a cell of a
+    closure that holds it is no evidence against these.
+    """
+    places = [place for place, value in constant.items() if value == count and place != index]
+    beside = {place for place in first if place[:1] == index[:1] and place != index}
+    if beside and beside.isdisjoint(places):
+        return None
+    return next(iter(places), None)
 
 
 def shared_out(

@@ -11,9 +11,9 @@ import pytest
 from tests.unit.core.ops.test_reshaping import SHAPE, SOURCE, X, done, rows
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.apply import apply
-from unnest.core.ops.arithmetic import added, averaged
+from unnest.core.ops.arithmetic import add_n, average_n
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.joining import concat, hstack, padded, stack
+from unnest.core.ops.joining import concat, hstack, pad, stack
 from unnest.core.ops.numbered_elements import ELEMENT, ZERO
 
 
@@ -100,20 +100,20 @@ def test_tensors_are_joined() -> None:
 def test_sums_and_means_of_several() -> None:
     """Of rows only a sum of such as stand where the others are zero."""
     numbers = [np.array([1, 2]), np.array([3, 4])]
-    assert (added(numbers).tolist(), averaged(numbers).tolist()) == ([4, 6], [2.0, 3.0])
+    assert (add_n(numbers).tolist(), average_n(numbers).tolist()) == ([4, 6], [2.0, 3.0])
     (even,), (odd,) = _scattered([0, 2, 4], [0, 1, 2]), _scattered([1, 3, 5], [3, 4, 5])
-    assert rows(added([even, odd])) == [0, 3, 1, 4, 2, 5]
-    for mixed in (added, averaged):
+    assert rows(add_n([even, odd])) == [0, 3, 1, 4, 2, 5]
+    for mixed in (add_n, average_n):
         with pytest.raises(DataDependent):
             mixed([SOURCE, SOURCE])
 
 
 def test_rows_within_zeros() -> None:
-    result = padded(SOURCE[:2], [[1, 2], [0, 0]])
+    result = pad(SOURCE[:2], [[1, 2], [0, 0]])
     assert result.dtype == ELEMENT
     assert result["element"][:, 0].tolist() == [ZERO, 0, 4, ZERO, ZERO]
-    assert padded(np.array([[1.5]]), [[0, 1], [1, 0]]).tolist() == [[0, 1.5], [0, 0]]
+    assert pad(np.array([[1.5]]), [[0, 1], [1, 0]]).tolist() == [[0, 1.5], [0, 0]]
     with pytest.raises(Unknown):
-        padded(SOURCE, [[1, 0], [0, 0]], mode="REFLECT")
+        pad(SOURCE, [[1, 0], [0, 0]], mode="REFLECT")
     with pytest.raises(Unknown):
-        padded(SOURCE, [[1, 0], [0, 0]], constant_values=1)
+        pad(SOURCE, [[1, 0], [0, 0]], constant_values=1)
