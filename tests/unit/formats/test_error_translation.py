@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import unnest
-from unnest import apply_plan, report_builder
+from unnest import apply_plan, open_and_plan
 from unnest.core.make_plan import NotAGraph
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files.interrupts import caused_by_interrupt
@@ -128,9 +128,9 @@ def test_nothing_gets_out(error: Exception, bad: Path, monkeypatch: pytest.Monke
         raise error
 
     steps: list[tuple[ModuleType, str, list[Callable[[Path], Report]]]] = [
-        (report_builder, "look", [unnest.inspect]),
-        (report_builder, "open_container", [unnest.fix]),
-        (report_builder, "plan_source", [unnest.inspect, unnest.fix]),
+        (open_and_plan, "look", [unnest.inspect]),
+        (open_and_plan, "open_container", [unnest.fix]),
+        (open_and_plan, "plan_source", [unnest.inspect, unnest.fix]),
         (apply_plan, "target_format", [unnest.fix]),
     ]
     for module, name, calls in steps:
