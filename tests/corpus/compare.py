@@ -19,7 +19,7 @@ import numpy as np
 
 from tests.h5compare import differences
 from unnest.formats.detect import open_container
-from unnest.formats.tensorflow.saved_model import SavedModelSource
+from unnest.formats.tensorflow.saved_model_reader import SavedModelSource
 
 
 def unlike(output: Path, base: Path, *, flat: bool = False) -> list[str]:

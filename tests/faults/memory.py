@@ -41,7 +41,7 @@ class Allocation:
         module.remove_mem_hooks()
 
 
-class DatasetSpace:
+class Room:
     """The process may take so many bytes of address space more than it has."""
 
     def __init__(self, more: int) -> None:

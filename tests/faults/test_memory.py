@@ -54,16 +54,13 @@ def _is_over(bench: Bench, point: int) -> bool:
 def room(bench: Bench) -> int:
     """About how many bytes of address space a run needs."""
     from tests.faults.disk import child
-    from tests.faults.memory import DatasetSpace
+    from tests.faults.memory import Room
 
     low, high = 0, 1 << 30
     while high - low > 1 << 17:
         middle = (low + high) // 2
         code = child(
-            bench.scenario.args.split(),
-            bench.fresh(),
-            DatasetSpace(middle),
-            plain=bench.scenario.plain,
+            bench.scenario.args.split(), bench.fresh(), Room(middle), plain=bench.scenario.plain
         )
         low, high = (low, middle) if code == 0 else (middle, high)
     return high
@@ -73,7 +70,7 @@ def ended(bench: Bench, kind: str, point: int) -> str:
     """How a run with a fault at a place ended; `Bench.lacking` asserts what must hold of it."""
     from tests.faults import memory
 
-    fault = memory.Allocation(point) if kind == "allocation" else memory.DatasetSpace(point)
+    fault = memory.Allocation(point) if kind == "allocation" else memory.Room(point)
     return bench.lacking(fault, f"{kind} {point}")
 
 

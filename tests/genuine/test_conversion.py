@@ -363,7 +363,7 @@ def test_a_graph_is_cut_whoever_owns_its_weights(
     def refuse(*_: object) -> None:
         raise Refused("architecture-mismatch", "these are other weights")
 
-    monkeypatch.setattr("unnest.formats.tensorflow.saved_model.ObjectModels.weights", refuse)
+    monkeypatch.setattr("unnest.formats.tensorflow.saved_model_reader.ObjectModels.weights", refuse)
     folder = FIXTURES / "saved_model/tf23/saved_model-official-named-adam/parallel"
     check_verdict(unnest.inspect(folder), "parallel")
     assert unnest.fix(folder, tmp_path / "cut").action == "fixed"

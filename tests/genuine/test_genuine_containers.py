@@ -15,7 +15,7 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import differences, names_of
-from unnest.formats.tensorflow import protos, prune_graph, served_wrappers, serving_graph
+from unnest.formats.tensorflow import meta_graph_wrappers, protos, prune_graph, serving_graph
 
 #: Read by the same stack's base.h5, but stored nowhere in this export: compile settings and what belongs to them.
 NO_COMPILE = ("tf20/exported-official-named-adam",)
@@ -68,7 +68,7 @@ def test_no_names_are_needed(folder: Path) -> None:
     plain, numbered = (protos.parse("SavedModel", raw, "") for _ in "12")
     _number(serving_graph.choose(numbered, ""))
     found = [
-        served_wrappers.recognise(serving_graph.choose(m, ""), "").wrappers
+        meta_graph_wrappers.cut_out_wrappers(serving_graph.choose(m, ""), "").wrappers
         for m in (plain, numbered)
     ]
     told = [

@@ -27,7 +27,7 @@ READERS: dict[ContainerName, tuple[str, str]] = {
     "keras": ("unnest.formats.keras3.keras_zip", "KerasContainer"),
     "weights_h5": ("unnest.formats.keras3.weights_h5", "WeightsContainer"),
     "checkpoint": ("unnest.formats.tensorflow.checkpoint", "CheckpointContainer"),
-    "saved_model": ("unnest.formats.tensorflow.saved_model", "SavedModelContainer"),
+    "saved_model": ("unnest.formats.tensorflow.saved_model_writer", "SavedModelContainer"),
     "tfjs": ("unnest.formats.tfjs.layers_model", "TfjsContainer"),
 }
 

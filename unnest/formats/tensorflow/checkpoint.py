@@ -31,7 +31,7 @@ from unnest.findings import Code, listed
 from unnest.formats.base import ReadOnlyContainer, Source
 from unnest.formats.detect import checkpoint_prefix, saved_model_around
 from unnest.formats.json_text import parse_object
-from unnest.formats.tensorflow.meta_graph import Program
+from unnest.formats.tensorflow.checkpoint_meta_file import MetaFile
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.object_models import ObjectModels, PlacedModel
 from unnest.formats.tensorflow.tensor_bundle import Bundle, BundleEntry, ShardSlice
@@ -71,7 +71,7 @@ class CheckpointSource(Source):
             self.objects = (
                 ObjectModels(ObjectGraph(self.bundle)) if KEY in self.bundle.entries else None
             )
-            self.program = Program(path + ".meta") if os.path.isfile(path + ".meta") else None
+            self.meta_file = MetaFile(path + ".meta") if os.path.isfile(path + ".meta") else None
             names = self.objects.graph.names() if self.objects else {}
             tensors = tuple(
                 Tensor(names.get(key, key) + ":0", e.shape, e.dtype, key)
@@ -155,7 +155,9 @@ class CheckpointSource(Source):
             )
             raise Refused("other-model", f"{doubt}; {why}") from doubt
         variables = CheckpointVariables(
-            self.path, self._variables, list(self.program.creation_ranks) if self.program else ()
+            self.path,
+            self._variables,
+            list(self.meta_file.creation_ranks) if self.meta_file else (),
         )
         groups = variables.groups(chain)
         state = self._state(optimizer_state(self._variables, groups))
@@ -260,7 +262,7 @@ class CheckpointSource(Source):
             names = CheckpointVariables(
                 self.path,
                 self._variables,
-                list(self.program.creation_ranks) if self.program else (),
+                list(self.meta_file.creation_ranks) if self.meta_file else (),
             )
             groups = names.groups(architecture)
             return _PlacedWeights(
@@ -301,8 +303,8 @@ class CheckpointSource(Source):
         """Yield the variables in one stored tensor: one, or, if the graph says so, one a slice."""
         if entry.dtype == "string":
             return
-        program = self.program
-        saved = program.saved.get(key, ()) if program else ()
+        meta_file = self.meta_file
+        saved = meta_file.saved.get(key, ()) if meta_file else ()
         slices = {p.extents: p for p in entry.pieces}
         parts = {s.extents for s in saved if s.extents is not None}
         if len(saved) <= 1 or len(parts) < len(saved) or parts != set(slices):
@@ -315,14 +317,14 @@ class CheckpointSource(Source):
 
     def _variable(self, name: str, ref: str, entry: BundleEntry) -> Variable:
         tensor = Tensor(f"{name}:0", entry.shape, entry.dtype, ref)
-        if self.program is None:
+        if self.meta_file is None:
             return Variable(name, tensor)
-        read_by_tower = self.program.read
+        read_by_tower = self.meta_file.read
         return Variable(
             name,
             tensor,
-            self.program.creation_ranks.get(name),
-            name in self.program.trained,
+            self.meta_file.creation_ranks.get(name),
+            name in self.meta_file.trained,
             None if read_by_tower is None else name in read_by_tower,
         )
 
@@ -334,9 +336,9 @@ class CheckpointSource(Source):
         if graph_plan is not None:
             return graph_plan
         clean = Plan(verdict="clean", stored=self.stored, output=Rewritten(self.stored))
-        if self.program is not None:
+        if self.meta_file is not None:
             return clean._replace(
-                findings=(Code.NEEDS_ARCHITECTURE(),) if self.program.is_doubtful else ()
+                findings=(Code.NEEDS_ARCHITECTURE(),) if self.meta_file.is_doubtful else ()
             )
         # Objects show layers in layers, not what a layer is or reads: there may be a wrapper.
         graph = self.objects.graph if self.objects else None
@@ -349,12 +351,12 @@ class CheckpointSource(Source):
 
     def _plan_by_graph(self) -> Plan | None:
         """Return the plan by the graph in `.meta`; weights are not placed, since names alone do not place them."""
-        towers = self.program.wrapper if self.program else None
-        if towers is None or self.program is None:
+        towers = self.meta_file.wrapper if self.meta_file else None
+        if towers is None or self.meta_file is None:
             return None
         merges, file_name = (
             tuple(m.partition(":")[0] for m in towers.merges),
-            os.path.basename(self.program.path),
+            os.path.basename(self.meta_file.path),
         )
         evidence = (
             f"{towers.towers} operands of {merges[0]} in {file_name} are the same computation",
@@ -369,7 +371,7 @@ class CheckpointSource(Source):
             "proven",
             evidence,
         )
-        template = Template(None, len(towers.sources), len(merges), None, self.program.parameters)
+        template = Template(None, len(towers.sources), len(merges), None, self.meta_file.parameters)
         why = "names alone do not tell the layers; pass --architecture MODEL.json"
         return Plan(
             verdict="parallel",
@@ -397,7 +399,7 @@ class CheckpointSource(Source):
     def parts(self) -> tuple[str, ...]:
         """Return the shards, the graph if there is one, then the index."""
         index, *shards = self.bundle.files()
-        return (*shards, *([self.program.path] if self.program else []), index)
+        return (*shards, *([self.meta_file.path] if self.meta_file else []), index)
 
     def close(self) -> None:
         """Close the shards."""

@@ -22,19 +22,19 @@ METADATA = "keras_metadata.pb"
 MAX_METADATA = 1 << 31
 
 
-def by_node(path: str) -> dict[int, str]:
+def metadata_by_node(path: str) -> dict[int, str]:
     """Return node of an object -> its Keras metadata, from the file at `path`. Raises Unreadable."""
     nodes = protos.parse("KerasMetadata", read_plain(path, MAX_METADATA), path).nodes
     return {int(n.node_id): str(n.metadata) for n in nodes}
 
 
-def of_exported(value: JsonObject) -> dict[str, Any]:
+def model_of_exported_json(value: JsonObject) -> dict[str, Any]:
     """Return `architecture`, `keras_version` and `backend` that `export_saved_model` puts beside the graph."""
     exported = {k: v for k, v in value.items() if k not in ("keras_version", "backend")}
     return {"architecture": _plain(exported), **_versions(value)}
 
 
-def of_root(meta: JsonObject) -> dict[str, Any] | None:
+def model_of_root_metadata(meta: JsonObject) -> dict[str, Any] | None:
     """Return architecture, versions and `training` from the root object's metadata; None if that is not a model's."""
     if "class_name" not in meta or "config" not in meta:
         return None

@@ -23,7 +23,7 @@ from unnest.core.keras_facts.preprocessing_state import (
 from unnest.core.model import Json, JsonObject
 from unnest.formats.json_text import parse_object
 from unnest.formats.tensorflow import graphdef
-from unnest.formats.tensorflow.keras_metadata_json import METADATA, by_node
+from unnest.formats.tensorflow.keras_metadata_json import METADATA, metadata_by_node
 from unnest.formats.tensorflow.protos import Message
 from unnest.formats.tensorflow.tensor_bundle import Bundle, read_plain
 
@@ -52,7 +52,7 @@ def with_tables(
         return architecture, frozenset()
     meta = next((m for m in model.meta_graphs if m.objects.nodes), model.meta_graphs[0])
     if METADATA in files:
-        metadata = by_node(os.path.join(path, METADATA))
+        metadata = metadata_by_node(os.path.join(path, METADATA))
     else:
         metadata = {
             k: str(n.user.metadata) for k, n in enumerate(meta.objects.nodes) if n.user.metadata
@@ -61,7 +61,7 @@ def with_tables(
     return with_vocabularies(architecture, missing, tables.words(missing, metadata)), tables.assets
 
 
-class Content(NamedTuple):
+class TableContent(NamedTuple):
     """The keys and the values of a table, as many of each."""
 
     keys: Elements
@@ -99,7 +99,7 @@ class Tables:
             config = missing[name].get("config") if table is not None else None
             if table is None or not isinstance(config, Mapping):
                 continue
-            content = self._filled(table) or self._stored(table, node)
+            content = self._content_of_initializer(table) or self._content_in_bundle(table, node)
             if content is None:
                 continue
             by_index = _by_index(content, inverted=config.get("invert") is True)
@@ -124,7 +124,7 @@ class Tables:
 
     # ---- tables that a function fills ----
 
-    def _filled(self, table: int) -> Content | None:
+    def _content_of_initializer(self, table: int) -> TableContent | None:
         """Return the keys and the values that a table is filled with when the model is loaded."""
         initializer = self._children(table).get("_initialize")
         names = (
@@ -143,9 +143,9 @@ class Tables:
             objects = [captured.get(name) for name in op.input]
             if op.op == FROM_CONSTANTS and len(objects) == 3 and objects[0] == table:  # noqa: PLR2004 - table, keys, values
                 keys, values = self._constant(objects[1]), self._constant(objects[2])
-                return None if keys is None or values is None else Content(keys, values)
+                return None if keys is None or values is None else TableContent(keys, values)
             if op.op == FROM_FILE and objects and objects[0] == table:
-                return self._lines(op, objects[1])
+                return self._content_of_file(op, objects[1])
         return None
 
     def _constant(self, node: int | None) -> Elements | None:
@@ -167,7 +167,7 @@ class Tables:
         value = graphdef.constant(array)
         return [int(v) for v in value] if value.ndim == 1 and value.dtype.kind == "i" else None
 
-    def _lines(self, op: Message, node: int | None) -> Content | None:
+    def _content_of_file(self, op: Message, node: int | None) -> TableContent | None:
         """Return the lines of an asset and their numbers, as a table is filled with them."""
         columns = (op.attr["key_index"].i, op.attr["value_index"].i)
         asset = self.meta.objects.nodes[node] if node is not None else None
@@ -186,22 +186,24 @@ class Tables:
         self.assets |= {name}
         words = _texts(lines[:-1] if lines[-1] == b"" else lines)
         start = int(op.attr["offset"].i)
-        return None if words is None else Content(words, range(start, start + len(words)))
+        return None if words is None else TableContent(words, range(start, start + len(words)))
 
     # ---- tables in the bundle ----
 
-    def _stored(self, table: int, layer: int) -> Content | None:
-        """Return the keys and the values of a table that the bundle holds."""
+    def _content_in_bundle(self, table: int, layer: int) -> TableContent | None:
+        """Return the keys and values of a table as the bundle holds them; None unless just one entry is the table's."""
         key = f"/{self._name_of(table, layer)}/.ATTRIBUTES/table-"
         entries = self.bundle.entries if self.bundle is not None else {}
         places = [name.removesuffix("keys") for name in entries if name.endswith(f"{key}keys")]
-        ways = [place for place in places if self._leads_to(place.split("/.ATTRIBUTES")[0], table)]
-        if len(ways) != 1 or self.bundle is None or f"{ways[0]}values" not in entries:
+        prefixes = [
+            place for place in places if self._path_leads_to(place.split("/.ATTRIBUTES")[0], table)
+        ]
+        if len(prefixes) != 1 or self.bundle is None or f"{prefixes[0]}values" not in entries:
             return None
         keys, values = (
-            self._tensor(self.bundle, f"{ways[0]}{part}") for part in ("keys", "values")
+            self._tensor(self.bundle, f"{prefixes[0]}{part}") for part in ("keys", "values")
         )
-        return None if keys is None or values is None else Content(keys, values)
+        return None if keys is None or values is None else TableContent(keys, values)
 
     def _name_of(self, table: int, layer: int) -> str:
         holders = [layer, *self._children(layer).values()]
@@ -209,10 +211,10 @@ class Tables:
             name for holder in holders for name, n in self._children(holder).items() if n == table
         )
 
-    def _leads_to(self, way: str, node: int) -> bool:
-        """Return whether the names of a way lead from the root to an object."""
+    def _path_leads_to(self, path: str, node: int) -> bool:
+        """Return True if the names in a path (`layer/table`) lead from the root to the object `node`."""
         reached: int | None = 0
-        for name in way.split("/"):
+        for name in path.split("/"):
             reached = self._children(reached).get(name) if reached is not None else None
         return reached == node
 
@@ -236,7 +238,7 @@ def _texts(words: Sequence[bytes]) -> list[str] | None:
         return None
 
 
-def _by_index(content: Content, *, inverted: bool) -> dict[int, Json]:
+def _by_index(content: TableContent, *, inverted: bool) -> dict[int, Json]:
     """Return index -> word; of an inverted layer the keys are the indices."""
     words, indices = reversed(content) if inverted else content
     if len(words) != len(indices):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.formats.tensorflow.keras_metadata_json import of_root
+from unnest.formats.tensorflow.keras_metadata_json import model_of_root_metadata
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_initializers_say_where_they_are_since_keras_2_13(
         "config": {"layers": [layer]},
         "keras_version": version,
     }
-    read = of_root(meta)
+    read = model_of_root_metadata(meta)
     assert read is not None
     layers: Any = read["architecture"]["config"]["layers"]
     assert layers[0]["config"]["kernel_initializer"] == {**rule, **added}

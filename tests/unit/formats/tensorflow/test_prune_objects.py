@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.corpus.unpacked import FIXTURES
-from unnest.formats.tensorflow import protos, prune_graph, served_wrappers
+from unnest.formats.tensorflow import meta_graph_wrappers, protos, prune_graph
 from unnest.formats.tensorflow.prune_objects import OPTIMIZER_KIND
 
 SAVED = FIXTURES / "saved_model"
@@ -21,7 +21,7 @@ def test_no_object_stands_where_the_optimizer_was(name: str) -> None:
     (meta,) = model.meta_graphs
     assert [n.user.identifier for n in meta.objects.nodes].count(OPTIMIZER_KIND) == 1
     variables = sum(n.WhichOneof("kind") == "variable" for n in meta.objects.nodes)
-    assert served_wrappers.recognise(meta, str(path)).wrappers
+    assert meta_graph_wrappers.cut_out_wrappers(meta, str(path)).wrappers
     (reduced,) = protos.parse(
         "SavedModel", protos.dump(prune_graph.prune(model, meta)), "reduced"
     ).meta_graphs

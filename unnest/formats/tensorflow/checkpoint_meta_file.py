@@ -37,7 +37,7 @@ class Saved(NamedTuple):
 
 
 @dataclass
-class Program:
+class MetaFile:
     """Graph and collections of one `.meta` file."""
 
     path: str

@@ -1,4 +1,4 @@
-"""TensorFlow's SavedModel folder, read and cut without TensorFlow.
+"""TensorFlow's SavedModel folder, read without TensorFlow.
 
     saved_model.pb         MetaGraphs: a graph, functions, signatures, (TensorFlow 2) objects
     keras_metadata.pb      layout B (TF >= 2.5, tf_keras): the Keras configs
@@ -16,7 +16,6 @@ import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from io import FileIO
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
@@ -24,38 +23,30 @@ from unnest.core.architecture import is_model, layer_name, read
 from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.make_plan import plan
 from unnest.core.model import JsonObject, Stored, Tensor
-from unnest.core.plan import Choices, GraphCut, Output, Plan, Refusal, Rewritten
+from unnest.core.plan import Choices, GraphCut, Plan, Refusal, Rewritten
 from unnest.core.recognition_results import Confidence, MixedRows, NearMiss, Template, Wrapper
 from unnest.core.wrappers.layer_graph_wrappers import shows_row_cuts
-from unnest.errors import Failed, Refused, Unreadable
-from unnest.files.file_copies import copy_file
-from unnest.files.os_calls import write_all
-from unnest.files.reflinks import are_clones
-from unnest.files.write_errors import write_failed
+from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
-from unnest.formats.base import MODEL_SUFFIXES, Container, OnBytes, Source
+from unnest.formats.base import MODEL_SUFFIXES, Source
 from unnest.formats.error_translation import reading
 from unnest.formats.json_text import is_architecture, parse, parse_object
 from unnest.formats.tensorflow import (
     keras_metadata_json,
+    meta_graph_wrappers,
     protos,
     prune_graph,
-    served_wrappers,
     serving_graph,
 )
 from unnest.formats.tensorflow.keras_metadata_json import METADATA
 from unnest.formats.tensorflow.lookup_vocabularies import with_tables
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.object_models import ObjectModels
-from unnest.formats.tensorflow.restore_check import check_stored
+from unnest.formats.tensorflow.stored_variables_check import check_stored
 from unnest.formats.tensorflow.tensor_bundle import Bundle, read_plain
 
 GRAPH, TEXT_GRAPH, EXPORTED = "saved_model.pb", "saved_model.pbtxt", "assets/saved_model.json"
 VARIABLES_PREFIX = "variables/variables"
-#: True of the graph before it was cut, and of no other: these are not copied.
-STALE = frozenset({GRAPH, METADATA, EXPORTED, "fingerprint.pb", "debug/saved_model_debug_info.pb"})
-#: Bytes compared at a time.
-CACHED = 1 << 18
 #: Protobuf's own limit.
 MAX_GRAPH = 1 << 31
 #: A SavedModel has a handful of files, and assets.
@@ -152,16 +143,16 @@ class SavedModelSource(Source):
             value = parse(read_plain(file_path, 64 << 20).decode("utf-8", "replace"), file_path)
             if is_architecture(value):
                 assert isinstance(value, Mapping)
-                return keras_metadata_json.of_exported(value)
+                return keras_metadata_json.model_of_exported_json(value)
         text = self._root_metadata(path, model)
         if not text:
             return None
         meta = parse_object(text, f"{path}: the root's Keras metadata")
-        return keras_metadata_json.of_root(meta)
+        return keras_metadata_json.model_of_root_metadata(meta)
 
     def _root_metadata(self, path: str, model: protos.Message) -> str:
         if METADATA in self.files:
-            return keras_metadata_json.by_node(os.path.join(path, METADATA)).get(0, "")
+            return keras_metadata_json.metadata_by_node(os.path.join(path, METADATA)).get(0, "")
         for meta in model.meta_graphs:
             if meta.objects.nodes and meta.objects.nodes[0].user.identifier.startswith("_tf_keras"):
                 return str(meta.objects.nodes[0].user.metadata)
@@ -201,7 +192,7 @@ class SavedModelSource(Source):
             os.path.join(self.path, GRAPH)
         ):  # what cannot be cut is damaged, not the disk that is written to
             model, meta = self.serving()
-            if not served_wrappers.recognise(meta, self.path).wrappers:
+            if not meta_graph_wrappers.cut_out_wrappers(meta, self.path).wrappers:
                 raise Refused(
                     "cannot-cut",
                     f"{self.path}: the serving graph cannot be cut without doubt; "
@@ -233,7 +224,7 @@ class SavedModelSource(Source):
             if any(isinstance(miss, MixedRows) for miss in clean.near_misses):
                 return clean
         _, meta = self.serving()
-        wrappers_in_graph, near_misses = served_wrappers.recognise(meta, self.path)
+        wrappers_in_graph, near_misses = meta_graph_wrappers.cut_out_wrappers(meta, self.path)
         if not wrappers_in_graph:
             return clean._replace(near_misses=clean.near_misses or near_misses)
         if clean.near_misses and self._layers_show_row_cuts():
@@ -286,7 +277,9 @@ class SavedModelSource(Source):
         if all(w.confidence == "proven" for w in keras_plan.wrappers):
             return parallel
         try:
-            in_graph, near_misses = served_wrappers.recognise(self.serving()[1], self.path)
+            in_graph, near_misses = meta_graph_wrappers.cut_out_wrappers(
+                self.serving()[1], self.path
+            )
         except (Refused, Unreadable):
             return parallel  # the Keras model can be written all the same
         models = {
@@ -329,7 +322,7 @@ class SavedModelSource(Source):
             self.bundle.close()
 
 
-def _wrapper(served: served_wrappers.ServedWrapper) -> Wrapper:
+def _wrapper(served: meta_graph_wrappers.ServedWrapper) -> Wrapper:
     """Return a serving graph's wrapper as reports show it."""
     towers = served.towers
     merges = tuple(m.partition(":")[0] for m in towers.merges)
@@ -356,7 +349,7 @@ def _wrapper(served: served_wrappers.ServedWrapper) -> Wrapper:
     )
 
 
-def _not_in_layers(served: served_wrappers.ServedWrapper) -> NearMiss:
+def _not_in_layers(served: meta_graph_wrappers.ServedWrapper) -> NearMiss:
     """Return the near miss for towers of the serving graph that are different layers of the Keras graph."""
     towers = served.towers
     merge = towers.merges[0].partition(":")[0]
@@ -403,124 +396,3 @@ def _files(path: str) -> list[str]:
                 "too-large", f"{path}: more than {MAX_FILES} files, which no SavedModel has"
             )
     return sorted(files)
-
-
-class SavedModelContainer(Container):
-    """Reads SavedModels; writes what is cut out of one."""
-
-    name: ClassVar = "saved_model"
-    suffix: ClassVar = ""
-    folder: ClassVar = True
-
-    def open(self, path: str) -> SavedModelSource:
-        """Read everything but the tensors' bytes."""
-        return SavedModelSource(path)
-
-    def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
-        """Write the source's serving graph with one tower; variables and assets are copied."""
-        data = source.cut()
-        try:
-            for name in source.members:
-                if name not in STALE:
-                    _copy(os.path.join(source.path, name), os.path.join(path, name), progress)
-            os.makedirs(path, exist_ok=True)
-            with open(os.path.join(path, GRAPH), "xb", buffering=0) as file:
-                write_all(file, data)
-        except OSError as e:
-            raise write_failed(path, e) from e
-
-    def verify(
-        self, output: Output, source: Source, path: str, progress: OnBytes
-    ) -> tuple[str, ...]:
-        """Read the graph back, and compare every other file with the source's. Return what was compared.
-
-        Raises Failed.
-        """
-        assert isinstance(source, SavedModelSource)
-        with self.open(path) as written:
-            if written.graph_bytes != source.cut():
-                raise Failed(
-                    "read-back",
-                    f"{path}: the graph reads back differently; the disk may be failing",
-                )
-            shards = set(_shards(written.bundle))
-            if written.bundle is not None and source.bundle is not None:
-                are_cloned = all(
-                    are_clones(os.path.join(source.path, n), os.path.join(path, n)) for n in shards
-                )
-                # Of clones the source's are read: they may be in memory, and are the same blocks.
-                _check_bundle(source.bundle if are_cloned else written.bundle, path, progress)
-            for name in source.members:
-                # The shards' tensors have been held against the index's checksums, as have the source's thereby.
-                if name not in STALE | shards and not _same(
-                    os.path.join(source.path, name), os.path.join(path, name), progress
-                ):
-                    raise Failed(
-                        "read-back",
-                        f"{path}: {name} reads back differently; the disk may be failing",
-                    )
-        return ("graph", "signatures", "weights")
-
-
-def _shards(bundle: Bundle | None) -> list[str]:
-    """Return the data files of a SavedModel, by their relative path."""
-    if bundle is None:
-        return []
-    return [
-        os.path.dirname(VARIABLES_PREFIX) + "/" + os.path.basename(f) for f in bundle.files()[1:]
-    ]
-
-
-def _check_bundle(bundle: Bundle, path: str, progress: OnBytes) -> None:
-    """Read back every tensor and compare its checksum. Raises Failed."""
-    for entry in bundle.entries.values():
-        if entry.dtype == "string":
-            bundle.strings(entry.key)
-            continue
-        try:
-            for piece in entry.pieces:
-                for block in bundle.piece_blocks(entry, piece):
-                    progress(len(block))
-        except Unreadable as e:
-            raise Failed(
-                "checksum",
-                f"{path}: {entry.key!r} is not what its checksum says, in the source or in the copy; copy it again",
-            ) from e
-
-
-def _copy(source_path: str, target: str, progress: OnBytes) -> None:
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    progress(copy_file(source_path, target))
-
-
-def _same(left: str, right: str, progress: OnBytes) -> bool:
-    """Return True if two files are equal, compared through two buffers that stay in the processor's cache."""
-    left_buffer, right_buffer = bytearray(CACHED), bytearray(CACHED)
-    with open(left, "rb", buffering=0) as left_file, open(right, "rb", buffering=0) as right_file:
-        size = os.fstat(left_file.fileno()).st_size
-        if os.fstat(right_file.fileno()).st_size != size:
-            return False
-        while size:
-            if size < len(left_buffer):
-                left_buffer, right_buffer = bytearray(size), bytearray(size)
-            if (
-                not (_filled(left_file, left_buffer) and _filled(right_file, right_buffer))
-                or left_buffer != right_buffer
-            ):
-                return False
-            size -= len(left_buffer)
-            progress(len(left_buffer))
-    return True
-
-
-def _filled(file: FileIO, buffer: bytearray) -> bool:
-    view = memoryview(buffer)
-    while view:
-        count = file.readinto(view)
-        if not count:
-            return False
-        view = view[count:]
-    return True
-
-
-__all__ = ["Refusal", "SavedModelContainer", "SavedModelSource"]

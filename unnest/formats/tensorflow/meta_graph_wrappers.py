@@ -40,7 +40,7 @@ class ServedWrappers(NamedTuple):
     near_misses: tuple[NearMiss, ...] = ()
 
 
-def recognise(meta: Message, path: str) -> ServedWrappers:
+def cut_out_wrappers(meta: Message, path: str) -> ServedWrappers:
     """Find all wrappers and cut them out of the MetaGraph, one by one. Raises Unreadable, Refused."""
     wrappers: list[ServedWrapper] = []
     try:

@@ -13,9 +13,14 @@ from tests.corpus.unpacked import FIXTURES
 from unnest.core.make_plan import plan as of_keras
 from unnest.core.plan import Choices, Plan
 from unnest.core.recognition_results import MixedRows, NearMiss
-from unnest.formats.tensorflow import object_optimizers, saved_model, served_wrappers
-from unnest.formats.tensorflow.saved_model import SavedModelSource
-from unnest.formats.tensorflow.served_wrappers import ServedWrappers
+from unnest.formats.tensorflow import (
+    meta_graph_wrappers,
+    object_optimizers,
+    saved_model_reader,
+    saved_model_writer,
+)
+from unnest.formats.tensorflow.meta_graph_wrappers import ServedWrappers
+from unnest.formats.tensorflow.saved_model_reader import SavedModelSource
 
 PARALLEL = FIXTURES / "saved_model/tf215/saved_model-opsplit-custom/parallel"
 TRAINED = FIXTURES / "saved_model/tf27/saved_model-carried-named-adam/parallel"
@@ -35,8 +40,8 @@ def planned(monkeypatch: pytest.MonkeyPatch, graph: ServedWrappers | None, **cha
         assert graph is not None, "the operations are not asked"
         return graph
 
-    monkeypatch.setattr(saved_model, "plan", changed)
-    monkeypatch.setattr(served_wrappers, "recognise", recognised)
+    monkeypatch.setattr(saved_model_reader, "plan", changed)
+    monkeypatch.setattr(meta_graph_wrappers, "cut_out_wrappers", recognised)
     return SavedModelSource(str(PARALLEL)).plan(None, choices=Choices())
 
 
@@ -79,14 +84,16 @@ def test_layers_that_only_look_like_a_wrapper_are_not_converted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Without the operations that contradict them, the output would be called parallel."""
-    monkeypatch.setattr(served_wrappers, "recognise", lambda *_: ServedWrappers((), (IN_GRAPH,)))
+    monkeypatch.setattr(
+        meta_graph_wrappers, "cut_out_wrappers", lambda *_: ServedWrappers((), (IN_GRAPH,))
+    )
 
     def likely(*given: Any, **named: Any) -> Plan:
         plan = of_keras(*given, **named)
         wrappers = tuple(each._replace(confidence="likely") for each in plan.wrappers)
         return plan._replace(wrappers=wrappers)
 
-    monkeypatch.setattr(saved_model, "plan", likely)
+    monkeypatch.setattr(saved_model_reader, "plan", likely)
     result = unnest.fix(PARALLEL, tmp_path / "out.h5", to="h5")
     assert result.error is not None
     assert (result.action, result.error.code) == ("refused", "cannot-convert")
@@ -101,9 +108,9 @@ def test_other_models_in_its_folder_are_named(tmp_path: Path) -> None:
     for name in (
         "Best.HDF5",
         "logs/epoch.keras",
-        "older/saved_model.pb",
+        "older/saved_model_reader.pb",
         "older/m.h5",
-        "older/inner/saved_model.pb",
+        "older/inner/saved_model_reader.pb",
         "notes.txt",
     ):
         path = whole / name
@@ -124,7 +131,7 @@ def test_checksums_are_held_of_clones_too(
     """A bit that is another one in the source is met, whichever of the two is read."""
     source = tmp_path / "m"
     shutil.copytree(TRAINED, source)
-    monkeypatch.setattr(saved_model, "are_clones", lambda *_: are_cloned)
+    monkeypatch.setattr(saved_model_writer, "are_clones", lambda *_: are_cloned)
     assert unnest.fix(source, tmp_path / "sound").action == "fixed"
     shard = source / "variables/variables.data-00000-of-00001"
     content = bytearray(shard.read_bytes())
